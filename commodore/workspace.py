@@ -1,0 +1,311 @@
+"""Every path of a working directory, its lock, and the atomic replacement of files and folders (spec a 2, c 1.1)."""
+
+from __future__ import annotations
+
+import contextlib
+import fcntl
+import json
+import os
+import shutil
+import stat
+import tempfile
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+
+from commodore.errors import EnvironmentFault, PolicyError
+from commodore.limits import DEFAULT_LIMITS, Limits
+
+
+@dataclass(frozen=True, slots=True)
+class Workspace:
+    """The working directory of a run. `root` is absolute and free of symlinks; it need not exist yet."""
+
+    root: Path
+
+    @classmethod
+    def at(cls, path: Path) -> Workspace:
+        """The workspace at `path`, made absolute with its symlinks resolved.
+
+        Raises:
+            EnvironmentFault: `path` is a file.
+        """
+        root = path.resolve()
+        if root.exists() and not root.is_dir():
+            raise EnvironmentFault(
+                "CMD-WORK-001",
+                f"the working directory {root} is not a directory",
+                hint="choose another one with --working-dir",
+            )
+        return cls(root)
+
+    @property
+    def inventory(self) -> Path:
+        return self.root / "inventory"
+
+    @property
+    def classes(self) -> Path:
+        return self.inventory / "classes"
+
+    @property
+    def component_classes(self) -> Path:
+        return self.classes / "components"
+
+    @property
+    def defaults_classes(self) -> Path:
+        return self.classes / "defaults"
+
+    @property
+    def cluster_params(self) -> Path:
+        return self.classes / "params" / "cluster.yml"
+
+    @property
+    def global_config(self) -> Path:
+        return self.classes / "global"
+
+    def tenant_config(self, tenant: str) -> Path:
+        return self.classes / tenant
+
+    @property
+    def targets(self) -> Path:
+        return self.inventory / "targets"
+
+    def target(self, name: str) -> Path:
+        return self.targets / f"{name}.yml"
+
+    @property
+    def dependencies(self) -> Path:
+        return self.root / "dependencies"
+
+    @property
+    def repositories(self) -> Path:
+        """The bare clones, one per remote repository."""
+        return self.dependencies / ".repos"
+
+    def component(self, instance: str) -> Path:
+        return self.dependencies / instance
+
+    def package(self, name: str) -> Path:
+        return self.dependencies / f"pkg.{name}"
+
+    @property
+    def libraries(self) -> Path:
+        """Links to the libraries of all components."""
+        return self.dependencies / "lib"
+
+    @property
+    def vendor(self) -> Path:
+        return self.root / "vendor"
+
+    @property
+    def jsonnetfile(self) -> Path:
+        return self.root / "jsonnetfile.json"
+
+    @property
+    def jsonnetfile_lock(self) -> Path:
+        return self.root / "jsonnetfile.lock.json"
+
+    @property
+    def compiled(self) -> Path:
+        return self.root / "compiled"
+
+    @property
+    def catalog(self) -> Path:
+        return self.root / "catalog"
+
+    @property
+    def manifests(self) -> Path:
+        return self.catalog / "manifests"
+
+    @property
+    def refs(self) -> Path:
+        return self.catalog / "refs"
+
+    @property
+    def state(self) -> Path:
+        """Commodore's own files: the lock, staging folders, what is still to be reported."""
+        return self.root / ".commodore"
+
+    @property
+    def generated(self) -> tuple[Path, ...]:
+        """What `catalog clean` removes (spec a 2)."""
+        return (self.inventory, self.libraries, self.dependencies / "libs", self.compiled, self.catalog)
+
+    @contextlib.contextmanager
+    def staging(self, name: str) -> Iterator[Path]:
+        """A fresh empty folder on the workspace's file system, removed afterwards if it is still there."""
+        self.state.mkdir(parents=True, exist_ok=True)
+        folder = Path(tempfile.mkdtemp(prefix=f"{name}-", dir=self.state))
+        try:
+            yield folder
+        finally:
+            remove_tree(folder)
+
+    @contextlib.contextmanager
+    def locked(self, limits: Limits = DEFAULT_LIMITS) -> Iterator[None]:
+        """Hold the workspace for one run. The operating system frees the lock when the process ends, however it ends.
+
+        Raises:
+            PolicyError: another run holds it (its pid and start time are named).
+        """
+        with guard_disk(self.state):
+            self.state.mkdir(parents=True, exist_ok=True)
+            handle = os.open(self.state / "lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
+        try:
+            _acquire(handle, self.root, limits.lock_wait)
+            holder = {"pid": os.getpid(), "started": datetime.now(UTC).isoformat(timespec="seconds")}
+            os.ftruncate(handle, 0)
+            os.pwrite(handle, json.dumps(holder).encode(), 0)
+            self._sweep()
+            yield
+        finally:
+            os.close(handle)
+
+    def _sweep(self) -> None:
+        """Remove staging folders that a killed run has left; whoever holds the lock is the only run."""
+        for entry in self.state.iterdir():
+            if entry.is_dir() and not entry.is_symlink():
+                remove_tree(entry)
+
+
+def _acquire(handle: int, root: Path, wait: float) -> None:
+    deadline = time.monotonic() + wait
+    while True:
+        try:
+            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            return
+        except BlockingIOError:
+            if time.monotonic() >= deadline:
+                raise PolicyError(
+                    "CMD-WORK-002",
+                    f"another run of commodore{_describe_holder(handle)} works in {root}",
+                    hint="wait for it to end, or choose another folder with --working-dir",
+                ) from None
+            time.sleep(0.1)
+
+
+def _describe_holder(handle: int) -> str:
+    try:
+        holder = json.loads(os.pread(handle, 4096, 0))
+        return f" (pid {int(holder['pid'])}, since {datetime.fromisoformat(holder['started']).isoformat()})"
+    except (ValueError, KeyError, TypeError, OSError):
+        return ""
+
+
+@contextlib.contextmanager
+def guard_disk(place: Path) -> Iterator[None]:
+    """Turn an operating system's error about `place` (full disk, no permission) into one a user can act on.
+
+    Raises:
+        EnvironmentFault: the operating system refused.
+    """
+    try:
+        yield
+    except OSError as error:
+        raise EnvironmentFault(
+            "CMD-WORK-003",
+            f"cannot use {error.filename or place}: {error.strerror or error}",
+            hint="check free space and permissions; what was there before is unchanged",
+        ) from error
+
+
+def write_atomically(path: Path, content: bytes, mode: int = 0o644) -> bool:
+    """Give `path` this content by renaming a finished file into place. Returns False if it had it already.
+
+    A symlink at `path` is replaced, never written through.
+
+    Raises:
+        EnvironmentFault: the operating system refused.
+    """
+    with guard_disk(path):
+        if not path.is_symlink() and path.is_file() and path.read_bytes() == content:
+            return False
+        path.parent.mkdir(parents=True, exist_ok=True)
+        handle, name = tempfile.mkstemp(prefix=f".{path.name}-", dir=path.parent)
+        try:
+            with os.fdopen(handle, "wb") as file:
+                file.write(content)
+            os.chmod(name, mode)
+            os.replace(name, path)
+        except BaseException:
+            with contextlib.suppress(OSError):
+                os.unlink(name)
+            raise
+    return True
+
+
+def link_relative(link: Path, target: Path) -> None:
+    """Make `link` a relative symlink to `target`, replacing a file or link of that name in one step.
+
+    Raises:
+        EnvironmentFault: a folder is in the way, or the operating system refused.
+    """
+    with guard_disk(link):
+        link.parent.mkdir(parents=True, exist_ok=True)
+        text = os.path.relpath(target, link.parent)
+        if link.is_symlink() and os.readlink(link) == text:
+            return
+        if link.is_dir() and not link.is_symlink():
+            raise EnvironmentFault(
+                "CMD-WORK-004",
+                f"a folder is in the way of the link {link}",
+                hint="move the folder away and run again",
+            )
+        temporary = link.with_name(f".{link.name}-{os.getpid()}")
+        with contextlib.suppress(FileNotFoundError):
+            temporary.unlink()
+        temporary.symlink_to(text)
+        os.replace(temporary, link)
+
+
+def replace_tree(new: Path, place: Path) -> None:
+    """Put the folder `new` at `place` by renames; what was at `place` is removed only after `new` is there.
+
+    Raises:
+        EnvironmentFault: the operating system refused; `place` is as it was.
+    """
+    with guard_disk(place):
+        place.parent.mkdir(parents=True, exist_ok=True)
+        if not os.path.lexists(place):
+            os.rename(new, place)
+            return
+        old = Path(tempfile.mkdtemp(prefix=f".{place.name}-old-", dir=place.parent))
+        os.rename(place, old / place.name)
+        try:
+            os.rename(new, place)
+        except OSError:
+            os.rename(old / place.name, place)
+            raise
+        finally:
+            remove_tree(old)
+
+
+def remove_tree(path: Path) -> None:
+    """Remove a file, link or folder with all that is below it; nothing there is fine. Links are not followed.
+
+    Raises:
+        EnvironmentFault: the operating system refused.
+    """
+    with guard_disk(path):
+        if path.is_symlink() or path.is_file():
+            path.unlink()
+        elif path.exists():
+            shutil.rmtree(path, onerror=_make_writable)
+
+
+def _make_writable(function: object, name: str, failure: object) -> None:
+    """Git keeps its objects read-only; make the entry and its folder writable and try once more."""
+    os.chmod(os.path.dirname(name), stat.S_IRWXU)
+    if os.path.lexists(name) and not os.path.islink(name):
+        os.chmod(name, stat.S_IRWXU)
+        if os.path.isdir(name):
+            shutil.rmtree(name)
+            return
+    os.unlink(name)
+
+
+def is_inside(path: Path, root: Path) -> bool:
+    """Whether `path`, with every symlink followed, lies in `root` or is `root`."""
+    return path.resolve().is_relative_to(root.resolve())
