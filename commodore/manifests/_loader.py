@@ -1,0 +1,106 @@
+"""PyYAML's loader made ours. A module of its own because importing PyYAML takes time that `yaml_in` postpones.
+
+The loader is a class of our own, so that no setting of it leaks into other users of PyYAML, or theirs into ours.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import yaml
+
+from commodore.errors import InputError, Location
+from commodore.limits import DEFAULT_LIMITS
+
+try:
+    from yaml import CSafeLoader as BaseLoader
+except ImportError:  # PyYAML built without libyaml: same answers, ten times slower
+    from yaml import SafeLoader as BaseLoader  # type: ignore[assignment]
+
+
+class _TooDeepError(Exception):
+    """The nesting limit was hit."""
+
+
+class Loader(BaseLoader):
+    """The safe loader, with a limit of depth: libyaml's own recursion would end the process."""
+
+    _depth = 0
+
+    def descend_resolver(self, current_node: Any, current_index: Any) -> None:  # noqa: ARG002 - PyYAML's names
+        # PyYAML calls this for every node; its own version serves path resolvers, which nothing here uses.
+        self._depth += 1
+        if self._depth > DEFAULT_LIMITS.yaml_depth:
+            raise _TooDeepError
+
+    def ascend_resolver(self) -> None:
+        self._depth -= 1
+
+
+class _TracingLoader(Loader):
+    """Remembers the node it works on: slow, used to find the place of an error that has none."""
+
+    current: yaml.Node | None = None
+
+    def construct_object(self, node: yaml.Node, deep: bool = False) -> Any:
+        self.current = node
+        return super().construct_object(node, deep)
+
+
+def _construct_text(loader: Loader, node: Any) -> Any:
+    return loader.construct_scalar(node)
+
+
+# PyYAML resolves a lone `=` to this tag but has no constructor for it.
+Loader.add_constructor("tag:yaml.org,2002:value", _construct_text)
+
+
+def explain(error: Exception, text: str | bytes, place: str) -> InputError:
+    """What PyYAML raised, as an error of ours: one of its own kinds, or whatever int(), date() and others raise."""
+    if isinstance(error, (_TooDeepError, RecursionError)):
+        return InputError(
+            "CMD-YAML-003",
+            f"{place} is nested more than {DEFAULT_LIMITS.yaml_depth} levels deep",
+            locations=[place],
+        )
+    hint = ""
+    if isinstance(error, yaml.MarkedYAMLError):
+        problem = ", ".join(part for part in (error.context, error.problem) if part)
+        location = _location(place, error.problem_mark or error.context_mark)
+        if "tab character" in problem or "'\\t'" in problem:
+            hint = "indent with blanks instead of tabs"
+    elif isinstance(error, yaml.reader.ReaderError):
+        problem = f"{error.reason} (at {'byte' if isinstance(text, bytes) else 'character'} {error.position})"
+        location = _line_of(place, text, error.position)
+    elif isinstance(error, UnicodeError):
+        problem, location = "it holds characters that are no Unicode text", Location(place)
+    else:
+        kind, location = _trace(text, place)
+        problem = f"a value cannot be read as {kind}"
+    return InputError("CMD-YAML-001", f"{place} is not valid YAML: {problem}", hint=hint, locations=[location])
+
+
+def _location(place: str, mark: yaml.Mark | None) -> Location:
+    return Location(place) if mark is None else Location(place, mark.line + 1, mark.column + 1)
+
+
+def _line_of(place: str, text: str | bytes, position: int) -> Location:
+    before = text[:position]
+    newline = before.count(b"\n") if isinstance(before, bytes) else before.count("\n")
+    return Location(place, newline + 1)
+
+
+def _trace(text: str | bytes, place: str) -> tuple[str, Location]:
+    """The type and the place of the value that int(), date() or another constructor refused."""
+    loader = _TracingLoader(text)
+    try:
+        while loader.check_data():  # type: ignore[no-untyped-call]
+            loader.get_data()
+    except Exception:  # noqa: S110 - the same error once more; only its place is wanted
+        pass
+    finally:
+        loader.dispose()
+    node = loader.current
+    if node is None:
+        return "anything", Location(place)
+    return node.tag.rpartition(":")[2], _location(place, node.start_mark)

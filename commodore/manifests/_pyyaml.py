@@ -1,0 +1,54 @@
+"""PyYAML as the writer of what the fast emitter does not do. Imported only when such a document comes along."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Sequence
+
+import yaml
+
+from commodore.errors import InputError
+
+_STYLES = {"literal": "|", "folded": ">", "double-quotes": '"'}
+
+
+class _IndentedDumper(yaml.SafeDumper):
+    """PyYAML's dumper with list items indented below their key (spec c 6.1)."""
+
+    def increase_indent(self, flow: bool = False, indentless: bool = False) -> None:  # noqa: ARG002 - PyYAML's name
+        super().increase_indent(flow, False)
+
+
+@functools.cache
+def _dumper(multiline_style: str) -> type[_IndentedDumper]:
+    style = _STYLES[multiline_style]
+
+    def write_text(dumper: yaml.SafeDumper, text: str) -> yaml.ScalarNode:
+        return dumper.represent_scalar("tag:yaml.org,2002:str", text, style=style if "\n" in text else None)
+
+    class Dumper(_IndentedDumper):
+        pass
+
+    Dumper.add_representer(str, write_text)
+    return Dumper
+
+
+def dump_all(documents: Sequence[object], multiline_style: str) -> str:
+    """The documents as one stream.
+
+    Raises:
+        InputError: CMD-YAML-002, a value YAML has no form for; CMD-YAML-003, nested too deeply.
+    """
+    try:
+        return str(yaml.dump_all(documents, Dumper=_dumper(multiline_style), indent=2, default_flow_style=False))
+    except yaml.representer.RepresenterError as error:
+        kind = type(error.args[-1]).__name__
+        raise InputError(
+            "CMD-YAML-002",
+            f"a value of type {kind!r} cannot be written as YAML",
+            hint="turn it into maps, lists, strings, numbers, booleans or null",
+        ) from error
+    except ValueError as error:
+        raise InputError("CMD-YAML-002", f"a value cannot be written as YAML: {error}") from error
+    except RecursionError:
+        raise InputError("CMD-YAML-003", "a document is nested too deeply to be written as YAML") from None
