@@ -29,6 +29,12 @@ class Limits:
     output_file_bytes: int = 64 << 20  # one rendered manifest file
     name_length: int = 200  # a component, instance or package name
 
+    # manifests
+    yaml_depth: int = 256  # nesting of a YAML document that is read; deep ones would exhaust the stack
+
+    # references
+    path_segment_bytes: int = 255  # one folder or file name of a ref file; what common file systems allow
+
     # workspace
     lock_wait: float = 0.0  # how long a second run waits for the first one's lock; 0: it says who holds it
 
