@@ -1,0 +1,92 @@
+"""Every test runs in a clean environment: own home, no credentials, no settings of whoever runs it.
+
+Tests that need the published tool take the fixture `peer`, those that need the real components the fixture `real`: the
+paths in the variables COMMODORE_PEER and COMMODORE_REAL. Without these, tests marked so are skipped.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from hypothesis import settings
+
+ROOT = Path(__file__).resolve().parent.parent
+
+# Variables that go through to the tests; nothing else does. PATH is kept because git and the shell are found there.
+KEPT = ("PATH", "TMPDIR", "USER", "LOGNAME", "LD_LIBRARY_PATH", "VIRTUAL_ENV", "CI")
+KEPT_PREFIXES = ("PYTEST_", "COVERAGE_", "COV_CORE_", "HYPOTHESIS_")
+
+XDG_FOLDERS = {
+    "XDG_CACHE_HOME": ".cache",
+    "XDG_CONFIG_HOME": ".config",
+    "XDG_DATA_HOME": ".local/share",
+    "XDG_STATE_HOME": ".local/state",
+    "XDG_RUNTIME_DIR": ".run",
+}
+
+OPT_IN = {"peer": os.environ.get("COMMODORE_PEER", ""), "real": os.environ.get("COMMODORE_REAL", "")}
+
+# No deadlines: tests never measure time. In CI the examples are the same in every run.
+settings.register_profile("commodore", deadline=None, print_blob=True, derandomize="CI" in os.environ)
+settings.load_profile("commodore")
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    for item in items:
+        for marker, value in OPT_IN.items():
+            if item.get_closest_marker(marker) and not value:
+                item.add_marker(pytest.mark.skip(reason=f"COMMODORE_{marker.upper()} is not set"))
+
+
+@pytest.fixture
+def peer() -> Path:
+    """The executable of the published tool, for tests marked `peer`."""
+    return Path(OPT_IN["peer"]).absolute()
+
+
+@pytest.fixture
+def real() -> Path:
+    """The folder with the real components, for tests marked `real`."""
+    return Path(OPT_IN["real"]).absolute()
+
+
+@pytest.fixture(scope="session", autouse=True)
+def clean_session(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    """The same for what is built once for many tests."""
+    with pytest.MonkeyPatch.context() as patch:
+        for name in list(os.environ):
+            if name not in KEPT and not name.startswith(KEPT_PREFIXES):
+                patch.delenv(name)
+        patch.setenv("TZ", "UTC")
+        patch.setenv("LC_ALL", "C.UTF-8")
+        patch.setenv("GIT_CONFIG_NOSYSTEM", "1")
+        patch.setenv("GIT_TERMINAL_PROMPT", "0")
+        for role in ("AUTHOR", "COMMITTER"):
+            patch.setenv(f"GIT_{role}_NAME", "Tess Ter")
+            patch.setenv(f"GIT_{role}_EMAIL", "tess@example.com")
+        tools = ROOT / ".tools"
+        if tools.is_dir():
+            patch.setenv("PATH", os.pathsep.join((str(tools), os.environ.get("PATH", os.defpath))))
+        give_home(patch, tmp_path_factory.mktemp("home"))
+        yield
+
+
+@pytest.fixture(autouse=True)
+def clean_environment(
+    clean_session: None, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    """An own home (outside `tmp_path`, which starts empty) and `tmp_path` as the current directory."""
+    give_home(monkeypatch, tmp_path_factory.mktemp("home"))
+    monkeypatch.chdir(tmp_path)
+
+
+def give_home(patch: pytest.MonkeyPatch, home: Path) -> None:
+    """Let HOME be `home`, and the XDG folders new folders in it."""
+    patch.setenv("HOME", str(home))
+    for variable, folder in XDG_FOLDERS.items():
+        path = home / folder
+        path.mkdir(mode=0o700, parents=True)
+        patch.setenv(variable, str(path))
