@@ -1,0 +1,17 @@
+"""Secret references: find them in parameters, write their ref files, look for strays in the output."""
+
+from __future__ import annotations
+
+from commodore.refs.find import Reference, collect, find_references
+from commodore.refs.output import check_output
+from commodore.refs.write import build_refs, vault_parameters, write_refs
+
+__all__ = [
+    "Reference",
+    "build_refs",
+    "check_output",
+    "collect",
+    "find_references",
+    "vault_parameters",
+    "write_refs",
+]

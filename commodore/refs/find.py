@@ -1,0 +1,235 @@
+"""Find the secret references in rendered parameters (spec c 9.2, C64)."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import PurePosixPath
+from typing import Any
+
+from commodore import events
+from commodore.errors import CommodoreError, InputError, raise_all
+from commodore.limits import DEFAULT_LIMITS, Limits
+from commodore.names import BOOTSTRAP_TARGET, parameter_key
+from commodore.refs import _token
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Reference:
+    """A secret reference and where it was found first.
+
+    Attributes:
+        type: the kind of store, always `vaultkv`.
+        path: path and key as written, `a/b/key`.
+        tag: the whole reference as written, `?{vaultkv:a/b/key}`.
+        parameter_path: the parameter that holds it, `comp.list[0].password`.
+        target: the inventory target (`cluster` or an instance) whose parameters were searched.
+    """
+
+    type: str
+    path: str
+    tag: str
+    parameter_path: str
+    target: str
+
+    @property
+    def file(self) -> str:
+        """The ref file, relative to `catalog/refs`."""
+        return _token.Token(self.tag, self.type, self.path).file
+
+    @property
+    def secret(self) -> str:
+        """Folder and key in Vault, `a/b:key` (C65)."""
+        return _token.Token(self.tag, self.type, self.path).secret
+
+    @property
+    def place(self) -> str:
+        """Target and parameter, for messages."""
+        return _place(self.target, self.parameter_path)
+
+
+def find_references(
+    parameters: Mapping[str, Any],
+    *,
+    target: str,
+    only_keys: Collection[str] | None = None,
+    skip_keys: Collection[str] = (),
+    announce: events.Announce = events.ignore,
+    limits: Limits = DEFAULT_LIMITS,
+) -> tuple[Reference, ...]:
+    """All references in the string values of `parameters`, sorted; a path that occurs twice is listed twice.
+
+    Args:
+        parameters: rendered parameters of one target.
+        target: its name, for messages.
+        only_keys: top-level keys to search; None searches all. A key that is not there is no error.
+        skip_keys: top-level keys to leave out.
+        announce: hears of references in map keys (CMD-REF-011) and of unclosed ones (CMD-REF-016).
+        limits: how long one segment of a path may be.
+
+    Raises:
+        InputError, PolicyError, Findings: malformed references, all of them.
+    """
+    search = _Search(announce, limits)
+    search.add(parameters, target, only_keys, skip_keys)
+    raise_all(search.errors())
+    return tuple(sorted(search.references))
+
+
+def collect(
+    nodes: Mapping[str, Mapping[str, Any]],
+    instances: Mapping[str, str],
+    *,
+    announce: events.Announce = events.ignore,
+    limits: Limits = DEFAULT_LIMITS,
+) -> tuple[Reference, ...]:
+    """The references of a cluster, sorted by path and each path once.
+
+    Searched are the bootstrap target, except the parameters of deployed components, and in each instance's target the
+    parameters of its component (spec c 9.2). Targets or keys that are missing hold no references.
+
+    Args:
+        nodes: the rendered inventory: per target a map with `parameters`.
+        instances: component name per instance name.
+        announce: hears of references in map keys (CMD-REF-011) and of unclosed ones (CMD-REF-016).
+        limits: how long one segment of a path may be.
+
+    Raises:
+        InputError, PolicyError, Findings: malformed references and references whose files exclude each other
+            (CMD-REF-009), all of them.
+    """
+    search = _Search(announce, limits)
+    component_keys = {parameter_key(component) for component in instances.values()}
+    search.add(_parameters(nodes, BOOTSTRAP_TARGET), BOOTSTRAP_TARGET, None, component_keys)
+    for instance in sorted(instances):
+        search.add(_parameters(nodes, instance), instance, {parameter_key(instances[instance])}, ())
+    first: dict[str, Reference] = {}
+    for reference in sorted(search.references, key=_by_path):
+        first.setdefault(reference.path, reference)
+    references = tuple(first.values())
+    raise_all([*search.errors(), *_conflicts(references)])
+    return references
+
+
+def _by_path(reference: Reference) -> tuple[str, bool, str, str]:
+    """The bootstrap target first: a parameter of the whole cluster is the better place to name."""
+    return reference.path, reference.target != BOOTSTRAP_TARGET, reference.target, reference.parameter_path
+
+
+class _Search:
+    """References and faults found so far. A fault that occurs in several places is one error with many locations."""
+
+    def __init__(self, announce: events.Announce, limits: Limits) -> None:
+        self.references: list[Reference] = []
+        self._announce = announce
+        self._limits = limits
+        self._faults: dict[tuple[str, str], tuple[CommodoreError, list[str]]] = {}
+
+    def add(
+        self,
+        parameters: Mapping[str, Any],
+        target: str,
+        only_keys: Collection[str] | None,
+        skip_keys: Collection[str],
+    ) -> None:
+        searched = {
+            key: value
+            for key, value in parameters.items()
+            if key not in skip_keys and (only_keys is None or key in only_keys)
+        }
+        for text, path, is_key in _texts(searched):
+            if is_key:
+                self._warn_about_key(text, _place(target, path))
+            else:
+                self._read(text, path, target)
+
+    def _read(self, text: str, path: str, target: str) -> None:
+        place = _place(target, path)
+        for tag in _token.tags(text):
+            try:
+                token = _token.parse(tag, place, self._limits)
+            except CommodoreError as error:
+                self._faults.setdefault((error.code, tag), (error, []))[1].append(place)
+            else:
+                self.references.append(Reference(token.type, token.path, tag, path, target))
+        if beginning := _token.unclosed(text):
+            self._announce(
+                events.Warned(
+                    "CMD-REF-016",
+                    f"{_token.shown(beginning)} in {place} is not closed and stays as it is",
+                    "close the reference with '}'",
+                )
+            )
+
+    def _warn_about_key(self, key: str, place: str) -> None:
+        for tag in _token.tags(key):
+            self._announce(
+                events.Warned(
+                    "CMD-REF-011",
+                    f"{_token.shown(tag)} is in a key of {place}, where it is not replaced",
+                    "references work in values only",
+                )
+            )
+
+    def errors(self) -> list[CommodoreError]:
+        return [
+            type(error)(error.code, error.message, hint=error.hint, locations=places)
+            for error, places in self._faults.values()
+        ]
+
+
+def _texts(parameters: Mapping[str, Any]) -> Iterator[tuple[str, str, bool]]:
+    """All strings that may hold a reference, with the path of their parameter, and whether they are map keys.
+
+    The order is that of the sorted keys, whatever the order of the maps.
+    """
+    stack: list[tuple[Any, str]] = [(parameters, "")]
+    while stack:
+        value, path = stack.pop()
+        if isinstance(value, str):
+            if "?{" in value:
+                yield value, path, False
+        elif isinstance(value, Mapping):
+            members = sorted(((str(key), member) for key, member in value.items()), key=lambda entry: entry[0])
+            for key, _ in members:
+                if "?{" in key:
+                    yield key, path, True
+            stack += [(member, f"{path}.{key}" if path else key) for key, member in reversed(members)]
+        elif isinstance(value, (list, tuple)):
+            stack += [(member, f"{path}[{index}]") for index, member in reversed(list(enumerate(value)))]
+
+
+def _conflicts(references: Iterable[Reference]) -> list[CommodoreError]:
+    """Ref files that cannot be side by side: `a/b` is a file for one and a folder for the other, or two spellings of
+    one file (`a//b`, `a/b`) whose contents differ."""
+    errors: list[CommodoreError] = []
+    files: dict[str, Reference] = {}
+    for reference in references:
+        other = files.setdefault(reference.file, reference)
+        if other is not reference:
+            errors.append(_conflict(other, reference, f"both are written to the file {reference.file!r}"))
+    for file, reference in files.items():
+        for parent in PurePosixPath(file).parents:
+            if (blocking := files.get(str(parent))) is not None:
+                reason = f"{str(parent)!r} cannot be both a file and a folder"
+                errors.append(_conflict(blocking, reference, reason))
+    return errors
+
+
+def _conflict(one: Reference, other: Reference, reason: str) -> CommodoreError:
+    return InputError(
+        "CMD-REF-009",
+        f"{_token.shown(one.tag)} in {one.place} and {_token.shown(other.tag)} in {other.place} exclude each other: "
+        f"{reason}",
+        hint="give one of the secrets another path",
+        locations=(one.place, other.place),
+    )
+
+
+def _parameters(nodes: Mapping[str, Mapping[str, Any]], target: str) -> Mapping[str, Any]:
+    parameters = nodes.get(target, {}).get("parameters")
+    return parameters if isinstance(parameters, Mapping) else {}
+
+
+def _place(target: str, path: str) -> str:
+    return f"parameter {path or '(top level)'} of target {target}"

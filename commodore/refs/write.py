@@ -1,0 +1,136 @@
+"""Ref files: what Kapitan needs to know about a reference (spec c 9.4, C65, C66, C68)."""
+
+from __future__ import annotations
+
+import base64
+import os
+from collections.abc import Iterable, Mapping
+from pathlib import Path, PurePosixPath
+from typing import Any
+
+from commodore.errors import InputError, PolicyError
+from commodore.manifests import yaml_out
+from commodore.refs.find import Reference
+from commodore.workspace import guard_disk, write_atomically
+
+
+def vault_parameters(parameters: Mapping[str, Any]) -> dict[str, Any]:
+    """How Vault is reached, from the rendered parameters of the bootstrap target.
+
+    `parameters.kapitan.secrets.vaultkv` is taken as it is. Without it the documented `parameters.secret_management`
+    (`vault_addr`, `vault_mount`) is enough (C68, docs/adr/0004-vault-parameters.md).
+
+    Returns:
+        the `vault_params` of ref files.
+
+    Raises:
+        InputError: CMD-REF-010, neither is there; CMD-REF-014, one of them is not what it should be.
+    """
+    configured = _member(_member(parameters, "kapitan"), "secrets").get("vaultkv")
+    if configured is not None:
+        if not isinstance(configured, Mapping):
+            raise _unusable("kapitan.secrets.vaultkv", "a map")
+        return dict(configured)
+    management = parameters.get("secret_management")
+    if management is not None and not isinstance(management, Mapping):
+        raise _unusable("secret_management", "a map")
+    missing = [key for key in ("vault_addr", "vault_mount") if not (management or {}).get(key)]
+    if missing or not management:
+        raise InputError(
+            "CMD-REF-010",
+            "there are secret references, but the parameters do not say which Vault they are in",
+            hint="set parameters.kapitan.secrets.vaultkv, or parameters.secret_management."
+            + " and parameters.secret_management.".join(missing),
+        )
+    for key in ("vault_addr", "vault_mount"):
+        if not isinstance(management[key], str):
+            raise _unusable(f"secret_management.{key}", "a string")
+    return {
+        "VAULT_ADDR": management["vault_addr"],
+        # Kapitan would skip the verification of certificates unless told otherwise.
+        "VAULT_SKIP_VERIFY": "false",
+        "auth": "token",
+        "engine": "kv-v2",
+        "mount": management["vault_mount"],
+    }
+
+
+def build_refs(references: Iterable[Reference], parameters: Mapping[str, Any]) -> dict[str, bytes]:
+    """The ref files of these references.
+
+    Args:
+        references: as given by `collect`.
+        parameters: rendered parameters of the bootstrap target; Vault is looked for only if there are references.
+
+    Returns:
+        content per path relative to `catalog/refs`, sorted by path.
+
+    Raises:
+        InputError: see `vault_parameters`.
+    """
+    wanted = {reference.file: reference for reference in references}
+    if not wanted:
+        return {}
+    vault_params = vault_parameters(parameters)
+    return {file: _content(wanted[file], vault_params) for file in sorted(wanted)}
+
+
+def _content(reference: Reference, vault_params: Mapping[str, Any]) -> bytes:
+    document = {
+        "data": base64.b64encode(reference.secret.encode()).decode(),
+        "encoding": "original",
+        "type": reference.type,
+        "vault_params": vault_params,
+    }
+    return yaml_out.dump(document).encode()
+
+
+def write_refs(files: Mapping[str, bytes], folder: Path) -> None:
+    """Make the folder hold exactly these files: others are removed, files that are right already are not touched.
+
+    The folder is meant to be a staging folder that the caller swaps into `catalog/refs` together with the manifests,
+    so that both are always in step (C66).
+
+    Args:
+        files: content per relative path, as given by `build_refs`.
+        folder: made if it is not there.
+
+    Raises:
+        PolicyError: CMD-REF-007, a path would leave the folder; CMD-REF-015, the folder is a symlink.
+        EnvironmentFault: the operating system refused.
+    """
+    if folder.is_symlink():
+        raise PolicyError(
+            "CMD-REF-015", f"the refs folder {folder} is a symlink", hint="remove the link; commodore makes the folder"
+        )
+    for file in files:
+        if PurePosixPath(file).is_absolute() or ".." in PurePosixPath(file).parts or "\0" in file:
+            raise PolicyError("CMD-REF-007", f"the ref file {file!r} would lie outside {folder}")
+    with guard_disk(folder):
+        folder.mkdir(parents=True, exist_ok=True)
+        _remove_others(folder, set(files))
+    for file, content in sorted(files.items()):
+        write_atomically(folder / file, content)
+
+
+def _remove_others(folder: Path, files: set[str]) -> None:
+    """Remove all files and links that are not wanted, and folders that are left empty. No link is followed."""
+    wanted_folders = {str(parent) for file in files for parent in PurePosixPath(file).parents}
+    for place, folders, names in os.walk(folder, topdown=False):
+        here = Path(place)
+        for name in names + [name for name in folders if (here / name).is_symlink()]:
+            if (here / name).is_symlink() or str((here / name).relative_to(folder)) not in files:
+                (here / name).unlink()
+        for name in folders:
+            below = here / name
+            if below.is_dir() and str(below.relative_to(folder)) not in wanted_folders:
+                below.rmdir()
+
+
+def _member(parameters: Mapping[str, Any], key: str) -> Mapping[str, Any]:
+    value = parameters.get(key)
+    return value if isinstance(value, Mapping) else {}
+
+
+def _unusable(parameter: str, wanted: str) -> InputError:
+    return InputError("CMD-REF-014", f"parameters.{parameter} must be {wanted}", hint="see the reference of secrets")
