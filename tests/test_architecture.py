@@ -1,0 +1,116 @@
+"""The shape of the code: rooms import downwards, modules and functions stay readable, the library does not print."""
+
+from __future__ import annotations
+
+import ast
+import re
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parent.parent
+MODULES = sorted((ROOT / "commodore").rglob("*.py"))
+
+MODULE_LINES = 400
+FUNCTION_LINES = 60
+
+
+def trees() -> Iterator[tuple[str, ast.Module]]:
+    for path in MODULES:
+        yield str(path.relative_to(ROOT)), ast.parse(path.read_text(encoding="utf-8"))
+
+
+def check_contracts(root: Path) -> subprocess.CompletedProcess[str]:
+    """Run import-linter on the package in `root`."""
+    command = "import sys; from importlinter.cli import lint_imports; sys.exit(lint_imports(no_cache=True))"
+    return subprocess.run(
+        [sys.executable, "-c", command],
+        cwd=root,
+        env={"PYTHONPATH": str(root), "PYTHONSAFEPATH": "1", "PATH": ""},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+
+def test_rooms_import_downwards() -> None:
+    result = check_contracts(ROOT)
+    assert result.returncode == 0, result.stdout
+
+
+@pytest.mark.parametrize(
+    ("module", "line", "contract"),
+    [
+        ("git/a.py", "import commodore.dependencies", "Rooms import downwards only"),
+        ("errors.py", "import commodore.git", "Rooms import downwards only"),
+        ("dependencies/a.py", "import commodore.git", None),
+        ("dependencies/a.py", "import commodore.refs", "Rooms import downwards only"),
+        ("engine/a.py", "import commodore.inventory", None),
+        ("engine/a.py", "import commodore.inventory.b", "Rooms import downwards only"),
+        ("inventory/a.py", "import commodore.engine", "Rooms import downwards only"),
+        ("surprise/a.py", "", "Rooms import downwards only"),
+        ("engine/a.py", "from kapitan.targets import compile_targets", "Kapitan is imported by one module"),
+        ("cli/a.py", "import kapitan", "Kapitan is imported by one module"),
+        ("engine/_kapitan.py", "from kapitan.targets import compile_targets", None),
+        ("git/a.py", "import click", "The terminal is known to the cli only"),
+        ("pipeline.py", "def f():\n    from rich.table import Table", "The terminal is known to the cli only"),
+        ("cli/a.py", "import click, rich, rich_click", None),
+    ],
+)
+def test_contracts_are_alive(module: str, line: str, contract: str | None, tmp_path: Path) -> None:
+    """A made-up package under the same contracts: what they forbid is found, what they allow is not."""
+    (tmp_path / "pyproject.toml").write_bytes((ROOT / "pyproject.toml").read_bytes())
+    package = tmp_path / "commodore"
+    rooms = ["cli", "dependencies", "engine", "inventory", "refs", "git"]
+    files = ["__init__.py", "limits.py", "events.py", "errors.py", *(f"{room}/__init__.py" for room in rooms)]
+    for file in [*files, "inventory/b.py", f"{Path(module).parent}/__init__.py"]:
+        (package / file).parent.mkdir(parents=True, exist_ok=True)
+        (package / file).touch()
+    (package / module).write_text(line, encoding="utf-8")
+    result = check_contracts(tmp_path)
+    broken = re.findall(r"^(.*) BROKEN\b", result.stdout, re.MULTILINE)
+    assert broken == ([contract] if contract else []), result.stdout + result.stderr
+    assert result.returncode == (1 if contract else 0)
+
+
+def test_modules_stay_short() -> None:
+    lengths = {str(path.relative_to(ROOT)): len(path.read_text(encoding="utf-8").splitlines()) for path in MODULES}
+    assert lengths
+    assert {path: lines for path, lines in lengths.items() if lines > MODULE_LINES} == {}
+
+
+def test_functions_stay_short() -> None:
+    long = {
+        f"{path}:{node.lineno} {node.name}": node.end_lineno - node.lineno + 1
+        for path, tree in trees()
+        for node in ast.walk(tree)
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
+        and node.end_lineno is not None
+        and node.end_lineno - node.lineno + 1 > FUNCTION_LINES
+    }
+    assert long == {}
+
+
+def test_only_the_cli_prints() -> None:
+    prints = [
+        f"{path}:{node.lineno}"
+        for path, tree in trees()
+        if not path.startswith("commodore/cli/")
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "print"
+    ]
+    assert prints == []
+
+
+def test_nothing_is_left_to_do() -> None:
+    mark = re.compile(r"\b(TODO|FIXME)\b")
+    marks = [
+        f"{path.relative_to(ROOT)}:{number}"
+        for path in MODULES
+        for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), 1)
+        if mark.search(line)
+    ]
+    assert marks == []

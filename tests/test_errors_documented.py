@@ -1,0 +1,90 @@
+"""Every error code of the source has a section in docs/reference/errors, and every section has a code."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections import defaultdict
+from collections.abc import Iterator
+from pathlib import Path
+
+from commodore import errors
+
+ROOT = Path(__file__).resolve().parent.parent
+SOURCE = ROOT / "commodore"
+DOCS = ROOT / "docs" / "reference" / "errors"
+
+CODE = re.compile(r"\bCMD-[A-Z]+-\d+\b")
+WELL_FORMED = re.compile(r"CMD-[A-Z]+-\d{3}")
+SECTION = re.compile(r"^## (CMD-\S+?): (\S.*)$", re.MULTILINE)
+
+ERROR_CLASSES = {
+    name for name, kind in vars(errors).items() if isinstance(kind, type) and issubclass(kind, errors.CommodoreError)
+}
+
+
+def codes_in_source() -> dict[str, set[str]]:
+    """The files in which each code stands."""
+    places: dict[str, set[str]] = defaultdict(set)
+    for suffix in ("py", "jsonnet", "libsonnet", "libjsonnet"):
+        for path in SOURCE.rglob(f"*.{suffix}"):
+            for code in CODE.findall(path.read_text(encoding="utf-8")):
+                places[code].add(str(path.relative_to(ROOT)))
+    return places
+
+
+def sections() -> list[tuple[str, str]]:
+    """File and code of each section, in order."""
+    return [
+        (path.stem, code)
+        for path in sorted(DOCS.glob("*.md"))
+        for code, _ in SECTION.findall(path.read_text(encoding="utf-8"))
+    ]
+
+
+def errors_made(tree: ast.AST) -> Iterator[tuple[str, str]]:
+    """Code and class of each error that is constructed with a literal code."""
+    for node in ast.walk(tree):
+        if not isinstance(node, ast.Call):
+            continue
+        name = node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")
+        given = [*node.args[:1], *(keyword.value for keyword in node.keywords if keyword.arg == "code")]
+        for argument in given:
+            if name in ERROR_CLASSES and isinstance(argument, ast.Constant) and isinstance(argument.value, str):
+                yield argument.value, name
+
+
+def test_codes_are_well_formed() -> None:
+    assert [code for code in sorted(codes_in_source()) if not WELL_FORMED.fullmatch(code)] == []
+
+
+def test_every_code_is_documented() -> None:
+    documented = {code for _, code in sections()}
+    missing = {code: sorted(files) for code, files in sorted(codes_in_source().items()) if code not in documented}
+    assert missing == {}
+
+
+def test_every_section_has_a_code_in_the_source() -> None:
+    used = codes_in_source()
+    assert [code for _, code in sections() if code not in used] == []
+
+
+def test_sections_stand_once_in_order_and_in_their_rooms_file() -> None:
+    found = sections()
+    assert found == sorted(set(found))
+    assert [(file, code) for file, code in found if code.split("-")[1] != file] == []
+
+
+def test_every_heading_is_a_code_with_a_title() -> None:
+    for path in DOCS.glob("*.md"):
+        headings = re.findall(r"^## .*$", path.read_text(encoding="utf-8"), re.MULTILINE)
+        assert [heading for heading in headings if not SECTION.match(heading)] == [], path.name
+
+
+def test_each_code_has_one_error_class() -> None:
+    kinds: dict[str, set[str]] = defaultdict(set)
+    for path in SOURCE.rglob("*.py"):
+        for code, kind in errors_made(ast.parse(path.read_text(encoding="utf-8"))):
+            kinds[code].add(kind)
+    assert kinds  # the tree is read at all
+    assert {code: sorted(names) for code, names in kinds.items() if len(names) > 1} == {}

@@ -1,0 +1,44 @@
+"""Each room says in `__all__` what others may use, and nothing else of it looks public."""
+
+from __future__ import annotations
+
+import importlib
+import pkgutil
+from types import ModuleType
+
+import pytest
+
+import commodore
+
+ROOMS = sorted(module.name for module in pkgutil.iter_modules(commodore.__path__) if module.ispkg)
+
+
+def submodules(room: ModuleType) -> set[str]:
+    return {module.name for module in pkgutil.iter_modules(room.__path__)}
+
+
+@pytest.fixture(params=ROOMS)
+def room(request: pytest.FixtureRequest) -> ModuleType:
+    return importlib.import_module(f"commodore.{request.param}")
+
+
+def test_rooms_were_found() -> None:
+    assert "tools" in ROOMS
+
+
+def test_exports_are_sorted_and_resolve(room: ModuleType) -> None:
+    exported = room.__all__
+    assert list(exported) == sorted(set(exported))
+    missing = [name for name in exported if not hasattr(room, name)]
+    assert missing == []
+
+
+def test_nothing_else_looks_public(room: ModuleType) -> None:
+    public = {name for name in vars(room) if not name.startswith("_")}
+    leftovers = public - set(room.__all__) - submodules(room) - {"annotations"}
+    assert leftovers == set()
+
+
+def test_the_package_exports_its_version() -> None:
+    assert commodore.__all__ == ["__version__"]
+    assert commodore.__version__.count(".") == 2

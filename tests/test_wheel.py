@@ -1,0 +1,48 @@
+"""What is installed: the wheel holds the code, its types' marker and its data, with their modes."""
+
+from __future__ import annotations
+
+import os
+import stat
+import subprocess
+import sys
+import zipfile
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parent.parent
+
+
+@pytest.fixture
+def wheel(tmp_path: Path) -> zipfile.ZipFile:
+    build = "import sys; from hatchling.build import build_wheel; build_wheel(sys.argv[1])"
+    subprocess.run([sys.executable, "-c", build, str(tmp_path)], cwd=ROOT, check=True, capture_output=True)
+    (path,) = tmp_path.glob("commodore-*.whl")
+    return zipfile.ZipFile(path)
+
+
+@pytest.fixture
+def tracked() -> set[str]:
+    """The package's files as git knows them."""
+    command = ["git", "ls-files", "-z", "commodore"]
+    names = subprocess.run(command, cwd=ROOT, check=True, capture_output=True, text=True).stdout.split("\0")
+    return {name for name in names if name and (ROOT / name).is_file()}
+
+
+def test_the_wheel_holds_everything_under_the_package(wheel: zipfile.ZipFile, tracked: set[str]) -> None:
+    assert "commodore/py.typed" in tracked
+    assert tracked - set(wheel.namelist()) == set()
+
+
+def test_modes_survive(wheel: zipfile.ZipFile, tracked: set[str]) -> None:
+    modes = {name: stat.S_IMODE(wheel.getinfo(name).external_attr >> 16) for name in tracked}
+    assert modes == {name: 0o755 if os.access(ROOT / name, os.X_OK) else 0o644 for name in tracked}
+    assert modes["commodore/scripts/run-kustomize"] == 0o755
+
+
+def test_the_wheel_names_its_command_and_not_the_published_tool(wheel: zipfile.ZipFile) -> None:
+    (metadata,) = (name for name in wheel.namelist() if name.endswith(".dist-info/METADATA"))
+    (commands,) = (name for name in wheel.namelist() if name.endswith(".dist-info/entry_points.txt"))
+    assert "syn-commodore" not in wheel.read(metadata).decode()
+    assert "commodore = commodore.cli.main:main" in wheel.read(commands).decode()
