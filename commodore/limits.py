@@ -14,6 +14,12 @@ class Limits:
     request_attempts: int = 4  # attempts of an idempotent API request
     request_backoff: float = 0.3  # first pause between attempts; doubles each time
     response_bytes: int = 64 << 20  # an API answer larger than this is refused
+    response_seconds: float = 60.0  # one API answer, from the request to its last byte
+    retry_after: float = 30.0  # longest pause the API may ask for; if it asks for more we give up
+    redirects: int = 5  # redirects followed for one API request
+    token_bytes: int = 64 << 10  # a file with a token
+    token_cache_bytes: int = 4 << 20  # the token cache
+    cluster_file_bytes: int = 16 << 20  # a file that stands in for the API
 
     # git
     git_threads: int = 8  # repositories fetched at the same time
@@ -23,6 +29,12 @@ class Limits:
     # dependencies
     package_rounds: int = 16  # rounds of package discovery before it is called endless
     bundle_depth: int = 32  # nesting of jsonnetfile.json dependencies
+    bundle_packages: int = 1000  # packages that one jsonnetfile.json brings in, directly or through others
+    bundle_package_bytes: int = 512 << 20  # the files of one package
+    bundle_package_files: int = 100_000  # how many these are
+    jsonnetfile_bytes: int = 4 << 20  # one jsonnetfile.json or jsonnetfile.lock.json
+    jsonnetfile_timeout: float = 60.0  # evaluating the jsonnetfile.jsonnet of all components together
+    url_length: int = 2048  # a remote, or a path made from one
 
     # inventory and output
     inventory_bytes: int = 512 << 20  # rendered parameters of all targets together

@@ -1,0 +1,246 @@
+"""The way to the API: one HTTP session that repeats what may be repeated and never gives the token away."""
+
+from __future__ import annotations
+
+import os
+import ssl
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from http.client import IncompleteRead
+from typing import Any
+from urllib.parse import urldefrag, urljoin
+
+import requests
+import urllib3
+from urllib3.util.retry import Retry
+
+from commodore import __version__
+from commodore.errors import CommodoreError, EnvironmentFault, InputError, PolicyError
+from commodore.events import Announce, Noted
+from commodore.lieutenant._text import printable
+from commodore.lieutenant.api_url import same_server, without_credentials
+from commodore.limits import Limits
+
+_REPEATED_STATUSES = frozenset({429, 502, 503, 504})
+_REDIRECTS = frozenset({301, 302, 303, 307, 308})
+_CHUNK = 1 << 16
+_REACH_HINT = "check the API URL (--api-url, COMMODORE_API_URL), the network and the proxy settings"
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """One answer of the API, read to its end. Header names are case-insensitive."""
+
+    status: int
+    phrase: str
+    headers: Mapping[str, str]
+    body: bytes
+
+
+class Session:
+    """One `requests` session.
+
+    The environment counts where it says how to reach the API: proxies and certificate authorities, of which
+    `SSL_CERT_FILE` and `SSL_CERT_DIR` are used if `REQUESTS_CA_BUNDLE` and `CURL_CA_BUNDLE` are not set. It does not
+    count where it says who we are: an entry in `.netrc` never takes the token's place.
+    """
+
+    def __init__(self, timeout: float, limits: Limits, announce: Announce) -> None:
+        self._timeout = timeout
+        self._limits = limits
+        self._announce = announce
+        self._session = requests.Session()
+        self._session.headers.update({"User-Agent": f"commodore/{__version__}", "Accept": "application/json"})
+        self._session.auth = _leave_as_is
+        self._session.verify = os.environ.get("SSL_CERT_FILE") or os.environ.get("SSL_CERT_DIR") or True
+
+    def close(self) -> None:
+        self._session.close()
+
+    def get(self, url: str, headers: Mapping[str, str]) -> Answer:
+        """The answer to a GET. Failures that may pass are repeated, with growing pauses.
+
+        The urllib3 way of repeating ends with the headers; this one also covers answers that break off, and announces.
+
+        Raises:
+            EnvironmentFault: there is no answer, it is too large or too slow, or redirects do not end.
+            PolicyError: a redirect leads away from the API.
+        """
+        attempts = self._limits.request_attempts
+        for attempt in range(1, attempts + 1):
+            last = attempt == attempts
+            asked = 0.0
+            try:
+                answer = self._follow("GET", url, headers, None)
+            except _PassingFault as fault:
+                if last:
+                    raise fault.error from fault.__cause__
+                reason = fault.error.message
+            else:
+                asked = retry_after(answer)
+                if last or answer.status not in _REPEATED_STATUSES or asked > self._limits.retry_after:
+                    return answer
+                reason = f"{url} returned {answer.status}"
+            pause = max(asked, self._limits.request_backoff * 2 ** (attempt - 1))
+            self._announce(Noted(f"{reason}; trying again in {pause:g} s ({attempt} of {attempts - 1})", level=1))
+            time.sleep(pause)
+        raise ValueError("request_attempts must be at least 1")
+
+    def post(self, url: str, headers: Mapping[str, str], body: bytes) -> Answer:
+        """The answer to a POST, which is sent once, and again only where the API redirects it.
+
+        Raises: see `get`.
+        """
+        try:
+            return self._follow("POST", url, headers, body)
+        except _PassingFault as fault:
+            raise fault.error from fault.__cause__
+
+    def _follow(self, method: str, url: str, headers: Mapping[str, str], body: bytes | None) -> Answer:
+        for _ in range(self._limits.redirects + 1):
+            answer = self._send(method, url, headers, body)
+            location = answer.headers.get("Location")
+            if answer.status not in _REDIRECTS or not location:
+                return answer
+            url = _redirected(method, url, location, answer.status)
+        raise EnvironmentFault(
+            "CMD-API-013",
+            f"the Lieutenant API redirected more than {self._limits.redirects} times, last to {url}",
+            hint="the API URL (--api-url, COMMODORE_API_URL) or a proxy's set-up is wrong",
+        )
+
+    def _send(self, method: str, url: str, headers: Mapping[str, str], body: bytes | None) -> Answer:
+        deadline = time.monotonic() + self._limits.response_seconds
+        try:
+            with self._session.request(
+                method,
+                url,
+                data=body,
+                headers=dict(headers),
+                timeout=(self._timeout, self._timeout),
+                allow_redirects=False,
+                stream=True,
+            ) as response:
+                content = self._read(response, url, deadline)
+                return Answer(response.status_code, response.reason or "", response.headers, content)
+        except (OSError, urllib3.exceptions.HTTPError, UnicodeError) as error:
+            raise _explain(error, url, self._timeout) from error
+
+    def _read(self, response: requests.Response, url: str, deadline: float) -> bytes:
+        content = bytearray()
+        while chunk := response.raw.read1(_CHUNK, decode_content=True):
+            content += chunk
+            if len(content) > self._limits.response_bytes:
+                raise EnvironmentFault(
+                    "CMD-API-014", f"the answer of {url} is larger than {self._limits.response_bytes} bytes"
+                )
+            if time.monotonic() > deadline:
+                raise EnvironmentFault(
+                    "CMD-API-007",
+                    f"the answer of {url} was not complete after {self._limits.response_seconds:g} s",
+                    hint=_REACH_HINT,
+                )
+        return bytes(content)
+
+
+class _PassingFault(Exception):
+    """Carries an error that may be gone when the request is repeated."""
+
+    def __init__(self, error: CommodoreError) -> None:
+        super().__init__(error)
+        self.error = error
+
+
+def _leave_as_is(request: requests.PreparedRequest) -> requests.PreparedRequest:
+    """Having an authentication of its own keeps a session from looking into `.netrc`."""
+    return request
+
+
+def retry_after(answer: Answer) -> float:
+    """How many seconds the API wants us to wait; 0 if it does not say."""
+    try:
+        return Retry().parse_retry_after(answer.headers.get("Retry-After", "0"))
+    except (urllib3.exceptions.HTTPError, ValueError, OverflowError):
+        return 0.0
+
+
+def _redirected(method: str, url: str, location: str, status: int) -> str:
+    """Where a redirect leads, if the token may go there: to the same server, and not from https to http."""
+    try:
+        target = urldefrag(urljoin(url, location)).url
+        allowed, shown = same_server(url, target), printable(without_credentials(target))
+    except ValueError:
+        allowed, target, shown = False, "", "a place that is no URL"
+    if not allowed:
+        raise PolicyError(
+            "CMD-API-012",
+            f"the Lieutenant API redirects from {url} to {shown}; the token is not sent there",
+            hint="if the API has moved there, give its new URL with --api-url (COMMODORE_API_URL)",
+        )
+    if method == "POST" and status == 303:
+        raise EnvironmentFault(
+            "CMD-API-013",
+            f"{url} answers a report by a redirect to another page (303)",
+            hint="a proxy in front of the API may want a login",
+        )
+    return target
+
+
+def _explain(error: Exception, url: str, timeout: float) -> Exception:
+    """What requests, urllib3 or the operating system raised, as an error of ours."""
+    causes = list(_causes(error))
+
+    def caused_by(*kinds: type[BaseException]) -> bool:
+        return any(isinstance(cause, kinds) for cause in causes)
+
+    if caused_by(requests.exceptions.InvalidProxyURL, requests.exceptions.ProxyError, urllib3.exceptions.ProxyError):
+        message = f"the proxy on the way to {url} does not let us through: {_innermost(causes)}"
+        return EnvironmentFault("CMD-API-026", message, hint="check HTTPS_PROXY, HTTP_PROXY and NO_PROXY")
+    if caused_by(ssl.SSLError, urllib3.exceptions.SSLError) or _is_ca_problem(error):
+        return EnvironmentFault(
+            "CMD-API-008",
+            f"no trusted connection to {url}: {_innermost(causes)}",
+            hint="set REQUESTS_CA_BUNDLE or SSL_CERT_FILE to a file with the certificate authority of the API",
+        )
+    if caused_by(requests.exceptions.Timeout, urllib3.exceptions.TimeoutError, TimeoutError):
+        message = f"{url} did not answer within {timeout:g} s"
+        return _PassingFault(
+            EnvironmentFault("CMD-API-007", message, hint=f"give more time with --request-timeout, or {_REACH_HINT}")
+        )
+    if caused_by(urllib3.exceptions.DecodeError):
+        return EnvironmentFault("CMD-API-015", f"the answer of {url} cannot be unpacked", hint=_REACH_HINT)
+    if caused_by(requests.exceptions.InvalidURL, urllib3.exceptions.LocationValueError, UnicodeError):
+        return InputError("CMD-API-002", f"{url} is not a valid URL", hint=_REACH_HINT)
+    if caused_by(IncompleteRead, urllib3.exceptions.IncompleteRead):
+        return _PassingFault(EnvironmentFault("CMD-API-006", f"the answer of {url} broke off", hint=_REACH_HINT))
+    message = f"cannot reach {url}: {_innermost(causes)}"
+    return _PassingFault(EnvironmentFault("CMD-API-006", message, hint=_REACH_HINT))
+
+
+def _is_ca_problem(error: Exception) -> bool:
+    """requests tells a missing bundle by a bare OSError; everything of the network comes as one of its own kinds."""
+    return type(error) is OSError
+
+
+def _causes(error: BaseException) -> Iterator[BaseException]:
+    """The error and what it was made of, outermost first. requests and urllib3 use three ways of wrapping."""
+    seen: set[int] = set()
+    waiting: list[Any] = [error]
+    while waiting:
+        current = waiting.pop(0)
+        if isinstance(current, BaseException) and id(current) not in seen:
+            seen.add(id(current))
+            yield current
+            waiting += [getattr(current, "reason", None), *current.args, current.__cause__, current.__context__]
+
+
+def _innermost(causes: Sequence[BaseException]) -> str:
+    """A short reason in the operating system's words where it has some. Whole texts of libraries repeat URLs."""
+    for cause in reversed(causes):
+        if isinstance(cause, ssl.SSLCertVerificationError):
+            return cause.verify_message
+        if isinstance(cause, OSError) and cause.strerror:
+            return cause.strerror
+    last = causes[-1]
+    return printable(str(last.args[0] if last.args else type(last).__name__))[:200]

@@ -1,0 +1,36 @@
+"""Text from the API, made fit to be shown."""
+
+from __future__ import annotations
+
+import unicodedata
+
+
+def printable(text: str) -> str:
+    """The text without control characters and without those that turn the direction of writing; blanks for newlines."""
+    if text.isascii() and text.isprintable():
+        return text
+    return "".join(_shown(character) for character in text)
+
+
+def _shown(character: str) -> str:
+    if character in "\n\r\t":
+        return " "
+    if unicodedata.category(character) in ("Cc", "Cs"):
+        return ""
+    return "" if unicodedata.bidirectional(character) in _TURNS else character
+
+
+_TURNS = frozenset({"LRE", "RLE", "LRO", "RLO", "PDF", "LRI", "RLI", "FSI", "PDI"})
+
+
+def cells(text: str) -> int:
+    """How many cells of a terminal the text fills: two for wide characters, none for combining ones."""
+    if text.isascii():
+        return len(text)
+    return sum(_width(character) for character in text)
+
+
+def _width(character: str) -> int:
+    if unicodedata.category(character) in ("Mn", "Me", "Cf"):
+        return 0
+    return 2 if unicodedata.east_asian_width(character) in ("W", "F") else 1

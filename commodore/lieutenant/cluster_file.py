@@ -1,0 +1,165 @@
+"""A file that stands in for the API: `--cluster-file` (docs/reference/cluster-file.md)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from commodore.errors import EnvironmentFault, InputError, did_you_mean
+from commodore.events import Announce
+from commodore.lieutenant.models import Cluster, parse_cluster
+from commodore.limits import DEFAULT_LIMITS, Limits
+from commodore.manifests import load
+
+_KEYS = ("cluster", "clusters", "tenant", "tenants")
+
+
+def load_cluster_file(
+    path: Path,
+    cluster_id: str,
+    fallback_dynamic_facts: Mapping[str, Any],
+    announce: Announce,
+    *,
+    limits: Limits = DEFAULT_LIMITS,
+) -> Cluster:
+    """The cluster with this id, from the file.
+
+    Raises:
+        EnvironmentFault: the file cannot be read.
+        InputError, Findings: the file is malformed, does not know the cluster or its tenant, or one of them is not
+            complete.
+    """
+    content = _read(path, limits)
+    clusters = _objects(content, "cluster", path)
+    known = {each["id"]: each for each in clusters}
+    if cluster_id not in known:
+        raise InputError(
+            "CMD-API-045",
+            f"{path} has no cluster {cluster_id!r}",
+            hint=did_you_mean(cluster_id, known) or f"it has {', '.join(sorted(known)) or 'no cluster at all'}",
+            locations=[str(path)],
+        )
+    cluster = known[cluster_id]
+    return parse_cluster(
+        cluster, _tenant_of(cluster, content, path), fallback_dynamic_facts, source=str(path), announce=announce
+    )
+
+
+def list_cluster_file(path: Path, *, limits: Limits = DEFAULT_LIMITS) -> list[dict[str, Any]]:
+    """The cluster objects of the file in their order, as the API would list them.
+
+    Raises:
+        EnvironmentFault: the file cannot be read.
+        InputError: the file is malformed.
+    """
+    return _objects(_read(path, limits), "cluster", path)
+
+
+def _tenant_of(cluster: Mapping[str, Any], content: Mapping[str, Any], path: Path) -> Mapping[str, Any]:
+    tenants = _objects(content, "tenant", path)
+    if not tenants:
+        raise _malformed("CMD-API-044", path, "has no tenant", "add the key 'tenant' with the tenant's object")
+    known = {each["id"]: each for each in tenants}
+    wanted = cluster.get("tenant")
+    if len(tenants) == 1 or not isinstance(wanted, str):
+        return tenants[0]  # whether the two belong together is checked with everything else
+    if wanted not in known:
+        raise _malformed(
+            "CMD-API-046",
+            path,
+            f"has no tenant {wanted!r}, to which cluster {cluster['id']!r} belongs",
+            did_you_mean(wanted, known) or f"it has {', '.join(sorted(known))}",
+        )
+    return known[wanted]
+
+
+def _read(path: Path, limits: Limits) -> dict[str, Any]:
+    try:
+        with path.open("rb") as file:
+            text = file.read(limits.cluster_file_bytes + 1)
+    except (OSError, ValueError) as error:
+        reason = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
+        raise EnvironmentFault(
+            "CMD-API-040", f"cannot read the cluster file {path}: {reason}", hint="check --cluster-file"
+        ) from error
+    if len(text) > limits.cluster_file_bytes:
+        raise _malformed("CMD-API-041", path, f"is larger than {limits.cluster_file_bytes} bytes")
+    content = load(text, place=str(path))
+    if not isinstance(content, dict):
+        raise _malformed("CMD-API-042", path, "does not hold an object with the keys 'cluster' and 'tenant'")
+    for key in content:
+        if key not in _KEYS:
+            hint = did_you_mean(str(key), _KEYS) or f"the keys are {', '.join(_KEYS)}"
+            raise _malformed("CMD-API-043", path, f"has an unknown key {key!r}", hint)
+    _check_data(content, path)
+    return content
+
+
+def _check_data(content: Mapping[str, Any], path: Path) -> None:
+    """YAML can hold what no API answer can: dates, sets, keys that are no text, objects that contain themselves."""
+    done: set[int] = set()
+    above: set[int] = set()
+
+    def walk(value: Any, place: str) -> None:
+        if value is None or isinstance(value, str | bool | int | float):
+            return
+        if not isinstance(value, dict | list):
+            raise _malformed("CMD-API-048", path, f"has a {type(value).__name__} at {place}", "write it in quotes")
+        if id(value) in above:
+            raise _malformed("CMD-API-048", path, f"has an object at {place} that contains itself")
+        if id(value) in done:
+            return  # an alias of what has been seen: walking it again could take forever
+        above.add(id(value))
+        for key, below in _items(value):
+            if isinstance(value, dict) and not isinstance(key, str):
+                raise _malformed("CMD-API-048", path, f"has the key {key!r} at {place}", "write it in quotes")
+            walk(below, f"{place}.{key}")
+        above.remove(id(value))
+        done.add(id(value))
+
+    for key, value in content.items():
+        walk(value, key)
+
+
+def _items(value: dict[Any, Any] | list[Any]) -> Iterator[tuple[Any, Any]]:
+    yield from value.items() if isinstance(value, dict) else enumerate(value)
+
+
+def _objects(content: Mapping[str, Any], singular: str, path: Path) -> list[dict[str, Any]]:
+    """The objects under `cluster` or `clusters`, each with an id that no other has, their URLs resolved."""
+    plural = f"{singular}s"
+    if singular in content and plural in content:
+        raise _malformed("CMD-API-043", path, f"has both {singular!r} and {plural!r}", f"put all into {plural!r}")
+    entries = [content[singular]] if singular in content else content.get(plural, [])
+    if not isinstance(entries, list):
+        raise _malformed("CMD-API-042", path, f"has no list under {plural!r}", f"for one alone use {singular!r}")
+    seen: set[str] = set()
+    for entry in entries:
+        if not isinstance(entry, dict) or not isinstance(entry.get("id"), str):
+            raise _malformed("CMD-API-042", path, f"has a {singular} that is no object with an 'id'")
+        if entry["id"] in seen:
+            raise _malformed("CMD-API-047", path, f"has two {plural} with the id {entry['id']!r}")
+        seen.add(entry["id"])
+    return [_resolve_urls(entry, path) for entry in entries]
+
+
+def _resolve_urls(entry: Mapping[str, Any], path: Path) -> dict[str, Any]:
+    resolved = dict(entry)
+    if "globalGitRepoURL" in resolved:
+        resolved["globalGitRepoURL"] = _resolve_url(resolved["globalGitRepoURL"], path)
+    repository = resolved.get("gitRepo")
+    if isinstance(repository, dict) and "url" in repository:
+        resolved["gitRepo"] = repository | {"url": _resolve_url(repository["url"], path)}
+    return resolved
+
+
+def _resolve_url(url: Any, path: Path) -> Any:
+    """`./x` and `../x` are meant from the file's folder, wherever the program runs; everything else is left alone."""
+    if not isinstance(url, str) or not url.startswith(("./", "../")):
+        return url
+    return (path.resolve().parent / url).resolve().as_uri()
+
+
+def _malformed(code: str, path: Path, what: str, hint: str = "") -> InputError:
+    return InputError(code, f"the cluster file {path} {what}", hint=hint, locations=[str(path)])

@@ -1,0 +1,41 @@
+"""Stage 1 of a compile: who the cluster is."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from commodore.errors import EnvironmentFault, InputError
+from commodore.events import Announce
+from commodore.lieutenant.client import LieutenantClient
+from commodore.lieutenant.models import Cluster, parse_cluster
+from commodore.names import RESERVED_CLASSES, check_name
+
+
+def load_cluster(
+    client: LieutenantClient, cluster_id: str, fallback_dynamic_facts: Mapping[str, Any], announce: Announce
+) -> Cluster:
+    """Ask the API for a cluster, then for its tenant, and check both (spec a 7.1 step 1).
+
+    Raises:
+        CommodoreError: what `LieutenantClient` and `parse_cluster` raise.
+        EnvironmentFault: the API gave another cluster than the one asked for.
+    """
+    cluster = client.cluster(cluster_id)
+    if cluster.get("id", cluster_id) != cluster_id:
+        raise EnvironmentFault(
+            "CMD-API-025",
+            f"{client.api_url} gave cluster {cluster['id']!r} when asked for {cluster_id!r}",
+            hint="something between here and the API answers wrongly, perhaps a cache",
+        )
+    tenant = client.tenant(cluster["tenant"]) if _has_tenant(cluster) else None
+    return parse_cluster(cluster, tenant, fallback_dynamic_facts, source=client.api_url, announce=announce)
+
+
+def _has_tenant(cluster: Mapping[str, Any]) -> bool:
+    """Whether the reference is sound; if not, `parse_cluster` says why, together with all else that it finds."""
+    try:
+        check_name(cluster.get("tenant"), "tenant", reserved=RESERVED_CLASSES)
+    except InputError:
+        return False
+    return True
