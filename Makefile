@@ -14,7 +14,7 @@ test: ## Run the tests
 check: ## Lint, formatting, types, architecture
 	@scripts/check
 
-bench: ## Measure
+bench: ## Say which measurements there are (scripts/bench NAME)
 	@scripts/bench
 
 docs: ## Build the documentation into docs/_build
