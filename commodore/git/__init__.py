@@ -1,0 +1,49 @@
+"""Where things come from: URL rules, bare clones, worktrees, commit and push."""
+
+from __future__ import annotations
+
+from commodore.git._refs import Kind, RemoteRefs, Revision
+from commodore.git.changes import LocalChanges, inspect
+from commodore.git.identity import FALLBACK_AUTHOR, Author, author_from, identity_environment
+from commodore.git.publish import PublishedClone, PushOutcome, clone_or_update, commit, push, unstage
+from commodore.git.repository import Repository, check_version
+from commodore.git.runner import GitResult, run
+from commodore.git.staging import RawChange, read_blobs, stage_all, staged_changes
+from commodore.git.store import FETCH_STAGE, RepositoryStore
+from commodore.git.urls import normalize, push_url, redact, redact_text, repository_key
+from commodore.git.worktree import Checkout, check_out
+
+__all__ = [
+    "FALLBACK_AUTHOR",
+    "FETCH_STAGE",
+    "Author",
+    "Checkout",
+    "GitResult",
+    "Kind",
+    "LocalChanges",
+    "PublishedClone",
+    "PushOutcome",
+    "RawChange",
+    "RemoteRefs",
+    "Repository",
+    "RepositoryStore",
+    "Revision",
+    "author_from",
+    "check_out",
+    "check_version",
+    "clone_or_update",
+    "commit",
+    "identity_environment",
+    "inspect",
+    "normalize",
+    "push",
+    "push_url",
+    "read_blobs",
+    "redact",
+    "redact_text",
+    "repository_key",
+    "run",
+    "stage_all",
+    "staged_changes",
+    "unstage",
+]

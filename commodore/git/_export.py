@@ -1,0 +1,99 @@
+"""The files of a commit, written to a folder without a working copy."""
+
+from __future__ import annotations
+
+import io
+import posixpath
+import tarfile
+import tempfile
+from pathlib import Path
+
+from commodore.errors import InputError
+from commodore.git.runner import run
+from commodore.git.urls import shown
+from commodore.workspace import guard_disk, is_inside, remove_tree, replace_tree
+
+# Archives pass files through the user's filters; large-file storage would go to the network for that.
+_SETTINGS = ("filter.lfs.smudge=", "filter.lfs.process=", "filter.lfs.required=false", "tar.umask=0022")
+
+
+def write_tree(bare: Path, sha: str, subdir: str, destination: Path, *, place: str, timeout: float | None) -> None:
+    """See `Repository.export_tree`. `place` names the repository in messages."""
+    folder = _clean_subdir(subdir, place)
+    arguments = ["--literal-pathspecs", "archive", "--format=tar", sha]
+    if folder:
+        kind = run(["cat-file", "-t", f"{sha}:{folder}"], cwd=bare, timeout=timeout, check=False)
+        if kind.text != "tree":
+            raise InputError(
+                "CMD-GIT-033",
+                f"the commit {sha[:10]} of {place} has no folder '{shown(folder)}'",
+                hint="check the sub-path and the version",
+            )
+        arguments += ["--", folder]
+    archive = run(arguments, cwd=bare, timeout=timeout, settings=_SETTINGS)
+    with guard_disk(destination):
+        destination.parent.mkdir(parents=True, exist_ok=True)
+        fresh = Path(tempfile.mkdtemp(prefix=f".{destination.name}-", dir=destination.parent))
+    try:
+        with guard_disk(destination):
+            fresh.chmod(0o755)
+            _unpack(archive.stdout, folder, fresh, place)
+        replace_tree(fresh, destination)
+    finally:
+        remove_tree(fresh)
+
+
+def _clean_subdir(subdir: str, place: str) -> str:
+    segments = [segment for segment in subdir.split("/") if segment not in ("", ".")]
+    if ".." in segments or not subdir.isprintable():
+        raise InputError(
+            "CMD-GIT-034",
+            f"the sub-path '{shown(subdir)}' leaves the repository {place}",
+            hint="a sub-path is relative to the root of its repository and does not climb with '..'",
+        )
+    return "/".join(segments)
+
+
+def _unpack(archive: bytes, folder: str, root: Path, place: str) -> None:
+    links: list[tuple[str, str]] = []
+    with tarfile.open(fileobj=io.BytesIO(archive), mode="r:") as members:
+        for member in members:
+            name = _name_below(member.name, folder)
+            if name is None:
+                continue
+            if name.startswith("/") or ".." in name.split("/"):
+                raise _leads_out(name, place)
+            path = root / name
+            path.parent.mkdir(parents=True, exist_ok=True)
+            if member.isdir():
+                path.mkdir(exist_ok=True)
+                path.chmod(0o755)
+            elif member.issym():
+                links.append((name, member.linkname))
+            elif member.isreg() and (content := members.extractfile(member)) is not None:
+                path.write_bytes(content.read())
+                path.chmod(0o755 if member.mode & 0o100 else 0o644)
+            else:
+                raise _leads_out(name, place)
+    # Links come last, so that nothing is written through one, and are checked when all are there: chains may climb.
+    for name, target in links:
+        (root / name).symlink_to(target)
+    for name, target in links:
+        if posixpath.isabs(target) or not is_inside(root / name, root):
+            raise _leads_out(name, place)
+
+
+def _name_below(name: str, folder: str) -> str | None:
+    """A member's path relative to the wanted folder; None for the folder itself and what lies around it."""
+    name = name.rstrip("/")
+    if not folder:
+        return name or None
+    return name.removeprefix(folder + "/") if name.startswith(folder + "/") else None
+
+
+def _leads_out(name: str, place: str) -> InputError:
+    return InputError(
+        "CMD-GIT-034",
+        f"'{shown(name)}' in {place} leads out of the repository",
+        hint="remove the path or link from the repository; links must stay within it",
+    )

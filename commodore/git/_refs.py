@@ -1,0 +1,113 @@
+"""The refs of a bare clone, read once per fetch and asked many times; and what a version means in them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+
+from commodore.git.runner import run
+
+Kind = Literal["branch", "tag", "revision"]
+
+BRANCHES = "refs/remotes/origin/"
+TAGS = "refs/tags/"
+DISCARDED = "refs/commodore/discarded/"
+
+FULL_SHA = re.compile(r"^[0-9a-f]{40}$|^[0-9a-f]{64}$")
+_ABBREVIATED = re.compile(r"^[0-9a-fA-F]{4,64}$")
+_DESCRIBED = re.compile(r"^.+-\d+-g[0-9a-f]{4,64}$")
+_SUFFIX = re.compile(r"[~^]")
+
+
+@dataclass(frozen=True, slots=True)
+class Revision:
+    """A version, resolved: the name that was asked for, the commit (full hexadecimal id), and what the name was."""
+
+    version: str
+    sha: str
+    kind: Kind
+
+
+@dataclass(frozen=True, slots=True)
+class RemoteRefs:
+    """Branches and tags as the remote had them at the last fetch: short name -> object id.
+
+    `commits` maps a tag to the commit it stands for; a tag of something else, or of a tag, is missing in it.
+    """
+
+    branches: Mapping[str, str]
+    tags: Mapping[str, str]
+    commits: Mapping[str, str]
+    head: str | None
+
+    @property
+    def tips(self) -> frozenset[str]:
+        """All commits that a branch or a tag of the remote points at."""
+        return frozenset(self.branches.values()) | frozenset(self.commits.values())
+
+
+def read_refs(bare: Path, timeout: float | None) -> RemoteRefs:
+    """Read the remote's branches and tags from a bare clone (one git process)."""
+    layout = "%(refname)%00%(objectname)%00%(objecttype)%00%(*objectname)%00%(*objecttype)%00%(symref)"
+    answer = run(["for-each-ref", f"--format={layout}", BRANCHES, TAGS], cwd=bare, timeout=timeout)
+    branches: dict[str, str] = {}
+    tags: dict[str, str] = {}
+    commits: dict[str, str] = {}
+    head: str | None = None
+    for line in answer.text.splitlines():
+        name, sha, kind, peeled, peeled_kind, symref = line.split("\0")
+        if name == BRANCHES + "HEAD":
+            head = symref.removeprefix(BRANCHES) if symref.startswith(BRANCHES) else None
+        elif name.startswith(BRANCHES):
+            branches[name.removeprefix(BRANCHES)] = sha
+        else:
+            tag = name.removeprefix(TAGS)
+            tags[tag] = sha
+            if kind == "commit":
+                commits[tag] = sha
+            elif peeled_kind == "commit":
+                commits[tag] = peeled
+    return RemoteRefs(branches, tags, commits, head)
+
+
+def match_name(version: str, refs: RemoteRefs) -> tuple[str, Kind] | None:
+    """The object a branch's or tag's name stands for; a branch beats a tag of the same name (spec b 1.6)."""
+    if FULL_SHA.match(version):
+        return None  # an object id is never looked up as a name, so that a run may trust the copy it has
+    if version in refs.branches:
+        return refs.branches[version], "branch"
+    if version in refs.tags:
+        return refs.commits.get(version, refs.tags[version]), "tag"
+    return None
+
+
+def expression(version: str, refs: RemoteRefs, default_branch: str) -> str | None:
+    """A git revision expression for `version` that names objects only, so that no stale local ref can get in.
+
+    Returns None when the version's base is neither a ref of the remote nor an object id.
+    """
+    cut = _SUFFIX.search(version)
+    base, suffix = (version[: cut.start()], version[cut.start() :]) if cut else (version, "")
+    found = match_name(base, refs) or _match_long_name(base, refs)
+    if found is None and base in ("HEAD", "@", "origin", "origin/HEAD"):
+        found = match_name(default_branch, refs)
+    if found is not None:
+        return found[0] + suffix
+    if _ABBREVIATED.match(base):
+        return base + suffix
+    if _DESCRIBED.match(base):
+        return base.rpartition("-g")[2] + suffix
+    return None
+
+
+def _match_long_name(name: str, refs: RemoteRefs) -> tuple[str, Kind] | None:
+    for prefix in ("refs/heads/", "heads/", BRANCHES, "remotes/origin/", "origin/"):
+        if name.startswith(prefix) and name.removeprefix(prefix) in refs.branches:
+            return refs.branches[name.removeprefix(prefix)], "revision"
+    for prefix in (TAGS, "tags/"):
+        if name.startswith(prefix) and name.removeprefix(prefix) in refs.tags:
+            return refs.tags[name.removeprefix(prefix)], "revision"
+    return None

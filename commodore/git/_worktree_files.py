@@ -1,0 +1,105 @@
+"""What a working copy's own files say about it, read without starting git."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+from pathlib import Path
+
+from commodore.git._refs import FULL_SHA
+from commodore.workspace import is_inside, write_atomically
+
+MOVING = "moving"
+_STATE = "commodore"  # the note's file in a worktree's administrative folder
+
+
+@dataclass(frozen=True, slots=True)
+class WorktreeFiles:
+    """A linked worktree: its folder, its administrative folder, and the bare clone that one lies in.
+
+    `sha` is the commit HEAD is detached at, `branch` the branch it is on; one of both is None.
+    """
+
+    folder: Path
+    admin: Path
+    common: Path
+    sha: str | None
+    branch: str | None
+
+
+def linked_admin(folder: Path) -> Path | None:
+    """The administrative folder that a worktree's `.git` file names, whether it exists or not; None without one."""
+    pointer = _read(folder / ".git")
+    if pointer is None or not pointer.startswith("gitdir: "):
+        return None
+    return (folder / pointer.removeprefix("gitdir: ")).absolute()
+
+
+def read_worktree(folder: Path) -> WorktreeFiles | None:
+    """Read a linked worktree's files; None when the folder is none, or its bare clone is not where it says."""
+    admin = linked_admin(folder)
+    if admin is None:
+        return None
+    common, head, back = _read(admin / "commondir"), _read(admin / "HEAD"), _read(admin / "gitdir")
+    if common is None or head is None or back is None or (admin / back).resolve() != (folder / ".git").resolve():
+        return None
+    branch = head.removeprefix("ref: refs/heads/") if head.startswith("ref: refs/heads/") else None
+    sha = head if FULL_SHA.match(head) else None
+    return WorktreeFiles(folder, admin, (admin / common).resolve(), sha, branch)
+
+
+def users_of_branch(bare: Path, branch: str) -> int:
+    """How many worktrees of a bare clone, those of removed folders not counted, have `branch` checked out."""
+    count = 0
+    for entry in (bare / "worktrees").glob("*"):
+        back = _read(entry / "gitdir")
+        if back is not None and (entry / back).exists():
+            count += _read(entry / "HEAD") == f"ref: refs/heads/{branch}"
+    return count
+
+
+def relink(folder: Path, root: Path) -> bool:
+    """Join a worktree and its bare clone again after both were moved or copied together, or the folder alone.
+
+    Args:
+        folder: the worktree, whose `.git` file names a place that is gone or belongs to another folder.
+        root: the folder of all bare clones; only clones in it are considered.
+
+    Returns:
+        Whether the two are joined now. They are not when another folder is the clone's worktree of that name.
+    """
+    named = linked_admin(folder)
+    if named is None or named.parent.name != "worktrees" or root.name not in named.parts:
+        return False
+    cut = len(named.parts) - 1 - named.parts[::-1].index(root.name)
+    admin = root.joinpath(*named.parts[cut + 1 :])
+    back = _read(admin / "gitdir")
+    if back is None or not (admin / "HEAD").is_file() or not is_inside(admin, root):
+        return False
+    other = (admin / back).parent
+    owner = linked_admin(other)
+    if other.resolve() != folder.resolve() and owner is not None and owner.resolve() == admin.resolve():
+        return False
+    write_atomically(admin / "gitdir", os.fsencode(f"{folder.absolute()}/.git\n"))
+    write_atomically(folder / ".git", os.fsencode(f"gitdir: {admin.absolute()}\n"))
+    return True
+
+
+def read_state(admin: Path) -> str | None:
+    """What this program noted in a worktree: the commit it checked out last, `MOVING` while it does, or nothing."""
+    return _read(admin / _STATE)
+
+
+def write_state(admin: Path, state: str | None) -> None:
+    """Note a commit or `MOVING`, or with None forget the note."""
+    if state is None:
+        (admin / _STATE).unlink(missing_ok=True)
+    else:
+        write_atomically(admin / _STATE, f"{state}\n".encode())
+
+
+def _read(path: Path) -> str | None:
+    try:
+        return path.read_text(encoding="utf-8", errors="surrogateescape").rstrip("\n")
+    except OSError:
+        return None

@@ -1,0 +1,142 @@
+"""What a user has in a working copy that the remote lacks, and how it is kept when it has to make way."""
+
+from __future__ import annotations
+
+import shlex
+import tempfile
+from dataclasses import dataclass
+from pathlib import Path
+
+from commodore.events import Announce, Noted, Warned
+from commodore.git._worktree_files import MOVING, linked_admin, read_state
+from commodore.git.identity import identity_environment
+from commodore.git.repository import keep_commits
+from commodore.git.runner import run
+from commodore.limits import DEFAULT_LIMITS, Limits
+
+_SHOWN_COMMITS = 20
+
+
+@dataclass(frozen=True, slots=True)
+class LocalChanges:
+    """What only this working copy has (spec b 1.8).
+
+    Attributes:
+        modified: paths of tracked files that differ from HEAD, staged or not, sorted.
+        untracked: paths that git does not know and does not ignore, sorted; folders end in `/`.
+        unpushed: the newest commits of HEAD (full ids, at most 20) that no branch or tag of the remote contains.
+        branch: the branch that is checked out; None for a detached HEAD.
+        head: the commit HEAD is at; None in a repository without commits.
+    """
+
+    modified: tuple[str, ...] = ()
+    untracked: tuple[str, ...] = ()
+    unpushed: tuple[str, ...] = ()
+    branch: str | None = None
+    head: str | None = None
+
+    @property
+    def dirty(self) -> bool:
+        """Whether moving to another commit would lose something."""
+        return bool(self.modified or self.unpushed)
+
+
+def inspect(folder: Path, *, limits: Limits = DEFAULT_LIMITS) -> LocalChanges:
+    """What a working copy (worktree or ordinary clone) has that its remote lacks. A missing folder has nothing.
+
+    Raises:
+        EnvironmentFault: the folder is no working copy, or a damaged one.
+    """
+    if not folder.exists():
+        return LocalChanges()
+    status = read_status(folder, limits, untracked=True)
+    admin = linked_admin(folder)
+    known = read_state(admin) if admin is not None else None
+    unpushed = unpushed_commits(folder, status.head, known, limits)
+    return LocalChanges(status.modified, status.untracked, unpushed, status.branch, status.head)
+
+
+def read_status(folder: Path, limits: Limits, *, untracked: bool) -> LocalChanges:
+    """`git status` as data, without unpushed commits (one git process)."""
+    files = "normal" if untracked else "no"
+    arguments = ["status", "--porcelain=v2", "--branch", "-z", "--no-renames", f"--untracked-files={files}"]
+    answer = run([*arguments, "--ignore-submodules=all"], cwd=folder, timeout=limits.git_timeout)
+    modified: list[str] = []
+    unknown: list[str] = []
+    branch = head = None
+    for entry in answer.text.split("\0"):
+        if entry.startswith("# branch.oid ") and not entry.endswith("(initial)"):
+            head = entry.removeprefix("# branch.oid ")
+        elif entry.startswith("# branch.head ") and not entry.endswith("(detached)"):
+            branch = entry.removeprefix("# branch.head ")
+        elif entry.startswith("1 "):
+            modified.append(entry.split(" ", 8)[8])
+        elif entry.startswith("u "):
+            modified.append(entry.split(" ", 10)[10])
+        elif entry.startswith("? "):
+            unknown.append(entry[2:])
+    return LocalChanges(tuple(sorted(modified)), tuple(sorted(unknown)), (), branch, head)
+
+
+def unpushed_commits(folder: Path, head: str | None, known: str | None, limits: Limits) -> tuple[str, ...]:
+    """The newest commits of `head` that neither the remote nor `known` (what was checked out for the user) contains."""
+    if head is None or head == known:
+        return ()
+    without = [] if known is None or known == MOVING else [known]
+    arguments = ["rev-list", f"--max-count={_SHOWN_COMMITS}", "--ignore-missing", head, "--not", *without]
+    answer = run([*arguments, "--remotes", "--tags"], cwd=folder, timeout=limits.git_timeout)
+    return tuple(answer.text.split())
+
+
+def save(
+    folder: Path,
+    changes: LocalChanges,
+    limits: Limits,
+    announce: Announce,
+    *,
+    leaving: Path | None = None,
+    ours: bool = False,
+) -> None:
+    """Keep modifications and unpushed commits under `refs/commodore/discarded`, and say how to get them back.
+
+    Args:
+        leaving: the repository that has them, when the folder is about to belong to another one.
+        ours: the changes are the rest of a checkout of this program that was interrupted; say it in debug only.
+    """
+    kept: list[tuple[str, str]] = []
+    place = shlex.quote(str(leaving or folder))
+    if changes.modified:
+        [ref] = keep_commits(folder, [_snapshot(folder, limits)], limits.git_timeout)
+        command = f"stash apply {ref}" if leaving is None else f"worktree add ../rescued {ref}"
+        kept.append(("uncommitted changes", f"git -C {place} {command}"))
+    if changes.unpushed and changes.head is not None:
+        [ref] = keep_commits(folder, [changes.head], limits.git_timeout)
+        command = f"switch --create rescued {ref}" if leaving is None else f"worktree add ../rescued {ref}"
+        kept.append(("unpushed commits", f"git -C {place} {command}"))
+    for what, command in kept:
+        if ours:
+            announce(Noted(f"what an interrupted checkout left in {folder} is kept: {command}", level=1))
+        else:
+            announce(
+                Warned("CMD-GIT-045", f"{what} in {folder} made way and are kept", hint=f"get them back: {command}")
+            )
+
+
+def _snapshot(folder: Path, limits: Limits) -> str:
+    """A commit of the modified tracked files, in the form `git stash apply` understands."""
+    environment = identity_environment(folder, None, limits)
+    timeout = limits.git_timeout
+    stash = run(["stash", "create"], cwd=folder, timeout=timeout, environment=environment, check=False)
+    if stash.returncode == 0 and stash.text:
+        return stash.text
+    # An unfinished merge cannot be stashed: make the two commits of a stash from the files as they lie there.
+    with tempfile.TemporaryDirectory(prefix="commodore-") as place:
+        index = {**environment, "GIT_INDEX_FILE": f"{place}/index"}
+        run(["read-tree", "HEAD"], cwd=folder, timeout=timeout, environment=index)
+        run(["add", "--update", "--", "."], cwd=folder, timeout=timeout, environment=index)
+        tree = run(["write-tree"], cwd=folder, timeout=timeout, environment=index).text
+        head = run(["rev-parse", "--verify", "HEAD"], cwd=folder, timeout=timeout).text
+        make = ["commit-tree", "--no-gpg-sign", "-p", head]
+        staged = run([*make, "-m", "index", f"{head}^{{tree}}"], cwd=folder, timeout=timeout, environment=environment)
+        files = [*make, "-p", staged.text, "-m", "changes that made way", tree]
+        return run(files, cwd=folder, timeout=timeout, environment=environment).text

@@ -1,0 +1,248 @@
+"""The ordinary clone that a run publishes from: the cluster's catalog (spec a 8.1-8.3).
+
+It is kept and updated, never cloned again, and a push is never forced.
+"""
+
+from __future__ import annotations
+
+import enum
+import re
+import tempfile
+from dataclasses import dataclass
+from pathlib import Path
+
+from commodore.errors import CommodoreError, EnvironmentFault, PolicyError
+from commodore.events import Announce, Noted, Warned, ignore
+from commodore.git.identity import Author, identity_environment
+from commodore.git.repository import FALLBACK_BRANCH, check_version, keep_commits, set_remote
+from commodore.git.runner import GitResult, clean_text, fault, last_words, run
+from commodore.git.urls import normalize, redact, repository_key, shown
+from commodore.limits import DEFAULT_LIMITS, Limits
+from commodore.workspace import guard_disk, remove_tree, replace_tree
+
+_HEAD = re.compile(r"^ref: refs/heads/(?P<branch>.+)\tHEAD$", re.MULTILINE)
+_FETCH = ("fetch", "--no-tags", "--prune", "--no-write-fetch-head", "origin", "+refs/heads/*:refs/remotes/origin/*")
+# What git says when somebody else was quicker, in the order of the push: before it, during it.
+_MOVED = re.compile(
+    r"\((fetch first|non-fast-forward|stale info|cannot lock ref.*|failed to update ref|incorrect old value provided"
+    r"|reference already exists|failed to lock.*|failed)\)"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class PublishedClone:
+    """A clone on the remote's default branch.
+
+    Attributes:
+        path: the working copy.
+        url: the remote's, without credentials.
+        branch: the branch to push.
+        sha: the commit the working copy is at.
+        empty: the remote has no commit yet; the first push brings it `sha`, an empty initial commit, too.
+    """
+
+    path: Path
+    url: str
+    branch: str
+    sha: str
+    empty: bool
+
+
+class PushOutcome(enum.Enum):
+    """How a push ended, if not with an error."""
+
+    PUSHED = "pushed"
+    MOVED = "moved"  # somebody else has pushed meanwhile; the clone knows the new commit, nothing else has changed
+
+
+def clone_or_update(
+    url: str,
+    folder: Path,
+    *,
+    announce: Announce = ignore,
+    limits: Limits = DEFAULT_LIMITS,
+    author: Author | None = None,
+) -> PublishedClone:
+    """Bring a clone of `url` to the newest commit of the remote's default branch, making it if need be.
+
+    What is not committed in it is the output of an earlier run and is thrown away; unpushed commits are kept under
+    `refs/commodore/discarded` and announced. An empty remote gets a local, parentless commit of the empty tree with
+    the message `Initial commit` on `master` (spec a 8.1).
+
+    Raises:
+        InputError: the URL is not usable.
+        PolicyError: something else is in the folder's place and would be lost.
+        EnvironmentFault: the remote does not answer, or the clone is damaged.
+    """
+    wanted = normalize(url)
+    repository_key(url)
+    if folder.is_symlink() or (folder.exists() and not folder.is_dir()):
+        raise _in_the_way(folder, "a link or file is there")
+    if (folder / ".git").is_dir() and _origin(folder, limits) == wanted:
+        set_remote(folder / ".git" / "config", wanted, limits.git_timeout)
+        return _update(wanted, folder, announce, limits, author)
+    _refuse_to_lose(folder, limits)
+    with guard_disk(folder):
+        folder.parent.mkdir(parents=True, exist_ok=True)
+        fresh = Path(tempfile.mkdtemp(prefix=f".{folder.name}-", dir=folder.parent))
+    try:
+        fresh.chmod(0o755)
+        arguments = ["init", "--quiet", "--template=", f"--initial-branch={FALLBACK_BRANCH}", "--", str(fresh)]
+        run(arguments, cwd=fresh, timeout=limits.git_timeout)
+        set_remote(fresh / ".git" / "config", wanted, limits.git_timeout)
+        made = _update(wanted, fresh, announce, limits, author)
+        replace_tree(fresh, folder)
+    finally:
+        remove_tree(fresh)
+    return PublishedClone(folder, made.url, made.branch, made.sha, made.empty)
+
+
+def commit(folder: Path, message: str, author: Author | None = None, *, limits: Limits = DEFAULT_LIMITS) -> str:
+    """Commit what is staged, with `author` (None: git's own identity) as author and committer. Returns the commit."""
+    arguments = ["commit", "--quiet", "--no-verify", "--cleanup=verbatim", "--file=-"]
+    environment = identity_environment(folder, author, limits)
+    run(arguments, cwd=folder, timeout=limits.git_timeout, input=message.encode(), environment=environment)
+    return _sha(folder, "HEAD", limits)
+
+
+def push(folder: Path, branch: str, *, limits: Limits = DEFAULT_LIMITS) -> PushOutcome:
+    """Push HEAD to the remote's `branch`, never by force.
+
+    When the remote has moved meanwhile, its new state is fetched and `MOVED` returned: update, build again, push again.
+
+    Raises:
+        EnvironmentFault: the remote refused, in its own words, or does not answer.
+    """
+    check_version(branch, str(folder))
+    arguments = ["push", "--porcelain", "--no-verify", "--recurse-submodules=no", "origin", f"HEAD:refs/heads/{branch}"]
+    answer = run(arguments, cwd=folder, timeout=limits.git_timeout, check=False)
+    if answer.returncode == 0:
+        return PushOutcome.PUSHED
+    rejected = next((line for line in answer.text.splitlines() if line.startswith("!")), None)
+    if rejected is None:
+        raise fault(["push"], answer, folder)
+    if _MOVED.search(rejected):
+        before = _sha(folder, f"refs/remotes/origin/{branch}", limits)
+        run(_FETCH, cwd=folder, timeout=limits.git_timeout)
+        if _sha(folder, f"refs/remotes/origin/{branch}", limits) != before:
+            return PushOutcome.MOVED
+    raise _rejection(folder, branch, rejected, answer)
+
+
+def unstage(folder: Path, *, limits: Limits = DEFAULT_LIMITS) -> None:
+    """Take everything out of the index that HEAD does not have; files stay as they are (a mixed reset)."""
+    run(["reset", "--quiet", "--mixed"], cwd=folder, timeout=limits.git_timeout)
+
+
+def _update(url: str, folder: Path, announce: Announce, limits: Limits, author: Author | None) -> PublishedClone:
+    (folder / ".git" / "index.lock").unlink(missing_ok=True)  # a killed run's; whoever holds the workspace is alone
+    timeout = limits.git_timeout
+    heads = run(["ls-remote", "--symref", "origin", "HEAD", "refs/heads/*"], cwd=folder, timeout=timeout).text
+    branches = {
+        name.removeprefix("refs/heads/"): sha
+        for sha, _, name in (line.partition("\t") for line in heads.splitlines())
+        if name.startswith("refs/heads/")
+    }
+    named = _HEAD.search(heads)
+    branch = named["branch"] if named else FALLBACK_BRANCH
+    if branch not in branches:
+        if branches:
+            raise EnvironmentFault(
+                "CMD-GIT-054",
+                f"the default branch '{shown(branch)}' of {redact(url)} does not exist",
+                hint="set the default branch on the server to one that exists",
+            )
+        return _begin(url, folder, branch if named else FALLBACK_BRANCH, announce, limits, author)
+    if _sha(folder, f"refs/remotes/origin/{branch}", limits) != branches[branch]:
+        run(_FETCH, cwd=folder, timeout=timeout)
+    sha = _sha(folder, f"refs/remotes/origin/{branch}", limits)
+    _keep_unpushed(folder, announce, limits)
+    run(["checkout", "--quiet", "--force", "-B", branch, sha], cwd=folder, timeout=timeout)
+    run(["branch", "--quiet", f"--set-upstream-to=origin/{branch}", branch], cwd=folder, timeout=timeout)
+    run(["clean", "--quiet", "-ffdx"], cwd=folder, timeout=timeout)
+    return PublishedClone(folder, redact(url), branch, sha, empty=False)
+
+
+def _begin(
+    url: str, folder: Path, branch: str, announce: Announce, limits: Limits, author: Author | None
+) -> PublishedClone:
+    """Give the clone of an empty remote its initial commit."""
+    timeout = limits.git_timeout
+    announce(Noted(f"{redact(url)} is empty; it gets an initial commit with the first push"))
+    run([*_FETCH], cwd=folder, timeout=timeout)  # forget branches that the remote had once
+    _keep_unpushed(folder, announce, limits)
+    tree = run(["hash-object", "-w", "-t", "tree", "--stdin"], cwd=folder, timeout=timeout, input=b"").text
+    environment = identity_environment(folder, author, limits)
+    arguments = ["commit-tree", "-m", "Initial commit", tree]
+    sha = run(arguments, cwd=folder, timeout=timeout, environment=environment).text
+    run(["checkout", "--quiet", "--force", "-B", branch, sha], cwd=folder, timeout=timeout)
+    run(["clean", "--quiet", "-ffdx"], cwd=folder, timeout=timeout)
+    return PublishedClone(folder, redact(url), branch, sha, empty=True)
+
+
+def _keep_unpushed(folder: Path, announce: Announce, limits: Limits) -> None:
+    if not _unpushed(folder, limits):
+        return
+    [ref] = keep_commits(folder, [_sha(folder, "HEAD", limits)], limits.git_timeout)
+    announce(
+        Warned(
+            "CMD-GIT-045",
+            f"unpushed commits in {folder} made way and are kept",
+            hint=f"look at them: git -C {folder} log {ref}",
+        )
+    )
+
+
+def _unpushed(folder: Path, limits: Limits) -> list[str]:
+    """Local commits that the remote lacks, without the empty initial commit that this program makes itself."""
+    if _sha(folder, "HEAD", limits) == "":
+        return []
+    arguments = ["log", "--max-count=20", "--format=%H %T %P", "HEAD", "--branches", "--not", "--remotes"]
+    lines = run(arguments, cwd=folder, timeout=limits.git_timeout).text.splitlines()
+    return [line.split(" ")[0] for line in lines if line.split(" ")[1:] != [_EMPTY_TREE, ""]]
+
+
+_EMPTY_TREE = "4b825dc642cb6eb9a060e54bf8d69288fbee4904"
+
+
+def _refuse_to_lose(folder: Path, limits: Limits) -> None:
+    """Refuse to replace a folder that holds anything but output of earlier runs that the remote has."""
+    if not folder.is_dir() or not any(folder.iterdir()):
+        return
+    if not (folder / ".git").is_dir():
+        raise _in_the_way(folder, "a folder that is no git clone is there")
+    stash = run(["rev-parse", "--verify", "--quiet", "refs/stash"], cwd=folder, timeout=limits.git_timeout, check=False)
+    if _unpushed(folder, limits) or stash.returncode == 0:
+        raise _in_the_way(folder, "a clone of another repository with unpushed commits is there")
+
+
+def _origin(folder: Path, limits: Limits) -> str:
+    arguments = ["config", "--local", "--get", "remote.origin.url"]
+    return run(arguments, cwd=folder, timeout=limits.git_timeout, check=False).text
+
+
+def _sha(folder: Path, name: str, limits: Limits) -> str:
+    """The commit a ref stands for, or an empty string."""
+    arguments = ["rev-parse", "--verify", "--quiet", "--end-of-options", f"{name}^{{commit}}"]
+    return run(arguments, cwd=folder, timeout=limits.git_timeout, check=False).text
+
+
+def _rejection(folder: Path, branch: str, rejected: str, answer: GitResult) -> CommodoreError:
+    said = [line.removeprefix("remote:").strip() for line in answer.stderr.splitlines() if line.startswith("remote:")]
+    words = "; ".join(line for line in said if line) or last_words(answer.stderr)
+    reason = clean_text(rejected.rpartition("\t")[2])
+    return EnvironmentFault(
+        "CMD-GIT-051",
+        f"the remote refused the push to '{shown(branch)}': {reason}: {words}",
+        hint="check your rights and the rules of the branch on the server",
+        locations=[str(folder)],
+    )
+
+
+def _in_the_way(folder: Path, what: str) -> PolicyError:
+    return PolicyError(
+        "CMD-GIT-050",
+        f"{folder} cannot become the clone to publish from: {what}",
+        hint="push or move away what you need, remove the folder, then run again",
+        locations=[str(folder)],
+    )

@@ -1,0 +1,338 @@
+"""One remote repository: its bare clone, its refs, and what a version means in it (spec b 1.2-1.6, C12, C16, C17)."""
+
+from __future__ import annotations
+
+import re
+import tempfile
+import threading
+import time
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+
+from commodore.errors import EnvironmentFault, InputError, did_you_mean
+from commodore.events import Announce, Noted, Warned, ignore
+from commodore.git import _refs
+from commodore.git._export import write_tree
+from commodore.git._refs import DISCARDED, FULL_SHA, RemoteRefs, Revision
+from commodore.git.runner import Children, GitResult, run
+from commodore.git.urls import normalize, push_url, redact, repository_key, shown
+from commodore.limits import DEFAULT_LIMITS, Limits
+from commodore.workspace import guard_disk, remove_tree
+
+_FETCH = "+refs/heads/*:refs/remotes/origin/*"
+_FETCH_TAGS = "+refs/tags/*:refs/tags/*"
+FALLBACK_BRANCH = "master"
+_HEAD = re.compile(r"^ref: refs/heads/(?P<branch>.+)\tHEAD$", re.MULTILINE)
+
+
+class Repository:
+    """The bare clone of one remote repository.
+
+    Args:
+        url: where the repository is; kept in normal form, credentials included.
+        path: the folder of the bare clone; it need not exist yet.
+        offline: never talk to the remote.
+
+    Methods may be called from several threads. Those that talk to the remote raise EnvironmentFault when it fails.
+    """
+
+    def __init__(
+        self,
+        url: str,
+        path: Path,
+        *,
+        announce: Announce = ignore,
+        limits: Limits = DEFAULT_LIMITS,
+        offline: bool = False,
+        children: Children | None = None,
+    ) -> None:
+        self.url = normalize(url)
+        self.key = repository_key(url)
+        self.path = path
+        self.offline = offline
+        self.fetched = False
+        self.limits = limits
+        self.announce = announce
+        self._children = children
+        self._lock = threading.RLock()
+        self._ready = False
+        self._refs: RemoteRefs | None = None
+        self._remote_head: str | None = None
+
+    @property
+    def display_url(self) -> str:
+        """The URL without credentials, for people, metadata and logs."""
+        return redact(self.url)
+
+    def prefer_url(self, url: str) -> None:
+        """Fetch from `url` from now on (it names the same repository)."""
+        with self._lock:
+            self.url = normalize(url)
+            self._ready = False
+
+    def ensure(self) -> None:
+        """Create the bare clone, or open it, and set its remote: URL, refspec, and push URL (C25-C28).
+
+        A push URL that does not belong to the URL any more is removed (spec b 1.3, weak points).
+
+        Raises:
+            EnvironmentFault: something else is in the folder's place, or the clone is damaged.
+        """
+        with self._lock:
+            if self._ready:
+                return
+            if not self.path.exists():
+                self._create()
+            elif not _looks_bare(self.path):
+                raise EnvironmentFault(
+                    "CMD-GIT-020",
+                    f"{self.path}, which is no bare repository, is in the way of the clone of {self.display_url}",
+                    hint="move the folder away and run again",
+                    locations=[str(self.path)],
+                )
+            self._configure(self.path)
+            self._ready = True
+
+    def fetch(self) -> None:
+        """Bring branches and tags up to date with the remote: new ones come, moved ones move, deleted ones go.
+
+        The former value of a tag that moved or went is kept under `refs/commodore/discarded`; a moved tag is warned
+        about by name. Local branches are not touched.
+
+        Raises:
+            EnvironmentFault: offline and never fetched; or the remote does not answer.
+        """
+        with self._lock:
+            self._refuse_offline("it must be fetched")
+            self.ensure()
+            before = self.refs()
+            arguments = ["fetch", "--no-tags", "--prune", "--no-write-fetch-head", "origin", _FETCH, _FETCH_TAGS]
+            answer = self._run(arguments)
+            if answer.stderr.strip():
+                self._refs = None
+                self._keep_lost_tags(before, self.refs())
+            self.fetched = True
+
+    def fetch_commit(self, sha: str) -> bool:
+        """Ask the remote for one commit that no branch or tag contains. Returns whether it is here now."""
+        if not FULL_SHA.match(sha):
+            return False
+        with self._lock:
+            if self.offline:
+                return self.has_commits([sha])
+            self._run(["fetch", "--no-tags", "--no-write-fetch-head", "origin", sha], check=False)
+            return self.has_commits([sha])
+
+    def refs(self) -> RemoteRefs:
+        """The remote's branches and tags as of the last fetch."""
+        with self._lock:
+            if self._refs is None:
+                self.ensure_present()
+                self._refs = _refs.read_refs(self.path, self.limits.git_timeout)
+            return self._refs
+
+    def ensure_present(self) -> None:
+        """Open the bare clone; offline, a missing one is an error.
+
+        Raises:
+            EnvironmentFault: see `ensure`; or offline and there is no clone.
+        """
+        if self.offline and not self.path.exists():
+            self._refuse_offline("there is no clone of it")
+        self.ensure()
+
+    def default_branch(self) -> str:
+        """The branch the remote's HEAD names, asked from the remote once per run (offline: as last seen).
+
+        Git before 2.48 cannot learn it while fetching, so this costs a connection of its own, and only repositories
+        that are used without a version pay it. A remote that names none has the default branch `master`.
+        """
+        with self._lock:
+            if self.offline or self._remote_head is not None:
+                return self._remote_head or self.refs().head or FALLBACK_BRANCH
+            self.ensure()
+            answer = self._run(["ls-remote", "--symref", "origin", "HEAD"])
+            named = _HEAD.search(answer.text)
+            self._remote_head = named["branch"] if named else self._guess_head(answer.text)
+            if self.refs().head != self._remote_head and self._remote_head in self.refs().branches:
+                target = _refs.BRANCHES + self._remote_head
+                self._run(["symbolic-ref", _refs.BRANCHES + "HEAD", target])
+                self._refs = None
+            return self._remote_head
+
+    def resolve(self, version: str | None) -> Revision:
+        """What a version means: a branch of the remote, else a tag, else a revision (C12; spec b 1.6).
+
+        Local branches never count. `None` is the default branch. Tags are followed to their commit.
+
+        Raises:
+            InputError: there is no such version, or it is no commit, or git would take it for an option.
+        """
+        if version is None:
+            version = self.default_branch()
+        check_version(version, self.display_url)
+        refs = self.refs()
+        found = _refs.match_name(version, refs)
+        if found is not None:
+            sha, kind = found
+            if kind == "branch" or version in refs.commits:
+                return Revision(version, sha, kind)
+            return Revision(version, self._commit_of(sha, version), kind)
+        default = refs.head or FALLBACK_BRANCH
+        meant = _refs.expression(version, refs, default)
+        if meant is None:
+            raise self._unknown(version, refs)
+        return Revision(version, self._commit_of(meant, version), "revision")
+
+    def has_commits(self, shas: Sequence[str]) -> bool:
+        """Whether all these commits (full ids) are in the bare clone."""
+        if not shas:
+            return True
+        if not self.path.exists():
+            return False
+        answer = self._run(["cat-file", "--batch-check=%(objecttype)"], input="\n".join(shas).encode() + b"\n")
+        return answer.text.splitlines() == ["commit"] * len(shas)
+
+    def short_sha(self, sha: str) -> str:
+        """A commit's abbreviation with at least six digits, for the commit message (spec a 8.5)."""
+        return self._run(["rev-parse", "--short=6", "--verify", "--end-of-options", sha]).text
+
+    def export_tree(self, sha: str, subdir: str, destination: Path) -> None:
+        """Write the files of a commit (below `subdir`, "" for all) to the folder `destination`, as `git archive` does.
+
+        `export-ignore` and `export-subst` are honoured, no filter runs, and a former `destination` is replaced.
+
+        Raises:
+            InputError: the commit has no such folder, or a path or link in it leaves the folder.
+        """
+        write_tree(self.path, sha, subdir, destination, place=self.display_url, timeout=self.limits.git_timeout)
+
+    def keep(self, shas: Iterable[str]) -> list[str]:
+        """Protect commits from being lost by giving each a ref below `refs/commodore/discarded`. Returns the refs."""
+        return keep_commits(self.path, shas, self.limits.git_timeout)
+
+    def _create(self) -> None:
+        with guard_disk(self.path):
+            self.path.parent.mkdir(parents=True, exist_ok=True)
+            fresh = Path(tempfile.mkdtemp(prefix=".new-", dir=self.path.parent))
+        try:
+            arguments = ["init", "--quiet", "--bare", "--template=", f"--initial-branch={FALLBACK_BRANCH}"]
+            run([*arguments, "--", str(fresh)], cwd=fresh, timeout=self.limits.git_timeout)
+            fresh.chmod(0o755)
+            self._configure(fresh)
+            with guard_disk(self.path):
+                fresh.rename(self.path)
+        finally:
+            remove_tree(fresh)
+
+    def _configure(self, bare: Path) -> None:
+        set_remote(bare / "config", self.url, self.limits.git_timeout)
+
+    def _keep_lost_tags(self, before: RemoteRefs, after: RemoteRefs) -> None:
+        moved = [tag for tag, sha in before.tags.items() if after.tags.get(tag, sha) != sha]
+        gone = [tag for tag in before.tags if tag not in after.tags]
+        self.keep(before.tags[tag] for tag in moved + gone)
+        for tag in sorted(moved):
+            self.announce(
+                Warned(
+                    "CMD-GIT-022",
+                    f"the tag '{shown(tag)}' of {self.display_url} has moved from {before.tags[tag][:10]}"
+                    f" to {after.tags[tag][:10]}",
+                    hint="whoever publishes versions should never move a tag; pin a commit if you must not follow",
+                )
+            )
+        for tag in sorted(gone):
+            self.announce(Noted(f"the tag '{shown(tag)}' is gone from {self.display_url}", level=1))
+
+    def _guess_head(self, answer: str) -> str:
+        """For servers that do not say which branch HEAD is: one that points at the same commit."""
+        head = next((line.split("\t")[0] for line in answer.splitlines() if line.endswith("\tHEAD")), None)
+        same = sorted(name for name, sha in self.refs().branches.items() if sha == head)
+        return next((name for name in (FALLBACK_BRANCH, "main", *same) if name in same), FALLBACK_BRANCH)
+
+    def _commit_of(self, expression: str, version: str) -> str:
+        arguments = ["rev-parse", "--verify", "--quiet", "--end-of-options"]
+        answer = self._run([*arguments, expression + "^{commit}"], check=False)
+        if answer.returncode == 0 and FULL_SHA.match(answer.text):
+            return answer.text
+        if self._run([*arguments, expression + "^{object}"], check=False).returncode == 0:
+            raise InputError(
+                "CMD-GIT-032",
+                f"the version '{shown(version)}' of {self.display_url} is not a commit",
+                hint="name a branch, a tag of a commit, or a commit",
+            )
+        raise self._unknown(version, self.refs())
+
+    def _unknown(self, version: str, refs: RemoteRefs) -> InputError:
+        hint = did_you_mean(version, {*refs.branches, *refs.tags})
+        if not hint:
+            hint = "name a branch, a tag or a commit of the repository"
+        if self.offline:
+            hint += "; offline, only what was fetched before is known"
+        return InputError(
+            "CMD-GIT-030", f"the version '{shown(version)}' was not found in {self.display_url}", hint=hint
+        )
+
+    def _refuse_offline(self, reason: str) -> None:
+        if self.offline:
+            raise EnvironmentFault(
+                "CMD-GIT-023",
+                f"cannot use {self.display_url} offline: {reason}",
+                hint="run once without offline mode, with the network there",
+            )
+
+    def _run(self, arguments: Sequence[str], *, check: bool = True, input: bytes | None = None) -> GitResult:
+        timeout = self.limits.git_timeout
+        return run(arguments, cwd=self.path, timeout=timeout, input=input, check=check, children=self._children)
+
+
+def check_version(version: str, place: str) -> None:
+    """Refuse a version that git could read as an option, or that cannot be a name.
+
+    Raises:
+        InputError: it is such a version.
+    """
+    if version.startswith("-") or not version.isprintable() or not version.strip():
+        raise InputError(
+            "CMD-GIT-031",
+            f"'{shown(version)}' cannot be a version of {place}",
+            hint="a version is a branch, a tag or a commit; it is not empty and does not begin with '-'",
+        )
+
+
+def set_remote(config: Path, url: str, timeout: float | None) -> None:
+    """Make `origin` in a repository's configuration file stand for `url` (spec b 1.3); write only what differs."""
+    folder = config.parent
+    answer = run(["config", "--file", str(config), "--null", "--list"], cwd=folder, timeout=timeout)
+    present: dict[str, list[str]] = {}
+    for entry in answer.text.split("\0"):
+        name, _, value = entry.partition("\n")
+        present.setdefault(name, []).append(value)
+    wanted: dict[str, str | None] = {
+        "remote.origin.url": url,
+        "remote.origin.fetch": _FETCH,
+        "remote.origin.pushurl": push_url(url),
+    }
+    change = ["config", "--file", str(config)]
+    for key, wish in wanted.items():
+        if wish is None and key in present:
+            run([*change, "--unset-all", key], cwd=folder, timeout=timeout)
+        elif wish is not None and present.get(key) != [wish]:
+            run([*change, "--replace-all", key, wish], cwd=folder, timeout=timeout)
+
+
+def keep_commits(folder: Path, shas: Iterable[str], timeout: float | None) -> list[str]:
+    """Give each commit a ref `refs/commodore/discarded/<UTC time>[-<n>]` in the repository at `folder`."""
+    wanted = list(dict.fromkeys(shas))
+    if not wanted:
+        return []
+    stem = DISCARDED + time.strftime("%Y%m%dT%H%M%SZ", time.gmtime())
+    # The commit's own digits keep two threads, and two saves within a second, apart.
+    refs = [f"{stem}-{sha[:10]}" for sha in wanted]
+    commands = "".join(f"update {ref} {sha}\n" for ref, sha in zip(refs, wanted, strict=True))
+    run(["update-ref", "--stdin"], cwd=folder, timeout=timeout, input=commands.encode())
+    return refs
+
+
+def _looks_bare(path: Path) -> bool:
+    return (path / "HEAD").is_file() and (path / "objects").is_dir() and (path / "config").is_file()

@@ -1,0 +1,298 @@
+"""The one way this program calls the `git` executable.
+
+Every call has a clean environment, no hooks, no prompt and a time limit; its failure is an error a user can act on.
+The user's own git configuration (`insteadOf`, credential helpers, proxies, `GIT_CONFIG_GLOBAL`) is honoured.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import re
+import subprocess
+import threading
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from commodore.errors import CommodoreError, EnvironmentFault
+from commodore.git.urls import redact_text
+
+# What would point git at another repository, index, history or diff program than the one it is told to use.
+_NEVER_INHERITED = frozenset(
+    {
+        "GIT_ALTERNATE_OBJECT_DIRECTORIES",
+        "GIT_COMMON_DIR",
+        "GIT_CONFIG",
+        "GIT_DEFAULT_HASH",
+        "GIT_DEFAULT_REF_FORMAT",
+        "GIT_DIFF_OPTS",
+        "GIT_DIR",
+        "GIT_EXTERNAL_DIFF",
+        "GIT_GLOB_PATHSPECS",
+        "GIT_GRAFT_FILE",
+        "GIT_ICASE_PATHSPECS",
+        "GIT_IMPLICIT_WORK_TREE",
+        "GIT_INDEX_FILE",
+        "GIT_INTERNAL_SUPER_PREFIX",
+        "GIT_LITERAL_PATHSPECS",
+        "GIT_NAMESPACE",
+        "GIT_NOGLOB_PATHSPECS",
+        "GIT_NO_REPLACE_OBJECTS",
+        "GIT_OBJECT_DIRECTORY",
+        "GIT_PREFIX",
+        "GIT_QUARANTINE_PATH",
+        "GIT_REPLACE_REF_BASE",
+        "GIT_SHALLOW_FILE",
+        "GIT_TEMPLATE_DIR",
+        "GIT_WORK_TREE",
+        "LANGUAGE",
+    }
+)
+
+# Settings that must not depend on the machine. Collected garbage must not outlive this process.
+_FIXED_SETTINGS = (
+    "core.hooksPath=/dev/null",
+    "core.fsmonitor=false",
+    "core.autocrlf=false",
+    "protocol.ext.allow=never",
+    "gc.autoDetach=false",
+    "maintenance.autoDetach=false",
+    "submodule.recurse=false",
+    "fetch.recurseSubmodules=false",
+    "log.showSignature=false",
+    "color.ui=false",
+    "advice.detachedHead=false",
+)
+
+
+def _any_of(*patterns: str) -> re.Pattern[str]:
+    return re.compile("|".join(patterns), re.IGNORECASE)
+
+
+_NO_ACCESS = _any_of(
+    "authentication failed",
+    "could not read (username|password)",
+    "(permission|access) denied",
+    "terminal prompts disabled",
+    "returned error: 40[13]",
+    "host key verification failed",
+)
+_NOT_REACHED = _any_of(
+    "(could not|couldn't) (resolve|connect)",
+    "connection (refused|reset|timed out|closed|was reset)",
+    "(failed|unable) to (connect|access)",
+    "repository .*(not found|does not exist)",
+    "does not appear to be a git repository",
+    "network is unreachable",
+    "no route to host",
+    "could not read from remote repository",
+    "early EOF",
+    "remote end hung up",
+)
+_DAMAGED = _any_of(
+    "bad (object|ref|signature|config line|index file|tree object)",
+    "invalid object",
+    "does not point to a valid object",
+    "(loose object|packfile|index file) .*(corrupt|truncated|cannot be|unavailable)",
+    "index file (corrupt|smaller)",
+    "object file .* is empty",
+    "inflate:",
+    "broken (link|ref)",
+    "missing (blob|tree|commit)",
+    "unable to read (tree|sha1|[0-9a-f]{40})",
+    "unable to resolve reference",
+    "did not send all necessary objects",
+    "not a git repository",
+)
+
+
+@dataclass(frozen=True, slots=True)
+class GitResult:
+    """What a git command answered. `stderr` is free of credentials and control characters."""
+
+    stdout: bytes
+    stderr: str
+    returncode: int
+
+    @property
+    def text(self) -> str:
+        """The output as text; bytes that are no UTF-8 survive as surrogate escapes. Without the last line feed."""
+        return self.stdout.decode("utf-8", "surrogateescape").removesuffix("\n")
+
+
+class Children:
+    """The git processes of one piece of work, so that they can be ended from another thread."""
+
+    def __init__(self) -> None:
+        self._running: set[subprocess.Popen[bytes]] = set()
+        self._lock = threading.Lock()
+        self._ended = False
+
+    @contextlib.contextmanager
+    def hold(self, process: subprocess.Popen[bytes]) -> Iterator[None]:
+        """Know of `process` while the block runs; end it at once when the work was ended before."""
+        with self._lock:
+            self._running.add(process)
+            ended = self._ended
+        if ended:
+            process.terminate()
+        try:
+            yield
+        finally:
+            with self._lock:
+                self._running.discard(process)
+
+    def end(self) -> None:
+        """End all running processes, and those that are started later."""
+        with self._lock:
+            self._ended = True
+            running = list(self._running)
+        for process in running:
+            process.terminate()
+
+
+def run(
+    arguments: Sequence[str],
+    *,
+    cwd: Path,
+    timeout: float | None,
+    input: bytes | None = None,
+    check: bool = True,
+    environment: Mapping[str, str] | None = None,
+    settings: Sequence[str] = (),
+    children: Children | None = None,
+) -> GitResult:
+    """Run `git` with `arguments` in `cwd` and return what it answered.
+
+    Args:
+        timeout: seconds after which the command is ended; None waits for ever.
+        input: bytes for its standard input; without it, standard input is empty.
+        check: whether a non-zero exit status is an error.
+        environment: variables on top of the clean environment.
+        settings: git settings (`key=value`) for this call alone.
+        children: knows the process while it runs, so that another thread can end it.
+
+    Raises:
+        EnvironmentFault: git is missing, takes too long, or (with `check`) fails.
+    """
+    command = ["git"]
+    for setting in (*_FIXED_SETTINGS, *settings):
+        command += ["-c", setting]
+    command += arguments
+    try:
+        process = subprocess.Popen(
+            command,
+            cwd=cwd,
+            env={**clean_environment(), **(environment or {})},
+            stdin=subprocess.DEVNULL if input is None else subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+        )
+    except FileNotFoundError as error:
+        if not cwd.is_dir():
+            raise EnvironmentFault(
+                "CMD-GIT-002", f"the folder {cwd} disappeared while git was to work in it", hint="run again"
+            ) from error
+        raise EnvironmentFault(
+            "CMD-GIT-001", "the program git was not found", hint="install git 2.31 or newer and put it on PATH"
+        ) from error
+    except OSError as error:
+        raise EnvironmentFault(
+            "CMD-GIT-001", f"git cannot be started: {error.strerror}", hint="check the git on PATH"
+        ) from error
+    with children.hold(process) if children else contextlib.nullcontext():
+        stdout, stderr = _communicate(process, input, timeout, arguments)
+    result = GitResult(stdout, clean_text(stderr.decode("utf-8", "replace")), process.returncode)
+    if check and result.returncode != 0:
+        raise fault(arguments, result, cwd)
+    return result
+
+
+def _communicate(
+    process: subprocess.Popen[bytes], input: bytes | None, timeout: float | None, arguments: Sequence[str]
+) -> tuple[bytes, bytes]:
+    try:
+        return process.communicate(input, timeout)
+    except subprocess.TimeoutExpired:
+        _end(process)
+        raise EnvironmentFault(
+            "CMD-GIT-003",
+            f"git {_verb(arguments)} did not end within {timeout:g} seconds",
+            hint="check the network and the server, and run again",
+        ) from None
+    except BaseException:  # Ctrl-C above all: never leave a child behind
+        _end(process)
+        raise
+
+
+def _end(process: subprocess.Popen[bytes]) -> None:
+    """End the process politely, so that git removes its lock files; after two seconds, impolitely."""
+    process.terminate()
+    with contextlib.suppress(subprocess.TimeoutExpired):
+        process.communicate(timeout=2)
+        return
+    process.kill()
+    process.wait()
+    for pipe in (process.stdin, process.stdout, process.stderr):
+        if pipe is not None:
+            with contextlib.suppress(OSError):
+                pipe.close()
+
+
+def clean_environment() -> dict[str, str]:
+    """The variables git gets: the caller's, without those that redirect git, in English, never prompting."""
+    kept = {name: value for name, value in os.environ.items() if name not in _NEVER_INHERITED}
+    return {**kept, "LC_ALL": "C", "GIT_TERMINAL_PROMPT": "0"}
+
+
+def clean_text(text: str) -> str:
+    """Text from outside, fit for a terminal: no credentials, no control characters besides line feeds."""
+    text = text.replace("\r", "\n")
+    return redact_text("".join(letter for letter in text if letter == "\n" or letter.isprintable()))
+
+
+def fault(arguments: Sequence[str], result: GitResult, place: Path) -> CommodoreError:
+    """The error for a git command that failed, in git's own words, with a hint that fits them."""
+    words = last_words(result.stderr) or f"exit status {result.returncode}"
+    verb = _verb(arguments)
+    if _NO_ACCESS.search(result.stderr):
+        return EnvironmentFault(
+            "CMD-GIT-004",
+            f"git {verb} was refused access: {words}",
+            hint="check your credentials: an SSH key the server knows, or a git credential helper",
+            locations=[str(place)],
+        )
+    if _DAMAGED.search(result.stderr) and "does not appear to be" not in result.stderr:
+        return EnvironmentFault(
+            "CMD-GIT-021",
+            f"the git repository {place} is damaged: {words}",
+            hint="look at it with 'git fsck'; once nothing in it is missed, remove it and run again",
+            locations=[str(place)],
+        )
+    if _NOT_REACHED.search(result.stderr):
+        return EnvironmentFault(
+            "CMD-GIT-005",
+            f"git {verb} did not reach the repository: {words}",
+            hint="check the URL, the network, and that the repository exists and you may read it",
+            locations=[str(place)],
+        )
+    return EnvironmentFault("CMD-GIT-002", f"git {verb} failed: {words}", locations=[str(place)])
+
+
+def last_words(stderr: str) -> str:
+    """The line of git's complaints that says most: the last `fatal:`, else the last `error:`, else the last line."""
+    lines = [line.strip() for line in stderr.splitlines() if line.strip() and not line.startswith("hint:")]
+    for prefix in ("fatal:", "error:", "remote:"):
+        chosen = [line for line in lines if line.startswith(prefix) and line != "remote:"]
+        if prefix == "fatal:" and chosen and "Could not read from remote repository" in chosen[-1]:
+            # ssh and the server say before it what really happened
+            before = lines[: lines.index(chosen[-1])]
+            chosen = before[-1:] or chosen
+        if chosen:
+            return chosen[-1].removeprefix(prefix).strip()
+    return lines[-1] if lines else ""
+
+
+def _verb(arguments: Sequence[str]) -> str:
+    return next((argument for argument in arguments if not argument.startswith("-")), "")

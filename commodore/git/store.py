@@ -1,0 +1,158 @@
+"""All repositories of a working directory: one bare clone each, fetched at most once per run (C16, C17)."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Iterable
+from concurrent.futures import FIRST_EXCEPTION, Future, ThreadPoolExecutor, wait
+from pathlib import Path
+
+from commodore.errors import CommodoreError, InputError, raise_all
+from commodore.events import Announce, StageAdvanced, ignore
+from commodore.git._refs import FULL_SHA
+from commodore.git.repository import Repository
+from commodore.git.runner import Children
+from commodore.git.urls import is_local, normalize, redact, repository_key
+from commodore.limits import DEFAULT_LIMITS, Limits
+
+FETCH_STAGE = "fetch"
+"""The stage name under which fetched repositories are announced."""
+
+
+class RepositoryStore:
+    """The bare clones below one folder. Use one store per run; its methods may be called from several threads.
+
+    Args:
+        root: the folder of the bare clones (`Workspace.repositories`).
+        offline: never talk to a remote; what is not there is an error.
+    """
+
+    def __init__(
+        self, root: Path, *, announce: Announce = ignore, limits: Limits = DEFAULT_LIMITS, offline: bool = False
+    ) -> None:
+        self.root = root
+        self.offline = offline
+        self._announce = announce
+        self._limits = limits
+        self._children = Children()
+        self._lock = threading.Lock()
+        self._repositories: dict[str, Repository] = {}
+        self._sought: set[tuple[str, str]] = set()
+
+    def repository(self, url: str) -> Repository:
+        """The repository a URL stands for; all URLs of one key share it (spec b 1.2).
+
+        The first URL is the one to fetch from, unless a later one literally begins with `ssh://`. Nothing is created
+        or fetched yet.
+
+        Raises:
+            InputError: the URL is not usable, or a local and a remote repository would share one clone.
+        """
+        key = repository_key(url)
+        with self._lock:
+            known = self._repositories.get(key)
+            if known is None:
+                known = self._repositories[key] = Repository(
+                    url,
+                    self.root / key,
+                    announce=self._announce,
+                    limits=self._limits,
+                    offline=self.offline,
+                    children=self._children,
+                )
+            elif is_local(known.url) != is_local(normalize(url)):
+                raise InputError(
+                    "CMD-GIT-013",
+                    f"the repositories {known.display_url} and {redact(url)} would share the clone {known.path}",
+                    hint="move the local repository to another folder",
+                )
+            elif url.startswith("ssh://") and not known.url.startswith("ssh://"):
+                known.prefer_url(url)
+        return known
+
+    def sync(self, wanted: Iterable[tuple[str, str | None]]) -> None:
+        """Fetch what is needed for these (URL, version) pairs, all repositories in parallel.
+
+        A repository is fetched at most once per run; not at all when every version wanted of it is a full commit id
+        that is there already; and once more only when a version is asked for that the first fetch did not bring.
+        Versions that stay unknown are no error here: `Repository.resolve` says so, to whoever wants them. Offline,
+        only the presence of clones is checked.
+
+        Raises:
+            InputError: a URL is not usable.
+            EnvironmentFault: a repository could not be fetched.
+            Findings: several of these.
+        """
+        failures: list[CommodoreError] = []
+        versions: dict[str, tuple[Repository, set[str | None]]] = {}
+        for url, version in wanted:
+            try:
+                repository = self.repository(url)
+            except CommodoreError as error:
+                failures.append(error)
+            else:
+                versions.setdefault(repository.key, (repository, set()))[1].add(version)
+        failures += self._sync_all([versions[key] for key in sorted(versions)])
+        raise_all(failures)
+
+    def _sync_all(self, work: list[tuple[Repository, set[str | None]]]) -> list[CommodoreError]:
+        if not work:
+            return []
+        pool = ThreadPoolExecutor(min(self._limits.git_threads, len(work)), thread_name_prefix="fetch")
+        try:
+            futures = [pool.submit(self._sync_one, repository, wanted) for repository, wanted in work]
+            wait(futures, return_when=FIRST_EXCEPTION)
+            return [error for future in futures if (error := _outcome(future)) is not None]
+        except BaseException:  # Ctrl-C above all
+            self._children.end()
+            raise
+        finally:
+            pool.shutdown(wait=True, cancel_futures=True)
+
+    def _sync_one(self, repository: Repository, wanted: set[str | None]) -> CommodoreError | None:
+        start = time.perf_counter()
+        try:
+            if self._bring(repository, wanted):
+                self._announce(StageAdvanced(FETCH_STAGE, repository.display_url, time.perf_counter() - start))
+        except CommodoreError as error:
+            return error
+        return None
+
+    def _bring(self, repository: Repository, wanted: set[str | None]) -> bool:
+        """Make the wanted versions resolvable, as far as they exist. Returns whether the remote was asked."""
+        repository.ensure_present()
+        if self.offline:
+            return False
+        shas = sorted(version for version in wanted if version is not None and FULL_SHA.match(version))
+        if len(shas) == len(wanted) and repository.has_commits(shas):
+            return False
+        asked = not repository.fetched
+        if not repository.fetched:
+            repository.fetch()
+        elif any(self._is_new_and_unknown(repository, version) for version in wanted if version is not None):
+            repository.fetch()
+            asked = True
+        if None in wanted:
+            repository.default_branch()
+        for sha in shas:
+            if not repository.has_commits([sha]):
+                asked = repository.fetch_commit(sha) or asked
+        return asked
+
+    def _is_new_and_unknown(self, repository: Repository, version: str) -> bool:
+        """Whether a version does not resolve and has not been sought by a fetch of its own yet."""
+        with self._lock:
+            if (repository.key, version) in self._sought:
+                return False
+        try:
+            repository.resolve(version)
+        except InputError:
+            with self._lock:
+                self._sought.add((repository.key, version))
+            return True
+        return False
+
+
+def _outcome(future: Future[CommodoreError | None]) -> CommodoreError | None:
+    return future.result()

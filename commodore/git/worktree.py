@@ -1,0 +1,283 @@
+"""Working copies of dependencies: detached worktrees of the bare clones (C15-C19; spec b 1.7).
+
+Nothing a user made is ever lost: what would be lost is refused, and with `force` it is kept under
+`refs/commodore/discarded` first. Untracked files are never removed.
+"""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from dataclasses import dataclass
+from pathlib import Path
+
+from commodore.errors import CommodoreError, EnvironmentFault, PolicyError, raise_all
+from commodore.events import Noted
+from commodore.git._refs import Revision
+from commodore.git._worktree_files import (
+    MOVING,
+    WorktreeFiles,
+    linked_admin,
+    read_state,
+    read_worktree,
+    relink,
+    users_of_branch,
+    write_state,
+)
+from commodore.git.changes import LocalChanges, inspect, read_status, save, unpushed_commits
+from commodore.git.repository import Repository
+from commodore.git.runner import GitResult, fault, run
+from commodore.workspace import guard_disk, remove_tree
+
+_SHOWN_PATHS = 10
+
+
+@dataclass(frozen=True, slots=True)
+class Checkout:
+    """A working copy at a version. `url` is the remote's, without credentials; `sha` is what HEAD is at."""
+
+    path: Path
+    url: str
+    version: str
+    sha: str
+
+
+def check_out(repository: Repository, folder: Path, revision: Revision, *, force: bool = False) -> Checkout:
+    """Make `folder` a worktree of the whole repository at a revision, whatever is there now (spec b 1.7).
+
+    A worktree that is on the wanted branch and has nothing of its own is fast-forwarded and stays on it; any other is
+    detached at the commit. An ordinary clone, or a worktree of another repository, is replaced when it holds nothing
+    that would be lost. One that is there already costs one git process.
+
+    Args:
+        force: changes and unpushed commits make way; they are kept, and announced with the command to get them back.
+
+    Raises:
+        PolicyError: something would be lost; nothing was changed.
+        EnvironmentFault: git or the disk failed.
+    """
+    if folder.is_symlink() or (folder.exists() and not folder.is_dir()):
+        raise _in_the_way(folder, "a link or file")
+    files = read_worktree(folder)
+    if files is None and linked_admin(folder) is not None:
+        files = _find_again(repository, folder)
+    if files is not None:
+        if files.common == repository.path.resolve():
+            _move(repository, files, revision, force)
+        else:
+            _switch(repository, files, revision, force)
+    elif (folder / ".git").is_dir():
+        _migrate(repository, folder, revision)
+    elif folder.is_dir() and any(folder.iterdir()):
+        raise _in_the_way(folder, "a folder that is no git working copy")
+    else:
+        _add(repository, folder, revision)
+    return Checkout(folder, repository.display_url, revision.version, revision.sha)
+
+
+def _add(repository: Repository, folder: Path, revision: Revision) -> None:
+    with guard_disk(folder):
+        folder.parent.mkdir(parents=True, exist_ok=True)
+    arguments = ["worktree", "add", "--force", "--force", "--detach", "--no-checkout", "--", str(folder), revision.sha]
+    run(arguments, cwd=repository.path, timeout=repository.limits.git_timeout)
+    files = read_worktree(folder)
+    if files is None:
+        raise EnvironmentFault("CMD-GIT-002", f"git made no worktree at {folder}", hint="run again")
+    write_state(files.admin, MOVING)
+    _git(repository, folder, "reset", "--quiet", "--hard")
+    write_state(files.admin, revision.sha)
+
+
+def _move(repository: Repository, files: WorktreeFiles, revision: Revision, force: bool) -> None:
+    folder, state = files.folder, read_state(files.admin)
+    if state == MOVING or not (files.admin / "index").exists():
+        _finish_interrupted(repository, files)
+    status = read_status(folder, repository.limits, untracked=False)
+    unpushed: tuple[str, ...] = ()
+    if status.head not in (revision.sha, state) and status.head not in repository.refs().tips:
+        unpushed = unpushed_commits(folder, status.head, state, repository.limits)
+    changes = LocalChanges(status.modified, (), unpushed, status.branch, status.head)
+    if changes.dirty:
+        if not force:
+            raise_all(_losses(folder, changes))
+        save(folder, changes, repository.limits, repository.announce)
+        if changes.modified:
+            _git(repository, folder, "reset", "--quiet", "--hard")
+    if changes.head != revision.sha:
+        write_state(files.admin, MOVING)
+        answer = _go_to(repository, folder, changes, revision)
+        write_state(files.admin, revision.sha if answer.returncode == 0 else state)
+        if answer.returncode != 0:
+            raise _refused(folder, answer)
+
+
+def _go_to(repository: Repository, folder: Path, changes: LocalChanges, revision: Revision) -> GitResult:
+    """Move HEAD and the files: along with the branch where the user is on it alone, else detached."""
+    wanted = revision.kind == "branch" and changes.branch == revision.version and not changes.unpushed
+    if wanted and users_of_branch(repository.path, revision.version) == 1:
+        answer = _git(repository, folder, "merge", "--quiet", "--ff-only", revision.sha, check=False)
+        if answer.returncode == 0 or "Not possible to fast-forward" not in answer.stderr:
+            return answer
+    return _git(repository, folder, "checkout", "--quiet", "--detach", revision.sha, check=False)
+
+
+def _finish_interrupted(repository: Repository, files: WorktreeFiles) -> None:
+    """Clear up after a run that was killed while it moved this worktree, which was clean before."""
+    (files.admin / "index.lock").unlink(missing_ok=True)
+    if (files.admin / "index").exists():
+        status = read_status(files.folder, repository.limits, untracked=False)
+        save(files.folder, status, repository.limits, repository.announce, ours=True)
+    _git(repository, files.folder, "reset", "--quiet", "--hard")
+
+
+def _switch(repository: Repository, files: WorktreeFiles, revision: Revision, force: bool) -> None:
+    """Replace a worktree of another repository (spec b 1.7, 3b)."""
+    folder = files.folder
+    changes = inspect(folder, limits=repository.limits)
+    if changes.untracked:
+        raise PolicyError(
+            "CMD-GIT-044",
+            f"{folder} belongs to another repository and has untracked files: {_listed(changes.untracked)}",
+            hint="move these files away, then run again",
+            locations=[str(folder)],
+        )
+    if changes.dirty:
+        if not force:
+            raise_all(_losses(folder, changes))
+        save(folder, changes, repository.limits, repository.announce, leaving=files.common)
+    repository.announce(Noted(f"{folder} was a worktree of {files.common}; it becomes one of {repository.path}"))
+    arguments = ["worktree", "remove", "--force", "--force", "--", str(folder)]
+    run(arguments, cwd=files.common, timeout=repository.limits.git_timeout)
+    _add(repository, folder, revision)
+
+
+def _migrate(repository: Repository, folder: Path, revision: Revision) -> None:
+    """Replace an ordinary clone when it holds nothing that the bare clone lacks (spec b 1.7, 3a)."""
+    reasons = _only_here(repository, folder)
+    if reasons:
+        raise PolicyError(
+            "CMD-GIT-043",
+            f"{folder} is an ordinary clone, and making it a worktree would lose {'; '.join(reasons)}",
+            hint="push or move away what you need, remove the folder, then run again",
+            locations=[str(folder)],
+        )
+    repository.announce(Noted(f"{folder} was an ordinary clone; it becomes a worktree of {repository.path}"))
+    with guard_disk(folder):
+        aside = Path(tempfile.mkdtemp(prefix=f".{folder.name}-old-", dir=folder.parent))
+        folder.rename(aside / folder.name)
+    try:
+        _add(repository, folder, revision)
+    except BaseException:
+        remove_tree(folder)
+        os.rename(aside / folder.name, folder)
+        aside.rmdir()
+        raise
+    remove_tree(aside)
+
+
+def _only_here(repository: Repository, folder: Path) -> list[str]:
+    """What an ordinary clone holds that the bare clone does not, in words."""
+    timeout = repository.limits.git_timeout
+    status = read_status(folder, repository.limits, untracked=True)
+    reasons = []
+    if status.modified:
+        reasons.append(f"changes in {_listed(status.modified)}")
+    if status.untracked:
+        reasons.append(f"the untracked files {_listed(status.untracked)}")
+    if any((folder / ".git" / part).is_dir() for part in ("worktrees", "modules")):
+        reasons.append("its own worktrees or submodules")
+    answer = run(["for-each-ref", "--format=%(refname) %(objectname)"], cwd=folder, timeout=timeout)
+    tips = dict(line.split(" ") for line in answer.text.splitlines() if not line.startswith("refs/remotes/"))
+    if status.head is not None:
+        tips["HEAD"] = status.head
+    pushed = _pushed(repository, sorted(set(tips.values())))
+    lost = sorted(name for name, sha in tips.items() if sha not in pushed)
+    if lost:
+        reasons.append(f"commits of {_listed(tuple(lost))} that the remote lacks")
+    return reasons
+
+
+def _pushed(repository: Repository, shas: list[str]) -> set[str]:
+    """Those of the objects that a branch or tag of the remote contains."""
+    known = repository.refs()
+    pushed = set(shas) & (known.tips | set(known.tags.values()))
+    timeout = repository.limits.git_timeout
+    for sha in shas:
+        if sha not in pushed and repository.has_commits([sha]):
+            arguments = ["rev-list", "--max-count=1", sha, "--not", "--remotes=origin", "--tags"]
+            if not run(arguments, cwd=repository.path, timeout=timeout).text:
+                pushed.add(sha)
+    return pushed
+
+
+def _find_again(repository: Repository, folder: Path) -> WorktreeFiles:
+    """A worktree whose bare clone is not where its `.git` file says, or does not know it there (moved, copied)."""
+    root = repository.path.parents[len(repository.key.split("/")) - 1]
+    files = read_worktree(folder) if relink(folder, root) else None
+    if files is None:
+        raise PolicyError(
+            "CMD-GIT-047",
+            f"{folder} is a git worktree whose clone is gone, so its changes cannot be told from its version",
+            hint="move away what you need from the folder, remove it, and run again",
+            locations=[str(folder)],
+        )
+    return files
+
+
+def _losses(folder: Path, changes: LocalChanges) -> list[CommodoreError]:
+    errors: list[CommodoreError] = []
+    if changes.modified:
+        errors.append(
+            PolicyError(
+                "CMD-GIT-040",
+                f"{folder} has uncommitted changes: {_listed(changes.modified)}",
+                hint="commit and push them; or use --force: they make way, and are kept in the clone",
+                locations=[str(folder)],
+            )
+        )
+    if changes.unpushed:
+        place = f"on the branch {changes.branch}" if changes.branch else "on a detached HEAD"
+        errors.append(
+            PolicyError(
+                "CMD-GIT-041",
+                f"{folder} has commits {place} that the remote lacks: "
+                + _listed(tuple(sha[:10] for sha in changes.unpushed)),
+                hint="push them; or use --force: they make way, and are kept in the clone",
+                locations=[str(folder)],
+            )
+        )
+    return errors
+
+
+def _refused(folder: Path, answer: GitResult) -> CommodoreError:
+    lines = answer.stderr.splitlines()
+    start = next((number for number, line in enumerate(lines) if "untracked working tree files" in line), None)
+    if start is None:
+        return fault(["checkout"], answer, folder)
+    names = [line.strip() for line in lines[start + 1 :]]
+    stop = next((number for number, line in enumerate(names) if line.startswith("Please ")), len(names))
+    return PolicyError(
+        "CMD-GIT-046",
+        f"the wanted version of {folder} has files that are there untracked: {_listed(tuple(names[:stop]))}",
+        hint="move these files away, then run again",
+        locations=[str(folder)],
+    )
+
+
+def _in_the_way(folder: Path, what: str) -> PolicyError:
+    return PolicyError(
+        "CMD-GIT-042",
+        f"{what} is in the way of the working copy {folder}",
+        hint="move it away, then run again",
+        locations=[str(folder)],
+    )
+
+
+def _listed(names: tuple[str, ...]) -> str:
+    clean = ["".join(letter if letter.isprintable() else "?" for letter in name) for name in names[:_SHOWN_PATHS]]
+    more = len(names) - len(clean)
+    return ", ".join(clean) + (f" and {more} more" if more else "")
+
+
+def _git(repository: Repository, folder: Path, *arguments: str, check: bool = True) -> GitResult:
+    return run(arguments, cwd=folder, timeout=repository.limits.git_timeout, check=check)
