@@ -1,0 +1,207 @@
+"""Put the rendered files of all instances into one tree (spec a 7.2, C33, C44)."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import stat
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path, PurePosixPath
+from typing import Final
+
+from commodore import events
+from commodore.errors import CommodoreError, InputError, PolicyError, raise_all
+from commodore.workspace import guard_disk
+
+Compiled = Sequence[tuple[str, Path]]
+"""Instance names with the folders that hold their rendered files."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Rendered:
+    """One rendered file: who made it, where it is now (no link), and its path in the tree."""
+
+    instance: str
+    source: Path
+    path: str
+
+
+def assemble(compiled: Compiled, destination: Path) -> None:
+    """Copy the files of all instances to `destination`, which the caller swaps into place.
+
+    Files are copied, not linked: whoever edits the catalog must not change compiled output or a cache. Links in the
+    output are followed where they stay in their instance's folder. Empty folders are left out, as git does.
+
+    Args:
+        compiled: instances and their folders; a folder that is not there has no files.
+        destination: made if it is not there; files in it are overwritten.
+
+    Raises:
+        InputError: CMD-CAT-001, two instances write one file, or one a file where the other has a folder (all of
+            them are reported); CMD-CAT-003, something is neither a file nor a folder.
+        PolicyError: CMD-CAT-002, a link leads out of the instance's folder or to itself; CMD-CAT-004, a file would
+            end up in a repository's own folder.
+        EnvironmentFault: the operating system refused.
+    """
+    errors: list[CommodoreError] = []
+    files: list[_Rendered] = []
+    for instance, folder in sorted(compiled):
+        with guard_disk(folder):
+            if folder.is_dir():
+                root = folder.resolve()
+                files += _rendered(instance, root, root, "", (root,), errors)
+    errors += _collisions(files)
+    raise_all(errors)
+    with guard_disk(destination):
+        destination.mkdir(parents=True, exist_ok=True)
+        for parent in sorted({parent for file in files for parent in PurePosixPath(file.path).parents}):
+            (destination / parent).mkdir(exist_ok=True)
+        for file in files:
+            target = destination / file.path
+            shutil.copyfile(file.source, target)
+            executable = file.source.stat().st_mode & stat.S_IXUSR
+            target.chmod(0o755 if executable else 0o644)  # whatever the umask; git knows these two
+
+
+def _rendered(
+    instance: str, folder: Path, root: Path, prefix: str, above: tuple[Path, ...], errors: list[CommodoreError]
+) -> Iterator[_Rendered]:
+    """The files below `folder`, in name order.
+
+    Args:
+        instance: who made them.
+        folder: where to look, without links.
+        root: the instance's folder without links, which no link may leave.
+        prefix: the path of `folder` in the tree, with a slash at its end unless it is empty.
+        above: this folder and those it was reached through; a link to one of them has no end.
+        errors: takes what is wrong.
+    """
+    for entry in sorted(os.scandir(folder), key=lambda entry: entry.name):
+        path = f"{prefix}{entry.name}"
+        real = Path(os.path.realpath(entry.path) if entry.is_symlink() else entry.path)
+        if entry.name.lower() == ".git":
+            errors.append(_repository_inside(instance, path))
+        elif entry.is_symlink() and (not real.is_relative_to(root) or real in above):
+            errors.append(_stray_link(instance, path, entry.path))
+        elif real.is_dir():
+            yield from _rendered(instance, real, root, f"{path}/", (*above, real), errors)
+        elif real.is_file():
+            yield _Rendered(instance, real, path)
+        else:
+            errors.append(_no_file(instance, path, entry.path))
+
+
+def _collisions(files: list[_Rendered]) -> list[CommodoreError]:
+    """Every pair of instances that get in each other's way, also if what they write is equal: whichever of the two is
+    removed from the cluster would take the file of the other with it."""
+    owners: dict[str, str] = {}
+    folders: dict[str, dict[str, None]] = {}
+    errors: list[CommodoreError] = []
+    for file in files:
+        owner = owners.setdefault(file.path, file.instance)
+        if owner != file.instance:
+            errors.append(_collision(owner, file.instance, f"both write the file {file.path!r}"))
+        for parent in PurePosixPath(file.path).parents:
+            folders.setdefault(str(parent), {})[file.instance] = None
+    for path, owner in owners.items():
+        errors += [
+            _collision(owner, other, f"the first writes the file {path!r}, the second a folder of that name")
+            for other in folders.get(path, {})
+        ]
+    return errors
+
+
+_FIELD: Final = re.compile(rb"^(apiVersion|kind): *(\S.*?)\s*$", re.MULTILINE)
+_METADATA: Final = re.compile(rb"^metadata:[ \r]*\n((?:(?:  .*|[ \r]*)\n)*)", re.MULTILINE)
+_NAME: Final = re.compile(rb"^  (name|namespace): *(\S.*?)\s*$", re.MULTILINE)
+_BETWEEN_DOCUMENTS: Final = re.compile(rb"^---(?=\s|$)", re.MULTILINE)
+
+
+def warn_about_objects(compiled: Compiled, announce: events.Announce) -> None:
+    """Announce Kubernetes objects that two instances both render (CMD-CAT-005, C44).
+
+    The object's identity is read from the text of block-style YAML, which all rendered manifests have, without
+    parsing it. Objects in other styles and in lists are not looked at.
+
+    Args:
+        compiled: instances and their folders.
+        announce: hears one warning per object and pair of instances.
+
+    Raises:
+        EnvironmentFault: a file cannot be read.
+    """
+    owners: dict[tuple[str, ...], str] = {}
+    for instance, folder in sorted(compiled):
+        with guard_disk(folder):
+            for identity in _objects(folder):
+                owner = owners.setdefault(identity, instance)
+                if owner != instance:
+                    announce(_shared_object(owner, instance, identity))
+
+
+def _objects(folder: Path) -> Iterator[tuple[str, ...]]:
+    """Identities of the objects in a folder: apiVersion, kind, namespace, name; each once."""
+    found: dict[tuple[str, ...], None] = {}
+    for file in sorted(folder.rglob("*")):
+        if file.suffix in (".yaml", ".yml") and file.is_file() and not file.is_symlink():
+            for document in _BETWEEN_DOCUMENTS.split(file.read_bytes() + b"\n"):
+                if identity := _identity(document):
+                    found[identity] = None
+    return iter(found)
+
+
+def _identity(document: bytes) -> tuple[str, ...] | None:
+    metadata = _METADATA.search(document)
+    if metadata is None:
+        return None
+    found = dict(_FIELD.findall(document)) | dict(_NAME.findall(metadata[1]))
+    identity = [found.get(key, b"").strip(b"'\"") for key in (b"apiVersion", b"kind", b"namespace", b"name")]
+    if not identity[1] or not identity[3]:
+        return None
+    return tuple(part.decode("utf-8", "replace") for part in identity)
+
+
+def _shared_object(one: str, other: str, identity: tuple[str, ...]) -> events.Warned:
+    api_version, kind, namespace, name = identity
+    place = f" in the namespace {namespace}" if namespace else ""
+    return events.Warned(
+        "CMD-CAT-005",
+        f"the instances {one} and {other} both render the {kind} {name} ({api_version}){place}",
+        "give the object of one of them another name; components can use the parameter _instance for that",
+    )
+
+
+def _collision(one: str, other: str, reason: str) -> CommodoreError:
+    return InputError(
+        "CMD-CAT-001",
+        f"the instances {one} and {other} get in each other's way in the catalog: {reason}",
+        hint="let the component write to an output path that contains the parameter _instance",
+    )
+
+
+def _stray_link(instance: str, path: str, entry: str) -> CommodoreError:
+    return PolicyError(
+        "CMD-CAT-002",
+        f"the output {path!r} of instance {instance} is a link that leads out of the instance's folder or to itself",
+        hint="let the component write a file, or link to a file of its own",
+        locations=(entry,),
+    )
+
+
+def _no_file(instance: str, path: str, entry: str) -> CommodoreError:
+    return InputError(
+        "CMD-CAT-003",
+        f"the output {path!r} of instance {instance} is neither a file nor a folder",
+        hint="look at what the component copies or links; a link may lead nowhere",
+        locations=(entry,),
+    )
+
+
+def _repository_inside(instance: str, path: str) -> CommodoreError:
+    return PolicyError(
+        "CMD-CAT-004",
+        f"the output {path!r} of instance {instance} has a name that belongs to git",
+        hint="do not copy whole repositories into the output; name the folder in them that is wanted",
+    )

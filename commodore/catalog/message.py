@@ -1,0 +1,45 @@
+"""The message of a catalog commit, byte for byte as other tools know it (spec a 8.5)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Final
+
+from commodore.catalog.metadata import CompileMetadata, RepositoryVersion
+
+SUBJECT: Final = "Automated catalog update from Commodore"
+INITIAL: Final = "Initial commit"
+"""The message of the empty commit that begins an empty catalog repository (spec a 8.1)."""
+
+
+def commit_message(metadata: CompileMetadata) -> str:
+    """The commit message for a catalog made from `metadata`, ending with a newline. It holds no credentials."""
+    configuration = {"global": metadata.global_config, "tenant": metadata.tenant_config}
+    sections = [
+        ("Component instance commits", metadata.instances),
+        ("Package commits", metadata.packages),
+        ("Configuration commits", configuration),
+    ]
+    lines = [SUBJECT, ""]
+    for title, repositories in sections:
+        lines += [f"{title}:", *_entries(repositories), ""]
+    lines += [f"Compilation timestamp: {metadata.timestamp}", ""]
+    return "\n".join(lines)
+
+
+def _entries(repositories: Mapping[str, RepositoryVersion]) -> list[str]:
+    """Three lines or two for each repository; an empty section is one empty line."""
+    lines = []
+    for name in sorted(repositories):
+        used = repositories[name]
+        component = f" ({used.component})" if used.component not in (None, name) else ""
+        lines.append(f" * {name}{component}: {_line(used.version)} ({used.short_sha})")
+        lines.append(f"   url: {_line(used.display_url)}")
+        if used.path:
+            lines.append(f"   path: {_line(used.path)}")
+    return lines or [""]
+
+
+def _line(text: str) -> str:
+    """Text from the hierarchy, fit for one line of the message."""
+    return "".join(letter for letter in text if letter.isprintable())

@@ -1,0 +1,90 @@
+"""What a catalog was made from: the data of the report to Lieutenant and of the commit message (spec a 8.4)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from commodore import __version__
+from commodore.git.urls import redact
+
+
+@dataclass(frozen=True, slots=True)
+class RepositoryVersion:
+    """A repository at the version that was used.
+
+    Attributes:
+        url: normalised URL of the remote; credentials in it are never shown.
+        version: the version that was asked for: configured or overridden, else the default branch.
+        sha: the commit that was checked out, 40 or 64 hexadecimal digits.
+        short_sha: git's abbreviation of it, at least six digits.
+        path: the configured sub-path of the repository, if any.
+        component: of an instance, the component's name.
+    """
+
+    url: str
+    version: str
+    sha: str
+    short_sha: str
+    path: str | None = None
+    component: str | None = None
+
+    @property
+    def display_url(self) -> str:
+        """The URL without user name and password."""
+        return redact(self.url)
+
+    def as_report(self) -> dict[str, Any]:
+        """The repository as JSON-ready data; `component` and `path` only where they are set."""
+        report = {"url": self.display_url, "version": self.version, "gitSha": self.sha}
+        if self.component is not None:
+            report["component"] = self.component
+        if self.path:
+            report["path"] = self.path
+        return report
+
+
+@dataclass(frozen=True, slots=True)
+class CompileMetadata:
+    """What one compile used and when it was.
+
+    Attributes:
+        instances: per instance the repository of its component.
+        packages: per package its repository.
+        global_config: the global configuration at the revision used (override, else the API's, else default branch).
+        tenant_config: the tenant's configuration, likewise.
+        compiled_at: when the compile was done, with its UTC offset.
+        version: version of this program.
+        git_version: git's description of the commit this program was built from.
+    """
+
+    instances: Mapping[str, RepositoryVersion]
+    packages: Mapping[str, RepositoryVersion]
+    global_config: RepositoryVersion
+    tenant_config: RepositoryVersion
+    compiled_at: datetime
+    version: str = __version__
+    git_version: str = f"v{__version__}"
+
+    @property
+    def timestamp(self) -> str:
+        """The time as reported: ISO 8601 with milliseconds and offset."""
+        return self.compiled_at.isoformat(timespec="milliseconds")
+
+    def as_report(self) -> dict[str, Any]:
+        """The body of the report, JSON-ready, names sorted."""
+        return {
+            "commodoreBuildInfo": {"version": self.version, "gitVersion": self.git_version},
+            "global": self.global_config.as_report(),
+            "tenant": self.tenant_config.as_report(),
+            "instances": {name: self.instances[name].as_report() for name in sorted(self.instances)},
+            "packages": {name: self.packages[name].as_report() for name in sorted(self.packages)},
+            "lastCompile": self.timestamp,
+        }
+
+
+def local_now() -> datetime:
+    """This moment in local time with its offset, as `compiled_at` wants it."""
+    return datetime.now().astimezone()

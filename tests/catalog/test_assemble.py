@@ -1,0 +1,188 @@
+"""One tree from the output of all instances."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from pathlib import Path
+
+import pytest
+
+from commodore.catalog import assemble, warn_about_objects
+from commodore.errors import CommodoreError, Findings, InputError, PolicyError
+from commodore.events import Event, Warned
+
+
+def output(folder: Path, files: Mapping[str, str]) -> Path:
+    for path, content in files.items():
+        file = folder / path
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(content)
+    return folder
+
+
+def tree(folder: Path) -> dict[str, str]:
+    return {file.relative_to(folder).as_posix(): file.read_text() for file in folder.rglob("*") if file.is_file()}
+
+
+def all_errors(error: CommodoreError) -> list[CommodoreError]:
+    return list(error.errors) if isinstance(error, Findings) else [error]
+
+
+class TestAssemble:
+    def test_all_files_of_all_instances(self, tmp_path: Path) -> None:
+        """Hidden ones too; empty folders are nothing to git."""
+        a = output(tmp_path / "compiled/a", {"apps/a.yaml": "a", ".hidden": "h"})
+        b = output(tmp_path / "compiled/b", {"apps/b.yaml": "b", "b/deep/er.yaml": "d"})
+        (b / "empty").mkdir()
+        assemble([("b", b), ("a", a), ("c", tmp_path / "nothing")], tmp_path / "new")
+        assert tree(tmp_path / "new") == {
+            "apps/a.yaml": "a",
+            ".hidden": "h",
+            "apps/b.yaml": "b",
+            "b/deep/er.yaml": "d",
+        }
+        assert not (tmp_path / "new/empty").exists()
+
+    def test_no_instances_give_an_empty_tree(self, tmp_path: Path) -> None:
+        assemble([], tmp_path / "new")
+        assert list((tmp_path / "new").iterdir()) == []
+
+    def test_files_are_copies_with_git_modes(self, tmp_path: Path) -> None:
+        """Whoever edits the catalog does not change compiled output; the umask does not count."""
+        a = output(tmp_path / "a", {"x.yaml": "x", "run.sh": "#!/bin/sh"})
+        (a / "x.yaml").chmod(0o600)
+        (a / "run.sh").chmod(0o700)
+        before = os.umask(0o077)
+        try:
+            assemble([("a", a)], tmp_path / "new")
+        finally:
+            os.umask(before)
+        assert (tmp_path / "new/x.yaml").stat().st_mode & 0o777 == 0o644
+        assert (tmp_path / "new/run.sh").stat().st_mode & 0o777 == 0o755
+        assert (tmp_path / "new/x.yaml").stat().st_ino != (a / "x.yaml").stat().st_ino
+
+    def test_two_instances_write_one_file(self, tmp_path: Path) -> None:
+        """C33, C44: every collision is named, equal contents are no excuse; the published tool lets chance decide."""
+        a = output(tmp_path / "a", {"one.yaml": "1", "two.yaml": "2", "fine.yaml": ""})
+        b = output(tmp_path / "b", {"one.yaml": "1", "two.yaml": "other"})
+        with pytest.raises(Findings) as caught:
+            assemble([("inst-b", b), ("inst-a", a)], tmp_path / "new")
+        assert [(error.code, error.message) for error in caught.value.errors] == [
+            (
+                "CMD-CAT-001",
+                (
+                    "the instances inst-a and inst-b get in each other's way in the catalog: "
+                    f"both write the file '{name}.yaml'"
+                ),
+            )
+            for name in ("one", "two")
+        ]
+        assert all(error.hint for error in caught.value.errors)
+        assert not (tmp_path / "new").exists()
+
+    def test_a_file_in_the_way_of_a_folder(self, tmp_path: Path) -> None:
+        a = output(tmp_path / "a", {"x/deep/file.yaml": "1", "y": "2"})
+        b = output(tmp_path / "b", {"x": "1", "y/a.yaml": "1", "y/b.yaml": "1"})
+        with pytest.raises(Findings) as caught:
+            assemble([("a", a), ("b", b)], tmp_path / "new")
+        assert sorted(error.message.partition(": ")[2] for error in caught.value.errors) == [
+            "the first writes the file 'x', the second a folder of that name",
+            "the first writes the file 'y', the second a folder of that name",
+        ]
+
+    def test_names_that_differ_in_case_are_different_files(self, tmp_path: Path) -> None:
+        a = output(tmp_path / "a", {"X.yaml": "1"})
+        b = output(tmp_path / "b", {"x.yaml": "2"})
+        assemble([("a", a), ("b", b)], tmp_path / "new")
+        assert tree(tmp_path / "new") == {"X.yaml": "1", "x.yaml": "2"}
+
+
+class TestLinks:
+    def test_links_inside_the_folder_become_files(self, tmp_path: Path) -> None:
+        a = output(tmp_path / "a", {"real/x.yaml": "x"})
+        (a / "link.yaml").symlink_to("real/x.yaml")
+        (a / "folder").symlink_to(a / "real")
+        assemble([("a", a)], tmp_path / "new")
+        assert tree(tmp_path / "new") == {"real/x.yaml": "x", "link.yaml": "x", "folder/x.yaml": "x"}
+        assert not any(path.is_symlink() for path in (tmp_path / "new").rglob("*"))
+
+    @pytest.mark.parametrize(
+        "target", ["../secret", "../folder", "/etc/passwd", "../b/x.yaml", "../missing", ".", "sub/.."]
+    )
+    def test_links_that_leave_the_folder_or_have_no_end(self, tmp_path: Path, target: str) -> None:
+        a = output(tmp_path / "a", {"fine.yaml": "1", "sub/file": "1"})
+        output(tmp_path, {"secret": "s", "folder/secret": "s", "b/x.yaml": "b"})
+        (a / "link").symlink_to(target)
+        with pytest.raises(PolicyError) as caught:
+            assemble([("app", a)], tmp_path / "new")
+        assert caught.value.code == "CMD-CAT-002"
+        assert "the output 'link' of instance app is a link that leads out" in caught.value.message
+        assert not (tmp_path / "new").exists()
+
+    def test_a_link_to_a_folder_that_links_back(self, tmp_path: Path) -> None:
+        a = output(tmp_path / "a", {"one/file": "1", "two/file": "1"})
+        (a / "one/to-two").symlink_to("../two")
+        (a / "two/to-one").symlink_to("../one")
+        with pytest.raises(CommodoreError) as caught:
+            assemble([("app", a)], tmp_path / "new")
+        assert {error.code for error in all_errors(caught.value)} == {"CMD-CAT-002"}
+
+    def test_links_that_lead_nowhere_and_special_files(self, tmp_path: Path) -> None:
+        a = output(tmp_path / "a", {"fine.yaml": "1"})
+        (a / "dangling").symlink_to("missing.yaml")
+        (a / "loop").symlink_to("loop")
+        os.mkfifo(a / "pipe")
+        with pytest.raises(Findings) as caught:
+            assemble([("app", a)], tmp_path / "new")
+        assert [(error.code, type(error)) for error in caught.value.errors] == [("CMD-CAT-003", InputError)] * 3
+        assert "the output 'pipe' of instance app is neither a file nor a folder" in caught.value.errors[2].message
+
+    @pytest.mark.parametrize("path", [".git/config", "vendor/.git", "vendor/.GIT/hooks/post-checkout"])
+    def test_no_repositories_inside(self, tmp_path: Path, path: str) -> None:
+        a = output(tmp_path / "a", {path: "x"})
+        with pytest.raises(PolicyError) as caught:
+            assemble([("app", a)], tmp_path / "new")
+        assert caught.value.code == "CMD-CAT-004"
+        assert "has a name that belongs to git" in caught.value.message
+
+
+CONFIG = """\
+apiVersion: v1
+data: {{}}
+kind: ConfigMap
+metadata:
+  annotations:
+    name: not-this
+  name: {name}
+  namespace: {namespace}
+"""
+
+
+class TestWarnAboutObjects:
+    def test_one_object_of_two_instances(self, tmp_path: Path) -> None:
+        """C44"""
+        a = output(tmp_path / "a", {"x.yaml": CONFIG.format(name="shared", namespace="ns"), "note.txt": "kind: x"})
+        documents = [
+            CONFIG.format(name="own", namespace="ns"),
+            CONFIG.format(name="'shared'", namespace="other"),
+            "metadata:\n  name: shared\n  namespace: ns\nkind: ConfigMap\napiVersion: v1\n",
+            "apiVersion: v1\nkind: Namespace\nmetadata:\n  name: ns\n",
+            "- a list\n",
+            "apiVersion: v1\nkind: Job\nmetadata:\n  generateName: job-\n",
+        ]
+        b = output(tmp_path / "b", {"y/z.yml": "---\n".join(documents), "empty.yaml": ""})
+        c = output(tmp_path / "c", {"ns.yaml": "apiVersion: v1\nkind: Namespace\nmetadata:\n  name: ns\n"})
+        heard: list[Event] = []
+        warn_about_objects([("c", c), ("b", b), ("a", a)], heard.append)
+        assert [(event.code, event.message) for event in heard if isinstance(event, Warned)] == [
+            ("CMD-CAT-005", "the instances a and b both render the ConfigMap shared (v1) in the namespace ns"),
+            ("CMD-CAT-005", "the instances b and c both render the Namespace ns (v1)"),
+        ]
+
+    def test_one_instance_may_repeat_itself(self, tmp_path: Path) -> None:
+        text = CONFIG.format(name="x", namespace="y")
+        a = output(tmp_path / "a", {"x.yaml": text, "y.yaml": text})
+        heard: list[Event] = []
+        warn_about_objects([("a", a)], heard.append)
+        assert heard == []
