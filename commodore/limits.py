@@ -34,6 +34,7 @@ class Limits:
     bundle_package_files: int = 100_000  # how many these are
     jsonnetfile_bytes: int = 4 << 20  # one jsonnetfile.json or jsonnetfile.lock.json
     jsonnetfile_timeout: float = 60.0  # evaluating the jsonnetfile.jsonnet of all components together
+    staging_age: float = 86400.0  # after this time what a killed run left in a shared cache may go
     url_length: int = 2048  # a remote, or a path made from one
 
     # inventory and output
@@ -43,12 +44,21 @@ class Limits:
 
     # manifests
     yaml_depth: int = 256  # nesting of a YAML document that is read; deep ones would exhaust the stack
+    rename_pairs: int = 10_000  # removed times added files; beyond it only unchanged files are seen as renamed
+    diff_matches: int = 50_000_000  # pairs of equal lines in one file; beyond it the diff only tells how many differ
 
     # references
     path_segment_bytes: int = 255  # one folder or file name of a ref file; what common file systems allow
 
     # workspace
     lock_wait: float = 0.0  # how long a second run waits for the first one's lock; 0: it says who holds it
+
+    # engine
+    fetch_threads: int = 8  # Kapitan dependencies fetched at the same time by one worker
+    download_timeout: float = 30.0  # connecting to a server of a dependency, and between two bytes
+    download_bytes: int = 512 << 20  # one downloaded dependency
+    archive_members: int = 200_000  # files and folders in one archive
+    archive_bytes: int = 2 << 30  # one archive, unpacked
 
     # external tools
     tool_timeout: float = 10.0  # asking a tool for its version

@@ -1,0 +1,82 @@
+"""Unpacking downloaded archives without letting their members leave the folder."""
+
+from __future__ import annotations
+
+import tarfile
+import zipfile
+from pathlib import Path, PurePosixPath
+
+from commodore.errors import InputError, PolicyError
+from commodore.limits import Limits
+
+_TAR = frozenset({"application/x-tar"})
+_GZIP = frozenset(
+    {
+        "application/gzip",
+        "application/octet-stream",
+        "application/x-gzip",
+        "application/x-compressed",
+        "application/x-compressed-tar",
+    }
+)
+_ZIP_MAGIC = b"PK\x03\x04"
+
+
+def unpack(file: Path, folder: Path, content_type: str | None, limits: Limits) -> bool:
+    """Unpack `file` into `folder` if it is a tar or zip archive by Kapitan's rules: content type, then name.
+
+    Returns whether it was one; anything else is left alone.
+
+    Raises:
+        PolicyError: a member would land outside of the folder or is a device, or there is too much of them.
+        InputError: the archive is damaged.
+    """
+    kind = (content_type or "").partition(";")[0].strip() or None
+    if kind in (None, "application/octet-stream"):
+        with file.open("rb") as start:
+            if start.read(len(_ZIP_MAGIC)) == _ZIP_MAGIC:
+                kind = "application/zip"
+    try:
+        if kind == "application/zip":
+            _unzip(file, folder, limits)
+        elif kind in _TAR or (kind in _GZIP and file.name.endswith((".tar.gz", ".tgz"))):
+            _untar(file, folder, limits)
+        else:
+            return False
+    except (tarfile.FilterError, tarfile.LinkOutsideDestinationError) as error:
+        raise PolicyError("CMD-ENG-030", f"the archive is refused: {error}", hint=_TRUST) from error
+    except (tarfile.TarError, zipfile.BadZipFile, EOFError) as error:
+        raise InputError("CMD-ENG-031", f"the archive cannot be unpacked: {error}") from error
+    return True
+
+
+_TRUST = "ask whoever publishes the archive; its members must be files and folders below the archive's root"
+
+
+def _check_size(count: int, size: int, limits: Limits) -> None:
+    if count > limits.archive_members or size > limits.archive_bytes:
+        raise PolicyError(
+            "CMD-ENG-032",
+            f"the archive holds more than {limits.archive_members} members or {limits.archive_bytes} bytes",
+        )
+
+
+def _untar(file: Path, folder: Path, limits: Limits) -> None:
+    with tarfile.open(file) as archive:
+        count = size = 0
+        for member in archive:
+            count, size = count + 1, size + member.size
+            _check_size(count, size, limits)
+            tarfile.data_filter(member, str(folder))  # all members before the first one is written
+        archive.extractall(folder, filter="data")
+
+
+def _unzip(file: Path, folder: Path, limits: Limits) -> None:
+    with zipfile.ZipFile(file) as archive:
+        members = archive.infolist()
+        _check_size(len(members), sum(member.file_size for member in members), limits)
+        for member in members:
+            path = PurePosixPath(member.filename.replace("\\", "/"))
+            if path.is_absolute() or ".." in path.parts:
+                raise PolicyError("CMD-ENG-030", f"the archive is refused: {member.filename!r} leaves it", hint=_TRUST)
+        archive.extractall(folder)  # noqa: S202 - every member was looked at

@@ -1,0 +1,217 @@
+"""The adaptor: drives Kapitan's own input compilers for one instance after the other. Runs in workers only.
+
+Kapitan keeps its state in modules (`kapitan.cached`, caches, the process's temporary folder). All of it stays in worker
+processes, is set when a run begins and reset between instances. `commodore.engine._kapitan_io` replaces the few
+functions that are slow, write without looking where, or leave files behind; everything else is Kapitan's.
+"""
+
+from __future__ import annotations
+
+import glob
+import os
+import tempfile
+from argparse import Namespace
+from pathlib import Path
+from typing import Any
+
+from kapitan import cached
+from kapitan.errors import RefBackendError
+from kapitan.inputs import base, get_compiler, kadet
+from kapitan.refs.base import PlainRef, PlainRefBackend, RefController, Revealer
+from kapitan.utils import normalise_join_path
+
+from commodore.engine import _kapitan_io
+from commodore.engine._confine import Confinement
+from commodore.engine._kapitan_errors import EntryPlace, explain
+from commodore.engine._kapitan_inventory import RenderedInventory
+from commodore.engine._tasks import Dependency, Run
+from commodore.errors import CommodoreError, InputError, did_you_mean
+from commodore.workspace import remove_tree
+
+# Inputs that may walk through all targets at once, so that they need them as one plain map.
+_READ_ALL_TARGETS = ("jinja2", "kadet")
+
+
+class _FakeReference(PlainRef):  # type: ignore[misc]
+    """A reference whose secret is its own path."""
+
+    def reveal(self) -> str:
+        return str(self.data)
+
+
+class _FakeVault(PlainRefBackend):  # type: ignore[misc]
+    """In place of Vault where secrets do not matter: `?{vaultkv:a/b}` is revealed as `a/b` (spec c 7.3)."""
+
+    def __init__(self, path: str) -> None:
+        super().__init__(path, _FakeReference)
+        self.type_name = "vaultkv"
+
+    def __getitem__(self, path: str) -> _FakeReference:
+        if "@" in path:
+            raise RefBackendError(f"{path}: a part of a secret cannot be revealed without Vault")
+        reference = _FakeReference(path)
+        reference.path, reference.hash, reference.token = path, "", f"vaultkv:{path}"
+        return reference
+
+
+class Renderer:
+    """Renders the instances of one run.
+
+    Args:
+        run: what is compiled, and where.
+    """
+
+    def __init__(self, run: Run) -> None:
+        request = run.request
+        self._run = run
+        self.inventory = RenderedInventory(run)
+        self._arguments = Namespace(
+            inventory_backend="reclass-rs",
+            inventory_path=str(request.root / "inventory"),
+            output_path=str(request.output),
+            multiline_string_style="literal",
+            yaml_dump_null_as_empty=False,
+            indent=2,
+            reveal=request.reveal_fake,
+            cache=False,
+            use_go_jsonnet=True,
+            jinja2_filters="lib/jinja2_filters.py",
+            verbose=request.verbose,
+        )
+        self._references = RefController(str(request.refs), embed_refs=False)
+        if request.reveal_fake:
+            self._references.register_backend(_FakeVault(str(request.refs)))
+        _kapitan_io.install()
+        cached.reset_cache()
+        cached.args = self._arguments
+        cached.inv = self.inventory
+        cached.ref_controller_obj = self._references
+        cached.revealer_obj = Revealer(self._references)
+        cached.inventory_global_kadet = {}
+        kadet.inventory_global.cache_clear()
+
+    def node(self, instance: str) -> dict[str, Any]:
+        """An instance's node as reclass-rs rendered it; filters see this one (spec c 8.2)."""
+        return self.inventory.node(instance)
+
+    def dependencies(self, instance: str) -> tuple[Dependency, ...]:
+        """What is to be fetched for an instance, its output paths made absolute.
+
+        Raises:
+            InputError: `parameters.kapitan` is missing or invalid.
+        """
+        entries = self._settings(instance).dependencies or []
+        if not self.inventory.is_fetched(instance):
+            return ()
+        output = str(self._run.request.output)
+        return tuple(
+            Dependency(
+                instance,
+                index,
+                str(entry.type.value),
+                entry.source,
+                Path(normalise_join_path(output, entry.output_path)),
+                entry.model_dump(exclude={"type", "source", "output_path"}),
+            )
+            for index, entry in enumerate(entries)
+        )
+
+    def _settings(self, instance: str) -> Any:
+        if not isinstance(self.node(instance)["parameters"].get("kapitan"), dict):
+            raise InputError(
+                "CMD-ENG-010",
+                f"instance {instance!r} has no parameters.kapitan",
+                hint="the component's class lists what to compile under parameters.kapitan.compile",
+            )
+        return self.inventory.targets[instance].parameters.kapitan
+
+    def compile(self, instance: str) -> list[str]:
+        """Render an instance's compile entries in order. Returns warnings. No entries give an empty folder.
+
+        Raises:
+            CommodoreError: an entry failed; later ones are not tried, because they may use its output.
+        """
+        workplace, output = self._run.workplace(instance), self._run.rendered(instance)
+        scratch = workplace / "tmp"
+        output.mkdir(parents=True)
+        scratch.mkdir()
+        confinement = Confinement(output, scratch)
+        search = _kapitan_io.SearchPaths(map(str, self._run.request.search_paths), str(workplace))
+        tempfile.tempdir = str(scratch)
+        base._ENSURED_DIRS.clear()  # a folder may have been removed since Kapitan made it
+        warnings: list[str] = []
+        try:
+            with _kapitan_io.working(self.inventory, confinement, instance):
+                # Inputs change their entry while they work; the inventory must not change with it.
+                entries = self._settings(instance).model_copy(deep=True).compile
+                for index, entry in enumerate(entries):
+                    place = EntryPlace(instance, index, str(entry.input_type.value), entry.output_path or "")
+                    try:
+                        self._compile_entry(entry, place, confinement, search)
+                    except CommodoreError as error:
+                        if not entry.continue_on_compile_error or error.exit_code != 1:
+                            raise
+                        warnings.append(f"{error.message} (the entry is skipped: continue_on_compile_error)")
+        finally:
+            tempfile.tempdir = None
+            remove_tree(scratch)
+        return warnings
+
+    def _compile_entry(
+        self, entry: Any, place: EntryPlace, confinement: Confinement, search: _kapitan_io.SearchPaths
+    ) -> None:
+        if place.input_type in _READ_ALL_TARGETS:
+            cached.global_inv = self.inventory.inventory
+        folder = os.path.join(confinement.output, place.output_path)
+        path = ""
+        try:
+            confinement.check(folder, "output path")
+            os.makedirs(folder, exist_ok=True)
+            # Kapitan appends the folder with the earlier outputs to the search paths (spec c 8.1).
+            compiler = get_compiler(entry.input_type)(
+                str(confinement.output.parent), search, self._references, place.instance, self._arguments
+            )
+            for wanted in entry.input_paths:
+                found = find_inputs(wanted, search)
+                if not found and not entry.ignore_missing:
+                    raise _missing(place, wanted, search)
+                for path in found:
+                    if place.input_type == "remove":
+                        confinement.check(path, "path to remove")
+                    compiler.compile_input_path(entry, path, folder)
+        except Exception as error:
+            raise explain(error, place, path) from error
+
+
+def find_inputs(wanted: str, search: _kapitan_io.SearchPaths) -> list[str]:
+    """The files and folders that an input path names, in the order in which they are compiled.
+
+    Kapitan compiles every hit on every search path, in random order, and later ones overwrite equal outputs. Here they
+    come from the last search path to the first (a pattern's matches within one from last to first name), so that the
+    first one wins, as everywhere else; what is reached on several ways is compiled once.
+    """
+    found: dict[str, str] = {}
+    for folder in search.for_name(wanted):
+        candidate = os.path.join(folder, wanted)
+        if glob.has_magic(wanted):
+            hits = sorted(glob.glob(candidate))
+        else:
+            hits = [candidate] if os.path.lexists(candidate) else []
+        for hit in hits:
+            found.setdefault(os.path.realpath(hit), hit)
+    return list(found.values())[::-1]
+
+
+def _missing(place: EntryPlace, wanted: str, search: _kapitan_io.SearchPaths) -> InputError:
+    folders = search.for_name(wanted)
+    near: set[str] = set()
+    for folder in folders:
+        parent = os.path.dirname(os.path.join(folder, wanted))
+        if os.path.isdir(parent):
+            near.update(os.path.join(os.path.dirname(wanted), name) for name in os.listdir(parent))
+    return InputError(
+        "CMD-ENG-011",
+        f"{place}: the input path {wanted!r} does not exist",
+        hint=did_you_mean(wanted, near) or "it is looked up in the search paths listed here",
+        locations=[os.path.join(folder, wanted) for folder in folders],
+    )

@@ -1,0 +1,132 @@
+"""Fetching Kapitan dependencies with Kapitan's own functions. Runs in workers only.
+
+Each chain has a folder of its own to download to: Kapitan lets two versions of a chart meet in one folder otherwise.
+"""
+
+from __future__ import annotations
+
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import requests
+from kapitan.dependency_manager import base
+from kapitan.errors import GitSubdirNotFoundError
+from kapitan.inventory.model import dependencies as models
+
+from commodore.engine import _archives
+from commodore.engine._kapitan_errors import tail
+from commodore.engine._tasks import Dependency, FetchTask
+from commodore.errors import CommodoreError, EnvironmentFault, InputError, PolicyError
+from commodore.git import redact, redact_text
+from commodore.limits import Limits
+
+_MODELS = {
+    "helm": models.KapitanDependencyHelmConfig,
+    "git": models.KapitanDependencyGitConfig,
+    "http": models.KapitanDependencyHttpsConfig,
+    "https": models.KapitanDependencyHttpsConfig,
+    "oci": models.KapitanDependencyOciConfig,
+}
+
+Failure = tuple[tuple[str, ...], CommodoreError]
+"""The instances that cannot be compiled, and why."""
+
+
+def fetch_chains(task: FetchTask) -> tuple[Failure, ...]:
+    """Fetch every group of every chain, chains in parallel. Returns what failed; the others are in place."""
+    limits = task.run.limits
+    _install(limits)
+    with ThreadPoolExecutor(max_workers=limits.fetch_threads) as threads:
+        failures = threads.map(_fetch_chain, task.chains, task.places)
+        return tuple(failure for chain in failures for failure in chain)
+
+
+def _fetch_chain(chain: tuple[tuple[Dependency, ...], ...], place: Path) -> list[Failure]:
+    failures: list[Failure] = []
+    place.mkdir(parents=True)
+    for group in chain:
+        try:
+            _fetch(group, str(place))
+        except Exception as error:
+            instances = tuple(dict.fromkeys(dependency.instance for dependency in group))
+            failures.append((instances, _explain(error, group)))
+    return failures
+
+
+def _fetch(group: tuple[Dependency, ...], folder: str) -> None:
+    first = group[0]
+    items = [
+        _MODELS[item.kind](type=item.kind, source=item.source, output_path=str(item.output), **item.fields)
+        for item in group
+    ]
+    if first.kind == "helm":
+        fields = first.fields
+        source = base.HelmSource(first.source, fields["chart_name"], fields["version"], fields["helm_path"])
+        for argument in (first.source, fields["chart_name"], fields["version"] or ""):
+            _refuse_option(argument)
+        base.fetch_helm_chart((source, items), folder, True)
+    elif first.kind == "git":
+        for argument in (first.source, *(item.fields["ref"] or "" for item in group)):
+            _refuse_option(argument)
+        base.fetch_git_dependency((first.source, items), folder, True)
+    elif first.kind == "oci":
+        base.fetch_oci_dependency((first.source, items), folder, True)
+    else:
+        base.fetch_http_dependency((first.source, items), folder, True)
+
+
+def _refuse_option(argument: str) -> None:
+    if argument.startswith("-"):
+        raise PolicyError("CMD-ENG-025", f"{argument!r} would be read as an option")
+
+
+def _explain(error: Exception, group: tuple[Dependency, ...]) -> CommodoreError:
+    first = group[0]
+    instances = ", ".join(dict.fromkeys(repr(dependency.instance) for dependency in group))
+    chart = f" {first.fields['chart_name']} {first.fields['version'] or 'latest'}" if first.kind == "helm" else ""
+    message = f"instance {instances}: cannot fetch the {first.kind} dependency{chart} from {redact(first.source)}"
+    if isinstance(error, CommodoreError):
+        return type(error)(error.code, f"{message}: {error.message}", hint=error.hint, locations=error.locations)
+    reason = redact_text(_reason(error))
+    if isinstance(error, GitSubdirNotFoundError):
+        return InputError("CMD-ENG-026", f"{message}: {reason}", hint="check the dependency's subdir and ref")
+    if isinstance(error, ImportError):
+        return EnvironmentFault("CMD-ENG-027", f"{message}: {reason}", hint="install the package it names")
+    return EnvironmentFault(
+        "CMD-ENG-028",
+        f"{message}: {reason}",
+        hint="check the source, the version and the network; with fetched files at hand, go on without fetching",
+    )
+
+
+def _reason(error: Exception) -> str:
+    if isinstance(error, requests.HTTPError) and error.response is not None:
+        return f"the server answered {error.response.status_code} {error.response.reason}"
+    if isinstance(error, requests.RequestException):
+        return f"{type(error).__name__}: {error}"
+    text = getattr(error, "stderr", None) or str(error)
+    return tail(str(text)) if str(text).strip() else type(error).__name__
+
+
+def _install(limits: Limits) -> None:
+    """Bounded downloads, and archives whose members are looked at, in place of Kapitan's functions."""
+
+    def download(source: str) -> tuple[bytes, str]:
+        return _download(source, limits)
+
+    def unpack(file: str, folder: str, content_type: str | None) -> bool:
+        return _archives.unpack(Path(file), Path(folder), content_type, limits)
+
+    base.make_request = download
+    base.unpack_downloaded_file = unpack
+
+
+def _download(source: str, limits: Limits) -> tuple[bytes, str]:
+    with requests.get(source, stream=True, timeout=limits.download_timeout) as response:
+        response.raise_for_status()
+        content = bytearray()
+        for chunk in response.iter_content(1 << 16):
+            content += chunk
+            if len(content) > limits.download_bytes:
+                raise PolicyError("CMD-ENG-029", f"the download is larger than {limits.download_bytes} bytes")
+        return bytes(content), response.headers.get("Content-Type", "application/octet-stream")

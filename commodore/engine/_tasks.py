@@ -1,0 +1,101 @@
+"""What travels between the main process and its workers. Both ends are the same program in the same version."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from commodore.engine.model import CompileRequest, InstanceJob
+from commodore.errors import CommodoreError
+from commodore.limits import Limits
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """One call of `Engine.compile`, as its workers see it.
+
+    Args:
+        key: tells one run from another; a worker forgets everything when it changes.
+        request: the caller's request.
+        targets: every target of the inventory and the file with its node (see `commodore.engine._nodes`).
+        jobs: what is compiled in this run, by instance.
+        staging: the run's own folder; `work/<instance>` and `fetch/<n>` are made below it.
+    """
+
+    key: str
+    request: CompileRequest
+    targets: Mapping[str, Path]
+    jobs: Mapping[str, InstanceJob]
+    staging: Path
+    limits: Limits
+
+    def workplace(self, instance: str) -> Path:
+        """The folder that an instance alone works in: it holds `compiled/<instance>` and temporary files."""
+        return self.staging / "work" / instance
+
+    def rendered(self, instance: str) -> Path:
+        return self.workplace(instance) / "compiled" / instance
+
+
+@dataclass(frozen=True, slots=True)
+class Dependency:
+    """One entry of `parameters.kapitan.dependencies`, validated and with its defaults (spec c 8.8)."""
+
+    instance: str
+    index: int
+    kind: str
+    source: str
+    output: Path
+    fields: Mapping[str, Any] = field(hash=False)
+
+    @property
+    def group(self) -> tuple[str, ...]:
+        """What is fetched once: Kapitan's own grouping."""
+        if self.kind == "helm":
+            return ("helm", self.source, *(str(self.fields.get(key)) for key in ("chart_name", "version", "helm_path")))
+        return ("http" if self.kind == "https" else self.kind, self.source)
+
+
+@dataclass(frozen=True, slots=True)
+class InspectTask:
+    """Read an instance's dependencies. Gives `tuple[Dependency, ...]`."""
+
+    run: Run
+    instance: str
+
+
+@dataclass(frozen=True, slots=True)
+class FetchTask:
+    """Fetch chains of dependency groups: chains at the same time, the groups of a chain one after another."""
+
+    run: Run
+    chains: tuple[tuple[tuple[Dependency, ...], ...], ...]
+    places: tuple[Path, ...]
+
+    @property
+    def instance(self) -> str:
+        return self.chains[0][0][0].instance
+
+
+@dataclass(frozen=True, slots=True)
+class CompileTask:
+    """Render an instance into `run.rendered(instance)` and run its filters."""
+
+    run: Run
+    instance: str
+
+
+Task = InspectTask | FetchTask | CompileTask
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What a task came to: a value, or errors; and notes worth telling either way."""
+
+    value: Any = None
+    errors: tuple[CommodoreError, ...] = ()
+    notes: tuple[str, ...] = ()
+    warnings: tuple[str, ...] = ()
+    seconds: float = 0.0

@@ -1,0 +1,121 @@
+"""A worker: takes tasks from its connection, performs them, answers. Imports Kapitan; runs only below the server."""
+
+from __future__ import annotations
+
+import logging
+import os
+import time
+import traceback
+from multiprocessing.connection import Connection
+
+from commodore.engine import _kapitan, filters
+from commodore.engine._kapitan_fetch import fetch_chains
+from commodore.engine._tasks import CompileTask, FetchTask, InspectTask, Outcome, Run, Task
+from commodore.errors import CommodoreError, Findings, InternalError
+
+
+class _Notes(logging.Handler):
+    """Collects what Kapitan and its libraries log, for the main process to announce."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.lines: list[str] = []
+
+    def emit(self, record: logging.LogRecord) -> None:
+        self.lines.append(record.getMessage())
+
+    def take(self) -> tuple[str, ...]:
+        lines = tuple(line for line in self.lines if line.strip())
+        self.lines.clear()
+        return lines
+
+
+class Worker:
+    """Performs tasks. Keeps the renderer of the current run, with the targets that it has read."""
+
+    def __init__(self) -> None:
+        self._renderer: _kapitan.Renderer | None = None
+        self._run_key = ""
+        self._notes = _Notes()
+        logging.basicConfig(handlers=[self._notes], force=True)
+
+    def perform(self, task: Task) -> Outcome:
+        """The outcome of a task. Never raises: an error of any kind is part of the outcome."""
+        start = time.perf_counter()
+        try:
+            outcome = self._perform(task)
+        except Findings as findings:
+            outcome = Outcome(errors=findings.errors)
+        except CommodoreError as error:
+            outcome = Outcome(errors=(error,))
+        except Exception as error:
+            outcome = Outcome(errors=(_unexpected(error, task),))
+        return Outcome(
+            outcome.value,
+            outcome.errors,
+            outcome.notes + self._notes.take(),
+            outcome.warnings,
+            time.perf_counter() - start,
+        )
+
+    def _perform(self, task: Task) -> Outcome:
+        renderer = self._renderer_of(task.run)
+        if isinstance(task, InspectTask):
+            return Outcome(renderer.dependencies(task.instance))
+        if isinstance(task, FetchTask):
+            return Outcome(fetch_chains(task))
+        assert isinstance(task, CompileTask)
+        return _compile(renderer, task)
+
+    def _renderer_of(self, run: Run) -> _kapitan.Renderer:
+        if self._renderer is None or self._run_key != run.key:
+            logging.getLogger().setLevel(logging.DEBUG if run.request.verbose else logging.WARNING)
+            os.chdir(run.request.directory or run.request.root)
+            self._renderer, self._run_key = _kapitan.Renderer(run), run.key
+        return self._renderer
+
+
+def _compile(renderer: _kapitan.Renderer, task: CompileTask) -> Outcome:
+    """Render and filter one instance. Wrong filters are told together with what is wrong in the rendering."""
+    errors: list[CommodoreError] = []
+    warnings: list[str] = []
+    notes: list[str] = []
+    steps: tuple[filters.Filter, ...] = ()
+    node = renderer.node(task.instance)
+    try:
+        steps = filters.read_filters(node, task.run.jobs[task.instance])
+    except Findings as findings:
+        errors.extend(findings.errors)
+    except CommodoreError as error:
+        errors.append(error)
+    try:
+        warnings.extend(renderer.compile(task.instance))
+    except Findings as findings:
+        errors.extend(findings.errors)
+    except CommodoreError as error:
+        errors.append(error)
+    if not errors:
+        notes.extend(filters.run_filters(steps, node, task.run, task.instance))
+    return Outcome(errors=tuple(errors), warnings=tuple(warnings), notes=tuple(notes))
+
+
+def _unexpected(error: Exception, task: Task) -> InternalError:
+    frame = traceback.extract_tb(error.__traceback__)[-1]
+    place = f"{os.path.basename(frame.filename)}:{frame.lineno}"
+    return InternalError(
+        "CMD-ENG-006",
+        f"instance {task.instance!r}: {type(error).__name__}: {error} ({place})",
+        hint="this is a bug in commodore: please report it with this message",
+    )
+
+
+def work(descriptor: int) -> None:
+    """Serve one connection until the main process closes it."""
+    connection = Connection(descriptor)
+    worker = Worker()
+    while True:
+        try:
+            task: Task = connection.recv()
+        except EOFError:
+            return
+        connection.send(worker.perform(task))

@@ -1,0 +1,181 @@
+"""Postprocessing filters: what an instance defines, checked as a whole, then run in order (spec c 10, C59 to C62).
+
+The published tool skips a wrong definition and lets the catalog through without it; here it is an error.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from commodore.engine import helm_namespace
+from commodore.engine._confine import Confinement
+from commodore.engine._tasks import Run
+from commodore.engine.jsonnet_filter import run_jsonnet_filter
+from commodore.engine.model import InstanceJob
+from commodore.errors import CommodoreError, InputError, PolicyError, did_you_mean, raise_all
+
+BUILTINS = ("helm_namespace",)
+TYPES = ("builtin", "jsonnet")
+_KEYS = ("type", "path", "filter", "filterargs", "enabled")
+_REQUIRED = ("type", "path", "filter")
+
+
+@dataclass(frozen=True, slots=True)
+class Filter:
+    """One valid definition. `path` is relative to the instance's output folder, `index` its place in the list."""
+
+    instance: str
+    index: int
+    type: str
+    path: str
+    filter: str
+    arguments: Mapping[str, Any]
+    enabled: bool
+
+    def __str__(self) -> str:
+        return f"instance {self.instance!r}, filter {self.index} ({self.type} {self.filter} on {self.path})"
+
+
+def read_filters(node: Mapping[str, Any], job: InstanceJob) -> tuple[Filter, ...]:
+    """An instance's filters, from `parameters.commodore.postprocess.filters` of its own target (C60).
+
+    Args:
+        node: the instance's rendered node.
+        job: the instance; jsonnet filters are files of its component directory.
+
+    Raises:
+        CommodoreError: definitions are wrong; all of them are told together.
+    """
+    definitions = _definitions(node, job.name)
+    filters: list[Filter] = []
+    errors: list[CommodoreError] = []
+    for index, definition in enumerate(definitions):
+        try:
+            filters.append(_read(definition, index, job))
+        except CommodoreError as error:
+            errors.append(error)
+    raise_all(errors)
+    return tuple(filters)
+
+
+def _definitions(node: Mapping[str, Any], instance: str) -> list[Any]:
+    value: Any = node["parameters"]
+    path = "parameters"
+    for key in ("commodore", "postprocess", "filters"):
+        if not isinstance(value, Mapping):
+            raise _invalid_shape(instance, path, "a map")
+        path += f".{key}"
+        value = value.get(key)
+        if value is None:
+            return []
+    if not isinstance(value, list):
+        raise _invalid_shape(instance, path, "a list")
+    return value
+
+
+def _invalid_shape(instance: str, path: str, expected: str) -> InputError:
+    return InputError("CMD-ENG-040", f"instance {instance!r}: {path} is not {expected}", locations=[path])
+
+
+def _read(definition: Any, index: int, job: InstanceJob) -> Filter:
+    def invalid(reason: str, hint: str = "") -> InputError:
+        return InputError(
+            "CMD-ENG-041",
+            f"instance {job.name!r}, filter {index}: {reason}",
+            hint=hint,
+            locations=[f"{job.name}: parameters.commodore.postprocess.filters[{index}]"],
+        )
+
+    if not isinstance(definition, Mapping):
+        raise invalid("it is not a map with the keys 'type', 'path' and 'filter'")
+    for key in _REQUIRED:
+        if key not in definition:
+            spare = [str(name) for name in definition if name not in _KEYS]
+            near = did_you_mean(key, spare).removeprefix("did you mean ").removesuffix("?")
+            raise invalid(f"the key {key!r} is missing", f"is {near} meant to be {key!r}?" if near else "")
+        if not isinstance(definition[key], str):
+            raise invalid(f"the value of {key!r} is not a string")
+    kind, name, path = definition["type"], definition["filter"], definition["path"]
+    if kind not in TYPES:
+        raise invalid(f"there is no type {kind!r}; expected 'builtin' or 'jsonnet'", did_you_mean(kind, TYPES))
+    enabled = definition.get("enabled", True)
+    if not isinstance(enabled, bool):
+        raise invalid(f"'enabled' is {enabled!r}; expected true or false")
+    if kind == "builtin" and name not in BUILTINS:
+        raise invalid(f"there is no builtin filter {name!r}", did_you_mean(name, BUILTINS) or f"known is {BUILTINS[0]}")
+    if kind == "builtin" and "filterargs" not in definition:
+        raise invalid("a builtin filter needs 'filterargs'")
+    arguments = definition.get("filterargs", {})
+    if not isinstance(arguments, Mapping):
+        raise invalid("'filterargs' is not a map")
+    if os.path.isabs(path) or os.path.normpath(path).split(os.sep)[0] == os.pardir:
+        raise PolicyError(
+            "CMD-ENG-042",
+            f"instance {job.name!r}, filter {index}: the path {path!r} leaves the instance's output folder",
+            hint="write it relative to compiled/<instance>",
+        )
+    found = Filter(job.name, index, kind, path, name, dict(arguments), enabled)
+    if enabled:
+        _check_arguments(found, job, invalid)
+    return found
+
+
+def _check_arguments(found: Filter, job: InstanceJob, invalid: Any) -> None:
+    """What only matters if the filter is going to run."""
+    if found.type == "builtin":
+        problem = helm_namespace.check_arguments(found.arguments)
+        if problem:
+            raise invalid(problem)
+        return
+    for key, value in found.arguments.items():
+        if not isinstance(value, str):
+            raise invalid(f"the filter argument {key!r} is not a string", "quote numbers and booleans")
+    file = jsonnet_file(found, job)
+    if not file.resolve().is_relative_to(job.directory.resolve()):
+        raise PolicyError(
+            "CMD-ENG-043",
+            f"instance {job.name!r}, filter {found.index}: the file {found.filter!r} lies outside of the component",
+            hint="write it relative to the component's folder",
+        )
+    if not file.is_file():
+        folder = file.parent
+        names = [str(Path(found.filter).parent / name) for name in os.listdir(folder)] if folder.is_dir() else []
+        raise invalid(
+            f"the Jsonnet file {found.filter!r} does not exist in {job.directory}", did_you_mean(found.filter, names)
+        )
+
+
+def jsonnet_file(found: Filter, job: InstanceJob) -> Path:
+    """The file of a jsonnet filter, relative to the component (C61)."""
+    return job.directory / found.filter
+
+
+def run_filters(filters: tuple[Filter, ...], node: Mapping[str, Any], run: Run, instance: str) -> list[str]:
+    """Run an instance's filters one after another on what it has rendered. Returns what was skipped, as text.
+
+    Raises:
+        CommodoreError: a filter failed; later ones did not run.
+    """
+    notes: list[str] = []
+    confinement = Confinement(run.rendered(instance), run.workplace(instance) / "tmp")
+    for found in filters:
+        if not found.enabled:
+            notes.append(f"{found}: skipped, it is not enabled")
+            continue
+        folder = confinement.output / found.path
+        try:
+            confinement.check(folder, "path")
+            if found.type == "builtin":
+                helm_namespace.run(folder, found.arguments, confinement)
+            else:
+                job = run.jobs[instance]
+                run_jsonnet_filter(jsonnet_file(found, job), folder, found.arguments, node, run, job, confinement)
+        except CommodoreError as error:
+            raise type(error)(
+                error.code, f"{found}: {error.message}", hint=error.hint, locations=error.locations
+            ) from error
+    return notes

@@ -1,0 +1,127 @@
+"""Filters of type `jsonnet`: a file of the component, evaluated over what the instance has rendered (spec c 10.3)."""
+
+from __future__ import annotations
+
+import datetime
+import json
+import os
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from commodore import manifests
+from commodore.engine._confine import Confinement
+from commodore.engine._jsonnet import Importer, JsonnetError, Natives, evaluate_file, read_text
+from commodore.engine._tasks import Run
+from commodore.engine.model import InstanceJob
+from commodore.errors import InputError
+
+_PACKAGE = Path(__file__).resolve().parent.parent
+
+
+def run_jsonnet_filter(
+    file: Path,
+    folder: Path,
+    arguments: Mapping[str, Any],
+    node: Mapping[str, Any],
+    run: Run,
+    job: InstanceJob,
+    confinement: Confinement,
+) -> None:
+    """Evaluate `file` and write `<folder>/<key>.yaml` for each field of its result.
+
+    External variables: the definition's arguments, then `target` and `component` (both the component's name) and
+    `output_path` (the folder, absolute), which win over arguments of these names.
+
+    Raises:
+        InputError: the file does not evaluate, or its result is not an object.
+        PolicyError: a field's name leads out of the instance's output folder.
+    """
+    names = {"target": job.component, "component": job.component, "output_path": str(folder)}
+    importer = _importer(run, job)
+    try:
+        text = evaluate_file(str(file), importer=importer, natives=natives(node), ext_vars={**arguments, **names})
+    except JsonnetError as error:
+        raise InputError("CMD-ENG-047", error.message, locations=error.locations or (str(file),)) from error
+    result = json.loads(text)
+    if not isinstance(result, dict):
+        raise InputError(
+            "CMD-ENG-048",
+            f"{file.name} gives no object",
+            hint="its fields name the files to write: { 'a': {...}, 'b': [...] }",
+            locations=[str(file)],
+        )
+    for key, value in result.items():
+        place = folder / f"{key}.yaml"
+        confinement.check(place)
+        place.parent.mkdir(parents=True, exist_ok=True)
+        content = manifests.dump_stream(value) if isinstance(value, list) else manifests.dump(value)
+        place.write_text(content, encoding="utf-8")
+
+
+def search_paths(run: Run) -> tuple[Path, ...]:
+    """Where imports are looked up after the importing file's folder."""
+    root = run.request.root
+    return run.request.filter_search_paths or (root, _PACKAGE, root / "vendor")
+
+
+def _importer(run: Run, job: InstanceJob) -> Importer:
+    """Imports of filters. A folder of the wanted name is an error, an empty file counts as not found (spec c 10.3)."""
+    rendered = run.workplace(job.name)
+
+    def find(folder: str, wanted: str) -> tuple[str, bytes]:
+        below_compiled = os.path.normpath(wanted).split(os.sep)[0] == "compiled"
+        folders = [Path(folder), *((rendered,) if below_compiled else search_paths(run))]
+        for candidate in folders:
+            path = Path(os.path.normpath(candidate / wanted))
+            if path.exists():
+                content = read_text(path)
+                if content:
+                    return str(path), content
+        raise JsonnetError(f"cannot find the import {wanted!r} in {', '.join(map(str, folders))}")
+
+    return find
+
+
+def natives(node: Mapping[str, Any]) -> Natives:
+    """The native functions of filters. Relative paths are relative to the current folder of the run."""
+
+    def load(file: str) -> Any:
+        return _plain(manifests.load(_read(file), place=file), file)
+
+    def load_all(file: str) -> Any:
+        return _plain(manifests.load_all(_read(file), place=file), file)
+
+    def list_dir(folder: str, basename: bool = True) -> list[str]:
+        names = sorted(name for name in os.listdir(folder) if os.path.isfile(os.path.join(folder, name)))
+        return names if basename else [os.path.join(folder, name) for name in names]
+
+    return {
+        "yaml_load": (("file",), load),
+        "yaml_load_all": (("file",), load_all),
+        "list_dir": (("dir", "basename"), list_dir),
+        "commodore_inventory": ((), lambda: dict(node)),
+    }
+
+
+def _read(file: str) -> bytes:
+    try:
+        return Path(file).read_bytes()
+    except OSError as error:
+        raise JsonnetError(f"cannot read {file}: {error.strerror}") from error
+
+
+def _plain(value: Any, file: str) -> Any:
+    """A loaded value as Jsonnet takes it: dates become text, map keys must be strings."""
+    if isinstance(value, dict):
+        for key in value:
+            if not isinstance(key, str):
+                raise JsonnetError(f"{file} has the map key {key!r}, which is not a string")
+        return {key: _plain(item, file) for key, item in value.items()}
+    if isinstance(value, list):
+        return [_plain(item, file) for item in value]
+    if isinstance(value, datetime.date):  # datetime is one, too
+        return value.isoformat()
+    if isinstance(value, bytes | set):
+        raise JsonnetError(f"{file} holds a value of type {type(value).__name__}, which Jsonnet has no form for")
+    return value

@@ -1,0 +1,65 @@
+"""What the engine takes and gives back: jobs, the request that is common to them, results."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+
+@dataclass(frozen=True, slots=True)
+class InstanceJob:
+    """One instance to compile.
+
+    Args:
+        name: the instance; the Kapitan target of that name is rendered into the folder of that name.
+        component: the component's name, which filters see as `target` and `component`.
+        directory: the instance's component directory; the files of filters are relative to it.
+    """
+
+    name: str
+    component: str
+    directory: Path
+
+
+@dataclass(frozen=True, slots=True)
+class CompileRequest:
+    """What is common to all instances of a run.
+
+    Args:
+        root: the working directory of the run. Paths of `external` commands are relative to it, unless `directory`
+            says otherwise, and its files may be written by fetched Kapitan dependencies.
+        output: the folder that gets `compiled/<instance>`; Kapitan dependencies' relative output paths are below it.
+        search_paths: where inputs, imports and files of native functions are looked up, first one first (spec c 7.2).
+            Names below `compiled/` always mean what this run has rendered, never what lies in `output` from before.
+        refs: the folder with the ref files, `catalog/refs`.
+        reveal_fake: write `a/b` in place of `?{vaultkv:a/b}` (spec c 7.3) and use no ref files.
+        fetch: fetch all Kapitan dependencies anew; if false only those of targets with a `force_fetch` one.
+        processes: number of workers, 0 for one per usable CPU; never more than there are jobs.
+        verbose: announce what Kapitan logs.
+        replace_all: let `compiled` hold nothing but this run's instances; else only their own folders are replaced.
+        filter_search_paths: where filters' imports are looked up after the importing file's own folder (spec c 10.3);
+            empty for `root`, the installed package and `root/vendor`.
+        directory: current directory of external commands and base of relative paths in filters; None for `root`.
+    """
+
+    root: Path
+    output: Path
+    search_paths: tuple[Path, ...]
+    refs: Path
+    reveal_fake: bool = False
+    fetch: bool = True
+    processes: int = 0
+    verbose: bool = False
+    replace_all: bool = False
+    filter_search_paths: tuple[Path, ...] = ()
+    directory: Path | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class CompiledInstance:
+    """An instance that is rendered and filtered. `directory` holds its files; `seconds` is the wall time it took."""
+
+    name: str
+    component: str
+    directory: Path
+    seconds: float
