@@ -38,6 +38,13 @@ class Answer:
     body: bytes
 
 
+class _RequestsSession(requests.Session):
+    """Leaves redirects to us: where they may lead is decided here, and a malformed one must not raise there."""
+
+    def get_redirect_target(self, resp: requests.Response) -> None:
+        return None
+
+
 class Session:
     """One `requests` session.
 
@@ -50,7 +57,7 @@ class Session:
         self._timeout = timeout
         self._limits = limits
         self._announce = announce
-        self._session = requests.Session()
+        self._session = _RequestsSession()
         self._session.headers.update({"User-Agent": f"commodore/{__version__}", "Accept": "application/json"})
         self._session.auth = _leave_as_is
         self._session.verify = os.environ.get("SSL_CERT_FILE") or os.environ.get("SSL_CERT_DIR") or True
@@ -195,15 +202,14 @@ def _explain(error: Exception, url: str, timeout: float) -> Exception:
         return any(isinstance(cause, kinds) for cause in causes)
 
     if caused_by(requests.exceptions.InvalidProxyURL, requests.exceptions.ProxyError, urllib3.exceptions.ProxyError):
-        message = f"the proxy on the way to {url} does not let us through: {_innermost(causes)}"
-        return EnvironmentFault("CMD-API-026", message, hint="check HTTPS_PROXY, HTTP_PROXY and NO_PROXY")
+        return _proxy_fault(url, _innermost(causes))
     if caused_by(ssl.SSLError, urllib3.exceptions.SSLError) or _is_ca_problem(error):
         return EnvironmentFault(
             "CMD-API-008",
             f"no trusted connection to {url}: {_innermost(causes)}",
             hint="set REQUESTS_CA_BUNDLE or SSL_CERT_FILE to a file with the certificate authority of the API",
         )
-    if caused_by(requests.exceptions.Timeout, urllib3.exceptions.TimeoutError, TimeoutError):
+    if caused_by(requests.exceptions.Timeout, urllib3.exceptions.ReadTimeoutError, TimeoutError):
         message = f"{url} did not answer within {timeout:g} s"
         return _PassingFault(
             EnvironmentFault("CMD-API-007", message, hint=f"give more time with --request-timeout, or {_REACH_HINT}")
@@ -211,11 +217,21 @@ def _explain(error: Exception, url: str, timeout: float) -> Exception:
     if caused_by(urllib3.exceptions.DecodeError):
         return EnvironmentFault("CMD-API-015", f"the answer of {url} cannot be unpacked", hint=_REACH_HINT)
     if caused_by(requests.exceptions.InvalidURL, urllib3.exceptions.LocationValueError, UnicodeError):
+        if requests.utils.get_environ_proxies(url):  # the URL of the API has been checked, that of the proxy has not
+            return _proxy_fault(url, "its URL is malformed")
         return InputError("CMD-API-002", f"{url} is not a valid URL", hint=_REACH_HINT)
     if caused_by(IncompleteRead, urllib3.exceptions.IncompleteRead):
         return _PassingFault(EnvironmentFault("CMD-API-006", f"the answer of {url} broke off", hint=_REACH_HINT))
     message = f"cannot reach {url}: {_innermost(causes)}"
     return _PassingFault(EnvironmentFault("CMD-API-006", message, hint=_REACH_HINT))
+
+
+def _proxy_fault(url: str, why: str) -> EnvironmentFault:
+    return EnvironmentFault(
+        "CMD-API-026",
+        f"the proxy on the way to {url} does not let us through: {why}",
+        hint="check HTTPS_PROXY, HTTP_PROXY and NO_PROXY",
+    )
 
 
 def _is_ca_problem(error: Exception) -> bool:

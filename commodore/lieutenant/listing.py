@@ -17,7 +17,7 @@ _COLUMNS = (("id", "ID"), ("displayName", "DISPLAY NAME"), ("tenant", "TENANT"))
 _GAP = 2
 
 
-def render_clusters(clusters: Sequence[Mapping[str, Any]], format: ListFormat) -> str:  # noqa: A002 - the word of the command line
+def render_clusters(clusters: Sequence[Mapping[str, Any]], format: ListFormat) -> str:
     """The clusters as text, complete with the last newline.
 
     Args:
@@ -35,7 +35,7 @@ def render_clusters(clusters: Sequence[Mapping[str, Any]], format: ListFormat) -
 class _Dumper(yaml.SafeDumper):
     """Not the C one: it writes empty keys differently. Objects that occur twice are written twice."""
 
-    def ignore_aliases(self, data: Any) -> bool:  # noqa: ARG002 - PyYAML's name
+    def ignore_aliases(self, data: Any) -> bool:
         return True
 
 

@@ -65,7 +65,7 @@ def parse_cluster(
             or a name cannot be a path; everything that was found, at once.
     """
     errors: list[CommodoreError] = []
-    cluster = _Reader(cluster_object, "cluster", source, errors)
+    cluster = _Reader(cluster_object, _label(cluster_object, "cluster"), source, errors)
     cluster_id = cluster.name("id")
     display_name = cluster.text("displayName")
     tenant_id = cluster.name("tenant", reserved=True)
@@ -105,7 +105,7 @@ _NOBODY = Tenant("", "", "", "", None, None)
 
 
 def _read_tenant(tenant_object: object, source: str, errors: list[CommodoreError]) -> Tenant:
-    tenant = _Reader(tenant_object, "tenant", source, errors)
+    tenant = _Reader(tenant_object, _label(tenant_object, "tenant"), source, errors)
     return Tenant(
         id=tenant.name("id", reserved=True),
         display_name=tenant.text("displayName"),
@@ -141,11 +141,10 @@ class _Reader:
         self._label = label
         if isinstance(value, Mapping):
             self._object = value
-            if not prefix and isinstance(value.get("id"), str):
-                self._label = f"{label} {value['id']!r}"
+        elif prefix:
+            self.complain("CMD-API-021", f"has {_kind(value)} as {prefix.rstrip('.')}, expected an object")
         else:
-            key = f"key {prefix.rstrip('.')!r} of " if prefix else ""
-            self._report("CMD-API-021", f"{key}the {label} is {_kind(value)}, expected an object")
+            self.complain("CMD-API-021", f"is {_kind(value)}, expected an object")
 
     def has(self, key: str) -> bool:
         return key in self._object
@@ -219,6 +218,12 @@ class _Reader:
 
     def _report(self, code: str, message: str, hint: str = "") -> None:
         self._errors.append(InputError(code, message, hint=hint, locations=[self._source]))
+
+
+def _label(value: object, kind: str) -> str:
+    """How messages call an object: by its id where it has one."""
+    name = value.get("id") if isinstance(value, Mapping) else None
+    return f"{kind} {name!r}" if isinstance(name, str) and name else f"the {kind}"
 
 
 def _kind(value: object) -> str:

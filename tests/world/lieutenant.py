@@ -154,6 +154,7 @@ class LieutenantServer:
         self.prefix = prefix
         self.requests: list[Request] = []
         self.reports: list[tuple[str, Any]] = []
+        self.connections = 0
         self.faults: list[BaseException] = []
         self.stopping = threading.Event()
         self._scripts: list[_Script] = []
@@ -265,6 +266,7 @@ class _Http(ThreadingHTTPServer):
 
     def get_request(self) -> tuple[socket.socket, Any]:
         connection, peer = super().get_request()
+        self.api.connections += 1
         if self._tls:  # the handshake happens at the first read, in the connection's own thread
             connection = self._tls.wrap_socket(connection, server_side=True, do_handshake_on_connect=False)
         self._open.add(connection)
@@ -324,5 +326,5 @@ class _Handler(BaseHTTPRequestHandler):
         self.close_connection = True
         self.connection.shutdown(socket.SHUT_RDWR)
 
-    def log_message(self, format: str, *args: Any) -> None:  # noqa: A002 - the name is http.server's
+    def log_message(self, format: str, *args: Any) -> None:
         """Say nothing; `requests` has it."""
