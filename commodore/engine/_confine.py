@@ -1,4 +1,4 @@
-"""Where an instance may write: its own output folder and its own temporary folder."""
+"""Where an instance may write: its output folder, its temporary folder, and, while rendering, its own checkout."""
 
 from __future__ import annotations
 
@@ -13,21 +13,21 @@ class Confinement:
 
     Args:
         output: the instance's rendered files.
-        scratch: its temporary folder.
+        others: its temporary folder; its component's checkout, where some components generate files for kustomize.
     """
 
-    def __init__(self, output: Path, scratch: Path) -> None:
+    def __init__(self, output: Path, *others: Path) -> None:
         self.output = Path(os.path.realpath(output))
-        self.scratch = Path(os.path.realpath(scratch))
+        self._roots = (self.output, *(Path(os.path.realpath(other)) for other in others))
 
     def check(self, path: str | os.PathLike[str], what: str = "output file") -> None:
-        """Refuse a path that, with every symlink followed, leaves both folders.
+        """Refuse a path that, with every symlink followed, leaves these folders.
 
         Raises:
             PolicyError: it does.
         """
         real = Path(os.path.realpath(path))
-        if not (real.is_relative_to(self.output) or real.is_relative_to(self.scratch)):
+        if not any(real.is_relative_to(root) for root in self._roots):
             raise PolicyError(
                 "CMD-ENG-007",
                 f"the {what} {self.describe(path)!r} lies outside of the instance's output folder",

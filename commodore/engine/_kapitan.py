@@ -135,7 +135,7 @@ class Renderer:
         scratch = workplace / "tmp"
         output.mkdir(parents=True)
         scratch.mkdir()
-        confinement = Confinement(output, scratch)
+        confinement = Confinement(output, scratch, self._run.jobs[instance].directory)
         search = _kapitan_io.SearchPaths(map(str, self._run.request.search_paths), str(workplace))
         tempfile.tempdir = str(scratch)
         base._ENSURED_DIRS.clear()  # a folder may have been removed since Kapitan made it

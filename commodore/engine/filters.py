@@ -161,7 +161,7 @@ def run_filters(filters: tuple[Filter, ...], node: Mapping[str, Any], run: Run, 
         CommodoreError: a filter failed; later ones did not run.
     """
     notes: list[str] = []
-    confinement = Confinement(run.rendered(instance), run.workplace(instance) / "tmp")
+    confinement = Confinement(run.rendered(instance))
     for found in filters:
         if not found.enabled:
             notes.append(f"{found}: skipped, it is not enabled")
