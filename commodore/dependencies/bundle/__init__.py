@@ -1,0 +1,50 @@
+"""The built-in jsonnet-bundler: what components require, fetched once, laid out in `vendor` (spec b 3 and 5, C45-C49).
+
+`effective_jsonnetfiles` says what components require; `bundle` and `bundle_component` bring it.
+"""
+
+from __future__ import annotations
+
+from commodore.dependencies.bundle.install import BundleResult, install
+from commodore.dependencies.bundle.jsonnetfile import (
+    FILE_NAME,
+    LOCK_NAME,
+    Dependency,
+    GitSource,
+    JsonnetFile,
+    LocalSource,
+    parse_jsonnetfile,
+    read_jsonnetfile,
+    serialise,
+)
+from commodore.dependencies.bundle.remotes import Remote, parse_remote
+from commodore.dependencies.bundle.render import Requirer, effective_jsonnetfiles, render_jsonnetfile
+from commodore.dependencies.bundle.sources import LibrarySources
+from commodore.dependencies.bundle.sums import sum_of
+from commodore.dependencies.bundle.walk import Conflict
+from commodore.dependencies.bundle.workspace_bundle import BundledComponent, bundle, bundle_component
+
+__all__ = [
+    "BundleResult",
+    "BundledComponent",
+    "Conflict",
+    "Dependency",
+    "FILE_NAME",
+    "GitSource",
+    "JsonnetFile",
+    "LOCK_NAME",
+    "LibrarySources",
+    "LocalSource",
+    "Remote",
+    "Requirer",
+    "bundle",
+    "bundle_component",
+    "effective_jsonnetfiles",
+    "install",
+    "parse_jsonnetfile",
+    "parse_remote",
+    "read_jsonnetfile",
+    "render_jsonnetfile",
+    "serialise",
+    "sum_of",
+]

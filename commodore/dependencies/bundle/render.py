@@ -1,0 +1,179 @@
+"""What a component requires: its `jsonnetfile.jsonnet`, rendered outside of the checkout, or its `jsonnetfile.json`
+(spec b 3.1, C46-C48)."""
+
+from __future__ import annotations
+
+import json
+import re
+import subprocess
+import sys
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from commodore.dependencies.bundle.jsonnetfile import FILE_NAME, JsonnetFile, parse_jsonnetfile, read_jsonnetfile
+from commodore.errors import CommodoreError, EnvironmentFault, InputError, Location, PolicyError, raise_all
+from commodore.events import Announce, Warned, ignore
+from commodore.git import run
+from commodore.limits import DEFAULT_LIMITS, Limits
+from commodore.workspace import is_inside
+
+SOURCE_NAME = "jsonnetfile.jsonnet"
+
+_EVALUATOR = Path(__file__).with_name("_evaluate.py")
+
+
+@dataclass(frozen=True, slots=True)
+class Requirer:
+    """A component that may require libraries.
+
+    `folder` is the root of its repository. `variables` is its parameter `jsonnetfile_parameters`, passed on as external
+    variables whole (C47). `name` is the component's, for messages.
+    """
+
+    name: str
+    folder: Path
+    variables: Mapping[str, object] = field(default_factory=dict)
+
+
+def effective_jsonnetfiles(
+    requirers: Sequence[Requirer], *, announce: Announce = ignore, limits: Limits = DEFAULT_LIMITS
+) -> list[JsonnetFile | None]:
+    """What each component requires, in the order given; None for those with neither file. Nothing is written.
+
+    All `jsonnetfile.jsonnet` are evaluated in one child process. One wins over a tracked `jsonnetfile.json` beside it.
+
+    Raises:
+        InputError: a variable is no string (C48) or missing, a file cannot be evaluated, or gives no jsonnetfile.
+        PolicyError: a file is a link that leads out of the repository.
+        EnvironmentFault: the evaluation did not end in time.
+        Findings: several of these.
+    """
+    rendered = [one for one in requirers if (one.folder / SOURCE_NAME).is_file()]
+    errors: list[CommodoreError] = [
+        _leads_out(one, name)
+        for one in requirers
+        for name in (SOURCE_NAME, FILE_NAME)
+        if (one.folder / name).is_file() and not is_inside(one.folder / name, one.folder)
+    ]
+    for one in rendered:
+        errors += _check_variables(one)
+        if _tracks(one.folder, FILE_NAME, limits):
+            announce(_ignored(one))
+    raise_all(errors)
+    texts = _evaluate(rendered, limits)
+    result: list[JsonnetFile | None] = []
+    for one in requirers:
+        try:
+            if one in rendered:
+                result.append(_parse(one, *texts[rendered.index(one)], limits))
+            elif (one.folder / FILE_NAME).is_file():
+                result.append(read_jsonnetfile(one.folder / FILE_NAME, limits))
+            else:
+                result.append(None)
+        except CommodoreError as error:
+            errors.append(error)
+    raise_all(errors)
+    return result
+
+
+def render_jsonnetfile(
+    source: Path, variables: Mapping[str, object], *, limits: Limits = DEFAULT_LIMITS
+) -> JsonnetFile:
+    """The value of one `jsonnetfile.jsonnet` with these external variables. Nothing is written.
+
+    Raises:
+        InputError: see `effective_jsonnetfiles`.
+        EnvironmentFault: see `effective_jsonnetfiles`.
+    """
+    one = Requirer(source.parent.name, source.parent, variables)
+    raise_all(_check_variables(one))
+    return _parse(one, *_evaluate([one], limits)[0], limits)
+
+
+def _check_variables(one: Requirer) -> list[CommodoreError]:
+    return [
+        InputError(
+            "CMD-JB-020",
+            f"the value of jsonnetfile_parameters.{key} of component {one.name} must be a string, found"
+            f" {json.dumps(value, default=str)[:60]}",
+            hint=f"put quotes around it: {key}: '{value}'" if isinstance(value, int | float | bool) else "",
+            locations=[str(one.folder / SOURCE_NAME)],
+        )
+        for key, value in one.variables.items()
+        if not isinstance(value, str)
+    ]
+
+
+def _evaluate(rendered: Sequence[Requirer], limits: Limits) -> list[tuple[bool, str]]:
+    if not rendered:
+        return []
+    work = [[str(one.folder / SOURCE_NAME), dict(one.variables)] for one in rendered]
+    # Isolated: neither the current directory nor PYTHON* variables decide what is imported.
+    command = [sys.executable, "-I", str(_EVALUATOR)]
+    try:
+        child = subprocess.run(
+            command,
+            input=json.dumps(work).encode(),
+            capture_output=True,
+            timeout=limits.jsonnetfile_timeout,
+            check=False,
+        )
+    except subprocess.TimeoutExpired:
+        raise _gave_up(rendered, f"it did not end within {limits.jsonnetfile_timeout:g} seconds") from None
+    if child.returncode != 0:
+        complaint = child.stderr.decode("utf-8", "replace").strip().splitlines()
+        raise _gave_up(rendered, complaint[-1] if complaint else f"it ended with status {child.returncode}")
+    return [(bool(fine), str(text)) for fine, text in json.loads(child.stdout)]
+
+
+def _gave_up(rendered: Sequence[Requirer], reason: str) -> EnvironmentFault:
+    return EnvironmentFault(
+        "CMD-JB-022",
+        f"the evaluation of {SOURCE_NAME} was given up: {reason}",
+        hint="check the named files for an endless recursion",
+        locations=[str(one.folder / SOURCE_NAME) for one in rendered],
+    )
+
+
+def _parse(one: Requirer, fine: bool, text: str, limits: Limits) -> JsonnetFile:
+    source = str(one.folder / SOURCE_NAME)
+    if fine:
+        return parse_jsonnetfile(text.encode(), source, limits)
+    found = re.search(re.escape(source) + r":\(?(\d+):(\d+)", text)
+    place = Location(source, int(found[1]), int(found[2])) if found else Location(source)
+    first = next(line for line in text.splitlines() if line.strip())
+    message = re.sub(re.escape(source) + r"[:()\d-]*\s*", "", first).removeprefix("RUNTIME ERROR: ")
+    message = "".join(letter for letter in message if letter.isprintable())
+    missing = re.search(r"Undefined external variable: (\S+)", message)
+    raise InputError(
+        "CMD-JB-021",
+        f"{SOURCE_NAME} of component {one.name} cannot be evaluated: {message}",
+        hint=f"set jsonnetfile_parameters.{missing[1]} in the component's parameters" if missing else "",
+        locations=[place],
+    )
+
+
+def _tracks(folder: Path, name: str, limits: Limits) -> bool:
+    """Whether the commit that `folder` is a checkout of holds the file; false where there is no repository."""
+    if not (folder / name).is_file():
+        return False
+    answer = run(["ls-tree", "--name-only", "HEAD", "--", name], cwd=folder, timeout=limits.git_timeout, check=False)
+    return answer.returncode == 0 and answer.text == name
+
+
+def _ignored(one: Requirer) -> Warned:
+    return Warned(
+        "CMD-JB-023",
+        f"component {one.name} has both {SOURCE_NAME} and {FILE_NAME} in its repository; the first one counts",
+        hint=f"remove {FILE_NAME} from the repository",
+    )
+
+
+def _leads_out(one: Requirer, name: str) -> PolicyError:
+    return PolicyError(
+        "CMD-JB-010",
+        f"{name} of component {one.name} is a link that leads out of its repository",
+        hint="put the file itself there",
+        locations=[str(one.folder / name)],
+    )

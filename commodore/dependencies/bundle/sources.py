@@ -1,0 +1,273 @@
+"""Where packages come from: a version becomes a commit, and a commit becomes a folder in the export cache (spec b 5.7).
+
+Asking a remote what a version is takes one connection and moves no objects. Files are fetched only for a commit that no
+earlier run has exported, and then that commit alone, without its history: libraries live in some of the largest
+repositories there are. A repository that is a dependency of the cluster itself has a clone, which is used instead.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+import time
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TypeVar
+
+from commodore.dependencies.bundle.exports import Export, ExportCache
+from commodore.dependencies.bundle.jsonnetfile import GitSource
+from commodore.dependencies.bundle.remotes import Remote
+from commodore.errors import CommodoreError, EnvironmentFault, InputError, did_you_mean
+from commodore.events import Announce, StageAdvanced, Warned, ignore
+from commodore.git import FETCH_STAGE, Repository, RepositoryStore, run
+from commodore.git.runner import Children
+from commodore.limits import DEFAULT_LIMITS, Limits
+from commodore.workspace import guard_disk, write_atomically
+
+_FULL_SHA = re.compile(r"[0-9a-fA-F]{40}|[0-9a-fA-F]{64}")
+# What is not a ref's name but still names a commit: an abbreviation, a walk along the history, `git describe`.
+_EXPRESSION = re.compile(r"[0-9a-fA-F]{4,63}|.*[~^].*|.+-\d+-g[0-9a-f]{4,64}")
+_HEADS, _TAGS, _PEELED = "refs/heads/", "refs/tags/", "^{}"
+
+Outcome = TypeVar("Outcome")
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """A git package at a version (branch, tag or commit)."""
+
+    source: GitSource
+    version: str
+
+
+class LibrarySources:
+    """Resolves and exports git packages for one run. Its methods may be called from one thread at a time.
+
+    Args:
+        store: the run's repositories; offline if it is.
+        cache: the folder of exports, shared between working directories; need not exist.
+    """
+
+    def __init__(
+        self, store: RepositoryStore, cache: Path, *, announce: Announce = ignore, limits: Limits = DEFAULT_LIMITS
+    ) -> None:
+        self._store = store
+        self._cache = ExportCache(cache / "exports", limits)
+        self._seen = cache / "versions"
+        self._announce = announce
+        self._limits = limits
+        self._children = Children()
+        self._refs: dict[Remote, Mapping[str, str]] = {}
+        self._commits: dict[tuple[Remote, str], str] = {}
+
+    def resolve(self, wanted: Iterable[Wanted]) -> dict[Wanted, str | CommodoreError]:
+        """The commit (full id) of each wanted package, or why there is none. Every remote is asked once."""
+        versions: dict[Remote, set[str]] = defaultdict(set)
+        everything = list(wanted)
+        for one in everything:
+            versions[one.source.remote].add(one.version)
+
+        def resolve_all(remote: Remote) -> dict[str, str | CommodoreError]:
+            return {version: self._attempt(self._commit, remote, version) for version in sorted(versions[remote])}
+
+        found = self._in_parallel(resolve_all, sorted(versions, key=lambda remote: remote.url))
+        return {one: found[one.source.remote][one.version] for one in everything}
+
+    def obtain(self, wanted: Iterable[Wanted]) -> dict[Wanted, Export | CommodoreError]:
+        """The exported files of each wanted package, or why there are none; a commit in the cache needs no network."""
+        commits = self.resolve(wanted)
+        result: dict[Wanted, Export | CommodoreError] = {}
+        missing: dict[Remote, dict[tuple[GitSource, str], list[Wanted]]] = defaultdict(lambda: defaultdict(list))
+        for one, sha in commits.items():
+            if isinstance(sha, CommodoreError):
+                result[one] = sha
+            elif export := self._cache.look_up(one.source, sha):
+                result[one] = export
+            else:
+                missing[one.source.remote][one.source, sha].append(one)
+
+        def fetch(remote: Remote) -> dict[tuple[GitSource, str], Export | CommodoreError]:
+            exports = self._attempt(self._export, remote, list(missing[remote]))
+            return dict.fromkeys(missing[remote], exports) if isinstance(exports, CommodoreError) else exports
+
+        for remote, exports in self._in_parallel(fetch, sorted(missing, key=lambda one: one.url)).items():
+            for key, outcome in exports.items():
+                result.update(dict.fromkeys(missing[remote][key], outcome))
+        return {one: result[one] for one in commits}
+
+    def copy(self, export: Export, destination: Path) -> None:
+        """Copy an export's files to the new folder `destination`; a damaged or vanished cache entry is made anew.
+
+        Raises:
+            CommodoreError: that did not work either.
+        """
+        if self._cache.copy(export, destination):
+            return
+        again = self._export(export.source.remote, [(export.source, export.sha)])[export.source, export.sha]
+        if isinstance(again, CommodoreError):
+            raise again
+        if not self._cache.copy(again, destination):
+            raise EnvironmentFault(
+                "CMD-JB-025",
+                f"the files of {export.source.name} in {export.content} are damaged as soon as they are written",
+                hint="check the disk that holds the cache",
+            )
+
+    def _commit(self, remote: Remote, version: str) -> str:
+        if _FULL_SHA.fullmatch(version):
+            return version.lower()
+        if (remote, version) not in self._commits:
+            self._commits[remote, version] = self._look_up_version(remote, version)
+        return self._commits[remote, version]
+
+    def _look_up_version(self, remote: Remote, version: str) -> str:
+        repository = self._store.repository(remote.url)
+        if self._store.offline:
+            return self._remembered(remote, version) or self._resolve_in_clone(repository, version)
+        if repository.fetched:
+            return self._resolve_in_clone(repository, version)
+        if remote not in self._refs:
+            self._refs[remote] = self._list_refs(repository)
+        refs = self._refs[remote]
+        sha = _match(version, refs)
+        if sha is None and version == "master" and (sha := _match("main", refs)):
+            self._announce(_main_instead(repository))
+        if sha is None and _EXPRESSION.fullmatch(version):
+            self._store.sync([(remote.url, version)])
+            sha = repository.resolve(version).sha
+        if sha is None:
+            raise _unknown(version, repository, refs)
+        self._remember(remote, version, sha)
+        return sha
+
+    def _resolve_in_clone(self, repository: Repository, version: str) -> str:
+        try:
+            return repository.resolve(version).sha
+        except InputError:
+            if version != "master":
+                raise
+            sha = repository.resolve("main").sha
+            self._announce(_main_instead(repository))
+            return sha
+
+    def _list_refs(self, repository: Repository) -> dict[str, str]:
+        """Branches and tags of the remote, as full names; a tag stands for the object that it finally points at."""
+        with self._cache.staging() as folder:
+            answer = run(
+                ["ls-remote", "--heads", "--tags", "--", repository.url],
+                cwd=folder,
+                timeout=self._limits.git_timeout,
+                children=self._children,
+            )
+        refs: dict[str, str] = {}
+        for line in answer.text.splitlines():
+            sha, _, name = line.partition("\t")
+            # A peeled tag follows the tag itself, and replaces it.
+            refs[name.removesuffix(_PEELED)] = sha
+        return refs
+
+    def _export(
+        self, remote: Remote, wanted: Sequence[tuple[GitSource, str]]
+    ) -> dict[tuple[GitSource, str], Export | CommodoreError]:
+        repository = self._store.repository(remote.url)
+        start = time.perf_counter()
+        with self._cache.staging() as folder:
+            shas = sorted({sha for _, sha in wanted})
+            if not repository.has_commits(shas):
+                fetched = not repository.offline and self._fetch_shallow(repository, shas, folder / "clone")
+                if not fetched:
+                    self._store.sync((remote.url, sha) for sha in shas)
+                else:
+                    repository = Repository(remote.url, folder / "clone", limits=self._limits, offline=True)
+                self._announce(StageAdvanced(FETCH_STAGE, repository.display_url, time.perf_counter() - start))
+            return {
+                (source, sha): self._attempt(self._export_one, repository, source, sha, folder / str(index))
+                for index, (source, sha) in enumerate(wanted)
+            }
+
+    def _fetch_shallow(self, repository: Repository, shas: Sequence[str], clone: Path) -> bool:
+        """Fetch these commits alone. Not every server allows that; those that do not are cloned whole by the caller."""
+        with guard_disk(clone):
+            clone.mkdir()
+        timeout, children = self._limits.git_timeout, self._children
+        run(["init", "--quiet", "--bare", "--template=", "."], cwd=clone, timeout=timeout, children=children)
+        arguments = ["fetch", "--quiet", "--depth=1", "--no-tags", "--no-write-fetch-head", "--", repository.url, *shas]
+        answer = run(arguments, cwd=clone, timeout=timeout, check=False, children=children)
+        return answer.returncode == 0
+
+    def _export_one(self, repository: Repository, source: GitSource, sha: str, staged: Path) -> Export:
+        if not repository.has_commits([sha]):
+            raise InputError(
+                "CMD-JB-007",
+                f"the commit {sha} was not found in {repository.display_url}",
+                hint="check the version in the jsonnetfile",
+            )
+        repository.export_tree(sha, source.subdir, staged)
+        return self._cache.add(source, sha, staged)
+
+    def _memory(self, remote: Remote) -> Path:
+        return self._seen / f"{hashlib.sha256(remote.url.encode()).hexdigest()}.json"
+
+    def _remembered(self, remote: Remote, version: str) -> str:
+        """The commit a version was when it was last asked for, for runs without network; empty if it never was."""
+        try:
+            sha = json.loads(self._memory(remote).read_bytes())[version]
+        except (OSError, ValueError, KeyError, TypeError):
+            return ""
+        return sha if isinstance(sha, str) and _FULL_SHA.fullmatch(sha) else ""
+
+    def _remember(self, remote: Remote, version: str, sha: str) -> None:
+        path = self._memory(remote)
+        try:
+            known = dict(json.loads(path.read_bytes()))
+        except (OSError, ValueError, TypeError):
+            known = {}
+        write_atomically(path, json.dumps({**known, version: sha}, sort_keys=True).encode())
+
+    def _attempt(self, step: Callable[..., Outcome], *arguments: object) -> Outcome | CommodoreError:
+        """One package's failure is an answer: only who needs the package can tell whether it matters."""
+        try:
+            return step(*arguments)
+        except CommodoreError as error:
+            return error
+
+    def _in_parallel(self, step: Callable[[Remote], Outcome], remotes: Sequence[Remote]) -> dict[Remote, Outcome]:
+        if len(remotes) <= 1:
+            return {remote: step(remote) for remote in remotes}
+        pool = ThreadPoolExecutor(min(self._limits.git_threads, len(remotes)), thread_name_prefix="library")
+        try:
+            return dict(zip(remotes, pool.map(step, remotes), strict=True))
+        except BaseException:  # Ctrl-C above all
+            self._children.end()
+            raise
+        finally:
+            pool.shutdown(wait=True, cancel_futures=True)
+
+
+def _match(version: str, refs: Mapping[str, str]) -> str | None:
+    """A branch beats a tag of the same name; full ref names are understood too."""
+    for name in (_HEADS + version, _TAGS + version, version):
+        if name in refs:
+            return refs[name]
+    return None
+
+
+def _main_instead(repository: Repository) -> Warned:
+    return Warned(
+        "CMD-JB-016",
+        f"{repository.display_url} has no branch 'master'; its branch 'main' is taken",
+        hint="write `main` in the jsonnetfile",
+    )
+
+
+def _unknown(version: str, repository: Repository, refs: Mapping[str, str]) -> InputError:
+    names = {name.removeprefix(_HEADS).removeprefix(_TAGS) for name in refs}
+    return InputError(
+        "CMD-JB-007",
+        f"the version {version!r} was not found in {repository.display_url}",
+        hint=did_you_mean(version, names) or "name a branch, a tag or a full commit id",
+    )

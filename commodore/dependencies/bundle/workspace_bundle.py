@@ -1,0 +1,97 @@
+"""What a compile needs in `vendor`: components, their template libraries, and what these require (spec b 3)."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from commodore.dependencies.bundle.install import BundleResult, install
+from commodore.dependencies.bundle.jsonnetfile import Dependency, JsonnetFile, LocalSource, serialise
+from commodore.dependencies.bundle.sources import LibrarySources
+from commodore.events import Announce, ignore
+from commodore.limits import DEFAULT_LIMITS, Limits
+from commodore.workspace import Workspace, write_atomically
+
+
+@dataclass(frozen=True, slots=True)
+class BundledComponent:
+    """A component as the bundler sees it.
+
+    `directory` is the root of its repository, which ends in `name`; `jsonnetfile` is what it requires, whatever lies in
+    that folder (None: what lies there counts).
+    """
+
+    name: str
+    directory: Path
+    jsonnetfile: JsonnetFile | None = None
+
+
+def bundle(
+    workspace: Workspace,
+    components: Sequence[BundledComponent],
+    *,
+    sources: LibrarySources,
+    announce: Announce = ignore,
+    limits: Limits = DEFAULT_LIMITS,
+) -> BundleResult:
+    """Fill the workspace's `vendor` for a catalog or package compile; write its jsonnetfile and lock file (spec b 3.2).
+
+    Components count in name order: of a contested library the first one's version wins. No earlier lock is kept to.
+
+    Raises:
+        CommodoreError: see `install`.
+    """
+    ordered = sorted(components, key=lambda component: component.name)
+    folders = [*(component.directory for component in ordered), workspace.libraries]
+    directories = [Path(os.path.relpath(folder, workspace.root)).as_posix() for folder in folders]
+    document = {
+        "version": 1,
+        "dependencies": [{"source": {"local": {"directory": directory}}} for directory in directories],
+        "legacyImports": True,
+    }
+    write_atomically(workspace.jsonnetfile, json.dumps(document, indent=4).encode() + b"\n")
+    result = install(
+        workspace.root,
+        JsonnetFile(tuple(Dependency(LocalSource(directory)) for directory in directories)),
+        JsonnetFile(),
+        vendor=workspace.vendor,
+        sources=sources,
+        announce=announce,
+        replaced={one.directory: one.jsonnetfile for one in ordered if one.jsonnetfile is not None},
+        limits=limits,
+    )
+    write_atomically(workspace.jsonnetfile_lock, serialise(result.lock, workspace.root))
+    return result
+
+
+def bundle_component(
+    directory: Path,
+    jsonnetfile: JsonnetFile,
+    *,
+    vendor: Path,
+    sources: LibrarySources,
+    lock: JsonnetFile | None = None,
+    announce: Announce = ignore,
+    limits: Limits = DEFAULT_LIMITS,
+) -> BundleResult:
+    """Fill `vendor` with what one component requires, for compiling it alone (spec b 3.3). Nothing else is written.
+
+    Args:
+        directory: the folder that `jsonnetfile` belongs to.
+        lock: versions to keep to, if the component's author wants that.
+
+    Raises:
+        CommodoreError: see `install`.
+    """
+    return install(
+        directory,
+        jsonnetfile,
+        lock or JsonnetFile(),
+        vendor=vendor,
+        sources=sources,
+        announce=announce,
+        limits=limits,
+    )
