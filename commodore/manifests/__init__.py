@@ -2,7 +2,33 @@
 
 from __future__ import annotations
 
+from commodore.manifests._textdiff import DiffLine, LineStyle
+from commodore.manifests.changes import ChangeKind, FileChange, TreeChange, compare_trees
+from commodore.manifests.diff import DiffMode, ObjectCounts, count_objects, render
+from commodore.manifests.objects import ObjectKey, in_order, is_well_formed, key_of, sort_key
 from commodore.manifests.yaml_in import load, load_all
 from commodore.manifests.yaml_out import Emitter, MultilineStyle, dump, dump_stream
 
-__all__ = ["Emitter", "MultilineStyle", "dump", "dump_stream", "load", "load_all"]
+__all__ = [
+    "ChangeKind",
+    "DiffLine",
+    "DiffMode",
+    "Emitter",
+    "FileChange",
+    "LineStyle",
+    "MultilineStyle",
+    "ObjectCounts",
+    "ObjectKey",
+    "TreeChange",
+    "compare_trees",
+    "count_objects",
+    "dump",
+    "dump_stream",
+    "in_order",
+    "is_well_formed",
+    "key_of",
+    "load",
+    "load_all",
+    "render",
+    "sort_key",
+]

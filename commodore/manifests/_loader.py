@@ -27,7 +27,7 @@ class Loader(BaseLoader):
 
     _depth = 0
 
-    def descend_resolver(self, current_node: Any, current_index: Any) -> None:  # noqa: ARG002 - PyYAML's names
+    def descend_resolver(self, current_node: Any, current_index: Any) -> None:
         # PyYAML calls this for every node; its own version serves path resolvers, which nothing here uses.
         self._depth += 1
         if self._depth > DEFAULT_LIMITS.yaml_depth:

@@ -15,7 +15,7 @@ _STYLES = {"literal": "|", "folded": ">", "double-quotes": '"'}
 class _IndentedDumper(yaml.SafeDumper):
     """PyYAML's dumper with list items indented below their key (spec c 6.1)."""
 
-    def increase_indent(self, flow: bool = False, indentless: bool = False) -> None:  # noqa: ARG002 - PyYAML's name
+    def increase_indent(self, flow: bool = False, indentless: bool = False) -> None:
         super().increase_indent(flow, False)
 
 
