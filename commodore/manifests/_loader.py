@@ -67,8 +67,7 @@ def explain(error: Exception, text: str | bytes, place: str) -> InputError:
     if isinstance(error, yaml.MarkedYAMLError):
         problem = ", ".join(part for part in (error.context, error.problem) if part)
         location = _location(place, error.problem_mark or error.context_mark)
-        if "tab character" in problem or "'\\t'" in problem:
-            hint = "indent with blanks instead of tabs"
+        hint = _hint(_character_at(text, error.problem_mark))
     elif isinstance(error, yaml.reader.ReaderError):
         problem = f"{error.reason} (at {'byte' if isinstance(text, bytes) else 'character'} {error.position})"
         location = _line_of(place, text, error.position)
@@ -82,6 +81,24 @@ def explain(error: Exception, text: str | bytes, place: str) -> InputError:
 
 def _location(place: str, mark: yaml.Mark | None) -> Location:
     return Location(place) if mark is None else Location(place, mark.line + 1, mark.column + 1)
+
+
+def _character_at(text: str | bytes, mark: yaml.Mark | None) -> str:
+    """The character at which the reader gave up; empty where there is none."""
+    if mark is None:
+        return ""
+    if isinstance(text, bytes):
+        text = text.decode("utf-8", errors="replace")
+    lines = text.split("\n")
+    return lines[mark.line][mark.column : mark.column + 1] if mark.line < len(lines) else ""
+
+
+def _hint(character: str) -> str:
+    if character == "\t":
+        return "indent with blanks instead of tabs"
+    if character and character in "@`%":
+        return f"put text that begins with {character!r} into quotes"
+    return ""
 
 
 def _line_of(place: str, text: str | bytes, position: int) -> Location:
