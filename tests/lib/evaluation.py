@@ -12,11 +12,12 @@ from typing import Any
 import _gojsonnet
 import yaml
 
-PACKAGE = Path(__file__).resolve().parents[2] / "commodore"
-IMPORTS = (
-    "local com = import 'lib/commodore.libjsonnet';\n"
-    "local kube = import 'lib/kube.libjsonnet';\n"
-    "local full = import 'lib/kube-libsonnet/kube.libsonnet';\n"
+HERE = Path(__file__).resolve().parent
+PACKAGE = HERE.parents[1] / "commodore"
+# What expressions can use, see prelude.libsonnet.
+PRELUDE = "local prelude = import 'prelude.libsonnet';\n" + "".join(
+    f"local {name} = prelude.{name};\n"
+    for name in ("com", "kube", "full", "unchecked", "deployment", "workload", "cronjob", "unnamedPort")
 )
 
 Natives = dict[str, tuple[tuple[str, ...], Callable[..., Any]]]
@@ -76,23 +77,23 @@ def importer(*folders: Path) -> Callable[[str, str], tuple[str, bytes]]:
 
 
 def in_compile(expression: str, root: Path | None = None, parameters: Mapping[str, Any] | None = None) -> Any:
-    """The value of `expression` as a component would get it; `com`, `kube` and `full` are the libraries."""
+    """The value of `expression` as a component would get it."""
     return evaluate(
         expression,
-        importer(kapitan_folder(), PACKAGE),
+        importer(kapitan_folder(), PACKAGE, HERE),
         compile_natives(root or Path(), {"parameters": parameters or {}}),
     )
 
 
 def in_filter(expression: str, parameters: Mapping[str, Any] | None = None) -> Any:
     """The value of `expression` as a filter would get it: without Kapitan's library and natives."""
-    return evaluate(expression, importer(PACKAGE), filter_natives({"parameters": parameters or {}}))
+    return evaluate(expression, importer(PACKAGE, HERE), filter_natives({"parameters": parameters or {}}))
 
 
 def evaluate(expression: str, find: Callable[[str, str], tuple[str, bytes]], natives: Natives) -> Any:
     text = _gojsonnet.evaluate_snippet(
         "expression",
-        IMPORTS + expression,
+        PRELUDE + expression,
         ext_vars={"target": "inst"},
         import_callback=find,
         native_callbacks=natives,
