@@ -92,11 +92,11 @@ def compare_trees(old: Mapping[str, bytes], new: Mapping[str, bytes], *, limits:
         new: the same; either may read its values lazily.
         limits: with more than `rename_pairs` pairs of removed and added files only unchanged content is recognised.
     """
-    modified = [
-        FileChange("modified", path, path) for path in sorted(old.keys() & new.keys()) if old[path] != new[path]
-    ]
-    removed = {path: old[path] for path in sorted(old.keys() - new.keys())}
-    added = {path: new[path] for path in sorted(new.keys() - old.keys())}
+    # Sets, because asking a lazy mapping for a key may read its value.
+    old_paths, new_paths = set(old), set(new)
+    modified = [FileChange("modified", path, path) for path in sorted(old_paths & new_paths) if old[path] != new[path]]
+    removed = {path: old[path] for path in sorted(old_paths - new_paths)}
+    added = {path: new[path] for path in sorted(new_paths - old_paths)}
     renamed = _unchanged_renames(removed, added)
     _take(renamed, removed, added)
     if len(removed) * len(added) <= limits.rename_pairs:
