@@ -3,20 +3,31 @@
 from __future__ import annotations
 
 from commodore.catalog.assemble import Compiled, assemble, warn_about_objects
+from commodore.catalog.changes import ChangeSummary, describe
 from commodore.catalog.message import commit_message
 from commodore.catalog.metadata import CompileMetadata, RepositoryVersion, local_now
 from commodore.catalog.pending import Send, pending_file, report, report_pending
+from commodore.catalog.publish import CatalogChange, install, leave, open_local, prepare, publish, stage
 
 __all__ = [
+    "CatalogChange",
+    "ChangeSummary",
     "CompileMetadata",
     "Compiled",
     "RepositoryVersion",
     "Send",
     "assemble",
     "commit_message",
+    "describe",
+    "install",
+    "leave",
     "local_now",
+    "open_local",
     "pending_file",
+    "prepare",
+    "publish",
     "report",
     "report_pending",
+    "stage",
     "warn_about_objects",
 ]

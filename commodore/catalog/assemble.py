@@ -13,6 +13,7 @@ from typing import Final
 
 from commodore import events
 from commodore.errors import CommodoreError, InputError, PolicyError, raise_all
+from commodore.manifests import ObjectKey
 from commodore.workspace import guard_disk
 
 Compiled = Sequence[tuple[str, Path]]
@@ -132,45 +133,41 @@ def warn_about_objects(compiled: Compiled, announce: events.Announce) -> None:
     Raises:
         EnvironmentFault: a file cannot be read.
     """
-    owners: dict[tuple[str, ...], str] = {}
+    owners: dict[ObjectKey, str] = {}
     for instance, folder in sorted(compiled):
         with guard_disk(folder):
-            for identity in _objects(folder):
-                owner = owners.setdefault(identity, instance)
+            for key in _objects(folder):
+                owner = owners.setdefault(key, instance)
                 if owner != instance:
-                    announce(_shared_object(owner, instance, identity))
+                    announce(
+                        events.Warned(
+                            "CMD-CAT-005",
+                            f"the instances {owner} and {instance} both render the object {key}",
+                            "give one of them another name; components can use the parameter _instance for that",
+                        )
+                    )
 
 
-def _objects(folder: Path) -> Iterator[tuple[str, ...]]:
-    """Identities of the objects in a folder: apiVersion, kind, namespace, name; each once."""
-    found: dict[tuple[str, ...], None] = {}
+def _objects(folder: Path) -> Iterator[ObjectKey]:
+    """The keys of the objects in a folder, each once."""
+    found: dict[ObjectKey, None] = {}
     for file in sorted(folder.rglob("*")):
         if file.suffix in (".yaml", ".yml") and file.is_file() and not file.is_symlink():
             for document in _BETWEEN_DOCUMENTS.split(file.read_bytes() + b"\n"):
-                if identity := _identity(document):
-                    found[identity] = None
+                if key := _key(document):
+                    found[key] = None
     return iter(found)
 
 
-def _identity(document: bytes) -> tuple[str, ...] | None:
+def _key(document: bytes) -> ObjectKey | None:
     metadata = _METADATA.search(document)
     if metadata is None:
         return None
     found = dict(_FIELD.findall(document)) | dict(_NAME.findall(metadata[1]))
-    identity = [found.get(key, b"").strip(b"'\"") for key in (b"apiVersion", b"kind", b"namespace", b"name")]
-    if not identity[1] or not identity[3]:
-        return None
-    return tuple(part.decode("utf-8", "replace") for part in identity)
-
-
-def _shared_object(one: str, other: str, identity: tuple[str, ...]) -> events.Warned:
-    api_version, kind, namespace, name = identity
-    place = f" in the namespace {namespace}" if namespace else ""
-    return events.Warned(
-        "CMD-CAT-005",
-        f"the instances {one} and {other} both render the {kind} {name} ({api_version}){place}",
-        "give the object of one of them another name; components can use the parameter _instance for that",
-    )
+    texts = (found.get(field, b"") for field in (b"apiVersion", b"kind", b"namespace", b"name"))
+    api_version, kind, namespace, name = (text.strip(b"'\"").decode("utf-8", "replace") for text in texts)
+    group, slash, _ = api_version.rpartition("/")
+    return ObjectKey(group if slash else "", kind, namespace, name) if kind and name else None
 
 
 def _collision(one: str, other: str, reason: str) -> CommodoreError:

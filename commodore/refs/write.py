@@ -9,7 +9,7 @@ from pathlib import Path, PurePosixPath
 from typing import Any
 
 from commodore.errors import InputError, PolicyError
-from commodore.manifests import yaml_out
+from commodore.manifests import dump
 from commodore.refs.find import Reference
 from commodore.workspace import guard_disk, write_atomically
 
@@ -82,7 +82,7 @@ def _content(reference: Reference, vault_params: Mapping[str, Any]) -> bytes:
         "type": reference.type,
         "vault_params": vault_params,
     }
-    return yaml_out.dump(document).encode()
+    return dump(document).encode()
 
 
 def write_refs(files: Mapping[str, bytes], folder: Path) -> None:

@@ -168,16 +168,24 @@ class TestWarnAboutObjects:
             CONFIG.format(name="'shared'", namespace="other"),
             "metadata:\n  name: shared\n  namespace: ns\nkind: ConfigMap\napiVersion: v1\n",
             "apiVersion: v1\nkind: Namespace\nmetadata:\n  name: ns\n",
+            "apiVersion: apps/v1\nkind: Deployment\nmetadata:\n  name: app\n",
             "- a list\n",
             "apiVersion: v1\nkind: Job\nmetadata:\n  generateName: job-\n",
         ]
         b = output(tmp_path / "b", {"y/z.yml": "---\n".join(documents), "empty.yaml": ""})
-        c = output(tmp_path / "c", {"ns.yaml": "apiVersion: v1\nkind: Namespace\nmetadata:\n  name: ns\n"})
+        c = output(
+            tmp_path / "c",
+            {
+                "ns.yaml": "apiVersion: v1\nkind: Namespace\nmetadata:\n  name: ns\n",
+                "app.yaml": "apiVersion: apps/v1beta1\nkind: Deployment\nmetadata:\n  name: app\n",
+            },
+        )
         heard: list[Event] = []
         warn_about_objects([("c", c), ("b", b), ("a", a)], heard.append)
         assert [(event.code, event.message) for event in heard if isinstance(event, Warned)] == [
-            ("CMD-CAT-005", "the instances a and b both render the ConfigMap shared (v1) in the namespace ns"),
-            ("CMD-CAT-005", "the instances b and c both render the Namespace ns (v1)"),
+            ("CMD-CAT-005", "the instances a and b both render the object ConfigMap ns/shared"),
+            ("CMD-CAT-005", "the instances b and c both render the object Deployment.apps app"),
+            ("CMD-CAT-005", "the instances b and c both render the object Namespace ns"),
         ]
 
     def test_one_instance_may_repeat_itself(self, tmp_path: Path) -> None:

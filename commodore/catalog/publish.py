@@ -1,0 +1,266 @@
+"""The catalog repository: bring it up to date, install the new trees, stage, commit, push (spec a 8.1-8.3).
+
+The steps in their order: `prepare` (or `open_local`), `install`, `stage`, then `publish` or `leave`.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from commodore import events
+from commodore.catalog._foreign import commit_of, differing_paths, is_owned, keep_foreign, record_output
+from commodore.catalog.changes import ChangeSummary, describe
+from commodore.errors import EnvironmentFault, PolicyError
+from commodore.git import (
+    Author,
+    PublishedClone,
+    PushOutcome,
+    clone_or_update,
+    commit,
+    push,
+    run,
+    stage_all,
+    staged_changes,
+    unstage,
+)
+from commodore.limits import DEFAULT_LIMITS, Limits
+from commodore.manifests import DiffLine, DiffMode
+from commodore.workspace import Workspace, guard_disk
+
+
+@dataclass(frozen=True, slots=True)
+class CatalogChange:
+    """What a compile changes in the catalog, and what became of it.
+
+    Attributes:
+        changed: whether anything is staged; with a diff mode that hides changes, `lines` may be empty nevertheless.
+        lines: the changes to show, without indentation and colours; each knows what it is.
+        summary: how many files were added, deleted and so on.
+        committed_sha: the commit that was made, if any.
+        pushed: whether the remote has it.
+    """
+
+    changed: bool
+    lines: tuple[DiffLine, ...]
+    summary: ChangeSummary
+    committed_sha: str | None = None
+    pushed: bool = False
+
+
+def prepare(
+    workspace: Workspace,
+    url: str,
+    *,
+    author: Author | None = None,
+    announce: events.Announce = events.ignore,
+    limits: Limits = DEFAULT_LIMITS,
+) -> PublishedClone:
+    """Bring `catalog/` to the newest commit of the remote's default branch; it is cloned only if it is not there.
+
+    Output of earlier runs goes. Changes by others and unpushed commits are kept under `refs/commodore/discarded`.
+
+    Raises:
+        InputError: the URL is not usable.
+        PolicyError: something in the folder would be lost.
+        EnvironmentFault: the remote does not answer.
+    """
+    keep_foreign(workspace.catalog, url=url, announce=announce, limits=limits)
+    return clone_or_update(url, workspace.catalog, announce=announce, limits=limits, author=author)
+
+
+def open_local(
+    workspace: Workspace, *, announce: events.Announce = events.ignore, limits: Limits = DEFAULT_LIMITS
+) -> PublishedClone:
+    """The catalog as it is on disk, without asking a remote; a folder that is no repository becomes one (spec a 7.3).
+
+    Changes by others below `manifests/` and `refs/` are kept under `refs/commodore/discarded`.
+
+    Raises:
+        PolicyError: CMD-CAT-016, a link or file is in the folder's place.
+    """
+    folder = workspace.catalog
+    if folder.is_symlink() or (folder.exists() and not folder.is_dir()):
+        raise PolicyError(
+            "CMD-CAT-016", f"{folder} is a link or file, not a folder", hint="move it away, then run again"
+        )
+    if not (folder / ".git").is_dir():
+        with guard_disk(folder):
+            folder.mkdir(parents=True, exist_ok=True)
+        run(["init", "--quiet", "--template=", "--initial-branch=master"], cwd=folder, timeout=limits.git_timeout)
+    with guard_disk(folder):
+        # A killed run's: whoever holds the workspace is alone.
+        (folder / ".git" / "index.lock").unlink(missing_ok=True)
+    keep_foreign(folder, url=None, announce=announce, limits=limits)
+    sha = commit_of(folder, "HEAD", limits)
+    branch = run(["symbolic-ref", "--quiet", "--short", "HEAD"], cwd=folder, timeout=limits.git_timeout, check=False)
+    return PublishedClone(folder, "", branch.text, sha, empty=not sha)
+
+
+def install(workspace: Workspace, manifests: Path, refs: Path) -> None:
+    """Put the new trees in place of `catalog/manifests` and `catalog/refs` by renames, one right after the other.
+
+    Hidden entries of the old folders stay, as users know it, but for ref files among them, which are stale (C66).
+
+    Args:
+        workspace: whose catalog it is.
+        manifests: the new tree; it is moved away from there.
+        refs: the same, for the ref files. Both are on the workspace's file system.
+
+    Raises:
+        EnvironmentFault: the operating system refused; the old trees are in place.
+    """
+    _carry_hidden(workspace.manifests, manifests, stale_refs=False)
+    _carry_hidden(workspace.refs, refs, stale_refs=True)
+    # Replaced trees go out of the catalog: if this process is killed here, nothing of them is ever staged.
+    with workspace.staging("replaced") as replaced, guard_disk(workspace.catalog):
+        workspace.catalog.mkdir(parents=True, exist_ok=True)
+        _swap(((manifests, workspace.manifests), (refs, workspace.refs)), replaced)
+
+
+def _swap(trees: Sequence[tuple[Path, Path]], replaced: Path) -> None:
+    """Rename each new tree to its place, all or none; what was there goes to the folder `replaced`."""
+    undo: list[tuple[Path, Path]] = []
+    try:
+        for new, place in trees:
+            if os.path.lexists(place):
+                place.rename(replaced / place.name)
+                undo.append((replaced / place.name, place))
+            new.rename(place)
+            undo.append((place, new))
+    except OSError:
+        for now, before in reversed(undo):
+            now.rename(before)
+        raise
+
+
+def stage(clone: PublishedClone, mode: DiffMode = "plain", *, limits: Limits = DEFAULT_LIMITS) -> CatalogChange:
+    """Stage everything and tell what changed against HEAD.
+
+    Args:
+        clone: from `prepare` or `open_local`.
+        mode: how modified files are shown; it never decides about `changed`.
+        limits: how long git may take, and how much is compared.
+
+    Raises:
+        PolicyError: a merge in the clone is unfinished.
+        EnvironmentFault: git fails.
+    """
+    stage_all(clone.path, limits=limits)
+    record_output(clone.path, limits)
+    changes = staged_changes(clone.path, limits=limits)
+    lines, summary = describe(clone.path, changes, mode, limits=limits)
+    return CatalogChange(bool(changes), lines, summary)
+
+
+def leave(clone: PublishedClone, *, limits: Limits = DEFAULT_LIMITS) -> None:
+    """Un-stage what `stage` has staged and leave the files: the end of a run in local mode (spec a 8.3)."""
+    unstage(clone.path, limits=limits)
+
+
+def publish(
+    clone: PublishedClone,
+    change: CatalogChange,
+    message: str,
+    *,
+    author: Author | None = None,
+    announce: events.Announce = events.ignore,
+    limits: Limits = DEFAULT_LIMITS,
+) -> CatalogChange:
+    """Commit what is staged and push it, never by force. Without changes nothing happens.
+
+    When somebody else has pushed meanwhile, the new trees are committed again on top of their commit: `manifests/` and
+    `refs/` are ours, everything else is theirs. If nothing is left to commit then, their commit is the outcome.
+
+    Returns:
+        the change, with the commit and whether it was pushed.
+
+    Raises:
+        EnvironmentFault: CMD-CAT-013, the push was refused or failed; CMD-CAT-014, the remote moved each time. The
+            commit stays in the clone.
+    """
+    if not change.changed:
+        return change
+    base = clone.sha
+    sha: str | None = commit(clone.path, message, author, limits=limits)
+    for attempt in range(limits.push_attempts):
+        if _push(clone, limits) is PushOutcome.PUSHED:
+            return replace(change, committed_sha=sha, pushed=True)
+        if attempt + 1 == limits.push_attempts:
+            break
+        announce(events.Noted(f"{clone.url} has moved meanwhile; committing on top of it"))
+        base, ours = commit_of(clone.path, f"refs/remotes/origin/{clone.branch}", limits), base
+        sha = _commit_on_top(clone, ours, base, message, author, limits)
+        if sha is None:
+            return replace(change, changed=False, committed_sha=base)
+    raise EnvironmentFault(
+        "CMD-CAT-014",
+        f"the catalog {clone.url} has moved before each of {limits.push_attempts} pushes",
+        hint=f"the commit is kept in {clone.path}; run again when others are done",
+        locations=(str(clone.path),),
+    )
+
+
+def _push(clone: PublishedClone, limits: Limits) -> PushOutcome:
+    try:
+        return push(clone.path, clone.branch, limits=limits)
+    except EnvironmentFault as error:
+        retry = f"git -C {clone.path} push origin HEAD:{clone.branch}"
+        raise EnvironmentFault(
+            "CMD-CAT-013",
+            f"the catalog was committed but not pushed: {error.message}",
+            hint="; ".join(filter(None, (error.hint, f"the commit is kept: push it with '{retry}', or run again"))),
+            locations=error.locations,
+        ) from error
+
+
+def _commit_on_top(
+    clone: PublishedClone, base: str, remote: str, message: str, author: Author | None, limits: Limits
+) -> str | None:
+    """Commit our trees on top of the commit `remote`, with what others changed elsewhere since `base`.
+
+    Returns:
+        the commit, or None if the remote has our trees already.
+    """
+    folder = clone.path
+    ours = differing_paths(folder, base, "HEAD", limits)
+    theirs = differing_paths(folder, base, remote, limits)
+    taken = sorted(path for path in theirs - ours if not is_owned(path))
+    run(["reset", "--quiet", "--soft", remote], cwd=folder, timeout=limits.git_timeout)
+    if taken:
+        arguments = ["--literal-pathspecs", "restore", "--quiet", "--source=HEAD", "--staged", "--worktree"]
+        arguments += ["--pathspec-from-file=-", "--pathspec-file-nul"]
+        paths = "\0".join(taken).encode("utf-8", "surrogateescape")
+        run(arguments, cwd=folder, timeout=limits.git_timeout, input=paths)
+    if not staged_changes(folder, limits=limits):
+        return None
+    return commit(folder, message, author, limits=limits)
+
+
+def _carry_hidden(old: Path, new: Path, *, stale_refs: bool) -> None:
+    """Copy the hidden entries of a folder that the new one has not; with `stale_refs`, not the ref files in them."""
+    if old.is_symlink() or not old.is_dir():
+        return
+    with guard_disk(new):
+        for entry in sorted(old.iterdir()):
+            if not entry.name.startswith(".") or os.path.lexists(new / entry.name):
+                continue
+            files = [entry] if entry.is_symlink() or not entry.is_dir() else sorted(entry.rglob("*"))
+            for file in files:
+                if file.is_symlink() or (file.is_file() and not (stale_refs and _is_ref_file(file))):
+                    target = new / file.relative_to(old)
+                    target.parent.mkdir(parents=True, exist_ok=True)
+                    shutil.copy2(file, target, follow_symlinks=False)
+
+
+def _is_ref_file(file: Path) -> bool:
+    lines = file.read_bytes().splitlines()
+    return (
+        lines[:1] != []
+        and lines[0].startswith(b"data: ")
+        and b"encoding: original" in lines
+        and b"vault_params:" in lines
+    )

@@ -1,0 +1,94 @@
+"""A cluster's catalog repository, a working directory, and what a run does with both."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+
+import pytest
+
+from commodore.catalog import CatalogChange, install, prepare, publish, stage
+from commodore.events import Event, Warned
+from commodore.git import PublishedClone
+from commodore.limits import DEFAULT_LIMITS, Limits
+from commodore.workspace import Workspace
+from tests.world.repos import GitWorld, Remote
+
+
+class Heard(list[Event]):
+    """Everything that was announced."""
+
+    @property
+    def warnings(self) -> list[Warned]:
+        return [event for event in self if isinstance(event, Warned)]
+
+    @property
+    def codes(self) -> list[str]:
+        return [event.code for event in self.warnings]
+
+
+class Run:
+    """The stages of a run that concern the catalog."""
+
+    def __init__(self, workspace: Workspace, remote: Remote, heard: Heard) -> None:
+        self.workspace = workspace
+        self.remote = remote
+        self.heard = heard
+
+    def prepare(self) -> PublishedClone:
+        return prepare(self.workspace, self.remote.url, announce=self.heard.append)
+
+    def install(self, manifests: Mapping[str, str], refs: Mapping[str, str] | None = None) -> None:
+        with self.trees(manifests, refs or {}) as (new_manifests, new_refs):
+            install(self.workspace, new_manifests, new_refs)
+
+    @contextlib.contextmanager
+    def trees(self, manifests: Mapping[str, str], refs: Mapping[str, str]) -> Iterator[tuple[Path, Path]]:
+        with self.workspace.staging("catalog") as folder:
+            for name, files in (("manifests", manifests), ("refs", refs)):
+                (folder / name).mkdir()
+                for path, content in files.items():
+                    file = folder / name / path
+                    file.parent.mkdir(parents=True, exist_ok=True)
+                    file.write_text(content)
+            yield folder / "manifests", folder / "refs"
+
+    def compile(self, manifests: Mapping[str, str], refs: Mapping[str, str] | None = None) -> PublishedClone:
+        """Prepare and install."""
+        clone = self.prepare()
+        self.install(manifests, refs)
+        return clone
+
+    def push(
+        self, manifests: Mapping[str, str], refs: Mapping[str, str] | None = None, limits: Limits = DEFAULT_LIMITS
+    ) -> CatalogChange:
+        """A whole run with a push."""
+        clone = self.compile(manifests, refs)
+        change = stage(clone)
+        return publish(clone, change, "message\n", announce=self.heard.append, limits=limits)
+
+
+@pytest.fixture
+def heard() -> Heard:
+    return Heard()
+
+
+@pytest.fixture
+def workspace(tmp_path: Path) -> Workspace:
+    return Workspace.at(tmp_path / "wd")
+
+
+@pytest.fixture
+def world(tmp_path: Path) -> GitWorld:
+    return GitWorld(tmp_path / "remotes")
+
+
+@pytest.fixture
+def remote(world: GitWorld) -> Remote:
+    return world.remote("catalog", {"manifests/a.yaml": "a: 1\n", "refs/x/key": "ref\n", "README.md": "mine\n"})
+
+
+@pytest.fixture
+def run(workspace: Workspace, remote: Remote, heard: Heard) -> Run:
+    return Run(workspace, remote, heard)
