@@ -45,7 +45,7 @@ class Limits:
     # manifests
     yaml_depth: int = 256  # nesting of a YAML document that is read; deep ones would exhaust the stack
     rename_pairs: int = 10_000  # removed times added files; beyond it only unchanged files are seen as renamed
-    diff_matches: int = 50_000_000  # pairs of equal lines in one file; beyond it the diff only tells how many differ
+    diff_matches: int = 10_000_000  # pairs of equal lines in one file; beyond it the diff only tells how many differ
 
     # references
     path_segment_bytes: int = 255  # one folder or file name of a ref file; what common file systems allow
