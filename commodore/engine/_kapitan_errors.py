@@ -56,8 +56,8 @@ def explain(error: Exception, place: EntryPlace, path: str) -> CommodoreError:
         if isinstance(cause, JsonnetError):
             where = cause.locations or tuple(at)
             return InputError("CMD-ENG-015", f"{place}: {cause.message}", locations=where)
-    for cause in chain:
-        for explainer in (_explain_missing_tool, _explain_tool, _explain_template, _explain_reference):
+    for explainer in (_explain_missing_tool, _explain_tool, _explain_template, _explain_reference):
+        for cause in chain:
             found = explainer(cause, place, at)
             if found is not None:
                 return found

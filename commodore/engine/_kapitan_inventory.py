@@ -57,19 +57,19 @@ def _validate(name: str, node: Mapping[str, Any]) -> Any:
 
 
 def _explain(target: str, detail: Mapping[str, Any]) -> CommodoreError:
-    path = "parameters"
+    path = ""
     place = detail["loc"]
     for position, part in enumerate(place):
         if isinstance(part, int):
             path += f"[{part}]"
         elif position < 2 or not (isinstance(place[position - 1], int) and place[position - 2] in _UNIONS):
-            path += f".{part}"  # what is left out is pydantic's own name of a member of a union
+            path += f".{part}" if path else str(part)  # what is left out is pydantic's own name of a member of a union
     message = str(detail["msg"])
     if detail["type"] == "extra_forbidden":
         message = "unknown field"
     return InputError(
         "CMD-ENG-008",
-        f"instance {target!r}: {path.removeprefix('parameters.parameters')}: {message[:1].lower()}{message[1:]}",
+        f"instance {target!r}: {path}: {message[:1].lower()}{message[1:]}",
         hint="the fields of compile entries, dependencies and secrets are Kapitan's; a misspelt one is an error",
         locations=[f"{target}: {path}"],
     )

@@ -29,9 +29,7 @@ def write_nodes(nodes: Mapping[str, Mapping[str, Any]], folder: Path, limits: Li
         try:
             content = marshal.dumps(dict(node))
         except ValueError as error:
-            raise InternalError(
-                "CMD-ENG-001", f"the inventory of target {name!r} holds more than plain data"
-            ) from error
+            raise InternalError("CMD-ENG-001", f"the inventory of target {name!r}: {error}") from error
         size += len(content)
         if size > limits.inventory_bytes:
             raise PolicyError(

@@ -57,7 +57,17 @@ class WorkerPool:
         self._unread = b""
 
     def run(self, tasks: Iterable[Task], size: int, done: Callable[[Task, Outcome], None]) -> None:
-        """Perform tasks on at most `size` workers and call `done` for each, in the order in which they end."""
+        """Perform tasks on at most `size` workers and call `done` for each, in the order in which they end.
+
+        Whatever interrupts this (Ctrl-C, an error in `done`) ends the workers first: they must not go on writing.
+        """
+        try:
+            self._run(tasks, size, done)
+        except BaseException:
+            self.close()
+            raise
+
+    def _run(self, tasks: Iterable[Task], size: int, done: Callable[[Task, Outcome], None]) -> None:
         waiting = deque(tasks)
         busy: list[_Worker] = []
         while waiting or busy:

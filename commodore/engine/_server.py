@@ -31,6 +31,7 @@ def serve(descriptor: int) -> None:
     control = socket.socket(fileno=descriptor)
     os.dup2(2, 1)  # what a kadet module or a template prints must not mix with the program's output
     os.umask(0o022)
+    os.environ.setdefault("GIT_PYTHON_REFRESH", "quiet")  # a missing git matters to those who need it only
     try:
         try:
             from commodore.engine import _worker

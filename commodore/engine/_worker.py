@@ -6,6 +6,7 @@ import logging
 import os
 import time
 import traceback
+import warnings
 from multiprocessing.connection import Connection
 
 from commodore.engine import _kapitan, filters
@@ -36,8 +37,10 @@ class Worker:
     def __init__(self) -> None:
         self._renderer: _kapitan.Renderer | None = None
         self._run_key = ""
+        self._environment = dict(os.environ)
         self._notes = _Notes()
         logging.basicConfig(handlers=[self._notes], force=True)
+        warnings.simplefilter("ignore")  # what libraries tell their developers
 
     def perform(self, task: Task) -> Outcome:
         """The outcome of a task. Never raises: an error of any kind is part of the outcome."""
@@ -71,6 +74,8 @@ class Worker:
         if self._renderer is None or self._run_key != run.key:
             logging.getLogger().setLevel(logging.DEBUG if run.request.verbose else logging.WARNING)
             os.chdir(run.request.directory or run.request.root)
+            os.environ.clear()
+            os.environ.update({**self._environment, **run.request.environment})
             self._renderer, self._run_key = _kapitan.Renderer(run), run.key
         return self._renderer
 
@@ -78,7 +83,7 @@ class Worker:
 def _compile(renderer: _kapitan.Renderer, task: CompileTask) -> Outcome:
     """Render and filter one instance. Wrong filters are told together with what is wrong in the rendering."""
     errors: list[CommodoreError] = []
-    warnings: list[str] = []
+    skipped: list[str] = []
     notes: list[str] = []
     steps: tuple[filters.Filter, ...] = ()
     node = renderer.node(task.instance)
@@ -89,14 +94,14 @@ def _compile(renderer: _kapitan.Renderer, task: CompileTask) -> Outcome:
     except CommodoreError as error:
         errors.append(error)
     try:
-        warnings.extend(renderer.compile(task.instance))
+        skipped.extend(renderer.compile(task.instance))
     except Findings as findings:
         errors.extend(findings.errors)
     except CommodoreError as error:
         errors.append(error)
     if not errors:
         notes.extend(filters.run_filters(steps, node, task.run, task.instance))
-    return Outcome(errors=tuple(errors), warnings=tuple(warnings), notes=tuple(notes))
+    return Outcome(errors=tuple(errors), warnings=tuple(skipped), notes=tuple(notes))
 
 
 def _unexpected(error: Exception, task: Task) -> InternalError:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
 
 
@@ -40,6 +41,8 @@ class CompileRequest:
         filter_search_paths: where filters' imports are looked up after the importing file's own folder (spec c 10.3);
             empty for `root`, the installed package and `root/vendor`.
         directory: current directory of external commands and base of relative paths in filters; None for `root`.
+        environment: variables to set for what workers run, such as KAPITAN_HELM_PATH; the rest of the environment is
+            the caller's as it was when the engine was made.
     """
 
     root: Path
@@ -53,6 +56,7 @@ class CompileRequest:
     replace_all: bool = False
     filter_search_paths: tuple[Path, ...] = ()
     directory: Path | None = None
+    environment: Mapping[str, str] = field(default_factory=dict, hash=False)
 
 
 @dataclass(frozen=True, slots=True)

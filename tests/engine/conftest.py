@@ -1,0 +1,43 @@
+"""One engine for all tests of a process, and a fresh world for each test."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import pytest
+
+from commodore.engine import Engine
+from commodore.events import Event
+from tests.engine.world import World
+
+
+@dataclass
+class _Listener:
+    """Hears the engine; tests put their own list here."""
+
+    events: list[Event] = field(default_factory=list)
+
+    def __call__(self, event: Event) -> None:
+        self.events.append(event)
+
+
+@pytest.fixture(scope="session")
+def listener() -> _Listener:
+    return _Listener()
+
+
+@pytest.fixture(scope="session")
+def engine(clean_session: None, listener: _Listener) -> Iterator[Engine]:
+    """One engine for all tests: its workers import Kapitan once."""
+    with Engine(processes=2, announce=listener) as engine:
+        yield engine
+
+
+@pytest.fixture
+def world(tmp_path: Path, engine: Engine, listener: _Listener) -> World:
+    listener.events = []
+    root = tmp_path / "work"
+    root.mkdir()
+    return World(root, engine, listener.events)

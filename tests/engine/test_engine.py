@@ -1,0 +1,355 @@
+"""Instances in, folders out: what is rendered, where it goes, and what happens when something fails."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import subprocess
+import sys
+import textwrap
+from pathlib import Path
+
+import pytest
+import yaml
+
+from commodore.engine import COMPILE_STAGE, CompiledInstance, CompileRequest, Engine, InstanceJob
+from commodore.errors import EnvironmentFault, Findings, InputError, InternalError, PolicyError
+from commodore.events import StageAdvanced, Warned, ignore
+from tests.engine.world import World, jsonnet, node
+
+
+def test_one_target_per_instance(world: World) -> None:
+    """C56: each instance is rendered with its own target into its own folder; results follow the jobs' order."""
+    for name in ("beta", "alpha"):
+        world.add(name, jsonnet(f"{name}/main.jsonnet"), size=len(name))
+        world.write(
+            f"dependencies/{name}/main.jsonnet",
+            """
+            local kap = import 'lib/kapitan.libjsonnet';
+            local inv = kap.inventory();
+            { out: { target: std.extVar('target'), instance: inv.parameters._instance, size: inv.parameters.size } }
+            """,
+        )
+    compiled = world.compile()
+    assert [instance.name for instance in compiled] == ["beta", "alpha"]
+    assert compiled[0] == CompiledInstance("beta", "beta", world.root / "compiled" / "beta", compiled[0].seconds)
+    assert world.read("alpha/out.yaml") == "instance: alpha\nsize: 5\ntarget: alpha\n"
+    assert world.files() == ["alpha/out.yaml", "beta/out.yaml"]
+    advanced = {event.item for event in world.events if isinstance(event, StageAdvanced)}
+    assert advanced == {"alpha", "beta"}
+    assert all(event.stage == COMPILE_STAGE for event in world.events if isinstance(event, StageAdvanced))
+
+
+def test_results_that_are_empty_leave_empty_files(world: World) -> None:
+    world.add("a", jsonnet("a/main.jsonnet"))
+    world.write("dependencies/a/main.jsonnet", "{ none: {}, list: [], two: [{ a: 1 }, { b: [2] }] }")
+    world.compile()
+    assert world.read("a/none.yaml") == world.read("a/list.yaml") == ""
+    assert world.read("a/two.yaml") == "a: 1\n---\nb:\n  - 2\n"
+
+
+def test_multiline_style_of_a_target(world: World) -> None:
+    world.add("a", jsonnet("a/main.jsonnet"))
+    world.add("b", jsonnet("a/main.jsonnet"), multiline_string_style="double-quotes")
+    world.write("dependencies/a/main.jsonnet", r"{ out: { text: 'one\ntwo\n' } }")
+    world.compile()
+    assert world.read("a/out.yaml") == "text: |\n  one\n  two\n"
+    assert world.read("b/out.yaml") == 'text: "one\\ntwo\\n"\n'
+
+
+def test_nothing_to_compile(world: World) -> None:
+    """An instance without entries gives an empty folder, no instances give nothing."""
+    assert world.compile() == ()
+    world.add("empty")
+    world.compile()
+    assert list((world.root / "compiled" / "empty").iterdir()) == []
+
+
+def test_replace_all_removes_what_is_not_part_of_the_run(world: World) -> None:
+    world.add("a")
+    world.write("compiled/stale/x.yaml", "x")
+    world.compile()
+    assert world.files() == ["stale/x.yaml"]
+    world.compile(replace_all=True)
+    assert [path.name for path in (world.root / "compiled").iterdir()] == ["a"]
+    world.jobs.clear()
+    world.compile(replace_all=True)
+    assert list((world.root / "compiled").iterdir()) == []
+
+
+def test_one_failure_leaves_everything_as_it_was(world: World) -> None:
+    """All instances' errors are told together, and nothing is replaced."""
+    world.write("compiled/good/old.yaml", "old")
+    world.add("good", jsonnet("good/main.jsonnet"))
+    world.write("dependencies/good/main.jsonnet", "{ new: {} }")
+    world.add("bad", jsonnet("bad/main.jsonnet"))
+    world.write("dependencies/bad/main.jsonnet", "error 'no way'")
+    world.add("worse", jsonnet("worse/missing.jsonnet"))
+    errors = world.fail(replace_all=True)
+    assert [error.code for error in errors] == ["CMD-ENG-015", "CMD-ENG-011"]
+    assert "no way" in errors[0].message
+    assert world.files() == ["good/old.yaml"]
+    assert list((world.root / ".commodore").iterdir()) == []
+
+
+def test_earlier_outputs_are_this_runs_outputs(world: World) -> None:
+    """Names below compiled/ mean what this run has rendered, although an older result lies in a search path."""
+    world.write("compiled/a/first.yaml", "from: an older run\n")
+    world.add("a", jsonnet("a/first.jsonnet"), jsonnet("a/second.jsonnet"))
+    world.write("dependencies/a/first.jsonnet", "{ first: { from: 'this run' } }")
+    world.write(
+        "dependencies/a/second.jsonnet",
+        """
+        local kap = import 'lib/kapitan.libjsonnet';
+        {
+          second: std.parseJson(kap.yaml_load('compiled/a/first.yaml')),
+          text: { t: importstr 'compiled/a/first.yaml' },
+        }
+        """,
+    )
+    world.compile()
+    assert world.read("a/second.yaml") == "from: this run\n"
+    assert "this run" in world.read("a/text.yaml")
+
+
+def test_the_first_search_path_wins(world: World) -> None:
+    world.add("a", jsonnet("shared/main.jsonnet"))
+    world.write("dependencies/shared/main.jsonnet", "{ out: { from: 'first' } }")
+    world.write("shared/main.jsonnet", "{ out: { from: 'second' }, more: {} }")
+    world.compile()
+    assert world.read("a/out.yaml") == "from: first\n"
+    assert world.files() == ["a/more.yaml", "a/out.yaml"]
+
+
+def test_references_become_hashes(world: World) -> None:
+    """C58: refs are looked up in catalog/refs; the library is found on the search path."""
+    world.add("a", jsonnet("a/main.jsonnet"))
+    world.write(
+        "dependencies/a/main.jsonnet",
+        "local com = import 'lib/commodore.libjsonnet'; { out: { p: 'x ?{vaultkv:t/c/pw} y', l: std.isObject(com) } }",
+    )
+    data = "dC9jOnB3"
+    world.write("catalog/refs/t/c/pw", f"data: {data}\nencoding: original\ntype: vaultkv\nvault_params: {{}}\n")
+    world.compile()
+    digest = hashlib.sha256(f"t/c/pw{data}".encode()).hexdigest()[:8]
+    assert world.read("a/out.yaml") == f"l: true\np: x ?{{vaultkv:t/c/pw:{digest}}} y\n"
+
+
+def test_a_reference_without_a_file(world: World) -> None:
+    world.add("a", jsonnet("a/main.jsonnet"))
+    world.write("dependencies/a/main.jsonnet", "{ out: { p: '?{vaultkv:t/c/pw}' } }")
+    error = world.fail_once()
+    assert error.code == "CMD-ENG-023"
+    assert "?{vaultkv:t/c/pw}" in error.message
+
+
+def test_fake_references_reveal_their_path(world: World) -> None:
+    world.add("a", jsonnet("a/main.jsonnet"))
+    world.write("dependencies/a/main.jsonnet", "{ out: { p: 'x ?{vaultkv:t/c/pw} y' } }")
+    world.compile(reveal_fake=True)
+    assert world.read("a/out.yaml") == "p: x t/c/pw y\n"
+
+
+@pytest.mark.parametrize("key", ["../escape", "/tmp/escape", "a/../../b/escape"])
+def test_output_keys_stay_inside(world: World, key: str) -> None:
+    world.add("a", jsonnet("a/main.jsonnet"))
+    world.write("dependencies/a/main.jsonnet", f"{{ '{key}': {{ a: 1 }} }}")
+    error = world.fail_once()
+    assert isinstance(error, PolicyError)
+    assert error.code == "CMD-ENG-007"
+    assert "instance 'a', compile entry 0" in error.message
+
+
+def test_output_keys_do_not_follow_links_outside(world: World) -> None:
+    outside = world.root.parent / "outside"
+    outside.mkdir()
+    world.add(
+        "a", {"input_type": "external", "input_paths": ["link.sh"], "output_path": "."}, jsonnet("a/main.jsonnet")
+    )
+    world.nodes["a"]["parameters"]["kapitan"]["compile"][0]["args"] = ["${compiled_target_dir}"]
+    world.write("link.sh", f'#!/bin/sh\nln -s {outside} "$1/link"', executable=True)
+    world.write("dependencies/a/main.jsonnet", "{ 'link/x': { a: 1 } }")
+    assert world.fail_once().code == "CMD-ENG-007"
+    assert list(outside.iterdir()) == []
+
+
+def test_output_paths_stay_inside_or_in_the_own_checkout(world: World) -> None:
+    directory = world.add("a", jsonnet("a/main.jsonnet", str(world.root / "dependencies" / "a" / "generated")))
+    world.write("dependencies/a/main.jsonnet", "{ out: { a: 1 } }")
+    world.compile()
+    assert (directory / "generated" / "out.yaml").read_text() == "a: 1\n"
+    world.add("b", jsonnet("a/main.jsonnet", str(directory / "generated")))
+    assert world.fail_once().code == "CMD-ENG-007"
+
+
+def test_remove_removes_outputs_only(world: World) -> None:
+    remove = {"input_type": "remove", "input_paths": ["compiled/a/sub"], "output_path": "."}
+    world.add("a", jsonnet("a/main.jsonnet"), remove)
+    source = world.write("dependencies/a/main.jsonnet", "{ 'sub/x': { a: 1 }, y: { b: 1 } }")
+    world.compile()
+    assert world.files() == ["a/y.yaml"]
+    world.add("b", {**remove, "input_paths": ["a/main.jsonnet"]})
+    assert world.fail_once().code == "CMD-ENG-007"
+    assert source.is_file()
+
+
+def test_text_needs_the_plain_output_type(world: World) -> None:
+    world.add("a", jsonnet("a/main.jsonnet"))
+    world.write("dependencies/a/main.jsonnet", "{ out: 'text' }")
+    error = world.fail_once()
+    assert error.code == "CMD-ENG-012"
+    assert "'out.yaml' is a string" in error.message
+    world.nodes["a"]["parameters"]["kapitan"]["compile"][0]["output_type"] = "plain"
+    world.compile()
+    assert world.read("a/out") == "text"
+
+
+def test_an_entry_may_fail_softly(world: World) -> None:
+    world.add("a", jsonnet("missing", continue_on_compile_error=True), jsonnet("a/main.jsonnet"))
+    world.write("dependencies/a/main.jsonnet", "{ out: { a: 1 } }")
+    world.compile()
+    assert world.files() == ["a/out.yaml"]
+    (warning,) = [event for event in world.events if isinstance(event, Warned)]
+    assert "'missing' does not exist" in warning.message
+
+
+def test_an_instance_without_a_target(world: World) -> None:
+    world.add("metrics")
+    world.nodes["metricz"] = world.nodes.pop("metrics")
+    error = world.fail_once()
+    assert error.code == "CMD-ENG-003"
+    assert "metricz" in error.hint
+
+
+def test_an_instance_twice(world: World) -> None:
+    world.add("a")
+    world.jobs *= 2
+    assert isinstance(world.fail_once(), InternalError)
+
+
+@pytest.mark.parametrize("name", ["../a", "a/b", "-a", ""])
+def test_names_are_safe(world: World, name: str) -> None:
+    world.jobs.append(InstanceJob(name, "a", world.root))
+    world.nodes[name] = node({})
+    assert isinstance(world.fail_once(), InputError)
+
+
+def test_an_inventory_that_is_no_plain_data(world: World) -> None:
+    world.add("a", thing=Path("x"))
+    assert world.fail_once().code == "CMD-ENG-001"
+
+
+def test_a_worker_that_is_killed_names_its_instance(world: World) -> None:
+    """The others are compiled all the same, and the engine goes on with a new worker."""
+    world.add("victim", {"input_type": "kadet", "input_paths": ["victim/deadly"], "output_path": "."})
+    world.write("dependencies/victim/deadly/__init__.py", "import os\ndef main(): os.kill(os.getpid(), 9)")
+    world.add("bad", jsonnet("bad/main.jsonnet"))
+    world.write("dependencies/bad/main.jsonnet", "error 'no way'")
+    dead, bad = world.fail()
+    assert isinstance(dead, EnvironmentFault)
+    assert dead.code == "CMD-ENG-005"
+    assert "'victim' was killed by SIGKILL" in dead.message
+    assert bad.code == "CMD-ENG-015"
+    world.jobs[:] = world.jobs[1:]
+    world.write("dependencies/bad/main.jsonnet", "{ out: { a: 1 } }")
+    world.compile()
+    assert world.files() == ["bad/out.yaml"]
+
+
+def run_python(script: str, *arguments: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, "-c", textwrap.dedent(script), *arguments],
+        capture_output=True,
+        text=True,
+        check=False,
+        cwd=Path(__file__).parent.parent.parent,
+    )
+
+
+def test_the_caller_loads_neither_kapitan_nor_go() -> None:
+    result = run_python(
+        """
+        import sys, commodore.engine
+        print([name for name in ("kapitan", "_gojsonnet", "pydantic", "git", "yaml") if name in sys.modules])
+        """
+    )
+    assert result.stdout == "[]\n", result.stderr
+
+
+INTERRUPTED = """
+import os, signal, sys, threading, time
+from pathlib import Path
+from commodore.engine import CompileRequest, Engine, InstanceJob
+from commodore.events import ignore
+
+root, how = Path(sys.argv[1]), sys.argv[2]
+
+def strike():
+    while not (root / "pids").is_file():
+        time.sleep(0.01)
+    os.kill(os.getpid(), getattr(signal, how))
+
+threading.Thread(target=strike, daemon=True).start()
+entry = {"input_type": "external", "input_paths": ["sleep.sh"], "output_path": "."}
+node = {"parameters": {"kapitan": {"compile": [entry], "vars": {"target": "a"}}}, "classes": [], "applications": []}
+request = CompileRequest(root=root, output=root, search_paths=(root,), refs=root / "refs")
+with Engine(processes=1, announce=ignore) as engine:
+    engine.compile([InstanceJob("a", "a", root)], {"a": node}, request)
+"""
+
+
+@pytest.mark.parametrize("how", ["SIGINT", "SIGTERM", "SIGKILL"])
+def test_no_process_is_left_behind(tmp_path: Path, how: str) -> None:
+    """Whatever ends the caller ends its workers and the commands that they run."""
+    script = tmp_path / "sleep.sh"
+    script.write_text('#!/bin/sh\nsleep 1000 &\necho "$$ $! $PPID" > pids.new; mv pids.new pids; wait\n')
+    script.chmod(0o755)
+    result = run_python(INTERRUPTED, str(tmp_path), how)
+    assert result.returncode != 0
+    pids = (tmp_path / "pids").read_text().split()
+    assert len(pids) == 3
+    wait_until_gone(pids)
+    left = list((tmp_path / ".commodore").iterdir())
+    assert (left == []) == (how == "SIGINT")
+
+
+def wait_until_gone(pids: list[str]) -> None:
+    """End only when none of the processes runs any more (an unreaped one does not)."""
+    while pids:
+        states = subprocess.run(["ps", "-o", "pid=,stat=", "-p", ",".join(pids)], capture_output=True, text=True)
+        pids = [line.split()[0] for line in states.stdout.splitlines() if not line.split()[1].startswith("Z")]
+
+
+def test_an_engine_that_cannot_import_its_worker(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    broken = tmp_path / "broken" / "kapitan"
+    broken.mkdir(parents=True)
+    (broken / "__init__.py").write_text("raise RuntimeError('half an installation')")
+    monkeypatch.syspath_prepend(str(broken.parent))
+    job = InstanceJob("a", "a", tmp_path)
+    request = CompileRequest(root=tmp_path, output=tmp_path, search_paths=(), refs=tmp_path)
+    with Engine(announce=ignore) as engine, pytest.raises(EnvironmentFault) as caught:
+        engine.compile([job], {"a": node({"kapitan": {}})}, request)
+    assert caught.value.code == "CMD-ENG-004"
+    assert "half an installation" in caught.value.message
+
+
+def test_outputs_do_not_depend_on_the_number_of_workers(world: World) -> None:
+    for number in range(5):
+        world.add(f"i{number}", jsonnet("shared.jsonnet"), value=number)
+    world.write(
+        "shared.jsonnet",
+        "local kap = import 'lib/kapitan.libjsonnet'; { out: { v: kap.inventory().parameters.value } }",
+    )
+    world.compile(processes=1)
+    one = {name: world.read(name) for name in world.files()}
+    world.compile(processes=3)
+    assert {name: world.read(name) for name in world.files()} == one
+    assert [yaml.safe_load(one[f"i{n}/out.yaml"]) for n in range(5)] == [{"v": n} for n in range(5)]
+
+
+def test_findings_are_flat(world: World) -> None:
+    world.add("a", kapitan={"compile": [{"input_type": "jsonnet"}, {"input_type": "nonsense"}]})
+    with pytest.raises(Findings) as caught:
+        world.compile()
+    assert json.dumps([error.as_dict() for error in caught.value.errors])
+    assert all(error.code == "CMD-ENG-008" for error in caught.value.errors)
