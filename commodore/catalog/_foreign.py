@@ -58,7 +58,8 @@ def keep_foreign(folder: Path, *, url: str | None, announce: events.Announce, li
         limits: how long git may take.
 
     Raises:
-        PolicyError: CMD-CAT-015, the clone is of another repository and would be replaced with all that it keeps.
+        PolicyError: CMD-CAT-015, the clone is of another repository and would be replaced with all that it keeps;
+            CMD-CAT-017, another repository was put into it, which a commit cannot keep.
     """
     if folder.is_symlink() or not (folder / ".git").is_dir():
         return
@@ -77,6 +78,14 @@ def keep_foreign(folder: Path, *, url: str | None, announce: events.Announce, li
             "CMD-CAT-015",
             f"{folder} is a clone of another repository and holds changes that are nowhere else: {_list(foreign)}",
             hint="commit and push them, or remove the folder, then run again",
+            locations=(str(folder),),
+        )
+    repositories = {path for path in foreign if (folder / path / ".git").exists()}
+    if repositories:
+        raise PolicyError(
+            "CMD-CAT-017",
+            f"somebody has put another git repository into {folder}: {_list(repositories)}",
+            hint="move it elsewhere, then run again; it would have to be removed",
             locations=(str(folder),),
         )
     environment = identity_environment(folder, None, limits)

@@ -114,10 +114,7 @@ def _collisions(files: list[_Rendered]) -> list[CommodoreError]:
     return errors
 
 
-_FIELD: Final = re.compile(rb"^(apiVersion|kind): *(\S.*?)\s*$", re.MULTILINE)
-_METADATA: Final = re.compile(rb"^metadata:[ \r]*\n((?:(?:  .*|[ \r]*)\n)*)", re.MULTILINE)
-_NAME: Final = re.compile(rb"^  (name|namespace): *(\S.*?)\s*$", re.MULTILINE)
-_BETWEEN_DOCUMENTS: Final = re.compile(rb"^---(?=\s|$)", re.MULTILINE)
+_BLOCK_END: Final = re.compile(rb"\n(?=\S)")
 
 
 def warn_about_objects(compiled: Compiled, announce: events.Announce) -> None:
@@ -151,23 +148,36 @@ def warn_about_objects(compiled: Compiled, announce: events.Announce) -> None:
 def _objects(folder: Path) -> Iterator[ObjectKey]:
     """The keys of the objects in a folder, each once."""
     found: dict[ObjectKey, None] = {}
-    for file in sorted(folder.rglob("*")):
-        if file.suffix in (".yaml", ".yml") and file.is_file() and not file.is_symlink():
-            for document in _BETWEEN_DOCUMENTS.split(file.read_bytes() + b"\n"):
-                if key := _key(document):
-                    found[key] = None
+    for place, folders, names in os.walk(folder):
+        folders.sort()
+        for name in sorted(names):
+            file = Path(place, name)
+            if name.endswith((".yaml", ".yml")) and not file.is_symlink() and file.is_file():
+                for document in b"\n".join((b"", file.read_bytes(), b"")).split(b"\n---"):
+                    if key := _key(document):
+                        found[key] = None
     return iter(found)
 
 
 def _key(document: bytes) -> ObjectKey | None:
-    metadata = _METADATA.search(document)
-    if metadata is None:
+    """The key of an object from its YAML text, which begins with a newline."""
+    start = document.find(b"\nmetadata:\n")
+    if start < 0:
         return None
-    found = dict(_FIELD.findall(document)) | dict(_NAME.findall(metadata[1]))
-    texts = (found.get(field, b"") for field in (b"apiVersion", b"kind", b"namespace", b"name"))
-    api_version, kind, namespace, name = (text.strip(b"'\"").decode("utf-8", "replace") for text in texts)
-    group, slash, _ = api_version.rpartition("/")
-    return ObjectKey(group if slash else "", kind, namespace, name) if kind and name else None
+    end = _BLOCK_END.search(document, start + 1)
+    metadata = document[start : end.start() + 1 if end else None]
+    kind, name = _field(document, b"kind"), _field(metadata, b"  name")
+    group, slash, _ = _field(document, b"apiVersion").rpartition("/")
+    return ObjectKey(group if slash else "", kind, _field(metadata, b"  namespace"), name) if kind and name else None
+
+
+def _field(lines: bytes, name: bytes) -> str:
+    """The scalar after the name at the beginning of a line, without quotes; an empty text if there is none."""
+    start = lines.find(b"\n" + name + b": ")
+    if start < 0:
+        return ""
+    end = lines.find(b"\n", start + 1)
+    return lines[start + len(name) + 3 : end if end >= 0 else None].strip(b" \r'\"").decode("utf-8", "replace")
 
 
 def _collision(one: str, other: str, reason: str) -> CommodoreError:

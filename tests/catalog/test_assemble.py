@@ -11,6 +11,7 @@ import pytest
 from commodore.catalog import assemble, warn_about_objects
 from commodore.errors import CommodoreError, Findings, InputError, PolicyError
 from commodore.events import Event, Warned
+from commodore.manifests import dump_stream, key_of
 
 
 def output(folder: Path, files: Mapping[str, str]) -> Path:
@@ -194,3 +195,26 @@ class TestWarnAboutObjects:
         heard: list[Event] = []
         warn_about_objects([("a", a)], heard.append)
         assert heard == []
+
+    def test_the_text_tells_what_parsing_would_tell(self, tmp_path: Path) -> None:
+        """Objects as the compiler writes them: with all kinds of metadata around the name."""
+        objects = [
+            {
+                "apiVersion": api,
+                "kind": kind,
+                "metadata": {**metadata, "name": name},
+                "spec": {"metadata": {"name": "no"}},
+            }
+            for api in ("v1", "apps/v1")
+            for kind in ("A", "B")
+            for name in ("x", "12", "yes", "a:b", "n" * 70)
+            for metadata in (
+                {"annotations": {"text": "name: x\n\n  name: y\nnamespace: z\n"}, "namespace": "ns"},
+                {"labels": {"name": "label"}, "creationTimestamp": None, "ownerReferences": [{"name": "owner"}]},
+            )
+        ]
+        folder = output(tmp_path / "a", {"all.yaml": dump_stream(objects)})
+        heard: list[Event] = []
+        warn_about_objects([("a", folder), ("b", folder)], heard.append)
+        found = [event.message.partition(" the object ")[2] for event in heard if isinstance(event, Warned)]
+        assert sorted(found) == sorted(str(key_of(document)) for document in objects)

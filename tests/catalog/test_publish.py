@@ -272,6 +272,17 @@ class TestNothingIsLost:
         (catalog / "note").unlink()
         assert prepare(run.workspace, other.url).sha == other.sha()
 
+    def test_a_repository_that_somebody_put_into_the_catalog(self, run: Run, world: GitWorld) -> None:
+        """A commit keeps its name only, not its files."""
+        catalog = run.prepare().path
+        world.remote("other", {"x": "y"}).clone(catalog / "manifests/other")
+        for begin in (run.prepare, lambda: open_local(run.workspace)):
+            with pytest.raises(PolicyError) as caught:
+                begin()
+            assert caught.value.code == "CMD-CAT-017"
+            assert "'manifests/other'" in caught.value.message
+        assert (catalog / "manifests/other/x").read_text() == "y"
+
     def test_an_interrupted_installation_changes_nothing_for_the_next_run(self, run: Run, remote: Remote) -> None:
         run.prepare()
         shutil.rmtree(run.workspace.manifests)
