@@ -58,13 +58,11 @@ class Emitter:
         )
 
     def _document(self, document: object, first: bool, last: bool) -> str:
-        writer = _DocumentWriter(self._key, self._scalar, self._keys, self._unbreakable)
+        writer = _DocumentWriter(self._key, self._string, self._keys, self._unbreakable)
         try:
-            if self.multiline_style == "folded" or not document:
-                raise _UnusualError
-            if type(document) is dict:
+            if self.multiline_style != "folded" and type(document) is dict and document:
                 writer.mapping(document, 0, "" if first else "---\n")
-            elif type(document) is list:
+            elif self.multiline_style != "folded" and type(document) is list and document:
                 writer.sequence(document, 0, "" if first else "---\n")
             else:
                 raise _UnusualError
@@ -90,16 +88,14 @@ class Emitter:
         _remember(self._keys, key, text)
         return text
 
-    def _scalar(self, value: object, column: int, indent: int) -> str:
-        """A string that is not in the cache, or a scalar of another type.
+    def _string(self, value: str, column: int, indent: int) -> str:
+        """A string value that does not stand in `_unbreakable`.
 
         Args:
-            value: the scalar.
+            value: the string.
             column: the column at which it starts.
             indent: the blanks before further lines of it.
         """
-        if type(value) is not str:
-            return _plain_scalar(value)
         if "\n" in value:
             block = _scalars.literal(value, indent) if self.multiline_style == "literal" else None
             return block if block is not None else _scalars.double_quoted(value, column, indent)
@@ -120,20 +116,20 @@ class Emitter:
 class _DocumentWriter:
     """Writes one document into `out`, as pieces of text to be joined."""
 
-    __slots__ = ("_key", "_known_keys", "_known_scalars", "_scalar", "_seen", "out")
+    __slots__ = ("_key", "_known_keys", "_known_strings", "_seen", "_string", "out")
 
     def __init__(
         self,
         key: Callable[[object], str],
-        scalar: Callable[[object, int, int], str],
+        string: Callable[[str, int, int], str],
         known_keys: dict[str, str],
-        known_scalars: dict[str, str],
+        known_strings: dict[str, str],
     ) -> None:
         self.out: list[str] = []
         self._key = key
-        self._scalar = scalar
+        self._string = string
         self._known_keys = known_keys
-        self._known_scalars = known_scalars
+        self._known_strings = known_strings
         self._seen: set[int] = set()
 
     def mapping(self, value: dict[Any, Any], indent: int, lead: str) -> None:
@@ -146,7 +142,7 @@ class _DocumentWriter:
         """
         self._watch_for_alias(value)
         write = self.out.append
-        known_keys, known_scalars, scalar = self._known_keys, self._known_scalars, self._scalar
+        known_keys, known_strings, string = self._known_keys, self._known_strings, self._string
         next_line = "\n" + " " * indent
         try:
             keys = sorted(value)  # keys that cannot be compared raise TypeError
@@ -157,9 +153,9 @@ class _DocumentWriter:
             member = value[key]
             kind = type(member)
             if kind is str:
-                text = known_scalars.get(member)
+                text = known_strings.get(member)
                 if text is None:
-                    text = scalar(member, indent + len(key_text) + 1, indent + 2)
+                    text = string(member, indent + len(key_text) + 1, indent + 2)
                 write(f"{lead}{key_text} {text}")
             elif kind is dict and member:
                 write(f"{lead}{key_text}")
@@ -175,14 +171,14 @@ class _DocumentWriter:
         """The items of a list with members. Arguments as for `mapping`."""
         self._watch_for_alias(value)
         write = self.out.append
-        known_scalars, scalar = self._known_scalars, self._scalar
+        known_strings, string = self._known_strings, self._string
         next_line = "\n" + " " * indent
         for member in value:
             kind = type(member)
             if kind is str:
-                text = known_scalars.get(member)
+                text = known_strings.get(member)
                 if text is None:
-                    text = scalar(member, indent + 2, indent + 2)
+                    text = string(member, indent + 2, indent + 2)
                 write(f"{lead}- {text}")
             elif kind is dict and member:
                 self.mapping(member, indent + 2, f"{lead}- ")
@@ -194,10 +190,10 @@ class _DocumentWriter:
 
     def _leaf(self, value: object) -> str:
         """An empty map or list, or a scalar that is not a string."""
-        if value == {} and type(value) is dict:
+        if type(value) is dict:
             self._watch_for_alias(value)
             return "{}"
-        if value == [] and type(value) is list:
+        if type(value) is list:
             self._watch_for_alias(value)
             return "[]"
         return _plain_scalar(value)
