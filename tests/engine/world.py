@@ -33,7 +33,7 @@ class World:
     def add(self, name: str, *entries: Mapping[str, Any], component: str = "", **parameters: Any) -> Path:
         """An instance with compile entries and further parameters. Returns its component's directory."""
         directory = self.root / "dependencies" / name
-        directory.mkdir(parents=True)
+        directory.mkdir(parents=True, exist_ok=True)
         kapitan = {"vars": {"target": name}, "compile": list(entries)}
         kapitan |= parameters.pop("kapitan", {})
         self.nodes[name] = node({"_instance": name, "kapitan": kapitan, **parameters})
