@@ -17,23 +17,35 @@ import _gojsonnet
 def evaluate(path: str, variables: Mapping[str, str]) -> tuple[bool, str]:
     """The file's value as JSON text, or what is wrong. It may import files of its own folder only."""
     root = os.path.realpath(os.path.dirname(path))
+    refused: list[str] = []
 
     def read(folder: str, name: str) -> tuple[str, bytes]:
         found = os.path.join(folder, name)
         if not os.path.realpath(found).startswith(root + os.sep):
-            raise RuntimeError(f"{name!r} lies outside of the folder of the jsonnetfile")
+            raise refuse(f"the import of {name!r} lies outside of the folder of the jsonnetfile")
         try:
             with open(found, "rb") as file:
                 return found, file.read()
         except OSError as error:
-            raise RuntimeError(f"{name!r} cannot be read: {error.strerror}") from None
+            raise refuse(f"the import of {name!r} cannot be read: {error.strerror}") from None
+
+    def refuse(reason: str) -> RuntimeError:
+        refused.append(reason)
+        return RuntimeError(reason)
 
     try:
         with open(path, encoding="utf-8") as file:
             snippet = file.read()
-        return True, _gojsonnet.evaluate_snippet(path, snippet, ext_vars=dict(variables), import_callback=read)
-    except (RuntimeError, OSError, UnicodeDecodeError) as error:
+    except (OSError, UnicodeDecodeError) as error:
         return False, str(error)
+    try:
+        return True, _gojsonnet.evaluate_snippet(path, snippet, ext_vars=dict(variables), import_callback=read)
+    except UnicodeDecodeError as error:
+        complaint = error.object.decode("utf-8", "replace")
+    except RuntimeError as error:
+        complaint = str(error)
+    # gojsonnet puts rubbish behind what an importer says, sometimes bytes that are no text; the place follows it.
+    return False, "\n".join([*refused, complaint])
 
 
 if __name__ == "__main__":

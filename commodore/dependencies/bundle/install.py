@@ -144,7 +144,7 @@ class _Stamp:
         """
         try:
             content = json.loads(self.path.read_bytes())
-            if content["inputs"] != self._inputs:
+            if content["inputs"] != self._inputs or self._vendor.is_symlink():
                 return None
             if any(_file_digest(folder / path) != digest for path, digest in content["read"].items()):
                 return None

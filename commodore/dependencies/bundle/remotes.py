@@ -48,8 +48,11 @@ def parse_remote(text: str, place: Location, limits: Limits = DEFAULT_LIMITS) ->
     elif text.startswith("/"):
         remote = Remote(text.rstrip("/"), _identity(text.strip("/")), on_this_machine=True)
     elif matched := _SCP.fullmatch(text):
-        path = matched[3].strip("/")
-        remote = Remote(f"ssh://{matched[1]}@{matched[2]}/{path}", _identity(f"{matched[2]}/{path}"))
+        user, host, path = matched[1], matched[2], matched[3].strip("/")
+        if user == "git" and _DOMAIN.fullmatch(host):
+            # Without the suffix, its own URL would be read as a web address.
+            path = f"{_identity(path)}.git"
+        remote = Remote(f"ssh://{user}@{host}/{path}", _identity(f"{host}/{path}"))
     elif "::" not in text:
         remote = _parse_web("https", text, default_only=True)
     if remote is None:

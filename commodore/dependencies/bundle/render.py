@@ -97,7 +97,7 @@ def _check_variables(one: Requirer) -> list[CommodoreError]:
             "CMD-JB-020",
             f"the value of jsonnetfile_parameters.{key} of component {one.name} must be a string, found"
             f" {json.dumps(value, default=str)[:60]}",
-            hint=f"put quotes around it: {key}: '{value}'" if isinstance(value, int | float | bool) else "",
+            hint=f"put quotes around it: {key}: '{json.dumps(value)}'" if isinstance(value, int | float | bool) else "",
             locations=[str(one.folder / SOURCE_NAME)],
         )
         for key, value in one.variables.items()

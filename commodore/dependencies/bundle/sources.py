@@ -156,13 +156,14 @@ class LibrarySources:
 
     def _list_refs(self, repository: Repository) -> dict[str, str]:
         """Branches and tags of the remote, as full names; a tag stands for the object that it finally points at."""
+        arguments = ["ls-remote", "--heads", "--tags", "--", repository.url]
         with self._cache.staging() as folder:
-            answer = run(
-                ["ls-remote", "--heads", "--tags", "--", repository.url],
-                cwd=folder,
-                timeout=self._limits.git_timeout,
-                children=self._children,
-            )
+            try:
+                answer = run(arguments, cwd=folder, timeout=self._limits.git_timeout, children=self._children)
+            except CommodoreError as error:
+                # The folder it ran in says nothing; the repository does.
+                locations = [repository.display_url]
+                raise type(error)(error.code, error.message, hint=error.hint, locations=locations) from error
         refs: dict[str, str] = {}
         for line in answer.text.splitlines():
             sha, _, name = line.partition("\t")

@@ -36,32 +36,42 @@ def measure(folder: Path, copy_to: Path | None = None) -> Measure:
     """
     contents, everything = hashlib.sha256(), hashlib.sha256()
     files = size = 0
-    if copy_to is not None:
-        copy_to.mkdir(parents=True, mode=0o755)
+    root = os.fsencode(copy_to) + b"/" if copy_to is not None else b""
+    if root:
+        os.makedirs(root, mode=0o755)
     for name, entry in _walk(folder):
         mode = entry.stat(follow_symlinks=False).st_mode
-        place = copy_to / os.fsdecode(name) if copy_to is not None else None
         if stat.S_ISLNK(mode):
-            kind, detail = b"l", os.fsencode(os.readlink(entry.path))
-            if place is not None:
-                place.symlink_to(os.fsdecode(detail))
+            kind, detail = b"l", os.readlink(entry.path)
+            if root:
+                os.symlink(detail, root + name)
         elif stat.S_ISDIR(mode):
             kind, detail = b"d", b""
-            if place is not None:
-                place.mkdir(mode=0o755)
+            if root:
+                os.mkdir(root + name, 0o755)
         elif stat.S_ISREG(mode):
-            data = Path(os.fsdecode(entry.path)).read_bytes()
+            with open(entry.path, "rb", buffering=0) as file:
+                data = file.read()
             contents.update(data)
             executable = bool(mode & stat.S_IXUSR)
             kind, detail = (b"x" if executable else b"f"), hashlib.sha256(data).digest()
             files, size = files + 1, size + len(data)
-            if place is not None:
-                place.write_bytes(data)
-                place.chmod(0o755 if executable else 0o644)
+            if root:
+                _write(root + name, data, 0o755 if executable else 0o644)
         else:
             continue
         everything.update(b"%s%d:%s%d:%s" % (kind, len(name), name, len(detail), detail))
     return Measure(base64.b64encode(contents.digest()).decode(), everything.hexdigest(), files, size)
+
+
+def _write(path: bytes, data: bytes, mode: int) -> None:
+    """Write a new file whose mode does not depend on the umask."""
+    handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, mode)
+    with open(handle, "wb", buffering=0) as file:
+        os.fchmod(handle, mode)
+        rest = memoryview(data)
+        while rest:
+            rest = rest[file.write(rest) :]
 
 
 def sum_of(folder: Path) -> str:

@@ -1,0 +1,76 @@
+"""The sum of a package (spec b 5.5), verified copies, and the signature of a folder."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import os
+import stat
+from pathlib import Path
+
+import pytest
+
+from commodore.dependencies.bundle import sum_of
+from commodore.dependencies.bundle.sums import measure, signature
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    root = tmp_path / "package"
+    for name, content in (("b.txt", "2"), ("a/z", "1"), ("a.txt", "0"), ("c", "4"), ("b/x/y", "3"), ("B", "-")):
+        path = root / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(content, encoding="utf-8")
+    (root / "link").symlink_to("c")
+    (root / "linked-folder").symlink_to("a")
+    (root / "empty").mkdir()
+    (root / "c").chmod(0o700)
+    return root
+
+
+def test_contents_in_byte_order_of_names_depth_first(folder: Path) -> None:
+    """`B` < `a` (folder, at its own position) < `a.txt` < `b` (folder) < `b.txt` < `c`; links do not count."""
+    assert sum_of(folder) == base64.b64encode(hashlib.sha256(b"-10324").digest()).decode()
+
+
+def test_the_sum_of_nothing(tmp_path: Path) -> None:
+    assert sum_of(tmp_path) == "47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFU="
+
+
+def test_the_digest_sees_what_the_sum_does_not(folder: Path) -> None:
+    """Weak point: jb's sum ignores names and modes, so that renames go unnoticed."""
+    before = measure(folder)
+    (folder / "c").rename(folder / "d")
+    renamed = measure(folder)
+    (folder / "d").chmod(0o600)
+    assert before.sum == renamed.sum == measure(folder).sum
+    assert len({before.digest, renamed.digest, measure(folder).digest}) == 3
+
+
+def test_a_copy_is_equal_and_independent(folder: Path, tmp_path: Path) -> None:
+    umask = os.umask(0o077)
+    try:
+        copied = measure(folder, tmp_path / "copies" / "one")
+    finally:
+        os.umask(umask)
+    copy = tmp_path / "copies" / "one"
+    assert copied == measure(folder) == measure(copy)
+    assert (copied.files, copied.bytes) == (6, 6)
+    assert (copy / "link").readlink() == Path("c")
+    assert stat.S_IMODE((copy / "a.txt").stat().st_mode) == 0o644
+    assert stat.S_IMODE((copy / "c").stat().st_mode) == 0o755
+    (copy / "a.txt").write_text("changed", encoding="utf-8")
+    assert (folder / "a.txt").read_text(encoding="utf-8") == "0"
+
+
+def test_a_signature_tells_touched_from_untouched(folder: Path) -> None:
+    stamp = folder / "stamp"
+    before = signature(folder, stamp)
+    stamp.write_text("anything", encoding="utf-8")
+    assert signature(folder, stamp) == before
+    status = (folder / "a.txt").stat()
+    (folder / "a.txt").write_text("9", encoding="utf-8")
+    os.utime(folder / "a.txt", ns=(status.st_atime_ns, status.st_mtime_ns + 1))
+    changed = signature(folder, stamp)
+    (folder / "link").unlink()
+    assert len({before, changed, signature(folder, stamp)}) == 3
