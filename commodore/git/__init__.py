@@ -5,6 +5,7 @@ from __future__ import annotations
 from commodore.git._refs import Kind, RemoteRefs, Revision
 from commodore.git.changes import LocalChanges, inspect
 from commodore.git.identity import FALLBACK_AUTHOR, Author, author_from, identity_environment
+from commodore.git.opening import find_root, open_checkout
 from commodore.git.publish import PublishedClone, PushOutcome, clone_or_update, commit, push, unstage
 from commodore.git.repository import Repository, check_version
 from commodore.git.runner import GitResult, run
@@ -33,9 +34,11 @@ __all__ = [
     "check_version",
     "clone_or_update",
     "commit",
+    "find_root",
     "identity_environment",
     "inspect",
     "normalize",
+    "open_checkout",
     "push",
     "push_url",
     "read_blobs",

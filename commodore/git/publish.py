@@ -173,8 +173,9 @@ def _begin(
     _keep_unpushed(folder, announce, limits)
     tree = run(["hash-object", "-w", "-t", "tree", "--stdin"], cwd=folder, timeout=timeout, input=b"").text
     environment = identity_environment(folder, author, limits)
-    arguments = ["commit-tree", "-m", "Initial commit", tree]
-    sha = run(arguments, cwd=folder, timeout=timeout, environment=environment).text
+    # From standard input the message is taken as it is: the published tool's has no newline at its end either.
+    message = b"Initial commit"
+    sha = run(["commit-tree", tree], cwd=folder, timeout=timeout, environment=environment, input=message).text
     run(["checkout", "--quiet", "--force", "-B", branch, sha], cwd=folder, timeout=timeout)
     run(["clean", "--quiet", "-ffdx"], cwd=folder, timeout=timeout)
     return PublishedClone(folder, redact(url), branch, sha, empty=True)

@@ -1,0 +1,189 @@
+"""`component compile`: one component over a throw-away workspace with a made-up cluster (spec b 4.1)."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from commodore.dependencies import ComponentMetadata, LibraryOwner, check_alias, read_metadata, resolve_libraries
+from commodore.engine import CompiledInstance, Engine, InstanceJob
+from commodore.errors import InputError, raise_all
+from commodore.events import Announce, stage
+from commodore.git import find_root
+from commodore.inventory import (
+    ClassLinks,
+    InstanceMeta,
+    Node,
+    cluster_parameters,
+    find_removed_variables,
+    link_classes,
+    render_inventory,
+    standalone_target,
+    write_cluster_params,
+    write_targets,
+)
+from commodore.limits import DEFAULT_LIMITS, Limits
+from commodore.names import check_instance_name
+from commodore.stages.bundling import bundle_one
+from commodore.stages.checks import link_libraries
+from commodore.stages.compiling import CompileOptions, standalone_request
+from commodore.stages.components import interpreter, kustomize_wrapper
+from commodore.workspace import Workspace, link_relative, write_atomically
+
+_ARGOCD_STUB = b"""// Stands in for the library that component argocd publishes on a real cluster.
+local App(component, namespace, project='', secrets=true, base=null) = {};
+local Project(name) = {};
+
+{
+  App: App,
+  Project: Project,
+}
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class ComponentSource:
+    """A component as its author has it: `directory` holds `class/` and `component/`, `root` is its repository's
+    root.
+    """
+
+    name: str
+    instance: str
+    directory: Path
+    root: Path
+
+    @classmethod
+    def at(cls, directory: Path, *, name: str | None, alias: str | None) -> ComponentSource:
+        """The component in a folder, which need not be a git repository.
+
+        Raises:
+            InputError: it has no class or defaults file, or its name cannot be used.
+        """
+        directory = directory.resolve()
+        own = check_instance_name(name or directory.stem.replace("component-", ""), "component")
+        instance = check_instance_name(alias or own, "component instance")
+        missing = [file for file in (f"{own}.yml", "defaults.yml") if not (directory / "class" / file).is_file()]
+        if missing:
+            raise InputError(
+                "CMD-AUT-001",
+                f"{directory} is not component {own!r}: it has no "
+                + " and no ".join(f"class/{file}" for file in missing),
+                hint="is the folder right? the component's name can be given with --name",
+                locations=[str(directory / "class" / file) for file in missing],
+            )
+        return cls(own, instance, directory, find_root(directory) or directory)
+
+
+@dataclass(frozen=True, slots=True)
+class ComponentCompile:
+    """What to compile and how: `values` are class files, later ones win; the result lies in
+    `output/compiled/<instance>`.
+    """
+
+    source: ComponentSource
+    values: tuple[Path, ...]
+    search_paths: tuple[Path, ...]
+    output: Path
+    options: CompileOptions
+
+
+def compile_component(
+    request: ComponentCompile, announce: Announce, *, limits: Limits = DEFAULT_LIMITS
+) -> CompiledInstance:
+    """Compile one component for a made-up cluster.
+
+    Raises:
+        CommodoreError: what is wrong with the component or its values; the former result is as it was.
+    """
+    source = request.source
+    with (
+        Engine(processes=1, announce=announce, limits=limits) as engine,
+        tempfile.TemporaryDirectory(prefix="component-", ignore_cleanup_errors=True) as folder,
+    ):
+        workspace = Workspace.at(Path(folder))
+        node = _render(workspace, request, announce)
+        _check_metadata(workspace, source, node, announce)
+        with stage(announce, "bundling jsonnet libraries"):
+            bundle_one(workspace, source.name, source.root, source.directory, node.parameters, announce, limits)
+        job = InstanceJob(source.instance, source.name, source.directory)
+        with stage(announce, "compiling", total=1):
+            (compiled,) = engine.compile(
+                [job],
+                {node.name: node.raw},
+                standalone_request(
+                    workspace,
+                    request.output.resolve(),
+                    source.directory,
+                    tuple(path.resolve() for path in request.search_paths),
+                    request.options,
+                ),
+            )
+        return compiled
+
+
+def _render(workspace: Workspace, request: ComponentCompile, announce: Announce) -> Node:
+    source = request.source
+    classes = (source.directory / "class" / "defaults.yml", source.directory / "class" / f"{source.name}.yml")
+    raise_all(find_removed_variables([*classes, *request.values]))
+    link_relative(workspace.component(source.name), source.directory)
+    link_classes(workspace, [ClassLinks(source.name, source.name, source.directory, source.root)])
+    write_cluster_params(workspace, made_up_parameters(source))
+    meta = InstanceMeta(source.instance, source.name, source.directory, kustomize_wrapper(), interpreter(announce))
+    write_targets(workspace, [standalone_target(meta, link_values(workspace, request.values))])
+    return render_inventory(workspace.inventory, announce=announce).nodes[source.instance]
+
+
+def link_values(workspace: Workspace, values: Sequence[Path]) -> list[str]:
+    """Link value files as classes; returns their class names, in order.
+
+    Raises:
+        InputError: two files would be one class, or a name makes no class of its own.
+    """
+    classes: dict[str, Path] = {}
+    for path in values:
+        if path.suffix not in (".yml", ".yaml") or "." in path.stem:
+            raise InputError(
+                "CMD-AUT-002",
+                f"the values file {path} cannot be used as a class",
+                hint="its name must end in .yml or .yaml and have no other dot",
+            )
+        if path.stem in classes:
+            raise InputError(
+                "CMD-AUT-003",
+                f"the values files {classes[path.stem]} and {path} have the same class name",
+                hint="rename the file",
+            )
+        classes[path.stem] = path
+        link_relative(workspace.classes / path.name, path.resolve())
+    return list(classes)
+
+
+def made_up_parameters(source: ComponentSource) -> dict[str, Any]:
+    """The facts of the cluster that components are compiled for (spec b 4.1 step 5)."""
+    return {
+        "cluster": cluster_parameters(
+            name="c-green-test-1234",
+            display_name="Test Cluster 1234",
+            catalog_url="ssh://git@git.example.com/org/repo.git",
+            tenant="t-silent-test-1234",
+            tenant_display_name="Test Tenant 1234",
+        ),
+        "facts": {"distribution": "test-distribution", "cloud": "cloudscale", "region": "rma1"},
+        "argocd": {"namespace": "test"},
+        "components": {source.name: {"url": f"https://example.com/{source.name}.git", "version": "master"}},
+        "kapitan": {"vars": {"target": source.instance}, "namespace": "test"},
+    }
+
+
+def _check_metadata(workspace: Workspace, source: ComponentSource, node: Node, announce: Announce) -> None:
+    metadata: ComponentMetadata = read_metadata(node.parameters, source.name)
+    owner = LibraryOwner(source.name, source.directory, source.root, metadata)
+    links, errors = resolve_libraries([owner], announce)
+    raise_all(check_alias(source.instance, source.name, metadata, metadata, overrides_version=False) + errors)
+    aliases = {name: path for name, path in links.items() if name in metadata.library_aliases}
+    link_libraries(workspace, aliases)
+    if "argocd.libjsonnet" not in aliases:
+        write_atomically(workspace.libraries / "argocd.libjsonnet", _ARGOCD_STUB)

@@ -1,0 +1,24 @@
+"""Where files that all working directories share are kept: `$XDG_CACHE_HOME/commodore`, by default
+`~/.cache/commodore`.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+
+def cache_folder() -> Path:
+    """The user's cache folder of commodore; it need not exist. Asked for each time, as the environment may change."""
+    from platformdirs import user_cache_path
+
+    return user_cache_path("commodore")
+
+
+def library_cache() -> Path:
+    """Exports of Jsonnet libraries by commit."""
+    return cache_folder() / "libraries"
+
+
+def token_cache() -> Path:
+    """The file with the tokens of the Lieutenant API."""
+    return cache_folder() / "token"

@@ -1,0 +1,87 @@
+"""Click options from the declarations in `commodore.settings`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+import click
+from click.core import ParameterSource
+
+from commodore.settings import VERBOSE, Setting, Settings, Source, Value
+
+
+def options(*settings: Setting) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    """Decorate a command with options, in the order given, and with `-v`, which adds up over all levels."""
+
+    def decorate(function: Callable[..., Any]) -> Callable[..., Any]:
+        for setting in (VERBOSE, *reversed(settings)):
+            function = click.option(*_declaration(setting), **_attributes(setting))(function)
+        return function
+
+    return decorate
+
+
+def gather(ctx: click.Context, settings: Sequence[Setting]) -> Settings:
+    """The values of a command's options with their sources."""
+    return Settings(
+        {
+            setting.name: Value(setting, ctx.params[setting.name], _source(ctx, setting.name))
+            for setting in settings
+            if setting.name in ctx.params
+        }
+    )
+
+
+def _source(ctx: click.Context, name: str) -> Source:
+    source = ctx.get_parameter_source(name)
+    if source is ParameterSource.COMMANDLINE:
+        return "command line"
+    return "environment" if source is ParameterSource.ENVIRONMENT else "default"
+
+
+def _declaration(setting: Setting) -> tuple[str, ...]:
+    return (setting.name, *setting.flags)
+
+
+def _attributes(setting: Setting) -> dict[str, Any]:
+    attributes: dict[str, Any] = {"help": setting.help, "metavar": setting.metavar, "multiple": setting.multiple}
+    if setting.environment:
+        attributes["envvar"] = [setting.environment]
+        attributes["show_envvar"] = True
+    if not setting.multiple and setting.kind != "count":
+        attributes["default"] = setting.default
+    if setting.default not in (None, "", False, 0) and setting.kind not in ("switch", "count"):
+        attributes["show_default"] = True
+    if setting.name == "verbose":
+        attributes.update(count=True, expose_value=False, callback=_add_verbosity)
+        del attributes["multiple"]
+        return attributes
+    if setting.kind == "switch":
+        attributes.update(is_flag=True, show_default="/" in setting.flags[-1])
+        del attributes["metavar"]
+    elif setting.kind != "count":
+        attributes["type"] = _type(setting)
+    return attributes
+
+
+def _type(setting: Setting) -> click.ParamType[Any] | type:
+    if setting.kind == "choice":
+        return click.Choice(setting.choices, case_sensitive=False)
+    if setting.kind == "integer":
+        return click.IntRange(min=0)
+    if setting.kind == "seconds":
+        return click.FloatRange(min=0, min_open=True)
+    if setting.kind == "path":
+        return click.Path(path_type=Path)
+    if setting.kind == "folder":
+        return click.Path(exists=True, file_okay=False, path_type=Path)
+    if setting.kind == "file":
+        return click.Path(exists=True, dir_okay=False, path_type=Path)
+    return str
+
+
+def _add_verbosity(ctx: click.Context, _parameter: click.Parameter, value: int) -> int:
+    ctx.find_root().meta["verbosity"] = ctx.find_root().meta.get("verbosity", 0) + (value or 0)
+    return value

@@ -1,0 +1,176 @@
+"""`commodore catalog`: compile, list and clean cluster catalogs."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from commodore.cli._lazy import LazyCommand, LazyGroup
+from commodore.cli._lieutenant import connect, read_dynamic_facts
+from commodore.cli._options import options
+from commodore.cli.console import Console, console_of, paint, working_dir
+from commodore.events import Warned
+from commodore.settings import CATALOG_COMPILE, CATALOG_LIST, LOCAL_FETCH_WARNING
+
+if TYPE_CHECKING:
+    from commodore.catalog import CatalogChange
+    from commodore.lieutenant import Cluster, LieutenantClient
+
+
+@click.group(
+    cls=LazyGroup,
+    lazy={
+        "clean": LazyCommand("commodore.cli.catalog:catalog_clean", "Remove everything that a compile generates."),
+        "compile": LazyCommand("commodore.cli.catalog:catalog_compile", "Compile the catalog of a cluster."),
+        "list": LazyCommand("commodore.cli.catalog:catalog_list", "List the clusters that the API knows."),
+    },
+)
+@options()
+def catalog() -> None:
+    """Compile, list and clean cluster catalogs."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Api:
+    """The Lieutenant API as the source of a cluster."""
+
+    client: LieutenantClient
+    cluster: str
+    dynamic_facts: Mapping[str, Any]
+    console: Console
+
+    def load(self) -> Cluster:
+        from commodore.lieutenant import load_cluster
+
+        return load_cluster(self.client, self.cluster, self.dynamic_facts, self.console.announce)
+
+    def report(self, body: Mapping[str, Any]) -> None:
+        self.client.report_compile(self.cluster, dict(body))
+
+
+@dataclass(frozen=True, slots=True)
+class _File:
+    """A file as the source of a cluster; there is nobody to report to."""
+
+    path: Path
+    cluster: str
+    dynamic_facts: Mapping[str, Any]
+    console: Console
+
+    def load(self) -> Cluster:
+        from commodore.lieutenant import load_cluster_file
+
+        return load_cluster_file(self.path, self.cluster, self.dynamic_facts, self.console.announce)
+
+    def report(self, body: Mapping[str, Any]) -> None:
+        """Nobody is told."""
+
+
+@click.command("compile")
+@click.argument("cluster")
+@options(*CATALOG_COMPILE)
+@click.pass_context
+def catalog_compile(ctx: click.Context, /, cluster: str, **values: Any) -> None:
+    """Compile the catalog of CLUSTER.
+
+    Without --push the changes are shown and left in the folder `catalog`, and nothing leaves this machine.
+    """
+    from commodore.git import author_from
+    from commodore.pipeline import CatalogCompile, compile_catalog
+    from commodore.stages.compiling import CompileOptions
+    from commodore.workspace import Workspace
+
+    console = console_of(ctx)
+    fetch = values["fetch_dependencies"] or not values["local"]
+    if not values["fetch_dependencies"] and fetch:
+        console.announce(Warned("CMD-CLI-021", LOCAL_FETCH_WARNING, hint="add --local, or leave it out"))
+    request = CatalogCompile(
+        cluster=cluster,
+        workspace=Workspace.at(working_dir(ctx)),
+        push=values["push"] and not values["local"],
+        local=values["local"],
+        force=values["force"],
+        global_revision=values["global_repo_revision_override"],
+        tenant_revision=values["tenant_repo_revision_override"],
+        author=author_from(values["git_author_name"], values["git_author_email"], console.announce),
+        diff_mode=values["migration"] or "plain",
+        options=CompileOptions(fetch=fetch, processes=values["processes"], verbose=console.verbosity >= 3),
+    )
+    request.check()
+    facts = read_dynamic_facts(values["dynamic_fact"], console)
+
+    def review(change: CatalogChange) -> bool:
+        with console.paused():
+            show_change(console, change)
+            ask = request.push and values["interactive"] and change.changed
+            return not ask or click.confirm("Commit and push these changes?", default=False)
+
+    if values["cluster_file"] is not None or values["local"]:
+        source = _File(values["cluster_file"] or Path(), cluster, facts, console)
+        with console.working():
+            result = compile_catalog(request, source, review, console.announce)
+    else:
+        with connect(ctx, values, console) as client, console.working():
+            result = compile_catalog(request, _Api(client, cluster, facts, console), review, console.announce)
+    conclude(console, request.push, result.change)
+    console.notices(result.notices)
+
+
+def show_change(console: Console, change: CatalogChange) -> None:
+    """Print what changed in the catalog (spec a 8.2)."""
+    if not change.changed:
+        console.status("The catalog has not changed.")
+        return
+    console.status("Changes:")
+    lines = paint((line.style, line.text) for line in change.lines)
+    console.result("\n".join(f"     {line}" if line else "" for line in lines))
+
+
+def conclude(console: Console, push: bool, change: CatalogChange) -> None:
+    """Say what became of the changes."""
+    if change.pushed:
+        console.status(f"Pushed commit {(change.committed_sha or '')[:12]}.")
+    elif change.changed and not push:
+        console.status("Nothing was pushed: add --push to commit and push, and --interactive to be asked first.")
+    elif change.changed:
+        console.status("Nothing was pushed; the changes are left in the folder catalog.")
+    console.status("Catalog compiled.")
+
+
+@click.command("list")
+@options(*CATALOG_LIST)
+@click.pass_context
+def catalog_list(ctx: click.Context, /, **values: Any) -> None:
+    """List the clusters that the API knows, or those of a cluster file."""
+    from commodore.lieutenant import list_cluster_file, render_clusters
+
+    console = console_of(ctx)
+    if values["cluster_file"] is not None:
+        clusters = list_cluster_file(values["cluster_file"])
+        clusters = [one for one in clusters if values["tenant"] in (None, one.get("tenant"))]
+        if values["sort_by"]:
+            clusters.sort(key=lambda one: str(one.get(values["sort_by"], "")))
+    else:
+        with connect(ctx, values, console) as client, console.working():
+            clusters = client.clusters(tenant=values["tenant"], sort_by=values["sort_by"])
+    console.result(render_clusters(clusters, values["out"]), newline=False)
+
+
+@click.command("clean")
+@options()
+@click.pass_context
+def catalog_clean(ctx: click.Context, /) -> None:
+    """Remove everything that a compile generates.
+
+    Clones and checkouts of dependencies stay, and so does `vendor`. Folders that hold work of yours are not removed.
+    """
+    from commodore.stages.cleaning import clean
+    from commodore.workspace import Workspace
+
+    console = console_of(ctx)
+    clean(Workspace.at(working_dir(ctx)), console.announce)
+    console.status("Cleaned.")

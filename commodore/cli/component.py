@@ -1,0 +1,53 @@
+"""`commodore component`: work on components."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import click
+
+from commodore.cli._lazy import LazyCommand, LazyGroup
+from commodore.cli._options import options
+from commodore.cli.console import console_of
+from commodore.events import Warned
+from commodore.settings import COMPONENT_COMPILE
+
+
+@click.group(
+    cls=LazyGroup,
+    lazy={
+        "compile": LazyCommand(
+            "commodore.cli.component:component_compile", "Compile one component, without a cluster."
+        ),
+    },
+)
+@options()
+def component() -> None:
+    """Work on components."""
+
+
+@click.command("compile")
+@click.argument("path", type=click.Path(exists=True, file_okay=False, path_type=Path))
+@options(*COMPONENT_COMPILE)
+@click.pass_context
+def component_compile(ctx: click.Context, /, path: Path, **values: Any) -> None:
+    """Compile the component in the folder PATH for a made-up cluster.
+
+    The manifests are written to OUTPUT/compiled/INSTANCE; nothing else is changed.
+    """
+    from commodore.authoring import CompileOptions, ComponentCompile, ComponentSource, compile_component
+
+    console = console_of(ctx)
+    if values["repo_directory"] is not None:
+        console.announce(Warned("CMD-CLI-010", "--repo-directory has no effect", hint="leave it out"))
+    request = ComponentCompile(
+        source=ComponentSource.at(path, name=values["name"], alias=values["alias"]),
+        values=values["values"],
+        search_paths=values["search_paths"],
+        output=values["output"],
+        options=CompileOptions(processes=values["processes"], verbose=console.verbosity >= 3),
+    )
+    with console.working():
+        compiled = compile_component(request, console.announce)
+    console.status(f"Compiled component {request.source.name} to {compiled.directory} in {compiled.seconds:.1f} s")

@@ -1,0 +1,189 @@
+"""The one place that writes to a terminal: results to standard output, everything else to standard error."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import re
+import sys
+import textwrap
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import asdict
+from pathlib import Path
+from typing import IO, Any, Literal
+
+import click
+
+from commodore.errors import CommodoreError, Findings
+from commodore.events import Event, Noted, StageAdvanced, StageFinished, StageStarted, Warned
+from commodore.settings import Settings
+
+LogFormat = Literal["text", "json"]
+
+_CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
+
+
+def printable(text: str) -> str:
+    """Text from outside without the control characters that could steer a terminal (architecture 6)."""
+    return _CONTROL.sub("", text)
+
+
+class Console:
+    """Listens to events and shows errors. `verbosity` counts the `-v` given; `quiet` leaves only warnings and
+    errors.
+    """
+
+    def __init__(self, *, verbosity: int = 0, quiet: bool = False, log_format: LogFormat = "text") -> None:
+        self.verbosity = verbosity
+        self.quiet = quiet
+        self.log_format = log_format
+        self.err: IO[str] = sys.stderr
+        self._progress: Any = None
+        self._tasks: dict[str, Any] = {}
+
+    def announce(self, event: Event) -> None:
+        """The listener that library functions are given."""
+        if self.log_format == "json":
+            if not isinstance(event, Noted) or event.level <= self.verbosity:
+                self._json({"event": type(event).__name__, **asdict(event)})
+            return
+        match event:
+            case Warned(code, message, hint):
+                self._say(f"{_warning('warning')}: {printable(message)} [{code}]", hint)
+            case Noted(message, level):
+                if level <= self.verbosity and not self.quiet:
+                    self._say(printable(message))
+            case StageStarted() | StageAdvanced() | StageFinished():
+                self._stage(event)
+
+    def error(self, error: CommodoreError) -> None:
+        """Show one error, or all of several."""
+        for one in error.errors if isinstance(error, Findings) else (error,):
+            if self.log_format == "json":
+                self._json({"event": "Error", **one.as_dict()})
+                continue
+            self._say(f"{_problem('error')}: {printable(one.message)} [{one.code}]")
+            for location in one.locations:
+                self._say(f"  at {printable(str(location))}")
+            if one.hint:
+                self._say(f"  hint: {printable(one.hint)}")
+
+    def result(self, text: str, *, newline: bool = True) -> None:
+        """Write a result to standard output, as it is."""
+        click.echo(text, nl=newline)
+
+    def notices(self, texts: Sequence[str]) -> None:
+        """Show notices at the end of a run, wrapped at 100 columns (spec a 4.8)."""
+        if not texts or self.quiet:
+            return
+        if self.log_format == "json":
+            for text in texts:
+                self._json({"event": "Notice", "message": text})
+            return
+        self._say("\n" + click.style("Commodore notices:", bold=True))
+        for text in texts:
+            lines = textwrap.wrap(
+                printable(text),
+                width=100,
+                initial_indent=" > ",
+                subsequent_indent="   ",
+                break_long_words=False,
+                break_on_hyphens=False,
+            )
+            self._say("\n".join(lines))
+
+    @contextlib.contextmanager
+    def paused(self) -> Iterator[None]:
+        """Hold the progress display while something else is printed or asked."""
+        if self._progress is None:
+            yield
+            return
+        self._progress.stop()
+        try:
+            yield
+        finally:
+            self._progress.start()
+
+    def status(self, text: str) -> None:
+        """Say how the run went, unless quiet; to standard error, so that results stay alone on standard output."""
+        if self.log_format == "json":
+            self._json({"event": "Status", "message": text})
+        elif not self.quiet:
+            self._say(click.style(text, bold=True))
+
+    @contextlib.contextmanager
+    def working(self) -> Iterator[None]:
+        """Show progress while stages run, if a person is looking."""
+        if self.quiet or self.log_format == "json" or not self.err.isatty():
+            yield
+            return
+        from rich.console import Console as RichConsole
+        from rich.progress import MofNCompleteColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
+
+        columns = (SpinnerColumn(), TextColumn("{task.description}"), MofNCompleteColumn(), TimeElapsedColumn())
+        with Progress(*columns, console=RichConsole(file=self.err), transient=True) as self._progress:
+            try:
+                yield
+            finally:
+                self._progress, self._tasks = None, {}
+
+    def _stage(self, event: StageStarted | StageAdvanced | StageFinished) -> None:
+        name = event.stage
+        if self._progress is not None:
+            if isinstance(event, StageStarted):
+                self._tasks[name] = self._progress.add_task(_sentence(name), total=event.total)
+            elif name in self._tasks and isinstance(event, StageAdvanced):
+                self._progress.update(self._tasks[name], advance=1)
+            elif name in self._tasks:
+                self._progress.remove_task(self._tasks.pop(name))
+        elif isinstance(event, StageStarted) and not self.quiet:
+            self._say(f"{_sentence(name)} …")
+        if self.verbosity >= 1 and not self.quiet and isinstance(event, StageAdvanced):
+            self._say(f"  {printable(event.item)}" + (f" ({event.seconds:.2f} s)" if event.seconds else ""))
+        if self.verbosity >= 1 and not self.quiet and isinstance(event, StageFinished):
+            self._say(f"  {_sentence(name)}: {event.seconds:.2f} s")
+
+    def _say(self, text: str, hint: str = "") -> None:
+        lines = [text] + ([f"  hint: {printable(hint)}"] if hint else [])
+        if self._progress is not None:
+            from rich.text import Text
+
+            for line in lines:
+                self._progress.console.print(Text.from_ansi(line), soft_wrap=True)
+        else:
+            click.echo("\n".join(lines), file=self.err)
+
+    def _json(self, record: dict[str, Any]) -> None:
+        click.echo(json.dumps(record, sort_keys=True), file=self.err)
+
+
+def console_of(ctx: click.Context) -> Console:
+    """The console for a command, once all `-v` of its command line have been counted."""
+    settings: Settings = ctx.find_root().obj
+    verbosity = ctx.find_root().meta.get("verbosity", 0)
+    return Console(verbosity=verbosity, quiet=settings["quiet"], log_format=settings["log_format"])
+
+
+def working_dir(ctx: click.Context) -> Path:
+    """The working directory that the command line or the environment names."""
+    folder: Path = ctx.find_root().obj["working_dir"]
+    return folder
+
+
+def paint(lines: Iterable[tuple[str, str]]) -> Iterator[str]:
+    """Colour the lines of a diff given as (kind, text); click drops the colours where there is no terminal."""
+    colours = {"header": "yellow", "hunk": "yellow", "add": "green", "remove": "red"}
+    for kind, text in lines:
+        yield click.style(printable(text), fg=colours[kind]) if kind in colours else printable(text)
+
+
+def _sentence(stage: str) -> str:
+    return stage[:1].upper() + stage[1:]
+
+
+def _warning(text: str) -> str:
+    return click.style(text, fg="yellow")
+
+
+def _problem(text: str) -> str:
+    return click.style(text, fg="red", bold=True)

@@ -1,0 +1,103 @@
+"""The front door: options of the whole program, groups of commands, and what happens when one fails."""
+
+from __future__ import annotations
+
+import itertools
+import os
+import signal
+import sys
+from pathlib import Path
+from typing import Any
+
+import click
+
+from commodore import __version__
+from commodore.cli._lazy import LazyCommand, LazyGroup
+from commodore.cli._options import gather, options
+from commodore.cli.console import Console
+from commodore.errors import CommodoreError, InternalError
+from commodore.settings import ENVIRONMENT_PREFIX, LOG_FORMAT, QUIET, REQUEST_TIMEOUT, WORKING_DIR
+
+GLOBAL = (WORKING_DIR, REQUEST_TIMEOUT, QUIET, LOG_FORMAT)
+
+CONTEXT = {"help_option_names": ["-h", "--help"], "max_content_width": 100, "auto_envvar_prefix": ENVIRONMENT_PREFIX}
+
+
+@click.group(
+    cls=LazyGroup,
+    context_settings=CONTEXT,
+    lazy={
+        "catalog": LazyCommand("commodore.cli.catalog:catalog", "Compile, list and clean cluster catalogs."),
+        "component": LazyCommand("commodore.cli.component:component", "Work on components."),
+        "version": LazyCommand("commodore.cli.version:version", "Show versions of commodore and its tools."),
+    },
+)
+@click.version_option(__version__, "--version", prog_name="commodore", message="%(prog)s, version %(version)s")
+@options(*GLOBAL)
+@click.pass_context
+def commodore(ctx: click.Context, /, **_values: Any) -> None:
+    """Compile the GitOps catalog of a Kubernetes cluster."""
+    ctx.obj = gather(ctx, GLOBAL)
+
+
+def main() -> None:
+    """Run the program and end the process with the exit code of architecture 5."""
+    load_dotenv(Path.cwd())
+    signal.signal(signal.SIGTERM, _terminated)
+    sys.exit(run(sys.argv[1:]))
+
+
+def run(arguments: list[str]) -> int:
+    """Run one command line; returns the exit code."""
+    try:
+        code = commodore.main(args=arguments, prog_name="commodore", standalone_mode=False)
+        return code if isinstance(code, int) else 0
+    except CommodoreError as error:
+        _error_console(arguments).error(error)
+        return error.exit_code
+    except click.exceptions.NoArgsIsHelpError as error:
+        click.echo(error.format_message(), err=True)
+        return error.exit_code
+    except click.ClickException as error:
+        error.show()
+        return error.exit_code
+    except (click.Abort, KeyboardInterrupt):
+        click.echo("Aborted!", err=True)
+        return 130
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 141
+    except Exception as error:
+        if os.environ.get("COMMODORE_TRACEBACK"):
+            raise
+        _error_console(arguments).error(
+            InternalError(
+                "CMD-CLI-070",
+                f"commodore has failed in a way it should not: {type(error).__name__}: {error}",
+                hint="set COMMODORE_TRACEBACK=1, run again, and report what it shows",
+            )
+        )
+        return InternalError.exit_code
+
+
+def load_dotenv(folder: Path) -> None:
+    """Read `.env` of this folder, and of no parent; variables that are set already win."""
+    file = folder / ".env"
+    if file.is_file():
+        from dotenv import load_dotenv as load
+
+        load(file, override=False)
+
+
+def _error_console(arguments: list[str]) -> Console:
+    """Errors may come before options are parsed; only the log format matters then."""
+    wanted = os.environ.get("COMMODORE_LOG_FORMAT", "")
+    json_wanted = wanted == "json" or "--log-format=json" in arguments
+    for pair in itertools.pairwise(arguments):
+        json_wanted = json_wanted or pair == ("--log-format", "json")
+    return Console(log_format="json" if json_wanted else "text")
+
+
+def _terminated(_number: int, _frame: object) -> None:
+    """A polite request to end is handled like Ctrl-C: children are ended, staging folders removed."""
+    raise KeyboardInterrupt

@@ -1,0 +1,51 @@
+"""`commodore version`: versions of the program, its libraries and external tools (spec a 13)."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import click
+
+from commodore import __version__
+from commodore.cli._options import options
+from commodore.cli.console import console_of
+from commodore.settings import VERSION
+
+
+@click.command("version")
+@options(*VERSION)
+@click.pass_context
+def version(ctx: click.Context, /, **values: Any) -> int:
+    """Show the versions of commodore, its core libraries and the tools it finds.
+
+    Ends with exit code 127 if a tool that is needed is missing.
+    """
+    from commodore.tools import core_libraries, find_tools
+
+    console = console_of(ctx)
+    tools = find_tools(announce=console.announce)
+    missing = [name for name in ("helm", "kustomize") if tools[name] is None]
+    if values["out"] == "json":
+        found = {
+            name: tool and {"path": str(tool.path), "version": tool.version, "source": tool.source}
+            for name, tool in tools.items()
+        }
+        libraries = {library.name: library.version for library in core_libraries()}
+        console.result(json.dumps({"commodore": __version__, "libraries": libraries, "tools": found}, indent=2))
+        return 127 if missing else 0
+    console.result(click.style(f"Commodore {__version__}", bold=True))
+    console.result("")
+    console.result(click.style("Core libraries", bold=True))
+    for library in core_libraries():
+        console.result(f"{library.name}: {library.version}")
+    console.result("")
+    console.result(click.style("External tools", bold=True))
+    for name, tool in tools.items():
+        if tool is not None:
+            console.result(f"{name}: {tool.path}, version: {tool.version or 'unknown'}")
+        elif name in missing:
+            console.result(f"{name}: {click.style('NOT FOUND IN PATH', fg='red', bold=True)}")
+        else:
+            console.result(f"{name}: not found, and not needed")
+    return 127 if missing else 0

@@ -1,0 +1,29 @@
+"""What a cluster includes: applications, specs, metadata, libraries, Jsonnet bundling."""
+
+from commodore.dependencies.applications import Applications, discover_packages, parse_applications
+from commodore.dependencies.libraries import LibraryOwner, resolve_libraries
+from commodore.dependencies.metadata import ComponentMetadata, check_alias, deprecation_notices, read_metadata
+from commodore.dependencies.specs import (
+    DependencySpec,
+    find_incomplete,
+    instance_spec,
+    overrides_version,
+    read_specs,
+)
+
+__all__ = [
+    "Applications",
+    "ComponentMetadata",
+    "DependencySpec",
+    "LibraryOwner",
+    "check_alias",
+    "deprecation_notices",
+    "discover_packages",
+    "find_incomplete",
+    "instance_spec",
+    "overrides_version",
+    "parse_applications",
+    "read_metadata",
+    "read_specs",
+    "resolve_libraries",
+]

@@ -1,0 +1,126 @@
+"""What a cluster includes: the packages, components and instances named in `applications` (C5-C8, C31-C37, spec b
+2.1).
+"""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+
+from commodore.errors import CommodoreError, InputError, raise_all
+from commodore.names import check_instance_name, check_package_name, parameter_key
+
+PACKAGE_PREFIX = "pkg."
+_AS = re.compile(r"\s+as\s+")
+
+
+@dataclass(frozen=True, slots=True)
+class Applications:
+    """The dependencies of a cluster, everything in name order.
+
+    `instances` maps each instance to its component; a component used through aliases only has no instance of its
+    own name.
+    """
+
+    packages: tuple[str, ...]
+    components: tuple[str, ...]
+    instances: Mapping[str, str]
+
+
+def parse_applications(entries: Iterable[str]) -> Applications:
+    """Read the merged `applications` of a cluster.
+
+    Raises:
+        CommodoreError: malformed, reserved, duplicate or ambiguous names; all of them are reported.
+    """
+    errors: list[CommodoreError] = []
+    packages: set[str] = set()
+    uses: list[tuple[str, str, str]] = []
+    for entry in entries:
+        try:
+            if entry.startswith(PACKAGE_PREFIX):
+                packages.add(check_package_name(entry.removeprefix(PACKAGE_PREFIX)))
+            else:
+                uses.append((entry, *_parse_component(entry)))
+        except InputError as error:
+            errors.append(InputError(error.code, f"{error.message} (in `applications`: {entry!r})", hint=error.hint))
+    errors.extend(_check_instances(uses))
+    raise_all(errors)
+    instances = {instance: component for _, component, instance in uses}
+    return Applications(
+        packages=tuple(sorted(packages)),
+        components=tuple(sorted(set(instances.values()))),
+        instances=dict(sorted(instances.items())),
+    )
+
+
+def discover_packages(entries: Iterable[str]) -> tuple[str, ...]:
+    """The packages of `applications` alone, in name order: while packages are still being found, components may change.
+
+    Raises:
+        CommodoreError: malformed or reserved package names.
+    """
+    return parse_applications(entry for entry in entries if entry.startswith(PACKAGE_PREFIX)).packages
+
+
+def _parse_component(entry: str) -> tuple[str, str]:
+    parts = _AS.split(entry.strip())
+    if len(parts) > 2:
+        raise InputError(
+            "CMD-DEP-001",
+            f"{entry!r} names several aliases",
+            hint="write one entry 'component as alias' per instance",
+        )
+    component, instance = parts[0], parts[-1]
+    return check_instance_name(component, "component"), check_instance_name(instance, "component instance")
+
+
+def _check_instances(uses: list[tuple[str, str, str]]) -> list[CommodoreError]:
+    """Instance names share one namespace (C33), and so do their parameter keys (C40)."""
+    errors: list[CommodoreError] = []
+    users: dict[str, list[tuple[str, str]]] = defaultdict(list)
+    for entry, component, instance in uses:
+        users[instance].append((entry, component))
+    for instance, found in sorted(users.items()):
+        components = sorted({component for _, component in found})
+        if len(components) > 1:
+            errors.append(
+                InputError(
+                    "CMD-DEP-002",
+                    f"the instance name {instance!r} is used by several components: {_listed(components)}",
+                    hint="give each instance a name of its own",
+                )
+            )
+        elif len(found) > 1:
+            spellings = " and ".join(repr(entry) for entry, _ in sorted(found))
+            errors.append(
+                InputError(
+                    "CMD-DEP-003",
+                    f"the instance {instance!r} is included twice: {spellings}",
+                    hint="keep one of them, and remove the other with '~' in front where it must go",
+                )
+            )
+    errors.extend(_check_keys({name for _, component, instance in uses for name in (component, instance)}))
+    return errors
+
+
+def _check_keys(names: set[str]) -> list[CommodoreError]:
+    twins: dict[str, list[str]] = defaultdict(list)
+    for name in sorted(names):
+        twins[parameter_key(name)].append(name)
+    return [
+        InputError(
+            "CMD-DEP-004",
+            f"{_listed(found)} would share the parameters key {key!r}",
+            hint="names must differ in more than '-' and '_'",
+        )
+        for key, found in twins.items()
+        if len(found) > 1
+    ]
+
+
+def _listed(names: list[str]) -> str:
+    quoted = [repr(name) for name in names]
+    return quoted[0] if len(quoted) == 1 else f"{', '.join(quoted[:-1])} and {quoted[-1]}"

@@ -1,0 +1,114 @@
+"""What a component says about itself: `parameters.<key>._metadata` of the rendered hierarchy (C32, spec a 4.7, c
+14).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from commodore.errors import CommodoreError, InputError
+from commodore.names import parameter_key
+
+
+@dataclass(frozen=True, slots=True)
+class ComponentMetadata:
+    """`library_aliases` maps alias files to library files; `replaces` and `replaced_by` name components or are
+    empty.
+    """
+
+    multi_instance: bool = False
+    multi_version: bool = False
+    deprecated: bool = False
+    replaced_by: str = ""
+    deprecation_notice: str = ""
+    replaces: str = ""
+    library_aliases: Mapping[str, str] = field(default_factory=dict)
+
+
+def read_metadata(parameters: Mapping[str, Any], component: str) -> ComponentMetadata:
+    """The metadata of a component; a component without parameters or without `_metadata` has none.
+
+    Raises:
+        InputError: `_metadata` or one of its fields has the wrong type.
+    """
+    place = f"parameters.{parameter_key(component)}._metadata"
+    own = parameters.get(parameter_key(component))
+    raw = own.get("_metadata") if isinstance(own, Mapping) else None
+    if raw is None:
+        return ComponentMetadata()
+    if not isinstance(raw, Mapping):
+        raise InputError("CMD-DEP-020", f"{place} must be a map", locations=[place])
+    aliases = raw.get("library_aliases") or {}
+    if not isinstance(aliases, Mapping) or not all(isinstance(x, str) for pair in aliases.items() for x in pair):
+        raise InputError(
+            "CMD-DEP-021", f"{place}.library_aliases must map alias files to library files", locations=[place]
+        )
+    return ComponentMetadata(
+        multi_instance=raw.get("multi_instance") is True,
+        multi_version=raw.get("multi_version") is True,
+        deprecated=raw.get("deprecated") is True,
+        replaced_by=_text(raw, "replaced_by", place),
+        deprecation_notice=_text(raw, "deprecation_notice", place),
+        replaces=_text(raw, "replaces", place),
+        library_aliases=dict(aliases),
+    )
+
+
+def _text(raw: Mapping[str, Any], key: str, place: str) -> str:
+    value = raw.get(key)
+    if value is None:
+        return ""
+    if not isinstance(value, str):
+        raise InputError("CMD-DEP-022", f"{place}.{key} must be a string", locations=[place])
+    return value
+
+
+def check_alias(
+    instance: str, component: str, metadata: ComponentMetadata, own: ComponentMetadata, overrides_version: bool
+) -> list[CommodoreError]:
+    """Whether a component may be used under another name, and at another version (C32, C36, spec a 4.7).
+
+    Args:
+        metadata: the component's metadata as the bootstrap target sees it.
+        own: the same as the instance's own target sees it.
+        overrides_version: the instance has a `url` or `version` of its own.
+    """
+    if instance == component:
+        return []
+    errors: list[CommodoreError] = []
+    if not metadata.multi_instance:
+        errors.append(
+            InputError(
+                "CMD-DEP-023",
+                f"component {component!r} does not support several instances, so it cannot be used as {instance!r}",
+                hint=f"include it as '{component}', or ask its authors for `_metadata.multi_instance: true`",
+            )
+        )
+    if overrides_version and not (metadata.multi_version and own.multi_version):
+        errors.append(
+            InputError(
+                "CMD-DEP-024",
+                f"component {component!r} does not support a version of its own for instance {instance!r}",
+                hint=f"remove `url` and `version` from parameters.components.{instance}, "
+                "or ask the component's authors for `_metadata.multi_version: true`",
+            )
+        )
+    return errors
+
+
+def deprecation_notices(parameters: Mapping[str, Any], components: tuple[str, ...]) -> tuple[str, ...]:
+    """One notice for each deprecated component, in name order (spec a 4.8)."""
+    notices = []
+    for component in components:
+        metadata = read_metadata(parameters, component)
+        if not metadata.deprecated:
+            continue
+        text = f"Component {component} is deprecated."
+        if metadata.replaced_by:
+            text += f" Use component {metadata.replaced_by} instead."
+        if metadata.deprecation_notice:
+            text += f" {metadata.deprecation_notice}"
+        notices.append(text)
+    return tuple(notices)

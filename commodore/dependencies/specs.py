@@ -1,0 +1,168 @@
+"""Where a dependency comes from: the entries of `parameters.components` and `parameters.packages` (C9-C14, C29-C30)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import PurePosixPath
+from typing import Any, Literal
+
+from commodore.errors import CommodoreError, InputError, did_you_mean, raise_all
+
+Kind = Literal["component", "package"]
+
+_KEYS = ("url", "version", "path")
+
+
+@dataclass(frozen=True, slots=True)
+class DependencySpec:
+    """A git repository at a version. `path` is the dependency's folder in it, empty for its root."""
+
+    name: str
+    url: str
+    version: str
+    path: str
+
+
+def read_specs(parameters: Mapping[str, Any], kind: Kind, names: tuple[str, ...]) -> dict[str, DependencySpec]:
+    """The specs of the dependencies named.
+
+    Args:
+        parameters: the rendered parameters of the bootstrap target, without component defaults (C23).
+        kind: which list to read.
+        names: what the cluster includes.
+
+    Raises:
+        CommodoreError: unknown names, missing or wrong fields; all of them are reported.
+    """
+    listed = _listed(parameters, kind)
+    errors: list[CommodoreError] = []
+    specs: dict[str, DependencySpec] = {}
+    for name in sorted(names):
+        try:
+            specs[name] = _read(listed, kind, name)
+        except CommodoreError as error:
+            errors.append(error)
+    raise_all(errors)
+    return specs
+
+
+def instance_spec(parameters: Mapping[str, Any], base: DependencySpec, instance: str) -> DependencySpec:
+    """The spec of one instance: its own entry of `parameters.components`, if any, over its component's (spec b 2.2).
+
+    Raises:
+        InputError: wrong fields.
+    """
+    entry = _listed(parameters, "component").get(instance)
+    if instance == base.name or entry is None:
+        return DependencySpec(instance, base.url, base.version, base.path)
+    fields = _fields(entry, "component", instance)
+    path = fields.get("path") or None
+    return DependencySpec(
+        instance,
+        fields.get("url", base.url),
+        fields.get("version", base.version),
+        base.path if path is None else _relative_path(path, "component", instance),
+    )
+
+
+def overrides_version(parameters: Mapping[str, Any], instance: str) -> bool:
+    """Whether an instance has a `url` or `version` of its own, which asks for multi-version support (spec a 4.7)."""
+    entry = _listed(parameters, "component").get(instance)
+    return isinstance(entry, Mapping) and ("url" in entry or "version" in entry)
+
+
+def find_incomplete(parameters: Mapping[str, Any], instances: Mapping[str, str]) -> list[CommodoreError]:
+    """An error for each entry without `url`, included or not: most likely a misspelt name (C30).
+
+    Args:
+        parameters: the parameters that were read for fetching, so that component defaults cannot interfere (C24).
+        instances: instance to component; the entry of a true alias needs no `url` of its own.
+    """
+    errors: list[CommodoreError] = []
+    kinds: tuple[Kind, ...] = ("component", "package")
+    for kind in kinds:
+        listed = _listed(parameters, kind)
+        complete = [name for name, entry in listed.items() if isinstance(entry, Mapping) and "url" in entry]
+        components = set(instances.values())
+        for name, entry in sorted(listed.items(), key=lambda item: str(item[0])):
+            if isinstance(entry, Mapping) and "url" in entry:
+                continue
+            alias_of = instances.get(str(name)) if kind == "component" and name not in components else None
+            if alias_of in complete:
+                continue
+            errors.append(
+                InputError(
+                    "CMD-DEP-010",
+                    f"parameters.{kind}s.{name} has no `url`",
+                    hint=did_you_mean(str(name), complete) or "add the `url`, or remove the entry",
+                )
+            )
+    return errors
+
+
+def _listed(parameters: Mapping[str, Any], kind: Kind) -> Mapping[str, Any]:
+    listed = parameters.get(f"{kind}s")
+    if listed is None:
+        return {}
+    if not isinstance(listed, Mapping):
+        raise InputError("CMD-DEP-011", f"parameters.{kind}s must be a map from names to `url`, `version` and `path`")
+    return listed
+
+
+def _read(listed: Mapping[str, Any], kind: Kind, name: str) -> DependencySpec:
+    if name not in listed:
+        raise InputError(
+            "CMD-DEP-012",
+            f"unknown {kind} {name!r}: it is included but not described in parameters.{kind}s",
+            hint=did_you_mean(name, listed) or f"add parameters.{kind}s.{name} with `url` and `version`",
+        )
+    fields = _fields(listed[name], kind, name)
+    missing = [key for key in ("url", "version") if key not in fields]
+    if missing:
+        raise InputError(
+            "CMD-DEP-013",
+            f"{kind} {name!r} is missing the field{'s' if len(missing) > 1 else ''} "
+            + " and ".join(f"`{key}`" for key in missing),
+            hint=f"set it in parameters.{kind}s.{name}",
+        )
+    path = _relative_path(fields.get("path") or "", kind, name)
+    return DependencySpec(name, fields["url"], fields["version"], path)
+
+
+def _fields(entry: Any, kind: Kind, name: str) -> dict[str, str]:
+    place = f"parameters.{kind}s.{name}"
+    if not isinstance(entry, Mapping):
+        raise InputError(
+            "CMD-DEP-014", f"{place} must be a map with `url`, `version` and optionally `path`", locations=[place]
+        )
+    for key in entry:
+        if key not in _KEYS and (hint := did_you_mean(str(key), _KEYS)):
+            raise InputError("CMD-DEP-015", f"{place} has the unknown key {key!r}", hint=hint, locations=[place])
+    fields: dict[str, str] = {}
+    for key in _KEYS:
+        value = entry.get(key)
+        if value is None:
+            continue
+        if not isinstance(value, str):
+            raise InputError(
+                "CMD-DEP-016",
+                f"{place}.{key} must be a string, not {type(value).__name__}",
+                hint=f"write it in quotes: {key}: '{value}'",
+                locations=[place],
+            )
+        fields[key] = value
+    return fields
+
+
+def _relative_path(path: str, kind: Kind, name: str) -> str:
+    """The sub-folder of a dependency; one leading `/` means the repository's root (spec b 2.2)."""
+    text = path.removeprefix("/")
+    parts = PurePosixPath(text).parts
+    if text.startswith("/") or ".." in parts or "\0" in text:
+        raise InputError(
+            "CMD-DEP-017",
+            f"parameters.{kind}s.{name}.path {path!r} leads out of the repository",
+            hint="give the folder relative to the repository's root",
+        )
+    return "/".join(parts)

@@ -1,0 +1,61 @@
+"""Which files of a folder a lint reads, and what `.commodoreignore` leaves out (spec c 5.1)."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+
+IGNORE_FILE = ".commodoreignore"
+
+
+def class_files(target: Path, patterns: Iterable[str] = ()) -> Iterator[Path]:
+    """The files below a folder (or the one file), in path order, without hidden and ignored ones.
+
+    Args:
+        target: a file or folder.
+        patterns: glob patterns; one that begins with `/` is anchored at the folder, any other matches at any depth.
+            The lines of the folder's `.commodoreignore` are added. Blank lines mean nothing.
+    """
+    base = target if target.is_dir() else target.parent
+    ignored = _ignored(base, [*patterns, *_read_patterns(base)])
+    if _is_ignored(target, ignored, base):
+        return
+    if not target.is_dir():
+        yield target
+        return
+    for folder, names, files in os.walk(target):
+        place = Path(folder)
+        names[:] = sorted(name for name in names if not name.startswith(".") and place / name not in ignored)
+        for name in sorted(files):
+            if not name.startswith(".") and place / name not in ignored:
+                yield place / name
+
+
+def _read_patterns(base: Path) -> list[str]:
+    file = base / IGNORE_FILE
+    return file.read_text(encoding="utf-8", errors="replace").splitlines() if file.is_file() else []
+
+
+def _ignored(base: Path, patterns: Iterable[str]) -> set[Path]:
+    matched: set[Path] = set()
+    for line in patterns:
+        pattern = line.strip()
+        anchored = pattern.startswith("/")
+        pattern = pattern.strip("/")
+        if not pattern or ".." in Path(pattern).parts:
+            continue
+        found = base.glob(pattern) if anchored else base.rglob(pattern)
+        matched.update(path for path in found if path != base and _visible(path, base, pattern))
+    return matched
+
+
+def _visible(path: Path, base: Path, pattern: str) -> bool:
+    """Shell globbing: a wildcard does not match a hidden name, a pattern that spells the dot does."""
+    return "." in {part[0] for part in Path(pattern).parts} or not any(
+        part.startswith(".") for part in path.relative_to(base).parts
+    )
+
+
+def _is_ignored(target: Path, ignored: set[Path], base: Path) -> bool:
+    return target in ignored or any(parent in ignored for parent in target.parents if parent.is_relative_to(base))

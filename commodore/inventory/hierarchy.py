@@ -1,0 +1,179 @@
+"""The hierarchy on disk: generated classes, links to classes of dependencies, targets (spec c 1, 2.1, a 6).
+
+Written in place, file by file and only where something changes, so that a run that is killed leaves a hierarchy
+which the next run completes. What a run does not name is removed, so that its result never depends on an earlier one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from commodore.errors import InputError
+from commodore.inventory.targets import Target
+from commodore.manifests import dump
+from commodore.names import BOOTSTRAP_TARGET
+from commodore.workspace import Workspace, guard_disk, is_inside, link_relative, remove_tree, write_atomically
+
+
+@dataclass(frozen=True, slots=True)
+class ClassLinks:
+    """The class files of one instance: `directory` is the component's folder in the instance's checkout."""
+
+    instance: str
+    component: str
+    directory: Path
+    checkout: Path
+
+    @property
+    def component_class(self) -> Path:
+        return self.directory / "class" / f"{self.component}.yml"
+
+    @property
+    def defaults_class(self) -> Path:
+        return self.directory / "class" / "defaults.yml"
+
+
+def cluster_parameters(
+    *, name: str, display_name: str, catalog_url: str, tenant: str, tenant_display_name: str
+) -> dict[str, Any]:
+    """The `cluster` parameters of the facts class (spec c 2.1)."""
+    return {
+        "name": name,
+        "display_name": display_name,
+        "catalog_url": catalog_url,
+        "tenant": tenant,
+        "tenant_display_name": tenant_display_name,
+    }
+
+
+def write_class(path: Path, content: Mapping[str, Any]) -> None:
+    """Write a generated class file; one with the same content is left alone."""
+    write_atomically(path, dump(dict(content)).encode())
+
+
+def write_cluster_params(workspace: Workspace, parameters: Mapping[str, Any]) -> None:
+    """Write the facts class `params.cluster`; its parameters are `cluster`, `facts`, `dynamic_facts` and what else
+    is given.
+    """
+    write_class(workspace.cluster_params, {"parameters": dict(parameters)})
+
+
+def write_targets(workspace: Workspace, targets: Iterable[Target]) -> None:
+    """Make `inventory/targets` hold exactly these targets."""
+    wanted = {f"{target.name}.yml": target for target in targets}
+    for name, target in sorted(wanted.items()):
+        write_atomically(workspace.targets / name, target.as_yaml())
+    _keep_only(workspace.targets, wanted)
+
+
+def link_classes(workspace: Workspace, instances: Iterable[ClassLinks]) -> list[str]:
+    """Make the links to component and defaults classes exactly those of these instances (spec c 1.2).
+
+    Returns:
+        The names of the instances that have a defaults class, sorted.
+
+    Raises:
+        InputError: a component has no class file, or one that leads out of its checkout.
+    """
+    workspace.component_classes.mkdir(parents=True, exist_ok=True)
+    workspace.defaults_classes.mkdir(parents=True, exist_ok=True)
+    links = sorted(instances, key=lambda one: one.instance)
+    with_defaults = []
+    for one in links:
+        _check_class(one, one.component_class)
+        link_relative(workspace.component_classes / f"{one.instance}.yml", one.component_class)
+        if one.defaults_class.is_file():
+            _check_class(one, one.defaults_class)
+            link_relative(workspace.defaults_classes / f"{one.instance}.yml", one.defaults_class)
+            with_defaults.append(one.instance)
+    _keep_only(workspace.component_classes, {f"{one.instance}.yml" for one in links})
+    _keep_only(workspace.defaults_classes, {f"{name}.yml" for name in with_defaults})
+    return with_defaults
+
+
+def _check_class(one: ClassLinks, path: Path) -> None:
+    if not path.is_file():
+        raise InputError(
+            "CMD-INV-009",
+            f"component {one.component!r} has no class file class/{path.name}",
+            hint="is the dependency's `path` right? the class file must carry the component's name",
+            locations=[str(path)],
+        )
+    if not is_inside(path, one.checkout):
+        raise InputError(
+            "CMD-INV-010",
+            f"class/{path.name} of component {one.component!r} is a link that leads out of the repository",
+            hint="class files must lie in the component's own repository",
+            locations=[str(path)],
+        )
+
+
+def link_packages(workspace: Workspace, packages: Mapping[str, Path], tenant: str) -> None:
+    """Link each package's folder as a class folder, and remove every other link below `classes` (spec c 1.2)."""
+    for name, directory in sorted(packages.items()):
+        link_relative(workspace.classes / name, directory)
+    prune_classes(workspace, {*packages, tenant})
+
+
+def foreign_class_folders(workspace: Workspace, keep: Collection[str]) -> list[Path]:
+    """Real folders below `classes` that this run does not know, e.g. the checkout of another tenant's configuration."""
+    known = {*keep, "global", "params", "components", "defaults"}
+    if not workspace.classes.is_dir():
+        return []
+    return sorted(
+        path
+        for path in workspace.classes.iterdir()
+        if path.name not in known and path.is_dir() and not path.is_symlink()
+    )
+
+
+def prune_classes(workspace: Workspace, keep: Collection[str]) -> None:
+    """Remove links and files below `classes` that this run does not know."""
+    known = {*keep, "global", "params", "components", "defaults"}
+    for path in sorted(workspace.classes.iterdir()):
+        if path.name not in known and (path.is_symlink() or path.is_file()):
+            remove_tree(path)
+
+
+def _keep_only(folder: Path, names: Collection[str]) -> None:
+    with guard_disk(folder):
+        for path in sorted(folder.iterdir()):
+            if path.name not in names:
+                remove_tree(path)
+
+
+def read_cluster_params(workspace: Workspace) -> dict[str, Any]:
+    """Read back the parameters of the facts class, for local mode.
+
+    Raises:
+        InputError: there was no earlier run, or the file is damaged.
+    """
+    from commodore.manifests import load_all
+
+    path = workspace.cluster_params
+    if not path.is_file() or not workspace.target(BOOTSTRAP_TARGET).is_file():
+        raise InputError(
+            "CMD-INV-011",
+            f"{workspace.root} has not been compiled before, so there is nothing to compile locally",
+            hint="run once without --local",
+            locations=[str(path)],
+        )
+    documents = load_all(path.read_bytes(), place=str(path))
+    parameters = documents[0].get("parameters") if documents and isinstance(documents[0], dict) else None
+    cluster = parameters.get("cluster") if isinstance(parameters, dict) else None
+    if (
+        not isinstance(cluster, dict)
+        or not isinstance(cluster.get("name"), str)
+        or not isinstance(cluster.get("tenant"), str)
+    ):
+        raise InputError(
+            "CMD-INV-012",
+            "the facts of the last run are damaged: cluster.name or cluster.tenant is missing",
+            hint="run once without --local",
+            locations=[str(path)],
+        )
+    assert isinstance(parameters, dict)
+    return parameters

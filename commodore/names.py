@@ -1,0 +1,78 @@
+"""Names of clusters, tenants, components, instances and packages: every one of them becomes a path (architecture 6)."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection
+
+from commodore.errors import InputError
+from commodore.limits import DEFAULT_LIMITS, Limits
+
+BOOTSTRAP_TARGET = "cluster"
+"""The target whose render tells what a cluster includes (spec c 1.1)."""
+
+RESERVED_CLASSES = frozenset({"components", "defaults", "global", "params"})
+"""Folders below `inventory/classes` that belong to commodore (spec b 2.1)."""
+
+RESERVED_INSTANCES = frozenset({"lib", "libs", BOOTSTRAP_TARGET})
+"""Names that would collide with folders below `dependencies` or with the bootstrap target."""
+
+_NAME = re.compile(r"[a-z0-9][a-z0-9._-]*")
+
+
+def parameter_key(name: str) -> str:
+    """The parameters key of a component or instance: its name with every `-` as `_` (C40)."""
+    return name.replace("-", "_")
+
+
+def check_name(name: object, kind: str, *, reserved: Collection[str] = (), limits: Limits = DEFAULT_LIMITS) -> str:
+    """Return `name` if it is safe as a folder and class name.
+
+    Raises:
+        InputError: it is not a string, malformed, too long or reserved.
+    """
+    if not isinstance(name, str) or not _NAME.fullmatch(name) or len(name) > limits.name_length:
+        raise InputError(
+            "CMD-NAME-001",
+            f"{name!r} cannot be the name of a {kind}",
+            hint="use lower-case letters, digits, '-', '_' and '.', beginning with a letter or digit",
+        )
+    if name in reserved:
+        raise InputError(
+            "CMD-NAME-002",
+            f"the name {name!r} is reserved and cannot be used for a {kind}",
+            hint="choose another name",
+        )
+    return name
+
+
+def check_instance_name(name: object, kind: str, *, limits: Limits = DEFAULT_LIMITS) -> str:
+    """Return `name` if it can name a component instance: also no dot, which Kapitan takes for a path separator.
+
+    Raises:
+        InputError: see `check_name`.
+    """
+    checked = check_name(name, kind, reserved=RESERVED_INSTANCES, limits=limits)
+    if "." in checked:
+        raise InputError(
+            "CMD-NAME-003",
+            f"the name {checked!r} of a {kind} contains a dot",
+            hint="Kapitan would take it for a path separator; use '-' instead",
+        )
+    return checked
+
+
+def check_package_name(name: object, *, limits: Limits = DEFAULT_LIMITS) -> str:
+    """Return `name` if it can name a package (spec b 2.1).
+
+    Raises:
+        InputError: see `check_name`; also for the prefix `t-`, which belongs to tenants.
+    """
+    checked = check_name(name, "package", reserved=RESERVED_CLASSES, limits=limits)
+    if checked.startswith("t-"):
+        raise InputError(
+            "CMD-NAME-004",
+            f"the package name {checked!r} begins with 't-', which is reserved for tenants",
+            hint="choose another name for the package",
+        )
+    return checked

@@ -1,0 +1,238 @@
+"""`catalog compile`, readable top to bottom as a list of stages (architecture 3)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
+from typing import Any, Protocol
+
+from commodore import catalog
+from commodore.catalog import CatalogChange, CompileMetadata
+from commodore.dependencies import deprecation_notices
+from commodore.engine import Engine
+from commodore.errors import InputError, UsageError
+from commodore.events import Announce, Noted, stage
+from commodore.git import Author, PublishedClone, RepositoryStore, check_version, repository_key
+from commodore.inventory import cluster_parameters, read_cluster_params, render_inventory
+from commodore.lieutenant import Cluster
+from commodore.limits import DEFAULT_LIMITS, Limits
+from commodore.manifests import DiffMode
+from commodore.names import BOOTSTRAP_TARGET
+from commodore.stages.bundling import bundle_libraries
+from commodore.stages.checkouts import Components, Dependency, Fetcher
+from commodore.stages.checks import check_classes, check_inventory, link_libraries
+from commodore.stages.compiling import CompileOptions, compile_instances
+from commodore.stages.components import fetch_components, write_hierarchy
+from commodore.stages.configuration import (
+    Configuration,
+    ConfigurationSource,
+    fetch_configuration,
+    open_configuration,
+)
+from commodore.stages.packages import fetch_packages
+from commodore.stages.publishing import assemble_manifests, describe_compile, write_references
+from commodore.workspace import Workspace
+
+
+class ClusterSource(Protocol):
+    """Who knows the cluster: the Lieutenant API, or a file that stands in for it."""
+
+    def load(self) -> Cluster:
+        """The cluster with its tenant and facts."""
+
+    def report(self, body: Mapping[str, Any]) -> None:
+        """Take the report of a compile whose catalog was pushed."""
+
+
+Review = Callable[[CatalogChange], bool]
+"""Is shown what changed, and says whether to go on and publish it."""
+
+
+@dataclass(frozen=True, slots=True)
+class CatalogCompile:
+    """What to compile and how; the fields are the options of the command."""
+
+    cluster: str
+    workspace: Workspace
+    push: bool = False
+    local: bool = False
+    force: bool = False
+    global_revision: str | None = None
+    tenant_revision: str | None = None
+    author: Author | None = None
+    diff_mode: DiffMode = "plain"
+    options: CompileOptions = field(default_factory=CompileOptions)
+
+    def check(self) -> None:
+        """Refuse options that do not go together.
+
+        Raises:
+            UsageError: a push with overridden revisions.
+        """
+        for option, revision in (("global", self.global_revision), ("tenant", self.tenant_revision)):
+            if revision is None:
+                continue
+            if self.push:
+                raise UsageError(
+                    "CMD-CLI-020",
+                    f"--push and --{option}-repo-revision-override do not go together",
+                    hint="a catalog is only pushed from the revisions that the API names",
+                )
+            check_version(revision, f"--{option}-repo-revision-override")
+
+
+@dataclass(frozen=True, slots=True)
+class CatalogResult:
+    """What a compile did: the change of the catalog, what it was made from (not in local mode), notices to show."""
+
+    change: CatalogChange
+    metadata: CompileMetadata | None
+    notices: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class _Sources:
+    """Everything that is compiled, in the workspace."""
+
+    configuration: Configuration
+    packages: tuple[Dependency, ...]
+    components: Components
+    clone: PublishedClone
+
+
+def compile_catalog(
+    request: CatalogCompile,
+    source: ClusterSource,
+    review: Review,
+    announce: Announce,
+    *,
+    limits: Limits = DEFAULT_LIMITS,
+) -> CatalogResult:
+    """Compile a cluster's catalog.
+
+    Raises:
+        CommodoreError: whatever is wrong; what was in the catalog, and what users have made, is still there.
+    """
+    request.check()
+    workspace = request.workspace
+    with workspace.locked(limits), Engine(processes=request.options.processes, announce=announce) as engine:
+        store = RepositoryStore(workspace.repositories, announce=announce, limits=limits, offline=request.local)
+        fetcher = Fetcher(workspace, store, announce, limits, force=request.force, local=request.local)
+
+        sources = _open(request, fetcher) if request.local else _fetch(request, source, fetcher)
+        components = sources.components
+
+        write_hierarchy(workspace, components, announce)
+        check_classes(components)
+        with stage(announce, "rendering the inventory"):
+            inventory = render_inventory(workspace.inventory, announce=announce)
+        link_libraries(workspace, check_inventory(components, inventory, announce))
+        if request.options.fetch:
+            bundle_libraries(fetcher, components, inventory)
+
+        with workspace.staging("catalog") as new:
+            references = write_references(components, inventory, new / "refs", announce)
+            compiled = compile_instances(
+                engine, workspace, components, inventory, new / "refs", request.options, announce
+            )
+            assemble_manifests(compiled, references, new / "manifests", announce)
+            catalog.install(workspace, new / "manifests", new / "refs")
+
+        change = catalog.stage(sources.clone, request.diff_mode, limits=limits)
+        wanted = review(change)
+        notices = deprecation_notices(inventory.nodes[BOOTSTRAP_TARGET].parameters, components.applications.components)
+        if request.local:
+            catalog.leave(sources.clone, limits=limits)
+            return CatalogResult(change, None, notices)
+
+        metadata = describe_compile(store, sources.configuration, sources.packages, components)
+        announce(Noted(catalog.commit_message(metadata), level=1))
+        if request.push and wanted:
+            change = _publish(request, source, sources.clone, change, metadata, announce, limits)
+        return CatalogResult(change, metadata, notices)
+
+
+def _fetch(request: CatalogCompile, source: ClusterSource, fetcher: Fetcher) -> _Sources:
+    """Stages 1 to 5: from the cluster's id to everything that it includes."""
+    workspace, announce = fetcher.workspace, fetcher.announce
+    with stage(announce, "loading the cluster"):
+        cluster = source.load()
+    plan = _plan(request, cluster)
+    if request.push:
+        catalog.report_pending(workspace, cluster.id, source.report, announce)
+    with ThreadPoolExecutor(1, thread_name_prefix="catalog") as background:
+        clone = background.submit(
+            catalog.prepare,
+            workspace,
+            cluster.catalog_url,
+            author=request.author,
+            announce=announce,
+            limits=fetcher.limits,
+        )
+        configuration = fetch_configuration(fetcher, plan, _facts(cluster))
+        packages = fetch_packages(fetcher, plan.tenant)
+        components = fetch_components(fetcher)
+        return _Sources(configuration, packages, components, clone.result())
+
+
+def _open(request: CatalogCompile, fetcher: Fetcher) -> _Sources:
+    """Stages 1 to 5 of local mode: what the last run has left, without asking anybody."""
+    parameters = read_cluster_params(fetcher.workspace)
+    last = parameters["cluster"]
+    if last["name"] != request.cluster:
+        raise InputError(
+            "CMD-INV-015",
+            f"the working directory holds cluster {last['name']!r}, not {request.cluster!r}",
+            hint=f"compile {last['name']!r}, or run once without --local",
+        )
+    configuration = open_configuration(fetcher, last["tenant"])
+    packages = fetch_packages(fetcher, last["tenant"])
+    components = fetch_components(fetcher)
+    clone = catalog.open_local(fetcher.workspace, announce=fetcher.announce, limits=fetcher.limits)
+    return _Sources(configuration, packages, components, clone)
+
+
+def _plan(request: CatalogCompile, cluster: Cluster) -> ConfigurationSource:
+    """Stage 2: what is wanted must make sense before anything is touched."""
+    for url in (cluster.catalog_url, cluster.tenant.global_url, cluster.tenant.config_url):
+        repository_key(url)
+    return ConfigurationSource(
+        tenant=cluster.tenant.id,
+        global_url=cluster.tenant.global_url,
+        global_revision=request.global_revision or cluster.global_revision,
+        tenant_url=cluster.tenant.config_url,
+        tenant_revision=request.tenant_revision or cluster.tenant_revision,
+    )
+
+
+def _facts(cluster: Cluster) -> dict[str, Any]:
+    return {
+        "cluster": cluster_parameters(
+            name=cluster.id,
+            display_name=cluster.display_name,
+            catalog_url=cluster.catalog_url,
+            tenant=cluster.tenant.id,
+            tenant_display_name=cluster.tenant.display_name,
+        ),
+        "facts": dict(cluster.facts),
+        "dynamic_facts": dict(cluster.dynamic_facts),
+    }
+
+
+def _publish(
+    request: CatalogCompile,
+    source: ClusterSource,
+    clone: PublishedClone,
+    change: CatalogChange,
+    metadata: CompileMetadata,
+    announce: Announce,
+    limits: Limits,
+) -> CatalogChange:
+    """Stage 12: commit, push, report what was pushed."""
+    with stage(announce, "publishing the catalog"):
+        message = catalog.commit_message(metadata)
+        change = catalog.publish(clone, change, message, author=request.author, announce=announce, limits=limits)
+        if change.pushed:
+            catalog.report(request.workspace, request.cluster, metadata.as_report(), source.report, announce)
+        return change

@@ -1,0 +1,140 @@
+"""Dependencies as they lie in the workspace after fetching."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, TypeVar
+
+from commodore.dependencies import Applications, DependencySpec
+from commodore.errors import CommodoreError, InputError, PolicyError, raise_all
+from commodore.events import Announce, Warned
+from commodore.git import Checkout, RepositoryStore, check_out, open_checkout
+from commodore.limits import Limits
+from commodore.workspace import Workspace, is_inside
+
+Item = TypeVar("Item")
+Result = TypeVar("Result")
+
+
+@dataclass(frozen=True, slots=True)
+class Dependency:
+    """A package, component or instance in the workspace: where it was asked from and what is checked out."""
+
+    name: str
+    spec: DependencySpec
+    checkout: Checkout
+
+    @property
+    def directory(self) -> Path:
+        """The dependency's own folder in its checkout (C14)."""
+        return self.checkout.path / self.spec.path if self.spec.path else self.checkout.path
+
+
+@dataclass(frozen=True, slots=True)
+class Components:
+    """Everything that a cluster deploys.
+
+    `bases` are the components themselves, whose libraries are published; `instances` what is compiled, each with a
+    checkout
+    of its own unless it carries its component's name. `parameters` are those of the bootstrap target before component
+    defaults were merged (C23).
+    """
+
+    applications: Applications
+    bases: Mapping[str, Dependency]
+    instances: Mapping[str, Dependency]
+    parameters: Mapping[str, Any]
+
+    def component_of(self, instance: str) -> str:
+        return self.applications.instances[instance]
+
+
+@dataclass(frozen=True, slots=True)
+class Fetcher:
+    """How dependencies get into the workspace: from their remotes, or (`local`) as they lie there already."""
+
+    workspace: Workspace
+    store: RepositoryStore
+    announce: Announce
+    limits: Limits
+    force: bool = False
+    local: bool = False
+
+    def fetch(self, wanted: Sequence[tuple[DependencySpec, Path]], what: str) -> list[Dependency]:
+        """Bring specs to their folders, each repository fetched once, all in parallel.
+
+        In local mode dependencies without a folder are left out with a warning.
+
+        Raises:
+            CommodoreError: unknown versions, local changes, git's failures; all of them are reported.
+        """
+        if self.local:
+            return [found for spec, folder in wanted if (found := self._open(spec, folder, what))]
+        self.store.sync((spec.url, spec.version) for spec, _ in wanted)
+        return collect(lambda pair: self._check_out(*pair, what), wanted, self.limits.git_threads)
+
+    def _check_out(self, spec: DependencySpec, folder: Path, what: str) -> Dependency:
+        repository = self.store.repository(spec.url)
+        try:
+            revision = repository.resolve(spec.version)
+            checkout = check_out(repository, folder, revision, force=self.force)
+        except CommodoreError as error:
+            raise type(error)(
+                error.code, f"{what} {spec.name!r}: {error.message}", hint=error.hint, locations=error.locations
+            ) from error
+        return _confined(Dependency(spec.name, spec, checkout), what)
+
+    def _open(self, spec: DependencySpec, folder: Path, what: str) -> Dependency | None:
+        if not folder.is_dir():
+            self.announce(
+                Warned(
+                    "CMD-DEP-040",
+                    f"{what} {spec.name!r} is not in the working directory and is left out",
+                    hint="run once without --local to fetch it",
+                )
+            )
+            return None
+        return _confined(Dependency(spec.name, spec, open_checkout(folder, url=spec.url, version=spec.version)), what)
+
+
+def _confined(dependency: Dependency, what: str) -> Dependency:
+    directory = dependency.directory
+    place = f"parameters.{what.split()[-1]}s.{dependency.name}"
+    if not directory.is_dir():
+        raise InputError(
+            "CMD-DEP-041",
+            f"{what} {dependency.name!r}: there is no folder {dependency.spec.path!r} in its repository "
+            f"at {dependency.spec.version}",
+            hint="correct its `path`",
+            locations=[place],
+        )
+    if not is_inside(directory, dependency.checkout.path):
+        raise PolicyError(
+            "CMD-DEP-042",
+            f"{what} {dependency.name!r}: {dependency.spec.path!r} is a link that leads out of its repository",
+            locations=[place],
+        )
+    return dependency
+
+
+def collect(work: Callable[[Item], Result], items: Sequence[Item], threads: int) -> list[Result]:
+    """Do `work` for all items in threads; results in the items' order.
+
+    Raises:
+        CommodoreError: the failures of all items together.
+    """
+    if not items:
+        return []
+    errors: list[CommodoreError] = []
+    results: list[Result] = []
+    with ThreadPoolExecutor(min(threads, len(items))) as pool:
+        for future in [pool.submit(work, item) for item in items]:
+            try:
+                results.append(future.result())
+            except CommodoreError as error:
+                errors.append(error)
+    raise_all(errors)
+    return results

@@ -1,0 +1,103 @@
+"""What must hold before anything is compiled; all findings of a run are reported together."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from commodore.dependencies import (
+    ComponentMetadata,
+    LibraryOwner,
+    check_alias,
+    find_incomplete,
+    overrides_version,
+    read_metadata,
+    resolve_libraries,
+)
+from commodore.errors import CommodoreError, InputError, raise_all
+from commodore.events import Announce
+from commodore.inventory import Inventory, find_removed_variables
+from commodore.names import BOOTSTRAP_TARGET
+from commodore.stages.checkouts import Components
+from commodore.workspace import Workspace, link_relative, remove_tree
+
+
+def check_classes(components: Components) -> None:
+    """Refuse component classes that use removed variables, before rendering trips over them (spec c 5.4).
+
+    Raises:
+        CommodoreError: all findings.
+    """
+    files = [
+        file
+        for name, base in components.bases.items()
+        for file in (base.directory / "class" / "defaults.yml", base.directory / "class" / f"{name}.yml")
+        if file.is_file()
+    ]
+    raise_all(find_removed_variables(files))
+
+
+def check_inventory(components: Components, inventory: Inventory, announce: Announce) -> dict[str, Path]:
+    """Check the rendered hierarchy (spec a 7.2 steps 3 to 7).
+
+    Returns:
+        The links of `dependencies/lib`: name to file.
+
+    Raises:
+        CommodoreError: removed features, incomplete entries, aliases and libraries that are not allowed; all of them.
+    """
+    bootstrap = inventory.nodes[BOOTSTRAP_TARGET].parameters
+    errors = find_removed_features(bootstrap)
+    errors += find_incomplete(components.parameters, components.applications.instances)
+    metadata: dict[str, ComponentMetadata] = {}
+    for name in components.bases:
+        try:
+            metadata[name] = read_metadata(bootstrap, name)
+        except CommodoreError as error:
+            errors.append(error)
+    errors += _check_aliases(components, inventory, metadata)
+    owners = [
+        LibraryOwner(name, base.directory, base.checkout.path, metadata[name])
+        for name, base in components.bases.items()
+        if name in metadata
+    ]
+    links, wrong = resolve_libraries(owners, announce)
+    raise_all(errors + wrong)
+    return links
+
+
+def find_removed_features(parameters: Mapping[str, Any]) -> list[CommodoreError]:
+    """Features that are gone and would be ignored silently (spec a 17)."""
+    if not parameters.get("component_versions"):
+        return []
+    return [
+        InputError(
+            "CMD-DEP-050",
+            "parameters.component_versions is no longer read",
+            hint="move its entries to parameters.components",
+        )
+    ]
+
+
+def _check_aliases(
+    components: Components, inventory: Inventory, metadata: Mapping[str, ComponentMetadata]
+) -> list[CommodoreError]:
+    errors: list[CommodoreError] = []
+    for instance, component in components.applications.instances.items():
+        if component not in metadata:
+            continue
+        own = read_metadata(inventory.nodes[instance].parameters, component)
+        overridden = overrides_version(components.parameters, instance)
+        errors += check_alias(instance, component, metadata[component], own, overridden)
+    return errors
+
+
+def link_libraries(workspace: Workspace, links: Mapping[str, Path]) -> None:
+    """Make `dependencies/lib` hold exactly these links (C49, C51)."""
+    workspace.libraries.mkdir(parents=True, exist_ok=True)
+    for name, target in links.items():
+        link_relative(workspace.libraries / name, target)
+    for path in workspace.libraries.iterdir():
+        if path.name not in links:
+            remove_tree(path)

@@ -1,0 +1,43 @@
+"""`catalog clean`: remove what a compile generates (spec a 3.3)."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from commodore.errors import CommodoreError, PolicyError, raise_all
+from commodore.events import Announce, Noted
+from commodore.git import inspect
+from commodore.workspace import Workspace, remove_tree
+
+
+def clean(workspace: Workspace, announce: Announce) -> None:
+    """Remove generated folders; clones and checkouts of dependencies, and `vendor`, stay.
+
+    Raises:
+        PolicyError: a checkout in them holds changes or commits that exist nowhere else; nothing was removed.
+    """
+    with workspace.locked():
+        errors: list[CommodoreError] = [
+            error for checkout in _checkouts(workspace) if (error := _protect(checkout)) is not None
+        ]
+        raise_all(errors)
+        for folder in workspace.generated:
+            if folder.exists() or folder.is_symlink():
+                announce(Noted(f"removing {folder}", level=1))
+                remove_tree(folder)
+
+
+def _checkouts(workspace: Workspace) -> list[Path]:
+    classes = sorted(workspace.classes.iterdir()) if workspace.classes.is_dir() else []
+    return [path for path in classes if not path.is_symlink() and (path / ".git").exists()]
+
+
+def _protect(checkout: Path) -> CommodoreError | None:
+    changes = inspect(checkout)
+    if not changes.dirty and not changes.untracked:
+        return None
+    return PolicyError(
+        "CMD-WORK-005",
+        f"{checkout} has changes or commits that exist nowhere else",
+        hint="commit and push them, or move the folder away",
+    )

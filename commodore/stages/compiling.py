@@ -1,0 +1,82 @@
+"""Handing the rendered hierarchy to the engine."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from commodore.engine import CompiledInstance, CompileRequest, Engine, InstanceJob
+from commodore.events import Announce, stage
+from commodore.inventory import Inventory
+from commodore.stages.checkouts import Components
+from commodore.stages.components import INSTALLED
+from commodore.workspace import Workspace
+
+
+@dataclass(frozen=True, slots=True)
+class CompileOptions:
+    """How to compile: whether to fetch Kapitan dependencies, in how many processes (0: one per CPU), how much to
+    say.
+    """
+
+    fetch: bool = True
+    processes: int = 0
+    verbose: bool = False
+
+
+def compile_instances(
+    engine: Engine,
+    workspace: Workspace,
+    components: Components,
+    inventory: Inventory,
+    refs: Path,
+    options: CompileOptions,
+    announce: Announce,
+) -> tuple[CompiledInstance, ...]:
+    """Compile every instance of a cluster into `compiled/` (spec c 7).
+
+    Args:
+        refs: the folder with the new ref files.
+
+    Raises:
+        CommodoreError: what went wrong, for all instances together; `compiled/` is as it was.
+    """
+    jobs = [
+        InstanceJob(name, components.component_of(name), one.directory) for name, one in components.instances.items()
+    ]
+    request = CompileRequest(
+        root=workspace.root,
+        output=workspace.root,
+        search_paths=(workspace.vendor, workspace.root, INSTALLED),
+        refs=refs,
+        fetch=options.fetch,
+        processes=options.processes,
+        verbose=options.verbose,
+        replace_all=True,
+    )
+    with stage(announce, "compiling", total=len(jobs)):
+        return engine.compile(jobs, {name: node.raw for name, node in inventory.nodes.items()}, request)
+
+
+def standalone_request(
+    workspace: Workspace, output: Path, component: Path, search_paths: tuple[Path, ...], options: CompileOptions
+) -> CompileRequest:
+    """The request of `component compile` (spec c 7.2).
+
+    Kapitan dependencies of test cases are often fetched into the vendor folder of the component itself, so that one
+    counts too. The component's own folder comes last, so that its libraries are found without `-J`.
+    """
+    vendored = (workspace.vendor, component / "vendor")
+    paths = (*search_paths, *vendored, workspace.dependencies, workspace.root, INSTALLED, component)
+    return CompileRequest(
+        root=workspace.root,
+        output=output,
+        search_paths=tuple(dict.fromkeys(paths)),
+        refs=workspace.refs,
+        reveal_fake=True,
+        fetch=options.fetch,
+        processes=options.processes,
+        verbose=options.verbose,
+        filter_search_paths=(output, INSTALLED, output / "vendor"),
+        directory=Path.cwd(),
+    )

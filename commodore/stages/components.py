@@ -1,0 +1,120 @@
+"""Components and their instances: discovered, fetched, linked into the hierarchy (C8-C24, C31-C37)."""
+
+from __future__ import annotations
+
+import shutil
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+
+import commodore
+from commodore.dependencies import Applications, DependencySpec, instance_spec, parse_applications, read_specs
+from commodore.errors import InputError
+from commodore.events import Announce, Warned, stage
+from commodore.inventory import (
+    ClassLinks,
+    InstanceMeta,
+    Node,
+    bootstrap_target,
+    instance_target,
+    link_classes,
+    render_node,
+    write_targets,
+)
+from commodore.names import BOOTSTRAP_TARGET
+from commodore.stages.checkouts import Components, Dependency, Fetcher
+from commodore.workspace import Workspace
+
+INSTALLED = Path(commodore.__file__).resolve().parent
+"""Where the data shipped with the package lies: `lib/`, `filters/`, `scripts/`."""
+
+
+def fetch_components(fetcher: Fetcher) -> Components:
+    """Fetch every component and instance that the hierarchy includes.
+
+    Raises:
+        CommodoreError: wrong applications or specs, and what `Fetcher.fetch` raises.
+    """
+    workspace = fetcher.workspace
+    with stage(fetcher.announce, "fetching components"):
+        node = render_node(workspace.inventory, BOOTSTRAP_TARGET, announce=fetcher.announce)
+        applications = parse_applications(node.applications)
+        bases = read_specs(node.parameters, "component", applications.components)
+        aliases = _alias_specs(node, applications, bases)
+        wanted = [(spec, workspace.component(name)) for name, spec in {**bases, **aliases}.items()]
+        found = {dependency.name: dependency for dependency in fetcher.fetch(wanted, "component")}
+        applications = _present(applications, found, fetcher.announce)
+        return Components(
+            applications=applications,
+            bases={name: found[name] for name in applications.components},
+            instances={name: found[name] for name in applications.instances},
+            parameters=node.parameters,
+        )
+
+
+def _alias_specs(
+    node: Node, applications: Applications, bases: Mapping[str, DependencySpec]
+) -> dict[str, DependencySpec]:
+    return {
+        instance: instance_spec(node.parameters, bases[component], instance)
+        for instance, component in applications.instances.items()
+        if instance != component
+    }
+
+
+def _present(applications: Applications, found: Mapping[str, Dependency], announce: Announce) -> Applications:
+    """What is left when local mode lacks some folders (spec b 2.6)."""
+    if len(found) == len({*applications.components, *applications.instances}):
+        return applications
+    components = tuple(name for name in applications.components if name in found)
+    kept = {name: component for name, component in applications.instances.items() if component in components}
+    dropped = sorted(set(applications.instances) - set(kept) - set(applications.components))
+    if dropped:
+        announce(Warned("CMD-DEP-044", f"the instances {', '.join(dropped)} are left out with their components"))
+    for instance, component in kept.items():
+        if instance not in found:
+            raise InputError(
+                "CMD-DEP-045",
+                f"the checkout of '{component} as {instance}' is missing in the working directory",
+                hint="run once without --local to fetch it",
+            )
+    return Applications(applications.packages, components, kept)
+
+
+def write_hierarchy(workspace: Workspace, components: Components, announce: Announce) -> None:
+    """Link all classes and write all targets, so that the hierarchy can be rendered as a whole."""
+    dependencies = {**components.bases, **components.instances}
+    links = [
+        ClassLinks(name, components.applications.instances.get(name, name), one.directory, one.checkout.path)
+        for name, one in sorted(dependencies.items())
+    ]
+    with_defaults = set(link_classes(workspace, links))
+    for name in sorted(set(dependencies) - with_defaults):
+        announce(Warned("CMD-DEP-046", f"component {name!r} has no class/defaults.yml"))
+    defaults = [name for name in components.bases if name in with_defaults]
+    python = interpreter(announce)
+    targets = [bootstrap_target(defaults)]
+    for name, one in components.instances.items():
+        meta = InstanceMeta(name, components.component_of(name), one.directory, kustomize_wrapper(), python)
+        own = [base for base in defaults if base != meta.component or name in with_defaults]
+        targets.append(instance_target(meta, own))
+    write_targets(workspace, targets)
+
+
+def kustomize_wrapper() -> Path:
+    """The script that components run as `${_kustomize_wrapper}` (spec c 13)."""
+    return INSTALLED / "scripts" / "run-kustomize"
+
+
+def interpreter(announce: Announce) -> str:
+    """The Python interpreter that components may run as `${_python3}` (spec c 2.5)."""
+    if sys.executable:
+        return sys.executable
+    found = shutil.which("python3")
+    announce(
+        Warned(
+            "CMD-DEP-047",
+            f"the running Python interpreter is unknown; components get {found or 'NOT_AVAILABLE'} as `_python3`",
+        )
+    )
+    return found or "NOT_AVAILABLE"

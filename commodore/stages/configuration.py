@@ -1,0 +1,115 @@
+"""The global defaults and the tenant's configuration: the upper part of the hierarchy."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from commodore.errors import CommodoreError, PolicyError, raise_all
+from commodore.events import stage
+from commodore.git import Checkout, check_out, open_checkout
+from commodore.inventory import (
+    bootstrap_target,
+    find_removed_variables,
+    foreign_class_folders,
+    write_cluster_params,
+    write_targets,
+)
+from commodore.stages.checkouts import Fetcher, collect
+
+
+@dataclass(frozen=True, slots=True)
+class ConfigurationSource:
+    """Where global defaults and tenant configuration come from; a revision of None is the remote's default branch."""
+
+    tenant: str
+    global_url: str
+    global_revision: str | None
+    tenant_url: str
+    tenant_revision: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class Configuration:
+    """The two repositories as they lie in the hierarchy."""
+
+    global_defaults: Checkout
+    tenant: Checkout
+
+
+def fetch_configuration(fetcher: Fetcher, source: ConfigurationSource, parameters: Mapping[str, Any]) -> Configuration:
+    """Fetch both repositories, and start the hierarchy: the facts class and the bootstrap target.
+
+    Args:
+        parameters: what the facts class `params.cluster` holds.
+
+    Raises:
+        CommodoreError: git's failures, local changes, another tenant's checkout, removed variables.
+    """
+    workspace = fetcher.workspace
+    with stage(fetcher.announce, "fetching configuration", total=2):
+        _refuse_foreign(fetcher, source.tenant)
+        wanted = [
+            (source.global_url, source.global_revision, workspace.global_config),
+            (source.tenant_url, source.tenant_revision, workspace.tenant_config(source.tenant)),
+        ]
+        fetcher.store.sync((url, revision) for url, revision, _ in wanted)
+
+        def place(one: tuple[str, str | None, Path]) -> Checkout:
+            repository = fetcher.store.repository(one[0])
+            return check_out(repository, one[2], repository.resolve(one[1]), force=fetcher.force)
+
+        configuration = Configuration(*collect(place, wanted, fetcher.limits.git_threads))
+        write_cluster_params(workspace, parameters)
+        return _begin_hierarchy(fetcher, configuration)
+
+
+def open_configuration(fetcher: Fetcher, tenant: str) -> Configuration:
+    """The two repositories as the last run left them, for local mode.
+
+    Raises:
+        CommodoreError: removed variables.
+    """
+    workspace = fetcher.workspace
+    with stage(fetcher.announce, "opening configuration", total=2):
+        folders = (workspace.global_config, workspace.tenant_config(tenant))
+        checkouts = (open_checkout(folder, url="", version="") for folder in folders if folder.is_dir())
+        try:
+            configuration = Configuration(*checkouts)
+        except TypeError:
+            raise PolicyError(
+                "CMD-INV-013",
+                "the checkout of the global defaults or of the tenant's configuration is missing",
+                hint="run once without --local",
+                locations=[str(folder) for folder in folders if not folder.is_dir()],
+            ) from None
+        return _begin_hierarchy(fetcher, configuration)
+
+
+def _begin_hierarchy(fetcher: Fetcher, configuration: Configuration) -> Configuration:
+    raise_all(find_removed_variables([configuration.global_defaults.path, configuration.tenant.path]))
+    write_targets(fetcher.workspace, [bootstrap_target()])
+    return configuration
+
+
+def _refuse_foreign(fetcher: Fetcher, tenant: str) -> None:
+    """A working directory that was used for another tenant keeps that tenant's checkout, which may hold work."""
+    from commodore.git import inspect
+    from commodore.workspace import remove_tree
+
+    errors: list[CommodoreError] = []
+    for folder in foreign_class_folders(fetcher.workspace, {tenant}):
+        changes = inspect(folder, limits=fetcher.limits) if (folder / ".git").exists() else None
+        if changes is not None and not changes.dirty and not changes.untracked:
+            remove_tree(folder)
+            continue
+        errors.append(
+            PolicyError(
+                "CMD-INV-014",
+                f"{folder} does not belong to this cluster's hierarchy and may hold work of yours",
+                hint="move the folder away, or compile this cluster in another working directory",
+            )
+        )
+    raise_all(errors)

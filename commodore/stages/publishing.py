@@ -1,0 +1,83 @@
+"""From compiled instances to the catalog, and what is said about them (C63-C68, spec a 8)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from commodore import catalog, refs
+from commodore.catalog import CompileMetadata, RepositoryVersion, local_now
+from commodore.engine import CompiledInstance
+from commodore.events import Announce, stage
+from commodore.git import Checkout, RepositoryStore
+from commodore.inventory import Inventory
+from commodore.names import BOOTSTRAP_TARGET
+from commodore.stages.checkouts import Components, Dependency
+from commodore.stages.configuration import Configuration
+
+
+def write_references(
+    components: Components, inventory: Inventory, folder: Path, announce: Announce
+) -> tuple[refs.Reference, ...]:
+    """Write the ref files of a cluster to `folder`, which becomes `catalog/refs` later.
+
+    Raises:
+        CommodoreError: malformed references, all of them; or Vault is not described although there are some.
+    """
+    with stage(announce, "writing secret references"):
+        nodes = {name: node.raw for name, node in inventory.nodes.items()}
+        references = refs.collect(nodes, components.applications.instances, announce=announce)
+        refs.write_refs(refs.build_refs(references, inventory.nodes[BOOTSTRAP_TARGET].parameters), folder)
+        return references
+
+
+def assemble_manifests(
+    compiled: Sequence[CompiledInstance], references: Sequence[refs.Reference], folder: Path, announce: Announce
+) -> None:
+    """Build the new `catalog/manifests` in `folder` and look it over.
+
+    Raises:
+        CommodoreError: instances that write the same files, links that lead out; all of them.
+    """
+    with stage(announce, "assembling the catalog"):
+        outputs = [(one.name, one.directory) for one in compiled]
+        catalog.assemble(outputs, folder)
+        refs.check_output(folder, references, announce)
+        catalog.warn_about_objects(outputs, announce)
+
+
+def describe_compile(
+    store: RepositoryStore,
+    configuration: Configuration,
+    packages: Sequence[Dependency],
+    components: Components,
+) -> CompileMetadata:
+    """What was compiled, from which commits (spec a 8.4). The time is taken here."""
+    instances = {
+        name: _version(store, one, component=components.component_of(name))
+        for name, one in components.instances.items()
+    }
+    return CompileMetadata(
+        instances=instances,
+        packages={package.name: _version(store, package) for package in packages},
+        global_config=_checkout_version(store, configuration.global_defaults),
+        tenant_config=_checkout_version(store, configuration.tenant),
+        compiled_at=local_now(),
+    )
+
+
+def _version(store: RepositoryStore, dependency: Dependency, component: str | None = None) -> RepositoryVersion:
+    repository = store.repository(dependency.spec.url)
+    return RepositoryVersion(
+        url=repository.url,
+        version=dependency.spec.version,
+        sha=dependency.checkout.sha,
+        short_sha=repository.short_sha(dependency.checkout.sha),
+        path=dependency.spec.path or None,
+        component=component,
+    )
+
+
+def _checkout_version(store: RepositoryStore, checkout: Checkout) -> RepositoryVersion:
+    repository = store.repository(checkout.url)
+    return RepositoryVersion(repository.url, checkout.version, checkout.sha, repository.short_sha(checkout.sha))
