@@ -141,7 +141,7 @@ class Renderer:
         base._ENSURED_DIRS.clear()  # a folder may have been removed since Kapitan made it
         warnings: list[str] = []
         try:
-            with _kapitan_io.working(self.inventory, confinement, instance):
+            with _kapitan_io.working(self.inventory, confinement, instance, self._run.limits):
                 # Inputs change their entry while they work; the inventory must not change with it.
                 entries = self._settings(instance).model_copy(deep=True).compile
                 for index, entry in enumerate(entries):

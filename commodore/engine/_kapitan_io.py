@@ -32,7 +32,7 @@ from commodore.engine import _jsonnet
 from commodore.engine._confine import Confinement
 from commodore.engine._kapitan_inventory import RenderedInventory
 from commodore.errors import InputError, PolicyError
-from commodore.limits import DEFAULT_LIMITS
+from commodore.limits import Limits
 
 _STYLES: dict[str, manifests.MultilineStyle] = {
     "literal": "literal",
@@ -80,15 +80,16 @@ class _Work:
     confinement: Confinement
     instance: str
     imported: dict[str, bytes]
+    limits: Limits
 
 
 _current: list[_Work] = []
 
 
 @contextlib.contextmanager
-def working(inventory: RenderedInventory, confinement: Confinement, instance: str) -> Iterator[None]:
+def working(inventory: RenderedInventory, confinement: Confinement, instance: str, limits: Limits) -> Iterator[None]:
     """While this lasts, Kapitan's inputs read and write for this instance."""
-    _current.append(_Work(inventory, confinement, instance, {}))
+    _current.append(_Work(inventory, confinement, instance, {}, limits))
     try:
         yield
     finally:
@@ -143,6 +144,8 @@ class _Writer(CompilingFile):  # type: ignore[misc]
                 obj = self.revealer.compile_obj(obj, target_name=work.instance)
         if not obj:
             return
+        if isinstance(obj, tuple):
+            obj = list(obj)
         if not isinstance(obj, Mapping | list):
             raise InputError(
                 "CMD-ENG-012",
@@ -150,10 +153,10 @@ class _Writer(CompilingFile):  # type: ignore[misc]
                 hint="use output_type: plain for text",
             )
         text = _as_yaml(obj, style)
-        if len(text) > DEFAULT_LIMITS.output_file_bytes:
+        if len(text) > work.limits.output_file_bytes:
             raise PolicyError(
                 "CMD-ENG-013",
-                f"the output {name!r} is larger than {DEFAULT_LIMITS.output_file_bytes} bytes",
+                f"the output {name!r} is larger than {work.limits.output_file_bytes} bytes",
                 hint="split it into several files",
             )
         self.fp.write(text)

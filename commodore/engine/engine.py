@@ -204,6 +204,7 @@ def publish(run: Run) -> None:
     with _beside(run) as beside:
         fresh = beside / "compiled"
         fresh.mkdir()
+        fresh.chmod(0o755)  # whatever the umask
         for name in run.jobs:
             _move(run.rendered(name), fresh / name)
         if run.request.replace_all:

@@ -79,7 +79,10 @@ def _rewrite(file: Path, target: Path, arguments: Mapping[str, Any], confinement
             if metadata is not None and not isinstance(metadata, dict):
                 raise InputError("CMD-ENG-046", f"{place} holds an object whose metadata is no map", locations=[place])
             document["metadata"] = {**(metadata or {}), "namespace": arguments["namespace"]}
-        objects.append(as_jsonnet(document))
+        try:
+            objects.append(as_jsonnet(document))
+        except OverflowError as error:
+            raise InputError("CMD-ENG-046", f"{place} holds a number that is too large", locations=[place]) from error
     target.write_text(manifests.dump_stream(objects), encoding="utf-8")
     if file != target:
         os.unlink(file)

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import hashlib
 import json
+import os
 import subprocess
 import sys
+import tempfile
 import textwrap
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -15,6 +18,7 @@ import yaml
 from commodore.engine import COMPILE_STAGE, CompiledInstance, CompileRequest, Engine, InstanceJob
 from commodore.errors import EnvironmentFault, Findings, InputError, InternalError, PolicyError
 from commodore.events import StageAdvanced, Warned, ignore
+from commodore.limits import DEFAULT_LIMITS
 from tests.engine.world import World, jsonnet, node
 
 
@@ -353,3 +357,54 @@ def test_findings_are_flat(world: World) -> None:
         world.compile()
     assert json.dumps([error.as_dict() for error in caught.value.errors])
     assert all(error.code == "CMD-ENG-008" for error in caught.value.errors)
+
+
+def test_modes_do_not_depend_on_the_umask(world: World) -> None:
+    world.add("a", jsonnet("a/main.jsonnet", "sub"))
+    world.write("dependencies/a/main.jsonnet", "{ out: { a: 1 } }")
+    old = os.umask(0o077)
+    try:
+        world.compile(replace_all=True)
+    finally:
+        os.umask(old)
+    paths = (world.root / "compiled", *(world.root / "compiled").rglob("*"))
+    assert [oct(path.stat().st_mode & 0o777) for path in paths] == ["0o755", "0o755", "0o755", "0o644"]
+
+
+OTHER_FILE_SYSTEM = Path("/dev/shm")
+
+
+def has_other_file_system(folder: Path) -> bool:
+    return OTHER_FILE_SYSTEM.is_dir() and OTHER_FILE_SYSTEM.stat().st_dev != folder.stat().st_dev
+
+
+def test_an_output_on_another_file_system(world: World) -> None:
+    """A component is compiled in a throw-away workspace, its output goes to the user's folder."""
+    if not has_other_file_system(world.root):
+        pytest.skip("there is one file system")
+    world.add("a", jsonnet("a/main.jsonnet"))
+    world.write("dependencies/a/main.jsonnet", "{ out: { a: 1 } }")
+    with tempfile.TemporaryDirectory(dir=OTHER_FILE_SYSTEM) as folder:
+        output = Path(folder)
+        (output / "compiled" / "other").mkdir(parents=True)
+        for text in ("a: 1\n", "a: 2\n"):
+            (compiled,) = world.compile(output=output)
+            assert (compiled.directory / "out.yaml").read_text() == text
+            world.write("dependencies/a/main.jsonnet", "{ out: { a: 2 } }")
+        assert sorted(path.name for path in output.iterdir()) == ["compiled"]
+        assert sorted(path.name for path in (output / "compiled").iterdir()) == ["a", "other"]
+
+
+def test_limits_of_sizes(tmp_path: Path) -> None:
+    limits = replace(DEFAULT_LIMITS, output_file_bytes=100)
+    job = InstanceJob("a", "a", tmp_path)
+    request = CompileRequest(root=tmp_path, output=tmp_path, search_paths=(tmp_path,), refs=tmp_path)
+    (tmp_path / "main.jsonnet").write_text("{ out: { text: std.repeat('x', 100) } }")
+    nodes = {"a": node({"kapitan": {"compile": [jsonnet("main.jsonnet")]}})}
+    with Engine(processes=1, announce=ignore, limits=limits) as engine, pytest.raises(PolicyError) as caught:
+        engine.compile([job], nodes, request)
+    assert caught.value.code == "CMD-ENG-013"
+    small = replace(DEFAULT_LIMITS, inventory_bytes=10)
+    with Engine(processes=1, announce=ignore, limits=small) as engine, pytest.raises(PolicyError) as caught:
+        engine.compile([job], nodes, request)
+    assert caught.value.code == "CMD-ENG-002"
