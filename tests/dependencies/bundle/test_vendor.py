@@ -115,40 +115,51 @@ def test_warnings_are_repeated_when_nothing_is_done(bundler: Bundler, libraries:
     assert second.conflicts == first.conflicts
 
 
+def link_instead(path: Path, target: str) -> None:
+    """A link where a link or a folder was; the folder is moved to where the link leads."""
+    if path.is_symlink():
+        path.unlink()
+    else:
+        path.rename(path.parent / target)
+    path.symlink_to(target)
+
+
+def folder_instead(path: Path) -> None:
+    path.unlink()
+    (path / "deep").mkdir(parents=True)
+
+
+def file_instead(path: Path) -> None:
+    path.unlink()
+    path.write_text("in the way", encoding="utf-8")
+
+
+def leave_as_killed(vendor: Path) -> None:
+    (vendor / ".cache/installed.json").unlink()
+    (vendor / ".cache/.new-abc/x").mkdir(parents=True)
+    (vendor / "lib").unlink()
+    (vendor / ".lib-123").symlink_to("nowhere")
+
+
+CONTENT = ".cache/git.example.com%2Forg%2Flib-master"
+
 DAMAGES: dict[str, Callable[[Path], object]] = {
     "a changed file": lambda vendor: (vendor / "lib/main.libsonnet").write_text("evil"),
     "a new file": lambda vendor: (vendor / "lib/new").write_text("evil"),
     "a missing file": lambda vendor: (vendor / "lib/main.libsonnet").unlink(),
     "a missing legacy link": lambda vendor: (vendor / "lib").unlink(),
-    "a link elsewhere": lambda vendor: ((vendor / "lib").unlink(), (vendor / "lib").symlink_to("/etc")),
+    "a link elsewhere": lambda vendor: link_instead(vendor / "lib", "/etc"),
     "a missing package": lambda vendor: (vendor / NAME / "lib").unlink(),
-    "missing content": lambda vendor: shutil.rmtree(next(iter((vendor / ".cache").glob("git*")))),
-    "a folder in the way": lambda vendor: ((vendor / "lib").unlink(), (vendor / "lib/deep").mkdir(parents=True)),
-    "a file in the way": lambda vendor: (
-        (vendor / NAME / "lib").unlink(),
-        (vendor / NAME / "lib").write_text("in the way"),
-    ),
+    "missing content": lambda vendor: shutil.rmtree(vendor / CONTENT),
+    "a folder in the way": lambda vendor: folder_instead(vendor / "lib"),
+    "a file in the way": lambda vendor: file_instead(vendor / NAME / "lib"),
     "no folder at all": shutil.rmtree,
     "an empty stamp": lambda vendor: (vendor / ".cache/installed.json").write_text(""),
     "a stamp of another shape": lambda vendor: (vendor / ".cache/installed.json").write_text("[1]"),
-    "what a killed run leaves": lambda vendor: (
-        (vendor / ".cache/installed.json").unlink(),
-        (vendor / ".cache/.new-abc/x").mkdir(parents=True),
-        (vendor / "lib").unlink(),
-        (vendor / ".lib-123").symlink_to("nowhere"),
-    ),
-    "the cache folder a link": lambda vendor: (
-        (vendor / ".cache").rename(vendor.parent / "elsewhere"),
-        (vendor / ".cache").symlink_to("../elsewhere"),
-    ),
-    "the folder a link": lambda vendor: (
-        vendor.rename(vendor.parent / "elsewhere"),
-        vendor.symlink_to("elsewhere"),
-    ),
-    "content a link": lambda vendor: (
-        next(iter((vendor / ".cache").glob("git*"))).rename(vendor.parent / "elsewhere"),
-        (vendor / ".cache/git.example.com%2Forg%2Flib-master").symlink_to("../../elsewhere"),
-    ),
+    "what a killed run leaves": leave_as_killed,
+    "the cache folder a link": lambda vendor: link_instead(vendor / ".cache", "../elsewhere"),
+    "the folder a link": lambda vendor: link_instead(vendor, "elsewhere"),
+    "content a link": lambda vendor: link_instead(vendor / CONTENT, "../../elsewhere"),
 }
 
 
