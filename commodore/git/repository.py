@@ -14,13 +14,14 @@ from commodore.events import Announce, Noted, Warned, ignore
 from commodore.git import _refs
 from commodore.git._export import write_tree
 from commodore.git._refs import DISCARDED, FULL_SHA, RemoteRefs, Revision
+from commodore.git._repair import move_in, own_tips
 from commodore.git.runner import Children, GitResult, run
 from commodore.git.urls import normalize, push_url, redact, repository_key, shown
 from commodore.limits import DEFAULT_LIMITS, Limits
-from commodore.workspace import guard_disk, remove_tree
+from commodore.workspace import guard_disk, remove_tree, replace_tree
 
 _FETCH = "+refs/heads/*:refs/remotes/origin/*"
-_FETCH_TAGS = "+refs/tags/*:refs/tags/*"
+_FETCH_ALL = ("fetch", "--no-tags", "--prune", "--no-write-fetch-head", "origin", _FETCH, "+refs/tags/*:refs/tags/*")
 FALLBACK_BRANCH = "master"
 _HEAD = re.compile(r"^ref: refs/heads/(?P<branch>.+)\tHEAD$", re.MULTILINE)
 
@@ -33,7 +34,8 @@ class Repository:
         path: the folder of the bare clone; it need not exist yet.
         offline: never talk to the remote.
 
-    Methods may be called from several threads. Those that talk to the remote raise EnvironmentFault when it fails.
+    Methods may be called from several threads; `lock` keeps several calls together.
+    Those that talk to the remote raise EnvironmentFault when it fails.
     """
 
     def __init__(
@@ -54,7 +56,7 @@ class Repository:
         self.limits = limits
         self.announce = announce
         self._children = children
-        self._lock = threading.RLock()
+        self.lock = threading.RLock()
         self._ready = False
         self._refs: RemoteRefs | None = None
         self._remote_head: str | None = None
@@ -66,7 +68,7 @@ class Repository:
 
     def prefer_url(self, url: str) -> None:
         """Fetch from `url` from now on (it names the same repository)."""
-        with self._lock:
+        with self.lock:
             self.url = normalize(url)
             self._ready = False
 
@@ -78,11 +80,11 @@ class Repository:
         Raises:
             EnvironmentFault: something else is in the folder's place, or the clone is damaged.
         """
-        with self._lock:
+        with self.lock:
             if self._ready:
                 return
-            if not self.path.exists():
-                self._create()
+            if not self.path.exists() or (self.path.is_dir() and not any(self.path.iterdir())):
+                self._make(fetch=False)
             elif not _looks_bare(self.path):
                 raise EnvironmentFault(
                     "CMD-GIT-020",
@@ -102,12 +104,11 @@ class Repository:
         Raises:
             EnvironmentFault: offline and never fetched; or the remote does not answer.
         """
-        with self._lock:
+        with self.lock:
             self._refuse_offline("it must be fetched")
             self.ensure()
             before = self.refs()
-            arguments = ["fetch", "--no-tags", "--prune", "--no-write-fetch-head", "origin", _FETCH, _FETCH_TAGS]
-            answer = self._run(arguments)
+            answer = self._run(_FETCH_ALL)
             if answer.stderr.strip():
                 self._refs = None
                 self._keep_lost_tags(before, self.refs())
@@ -117,7 +118,7 @@ class Repository:
         """Ask the remote for one commit that no branch or tag contains. Returns whether it is here now."""
         if not FULL_SHA.match(sha):
             return False
-        with self._lock:
+        with self.lock:
             if self.offline:
                 return self.has_commits([sha])
             self._run(["fetch", "--no-tags", "--no-write-fetch-head", "origin", sha], check=False)
@@ -125,7 +126,7 @@ class Repository:
 
     def refs(self) -> RemoteRefs:
         """The remote's branches and tags as of the last fetch."""
-        with self._lock:
+        with self.lock:
             if self._refs is None:
                 self.ensure_present()
                 self._refs = _refs.read_refs(self.path, self.limits.git_timeout)
@@ -147,7 +148,7 @@ class Repository:
         Git before 2.48 cannot learn it while fetching, so this costs a connection of its own, and only repositories
         that are used without a version pay it. A remote that names none has the default branch `master`.
         """
-        with self._lock:
+        with self.lock:
             if self.offline or self._remote_head is not None:
                 return self._remote_head or self.refs().head or FALLBACK_BRANCH
             self.ensure()
@@ -211,17 +212,49 @@ class Repository:
         """Protect commits from being lost by giving each a ref below `refs/commodore/discarded`. Returns the refs."""
         return keep_commits(self.path, shas, self.limits.git_timeout)
 
-    def _create(self) -> None:
+    def rebuild(self) -> bool:
+        """Make a damaged clone anew from its remote, unless something in it could be lost by that.
+
+        Worktrees and local branches are kept. Returns whether it was done.
+
+        Raises:
+            EnvironmentFault: the remote does not answer; the damaged clone is as it was.
+        """
+        with self.lock:
+            tips = None if self.offline else own_tips(self.path)
+            if tips is None or not self._make(fetch=True, tips=tips):
+                return False
+            self.fetched, self._refs = True, None
+            self.announce(
+                Warned(
+                    "CMD-GIT-024",
+                    f"the clone of {self.display_url} was damaged and was made anew; nothing in it was lost",
+                    hint="if this happens again, check the disk",
+                )
+            )
+            return True
+
+    def _make(self, *, fetch: bool, tips: dict[str, str] | None = None) -> bool:
+        """Make the clone beside its place and put it there when it is complete and has all objects of `tips`."""
+        timeout = self.limits.git_timeout
         with guard_disk(self.path):
             self.path.parent.mkdir(parents=True, exist_ok=True)
             fresh = Path(tempfile.mkdtemp(prefix=".new-", dir=self.path.parent))
         try:
-            arguments = ["init", "--quiet", "--bare", "--template=", f"--initial-branch={FALLBACK_BRANCH}"]
-            run([*arguments, "--", str(fresh)], cwd=fresh, timeout=self.limits.git_timeout)
             fresh.chmod(0o755)
+            arguments = ["init", "--quiet", "--bare", "--template=", f"--initial-branch={FALLBACK_BRANCH}"]
+            run([*arguments, "--", str(fresh)], cwd=fresh, timeout=timeout, children=self._children)
             self._configure(fresh)
-            with guard_disk(self.path):
-                fresh.rename(self.path)
+            if fetch:
+                run(_FETCH_ALL, cwd=fresh, timeout=timeout, children=self._children)
+            if tips:
+                check = "".join(f"{sha}\n" for sha in tips.values()).encode()
+                answer = run(["cat-file", "--batch-check=%(objecttype)"], cwd=fresh, timeout=timeout, input=check)
+                if any(line.endswith(" missing") for line in answer.text.splitlines()):
+                    return False
+                move_in(self.path, fresh, tips, timeout)
+            replace_tree(fresh, self.path)
+            return True
         finally:
             remove_tree(fresh)
 

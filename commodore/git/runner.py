@@ -66,6 +66,10 @@ _FIXED_SETTINGS = (
 )
 
 
+DAMAGED = "CMD-GIT-021"
+"""The code of the error for a repository that is damaged."""
+
+
 def _any_of(*patterns: str) -> re.Pattern[str]:
     return re.compile("|".join(patterns), re.IGNORECASE)
 
@@ -265,7 +269,7 @@ def fault(arguments: Sequence[str], result: GitResult, place: Path) -> Commodore
         )
     if _DAMAGED.search(result.stderr) and "does not appear to be" not in result.stderr:
         return EnvironmentFault(
-            "CMD-GIT-021",
+            DAMAGED,
             f"the git repository {place} is damaged: {words}",
             hint="look at it with 'git fsck'; once nothing in it is missed, remove it and run again",
             locations=[str(place)],

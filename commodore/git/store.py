@@ -8,11 +8,11 @@ from collections.abc import Iterable
 from concurrent.futures import FIRST_EXCEPTION, Future, ThreadPoolExecutor, wait
 from pathlib import Path
 
-from commodore.errors import CommodoreError, InputError, raise_all
+from commodore.errors import CommodoreError, EnvironmentFault, InputError, raise_all
 from commodore.events import Announce, StageAdvanced, ignore
 from commodore.git._refs import FULL_SHA
 from commodore.git.repository import Repository
-from commodore.git.runner import Children
+from commodore.git.runner import DAMAGED, Children
 from commodore.git.urls import is_local, normalize, redact, repository_key
 from commodore.limits import DEFAULT_LIMITS, Limits
 
@@ -113,11 +113,21 @@ class RepositoryStore:
     def _sync_one(self, repository: Repository, wanted: set[str | None]) -> CommodoreError | None:
         start = time.perf_counter()
         try:
-            if self._bring(repository, wanted):
+            with repository.lock:
+                asked = self._bring_or_rebuild(repository, wanted)
+            if asked:
                 self._announce(StageAdvanced(FETCH_STAGE, repository.display_url, time.perf_counter() - start))
         except CommodoreError as error:
             return error
         return None
+
+    def _bring_or_rebuild(self, repository: Repository, wanted: set[str | None]) -> bool:
+        try:
+            return self._bring(repository, wanted)
+        except EnvironmentFault as error:
+            if error.code != DAMAGED or not repository.rebuild():
+                raise
+        return self._bring(repository, wanted) or True
 
     def _bring(self, repository: Repository, wanted: set[str | None]) -> bool:
         """Make the wanted versions resolvable, as far as they exist. Returns whether the remote was asked."""

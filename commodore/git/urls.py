@@ -121,6 +121,8 @@ def _refuse_unsafe(url: str) -> None:
         raise _invalid(url, "it holds control characters or backslashes")
     if url.startswith("-"):
         raise _invalid(url, "git would take it for an option")
+    if ("?" in url or "#" in url) and not url.startswith(("/", "http://", "https://")):
+        raise _invalid(url, "only HTTP URLs have a query or a fragment")
     if _HELPER.match(url):
         raise _forbidden_transport(url, url.partition("::")[0])
 

@@ -115,9 +115,9 @@ def _go_to(repository: Repository, folder: Path, changes: LocalChanges, revision
     """Move HEAD and the files: along with the branch where the user is on it alone, else detached."""
     wanted = revision.kind == "branch" and changes.branch == revision.version and not changes.unpushed
     if wanted and users_of_branch(repository.path, revision.version) == 1:
-        answer = _git(repository, folder, "merge", "--quiet", "--ff-only", revision.sha, check=False)
-        if answer.returncode == 0 or "Not possible to fast-forward" not in answer.stderr:
-            return answer
+        ahead = _git(repository, folder, "merge-base", "--is-ancestor", "HEAD", revision.sha, check=False)
+        if ahead.returncode == 0:
+            return _git(repository, folder, "merge", "--quiet", "--ff-only", revision.sha, check=False)
     return _git(repository, folder, "checkout", "--quiet", "--detach", revision.sha, check=False)
 
 

@@ -1,0 +1,169 @@
+"""All repositories of a run: one clone each, fetched at most once, in parallel (C16; spec b 1.2, 1.4)."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+
+import pytest
+
+from commodore.errors import CommodoreError, EnvironmentFault, Findings, InputError
+from commodore.events import StageAdvanced
+from commodore.git import FETCH_STAGE, RepositoryStore
+from tests.git.conftest import Heard
+from tests.world.repos import GitCalls, GitWorld, failing_server, git
+
+NewRun = Callable[..., RepositoryStore]
+
+
+def test_one_fetch_per_repository_and_run(
+    store: RepositoryStore, world: GitWorld, calls: GitCalls, heard: Heard
+) -> None:
+    """C16; weak point: two network fetches per dependency and run, repeated for every user of the repository."""
+    one, two = world.remote("one", {"a": "1"}), world.remote("two", {"a": "1"})
+    one.tag("v1")
+    calls.forget()
+    store.sync([(one.url, "master"), (one.url, "v1"), (two.url, "master"), (one.url, "master")])
+    assert calls.count("fetch") == 2
+    store.sync([(one.url, "v1"), (two.url, "master")])
+    assert calls.count("fetch") == 2
+    assert sorted(event.item for event in heard if isinstance(event, StageAdvanced)) == [one.url, two.url]
+    assert {event.stage for event in heard if isinstance(event, StageAdvanced)} == {FETCH_STAGE}
+
+
+def test_a_full_commit_id_that_is_there_needs_no_network(new_run: NewRun, world: GitWorld, heard: Heard) -> None:
+    """Weak point: fetched even when the pinned commit is already present."""
+    remote = world.remote(files={"a": "1"})
+    sha = remote.sha()
+    new_run().sync([(remote.url, "master")])
+    remote.vanish()
+    heard.clear()
+    store = new_run()
+    store.sync([(remote.url, sha)])
+    assert store.repository(remote.url).resolve(sha).sha == sha
+    assert heard == []
+    with pytest.raises(EnvironmentFault):
+        store.sync([(remote.url, sha), (remote.url, "master")])
+
+
+def test_a_version_that_appears_during_a_run_is_fetched(store: RepositoryStore, world: GitWorld) -> None:
+    remote = world.remote(files={"a": "1"})
+    store.sync([(remote.url, "master")])
+    remote.commit({"a": "2"})
+    remote.tag("late")
+    store.sync([(remote.url, "master")])
+    with pytest.raises(InputError):
+        store.repository(remote.url).resolve("late")
+    store.sync([(remote.url, "late")])
+    assert store.repository(remote.url).resolve("late").kind == "tag"
+
+
+def test_a_version_that_does_not_exist_is_sought_once(store: RepositoryStore, world: GitWorld, calls: GitCalls) -> None:
+    remote = world.remote(files={"a": "1"})
+    calls.forget()
+    for _ in range(3):
+        store.sync([(remote.url, "nope")])
+    assert calls.count("fetch") == 2
+
+
+def test_a_commit_that_no_branch_contains_is_asked_for(store: RepositoryStore, world: GitWorld) -> None:
+    """C12: a full commit id of a deleted branch works as long as the server has it."""
+    remote = world.remote(files={"a": "1"})
+    sha = remote.commit({"a": "2"}, branch="short-lived")
+    remote.delete_branch("short-lived")
+    store.sync([(remote.url, sha)])
+    assert store.repository(remote.url).resolve(sha).sha == sha
+
+
+def test_the_first_url_is_fetched_unless_a_later_one_is_ssh(store: RepositoryStore) -> None:
+    """Spec b 1.2: `ssh://` wins, `git@host:path` and others do not."""
+    first = store.repository("https://git.example.com/x.git")
+    assert store.repository("git@git.example.com:x.git") is first
+    assert store.repository("https://tess@git.example.com/x") is first
+    assert first.url == "https://git.example.com/x.git"
+    first.ensure()
+    assert store.repository("ssh://git@git.example.com/x.git") is first
+    assert store.repository("https://git.example.com/x.git") is first
+    first.ensure()
+    assert git(first.path, "remote", "get-url", "origin") == "ssh://git@git.example.com/x.git"
+    assert git(first.path, "remote", "get-url", "--push", "origin") == "ssh://git@git.example.com/x.git"
+
+
+def test_servers_on_two_ports_do_not_share_a_clone(store: RepositoryStore) -> None:
+    """Weak point: ports were not part of the key."""
+    one = store.repository("https://git.example.com:8443/x.git")
+    assert store.repository("https://git.example.com/x.git").path != one.path
+
+
+def test_a_local_and_a_remote_repository_do_not_share_a_clone(store: RepositoryStore) -> None:
+    store.repository("https://srv/x.git")
+    with pytest.raises(InputError) as error:
+        store.repository("/srv/x.git")
+    assert error.value.code == "CMD-GIT-013"
+
+
+def test_all_failures_are_reported_and_the_rest_is_fetched(store: RepositoryStore, world: GitWorld) -> None:
+    """Weak point: an unreachable remote ended in a traceback quoting git commands."""
+    good = world.remote("good", {"a": "1"})
+    gone = world.remote("gone", {"a": "1"})
+    gone.vanish()
+    with failing_server(500) as url, pytest.raises(Findings) as findings:
+        store.sync([(gone.url, "x"), (f"{url}/x.git", None), ("ext::x", "y"), (good.url, "master")])
+    assert sorted(error.code for error in findings.value.errors) == ["CMD-GIT-005", "CMD-GIT-005", "CMD-GIT-011"]
+    assert store.repository(good.url).resolve("master").sha == good.sha()
+    for error in findings.value.errors:
+        assert "-c " not in error.message
+        assert error.hint
+
+
+@pytest.mark.parametrize(("status", "code"), [(401, "CMD-GIT-004"), (403, "CMD-GIT-004"), (404, "CMD-GIT-005")])
+def test_web_servers_that_refuse(store: RepositoryStore, status: int, code: str) -> None:
+    """No prompt, no credentials in the message, and a hint that fits."""
+    with failing_server(status) as url:
+        private = url.replace("http://", "http://tess:geheim@") + "/x.git"
+        with pytest.raises(EnvironmentFault) as error:
+            store.sync([(private, "master")])
+    assert error.value.code == code
+    assert "geheim" not in f"{error.value} {error.value.hint} {error.value.as_dict()}"
+
+
+def test_offline_uses_what_is_there(new_run: NewRun, world: GitWorld, calls: GitCalls) -> None:
+    remote = world.remote(files={"a": "1"})
+    store = new_run(offline=True)
+    with pytest.raises(EnvironmentFault) as error:
+        store.sync([(remote.url, "master")])
+    assert error.value.code == "CMD-GIT-023"
+    new_run().sync([(remote.url, "master")])
+    remote.vanish()
+    calls.forget()
+    store = new_run(offline=True)
+    store.sync([(remote.url, "master"), (remote.url, None), (remote.url, "new"), (remote.url, "0" * 40)])
+    assert store.repository(remote.url).resolve("master").kind == "branch"
+    with pytest.raises(InputError) as unknown:
+        store.repository(remote.url).resolve("new")
+    assert "offline" in unknown.value.hint
+    with pytest.raises(EnvironmentFault):
+        store.repository(remote.url).fetch()
+    assert not {"fetch", "ls-remote"} & set(calls.verbs)
+
+
+def test_many_threads_may_use_one_store(store: RepositoryStore, world: GitWorld, calls: GitCalls) -> None:
+    remote = world.remote(files={"a": "1"})
+    calls.forget()
+    failures: list[CommodoreError] = []
+
+    def work() -> None:
+        try:
+            store.sync([(remote.url, "master")])
+            store.repository(remote.url).resolve("master")
+        except CommodoreError as error:
+            failures.append(error)
+
+    threads = [threading.Thread(target=work) for _ in range(6)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert failures == []
+    assert calls.count("init") == 1
+    assert calls.count("fetch") == 1

@@ -1,0 +1,232 @@
+"""Real git repositories that act as remotes, and the accidents that happen to remotes.
+
+A `GitWorld` makes `Remote`s: bare repositories in a folder, reached by `file://` URLs. Their history is written by
+`git fast-import`, so a commit costs one process and needs no working copy; the clock ticks a minute per commit.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import shutil
+import subprocess
+import threading
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+
+import pytest
+
+
+@dataclass(frozen=True, slots=True)
+class Link:
+    """A symbolic link in a commit."""
+
+    target: str
+
+
+@dataclass(frozen=True, slots=True)
+class Script:
+    """An executable file in a commit."""
+
+    content: str
+
+
+Content = str | bytes | Link | Script | None
+"""What a commit does to a path; None removes it."""
+
+
+def git(folder: Path, *arguments: str, input: bytes | None = None, check: bool = True) -> str:
+    """Run git as a user in a terminal would, and return what it printed, without the last line feed."""
+    result = subprocess.run(["git", *arguments], cwd=folder, input=input, capture_output=True, check=False)
+    if check and result.returncode != 0:
+        raise AssertionError(f"git {' '.join(arguments)}: {result.stderr.decode()}")
+    return result.stdout.decode().removesuffix("\n")
+
+
+class GitWorld:
+    """A folder full of remote repositories."""
+
+    def __init__(self, root: Path) -> None:
+        self.root = root
+        self._seconds = 1_700_000_000
+
+    def remote(
+        self, name: str = "repo", files: Mapping[str, Content] | None = None, *, branch: str = "master"
+    ) -> Remote:
+        """A new remote with one commit of `files` on its default branch; without files it is empty."""
+        path = self.root / f"{name}.git"
+        path.mkdir(parents=True)
+        git(path, "init", "--quiet", "--bare", "--template=", f"--initial-branch={branch}")
+        git(path, "config", "uploadpack.allowAnySHA1InWant", "true")
+        remote = Remote(self, path, branch)
+        if files is not None:
+            remote.commit(files)
+        return remote
+
+    def tick(self) -> int:
+        """The next time, in seconds since 1970."""
+        self._seconds += 60
+        return self._seconds
+
+
+@dataclass
+class Remote:
+    """A remote repository. `branch` is its default branch."""
+
+    world: GitWorld
+    path: Path
+    branch: str
+
+    @property
+    def url(self) -> str:
+        return f"file://{self.path}"
+
+    def commit(self, files: Mapping[str, Content], *, branch: str | None = None, message: str = "Change") -> str:
+        """Add a commit to a branch (the default one), which begins empty if it does not exist. Returns its id."""
+        branch = branch or self.branch
+        stream = [f"commit refs/heads/{branch}\n".encode(), self._signature("committer"), _data(message.encode())]
+        if self.sha(branch, missing=""):
+            stream.append(f"from refs/heads/{branch}^0\n".encode())
+        for path, content in files.items():
+            stream.append(_change(path, content))
+        git(self.path, "fast-import", "--quiet", "--force", input=b"".join(stream))
+        return self.sha(branch)
+
+    def sha(self, name: str | None = None, *, missing: str | None = None) -> str:
+        """The commit that a name stands for."""
+        found = git(self.path, "rev-parse", "--verify", "--quiet", f"{name or self.branch}^{{commit}}", check=False)
+        if not found and missing is None:
+            raise AssertionError(f"no {name} in {self.path}")
+        return found or missing or ""
+
+    def start_branch(self, name: str, at: str | None = None) -> None:
+        """Make or move a branch, as a forced push does."""
+        git(self.path, "update-ref", f"refs/heads/{name}", self.sha(at))
+
+    def delete_branch(self, name: str) -> None:
+        git(self.path, "update-ref", "-d", f"refs/heads/{name}")
+
+    def tag(self, name: str, at: str | None = None, *, annotated: bool = False) -> None:
+        """Make or move a tag."""
+        arguments = ["--annotate", "--message", name] if annotated else []
+        git(self.path, "tag", "--force", *arguments, name, at or self.branch)
+
+    def delete_tag(self, name: str) -> None:
+        git(self.path, "tag", "--delete", name)
+
+    def change_default_branch(self, name: str) -> None:
+        git(self.path, "symbolic-ref", "HEAD", f"refs/heads/{name}")
+        self.branch = name
+
+    def rewrite(self, files: Mapping[str, Content], *, branch: str | None = None) -> str:
+        """Replace a branch by one new commit without parents, as a forced push after a rebase does."""
+        git(self.path, "update-ref", "-d", f"refs/heads/{branch or self.branch}")
+        return self.commit(files, branch=branch)
+
+    def hook(self, name: str, script: str) -> None:
+        """Let the server run a shell script on its side."""
+        path = self.path / "hooks" / name
+        path.parent.mkdir(exist_ok=True)
+        path.write_text(f"#!/bin/sh\n{script}\n", encoding="utf-8")
+        path.chmod(0o755)
+
+    def refuse_pushes(self, words: str) -> None:
+        """Let the server refuse every push, saying why."""
+        self.hook("pre-receive", f"echo '{words}' >&2; exit 1")
+
+    def vanish(self) -> None:
+        """The server is gone."""
+        shutil.move(self.path, self.path.with_suffix(".gone"))
+
+    def return_again(self) -> None:
+        shutil.move(self.path.with_suffix(".gone"), self.path)
+
+    def files(self, version: str | None = None) -> dict[str, str]:
+        """All files of a commit."""
+        names = git(self.path, "ls-tree", "-r", "--name-only", "-z", version or self.branch).split("\0")
+        return {name: git(self.path, "show", f"{version or self.branch}:{name}") for name in names if name}
+
+    def clone(self, folder: Path) -> Path:
+        """An ordinary clone, as a user makes one."""
+        git(self.path, "clone", "--quiet", self.url, str(folder))
+        return folder
+
+    def _signature(self, role: str) -> bytes:
+        return f"{role} Tess Ter <tess@example.com> {self.world.tick()} +0000\n".encode()
+
+
+def _data(content: bytes) -> bytes:
+    return b"data %d\n%s\n" % (len(content), content)
+
+
+def _change(path: str, content: Content) -> bytes:
+    if content is None:
+        return f"D {path}\n".encode()
+    if isinstance(content, Link):
+        return f"M 120000 inline {path}\n".encode() + _data(content.target.encode())
+    mode = "100755" if isinstance(content, Script) else "100644"
+    text = content.content if isinstance(content, Script) else content
+    return f"M {mode} inline {path}\n".encode() + _data(text if isinstance(text, bytes) else text.encode())
+
+
+@contextlib.contextmanager
+def failing_server(status: int) -> Iterator[str]:
+    """A web server on loopback that answers every request with `status`; gives its URL."""
+
+    class Handler(BaseHTTPRequestHandler):
+        def do_GET(self) -> None:
+            self.send_response(status)
+            if status == 401:
+                self.send_header("WWW-Authenticate", "Basic")
+            self.send_header("Content-Length", "0")
+            self.end_headers()
+
+        do_POST = do_GET  # noqa: N815 - named by http.server
+
+        def log_message(self, format: str, *arguments: object) -> None:
+            pass
+
+    with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:
+        thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01})
+        thread.start()
+        try:
+            yield f"http://127.0.0.1:{server.server_port}"
+        finally:
+            server.shutdown()
+            thread.join()
+
+
+class GitCalls:
+    """Every git command that is started from now on, seen by a program of that name in front of the real one."""
+
+    def __init__(self, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        real = shutil.which("git")
+        self._log = folder / "log"
+        folder.mkdir(parents=True)
+        program = folder / "git"
+        program.write_text(
+            f"#!/bin/sh\nprintf '%s\\n' \"$*\" >>'{self._log}'\nexec '{real}' \"$@\"\n", encoding="utf-8"
+        )
+        program.chmod(0o755)
+        monkeypatch.setenv("PATH", f"{folder}{os.pathsep}{os.environ['PATH']}")
+
+    def forget(self) -> None:
+        """Begin to count anew."""
+        self._log.unlink(missing_ok=True)
+
+    @property
+    def verbs(self) -> list[str]:
+        """The commands (`fetch`, `status`, ...) in order."""
+        lines = self._log.read_text(encoding="utf-8").splitlines() if self._log.exists() else []
+        return [_verb(line.split(" ")) for line in lines]
+
+    def count(self, verb: str) -> int:
+        return self.verbs.count(verb)
+
+
+def _verb(words: list[str]) -> str:
+    while words and words[0].startswith("-"):
+        words = words[2:] if words[0] == "-c" else words[1:]
+    return words[0] if words else ""
