@@ -15,10 +15,10 @@ from commodore.git.urls import normalize, push_url, redact, redact_text, reposit
 from commodore.git.worktree import Checkout, check_out
 
 __all__ = [
-    "FALLBACK_AUTHOR",
-    "FETCH_STAGE",
     "Author",
     "Checkout",
+    "FALLBACK_AUTHOR",
+    "FETCH_STAGE",
     "GitResult",
     "Kind",
     "LocalChanges",

@@ -79,7 +79,9 @@ def _add(repository: Repository, folder: Path, revision: Revision) -> None:
     with guard_disk(folder):
         folder.parent.mkdir(parents=True, exist_ok=True)
     arguments = ["worktree", "add", "--force", "--force", "--detach", "--no-checkout", "--", str(folder), revision.sha]
-    run(arguments, cwd=repository.path, timeout=repository.limits.git_timeout)
+    # Git reads all worktrees of the repository when it makes one, and trips over one that is half made.
+    with repository.lock:
+        run(arguments, cwd=repository.path, timeout=repository.limits.git_timeout)
     files = read_worktree(folder)
     if files is None:
         raise EnvironmentFault("CMD-GIT-002", f"git made no worktree at {folder}", hint="run again")

@@ -392,10 +392,7 @@ def test_an_ordinary_clone_becomes_a_worktree(place: Place, world: GitWorld, fol
         ([], "note"),
         (["add note"], "note"),
         (["add note", "commit -qm mine"], "HEAD, refs/heads/master"),
-        (
-            ["add note", "commit -qm mine", "checkout -q HEAD~1", "branch -q -D master", "tag t ORIG_HEAD"],
-            "refs/tags/t",
-        ),
+        (["add note", "commit -qm mine", "tag t", "reset -q --hard HEAD~1"], "refs/tags/t"),
         (["add note", "stash -q"], "refs/stash"),
         (["switch -qc mine", "add note", "commit -qm mine", "switch -q master"], "refs/heads/mine"),
     ],
