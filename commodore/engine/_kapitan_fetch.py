@@ -109,7 +109,7 @@ def _reason(error: Exception) -> str:
 
 
 def _install(limits: Limits) -> None:
-    """Bounded downloads, and archives whose members are looked at, in place of Kapitan's functions."""
+    """Lean clones, bounded downloads, and archives whose members are looked at, in place of Kapitan's functions."""
 
     def download(source: str) -> tuple[bytes, str]:
         return _download(source, limits)
@@ -117,8 +117,16 @@ def _install(limits: Limits) -> None:
     def unpack(file: str, folder: str, content_type: str | None) -> bool:
         return _archives.unpack(Path(file), Path(folder), content_type, limits)
 
+    base.fetch_git_source = _clone
     base.make_request = download
     base.unpack_downloaded_file = unpack
+
+
+def _clone(source: str, folder: str, _kind: str) -> None:
+    """A full clone, as Kapitan makes it, without the default branch's files: each dependency checks out its ref."""
+    repository = base.Repo.clone_from(source, folder, no_checkout=True)
+    if repository.head.is_detached:  # there is no default branch that Kapitan could fall back to
+        repository.git.checkout()
 
 
 def _download(source: str, limits: Limits) -> tuple[bytes, str]:

@@ -223,6 +223,13 @@ def test_git(world: World, repository: Path) -> None:
     assert (world.root / "f" / "two" / "file").read_text() == "two"
 
 
+def test_git_without_a_default_branch(world: World, repository: Path) -> None:
+    git(repository, "checkout", "-q", "--detach", "one")
+    fetch(world, {"type": "git", "source": str(repository), "output_path": "f"})
+    world.compile()
+    assert (world.root / "f" / "sub" / "file").read_text() == "one"
+
+
 @pytest.mark.parametrize(
     ("change", "kind", "code"),
     [
