@@ -6,7 +6,7 @@ import difflib
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Final, Literal
+from typing import Final, Literal, NamedTuple
 
 from commodore.limits import Limits
 
@@ -28,8 +28,13 @@ class DiffLine:
     text: str
 
 
-#: Where lines differ: what is to be done, first and last+1 line of the old, the same of the new text.
-Opcode = tuple[str, int, int, int, int]
+class Change(NamedTuple):
+    """Neighbouring lines that were replaced: from the first to before the last, counted from zero, in both texts."""
+
+    old_start: int
+    old_end: int
+    new_start: int
+    new_end: int
 
 
 def split_lines(text: str) -> list[str]:
@@ -39,8 +44,8 @@ def split_lines(text: str) -> list[str]:
     return lines if lines[-1] else lines[:-1]
 
 
-def hunks(old: Sequence[str], new: Sequence[str], limits: Limits) -> list[list[Opcode]] | None:
-    """Groups of neighbouring differences with their context, none for equal texts; None for more than is compared."""
+def changes(old: Sequence[str], new: Sequence[str], limits: Limits) -> list[Change] | None:
+    """Where two texts differ, from top to bottom; None for more than `limits.diff_matches` allows to compare."""
     start = 0
     shorter = min(len(old), len(new))
     while start < shorter and old[start] == new[start]:
@@ -48,29 +53,40 @@ def hunks(old: Sequence[str], new: Sequence[str], limits: Limits) -> list[list[O
     end = 0
     while end < shorter - start and old[-1 - end] == new[-1 - end]:
         end += 1
-    if start == len(old) == len(new):
-        return []
-    # What is equal at both ends is left out, except for the lines that are shown as context.
-    start = max(0, start - CONTEXT)
-    end = max(0, end - CONTEXT)
     old, new = old[start : len(old) - end], new[start : len(new) - end]
     if _equal_pairs(old, new) > limits.diff_matches:
         return None
-    groups = difflib.SequenceMatcher(None, old, new).get_grouped_opcodes(CONTEXT)
-    return [[(tag, a + start, b + start, c + start, d + start) for tag, a, b, c, d in group] for group in groups]
+    opcodes = difflib.SequenceMatcher(None, old, new).get_opcodes()
+    return [Change(*(line + start for line in lines)) for tag, *lines in opcodes if tag != "equal"]
 
 
-def unified(old: Sequence[str], new: Sequence[str], groups: list[list[Opcode]]) -> Iterator[DiffLine]:
-    """The lines of a unified diff, without its two header lines."""
-    for group in groups:
-        first, last = group[0], group[-1]
-        yield DiffLine("hunk", f"@@ -{_span(first[1], last[2])} +{_span(first[3], last[4])} @@")
-        for tag, old_start, old_end, new_start, new_end in group:
-            if tag == "equal":
-                yield from _lines("context", " ", old[old_start:old_end])
-            else:
-                yield from _lines("remove", "-", old[old_start:old_end])
-                yield from _lines("add", "+", new[new_start:new_end])
+def unified(old: Sequence[str], new: Sequence[str], differences: Sequence[Change]) -> Iterator[DiffLine]:
+    """The lines of a unified diff with three lines of context, without its two header lines."""
+    for hunk in _hunks(differences):
+        before = min(CONTEXT, hunk[0].old_start)
+        after = min(CONTEXT, len(old) - hunk[-1].old_end)
+        old_span = _span(hunk[0].old_start - before, hunk[-1].old_end + after)
+        new_span = _span(hunk[0].new_start - before, hunk[-1].new_end + after)
+        yield DiffLine("hunk", f"@@ -{old_span} +{new_span} @@")
+        position = hunk[0].old_start - before
+        for change in hunk:
+            yield from _lines("context", " ", old[position : change.old_start])
+            yield from _lines("remove", "-", old[change.old_start : change.old_end])
+            yield from _lines("add", "+", new[change.new_start : change.new_end])
+            position = change.old_end
+        yield from _lines("context", " ", old[position : position + after])
+
+
+def _hunks(differences: Sequence[Change]) -> Iterator[list[Change]]:
+    """Changes whose context would touch or overlap, together."""
+    hunk: list[Change] = []
+    for change in differences:
+        if hunk and change.old_start - hunk[-1].old_end > 2 * CONTEXT:
+            yield hunk
+            hunk = []
+        hunk.append(change)
+    if hunk:
+        yield hunk
 
 
 def _lines(style: LineStyle, sign: str, lines: Sequence[str]) -> Iterator[DiffLine]:

@@ -79,13 +79,13 @@ def _render_modified(file: FileChange, old: bytes, new: bytes, mode: DiffMode, l
         if normal is not None:
             old_text, new_text = normal
     old_lines, new_lines = _textdiff.split_lines(old_text), _textdiff.split_lines(new_text)
-    groups = _textdiff.hunks(old_lines, new_lines, limits)
-    if groups is None:
+    differences = _textdiff.changes(old_lines, new_lines, limits)
+    if differences is None:
         yield from _header(file)
         yield DiffLine("summary", f"too many differences to show ({len(old_lines)} lines became {len(new_lines)})")
-    elif groups:
+    elif differences:
         yield from _header(file)
-        yield from _textdiff.unified(old_lines, new_lines, groups)
+        yield from _textdiff.unified(old_lines, new_lines, differences)
 
 
 def _as_text(content: bytes) -> str | None:

@@ -3,7 +3,7 @@ from __future__ import annotations
 import subprocess
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from commodore.limits import Limits
@@ -93,7 +93,8 @@ def test_edges_of_a_unified_diff(old: str, new: str, lines: list[str]) -> None:
     assert shown(old, new) == ["--- f.yaml", "+++ f.yaml", *lines]
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=60, deadline=None)
+@example(list("aaabbaa"), list("aababbaa"))
 @given(st.lists(st.sampled_from("abcd"), max_size=30), st.lists(st.sampled_from("abcd"), max_size=30))
 def test_a_diff_can_be_applied(tmp_path_factory: pytest.TempPathFactory, old: list[str], new: list[str]) -> None:
     before, after = ("".join(f"{line}\n" for line in side) for side in (old, new))
