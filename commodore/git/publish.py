@@ -120,10 +120,10 @@ def push(folder: Path, branch: str, *, limits: Limits = DEFAULT_LIMITS) -> PushO
         return PushOutcome.PUSHED
     rejected = next((line for line in answer.text.splitlines() if line.startswith("!")), None)
     if rejected is None:
-        raise fault(["push"], answer, folder)
+        raise fault(["push"], answer, folder, redact(_origin(folder, limits)))
     if _MOVED.search(rejected):
         before = _sha(folder, f"refs/remotes/origin/{branch}", limits)
-        run(_FETCH, cwd=folder, timeout=limits.git_timeout)
+        run(_FETCH, cwd=folder, timeout=limits.git_timeout, about=redact(_origin(folder, limits)))
         if _sha(folder, f"refs/remotes/origin/{branch}", limits) != before:
             return PushOutcome.MOVED
     raise _rejection(folder, branch, rejected, answer)
@@ -137,7 +137,8 @@ def unstage(folder: Path, *, limits: Limits = DEFAULT_LIMITS) -> None:
 def _update(url: str, folder: Path, announce: Announce, limits: Limits, author: Author | None) -> PublishedClone:
     (folder / ".git" / "index.lock").unlink(missing_ok=True)  # a killed run's; whoever holds the workspace is alone
     timeout = limits.git_timeout
-    heads = run(["ls-remote", "--symref", "origin", "HEAD", "refs/heads/*"], cwd=folder, timeout=timeout).text
+    ask = ["ls-remote", "--symref", "origin", "HEAD", "refs/heads/*"]
+    heads = run(ask, cwd=folder, timeout=timeout, about=redact(url)).text
     branches = {
         name.removeprefix("refs/heads/"): sha
         for sha, _, name in (line.partition("\t") for line in heads.splitlines())
@@ -154,7 +155,7 @@ def _update(url: str, folder: Path, announce: Announce, limits: Limits, author: 
             )
         return _begin(url, folder, branch if named else FALLBACK_BRANCH, announce, limits, author)
     if _sha(folder, f"refs/remotes/origin/{branch}", limits) != branches[branch]:
-        run(_FETCH, cwd=folder, timeout=timeout)
+        run(_FETCH, cwd=folder, timeout=timeout, about=redact(url))
     sha = _sha(folder, f"refs/remotes/origin/{branch}", limits)
     _keep_unpushed(folder, announce, limits)
     run(["checkout", "--quiet", "--force", "-B", branch, sha], cwd=folder, timeout=timeout)
@@ -169,7 +170,7 @@ def _begin(
     """Give the clone of an empty remote its initial commit."""
     timeout = limits.git_timeout
     announce(Noted(f"{redact(url)} is empty; it gets an initial commit with the first push"))
-    run([*_FETCH], cwd=folder, timeout=timeout)  # forget branches that the remote had once
+    run(_FETCH, cwd=folder, timeout=timeout, about=redact(url))  # forget branches that the remote had once
     _keep_unpushed(folder, announce, limits)
     tree = run(["hash-object", "-w", "-t", "tree", "--stdin"], cwd=folder, timeout=timeout, input=b"").text
     environment = identity_environment(folder, author, limits)

@@ -246,7 +246,7 @@ class Repository:
             run([*arguments, "--", str(fresh)], cwd=fresh, timeout=timeout, children=self._children)
             self._configure(fresh)
             if fetch:
-                run(_FETCH_ALL, cwd=fresh, timeout=timeout, children=self._children)
+                run(_FETCH_ALL, cwd=fresh, timeout=timeout, children=self._children, about=self.display_url)
             if tips:
                 check = "".join(f"{sha}\n" for sha in tips.values()).encode()
                 answer = run(["cat-file", "--batch-check=%(objecttype)"], cwd=fresh, timeout=timeout, input=check)
@@ -316,7 +316,15 @@ class Repository:
 
     def _run(self, arguments: Sequence[str], *, check: bool = True, input: bytes | None = None) -> GitResult:
         timeout = self.limits.git_timeout
-        return run(arguments, cwd=self.path, timeout=timeout, input=input, check=check, children=self._children)
+        return run(
+            arguments,
+            cwd=self.path,
+            timeout=timeout,
+            input=input,
+            check=check,
+            children=self._children,
+            about=self.display_url,
+        )
 
 
 def check_version(version: str, place: str) -> None:

@@ -94,6 +94,7 @@ _NOT_REACHED = _any_of(
     "early EOF",
     "remote end hung up",
 )
+_REMOTE_ENDED = _any_of("does not appear to be", "remote end hung up", "could not read from remote repository")
 _DAMAGED = _any_of(
     "bad (object|ref|signature|config line|index file|tree object)",
     "invalid object",
@@ -166,6 +167,7 @@ def run(
     environment: Mapping[str, str] | None = None,
     settings: Sequence[str] = (),
     children: Children | None = None,
+    about: str = "",
 ) -> GitResult:
     """Run `git` with `arguments` in `cwd` and return what it answered.
 
@@ -176,6 +178,7 @@ def run(
         environment: variables on top of the clean environment.
         settings: git settings (`key=value`) for this call alone.
         children: knows the process while it runs, so that another thread can end it.
+        about: the repository (its URL without credentials) that errors are to name.
 
     Raises:
         EnvironmentFault: git is missing, takes too long, or (with `check`) fails.
@@ -206,15 +209,15 @@ def run(
             "CMD-GIT-001", f"git cannot be started: {error.strerror}", hint="check the git on PATH"
         ) from error
     with children.hold(process) if children else contextlib.nullcontext():
-        stdout, stderr = _communicate(process, input, timeout, arguments)
+        stdout, stderr = _communicate(process, input, timeout, _subject(arguments, about))
     result = GitResult(stdout, clean_text(stderr.decode("utf-8", "replace")), process.returncode)
     if check and result.returncode != 0:
-        raise fault(arguments, result, cwd)
+        raise fault(arguments, result, cwd, about)
     return result
 
 
 def _communicate(
-    process: subprocess.Popen[bytes], input: bytes | None, timeout: float | None, arguments: Sequence[str]
+    process: subprocess.Popen[bytes], input: bytes | None, timeout: float | None, subject: str
 ) -> tuple[bytes, bytes]:
     try:
         return process.communicate(input, timeout)
@@ -222,7 +225,7 @@ def _communicate(
         _end(process)
         raise EnvironmentFault(
             "CMD-GIT-003",
-            f"git {_verb(arguments)} did not end within {timeout:g} seconds",
+            f"{subject} did not end within {timeout:g} seconds",
             hint="check the network and the server, and run again",
         ) from None
     except BaseException:  # Ctrl-C above all: never leave a child behind
@@ -256,18 +259,20 @@ def clean_text(text: str) -> str:
     return redact_text("".join(letter for letter in text if letter == "\n" or letter.isprintable()))
 
 
-def fault(arguments: Sequence[str], result: GitResult, place: Path) -> CommodoreError:
+def fault(arguments: Sequence[str], result: GitResult, place: Path, about: str = "") -> CommodoreError:
     """The error for a git command that failed, in git's own words, with a hint that fits them."""
     words = last_words(result.stderr) or f"exit status {result.returncode}"
-    verb = _verb(arguments)
+    subject = _subject(arguments, about)
+    # What a server says about its own repository is no news about this one.
+    here = "\n".join(line for line in result.stderr.splitlines() if not line.startswith("remote:"))
     if _NO_ACCESS.search(result.stderr):
         return EnvironmentFault(
             "CMD-GIT-004",
-            f"git {verb} was refused access: {words}",
+            f"{subject} was refused access: {words}",
             hint="check your credentials: an SSH key the server knows, or a git credential helper",
             locations=[str(place)],
         )
-    if _DAMAGED.search(result.stderr) and "does not appear to be" not in result.stderr:
+    if _DAMAGED.search(here) and not _REMOTE_ENDED.search(here):
         return EnvironmentFault(
             DAMAGED,
             f"the git repository {place} is damaged: {words}",
@@ -277,11 +282,11 @@ def fault(arguments: Sequence[str], result: GitResult, place: Path) -> Commodore
     if _NOT_REACHED.search(result.stderr):
         return EnvironmentFault(
             "CMD-GIT-005",
-            f"git {verb} did not reach the repository: {words}",
+            f"{subject} did not reach the repository: {words}",
             hint="check the URL, the network, and that the repository exists and you may read it",
             locations=[str(place)],
         )
-    return EnvironmentFault("CMD-GIT-002", f"git {verb} failed: {words}", locations=[str(place)])
+    return EnvironmentFault("CMD-GIT-002", f"{subject} failed: {words}", locations=[str(place)])
 
 
 def last_words(stderr: str) -> str:
@@ -298,5 +303,6 @@ def last_words(stderr: str) -> str:
     return lines[-1] if lines else ""
 
 
-def _verb(arguments: Sequence[str]) -> str:
-    return next((argument for argument in arguments if not argument.startswith("-")), "")
+def _subject(arguments: Sequence[str], about: str) -> str:
+    verb = next((argument for argument in arguments if not argument.startswith("-")), "")
+    return f"git {verb} of {about}" if about else f"git {verb}"

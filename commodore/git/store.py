@@ -125,9 +125,15 @@ class RepositoryStore:
         try:
             return self._bring(repository, wanted)
         except EnvironmentFault as error:
-            if error.code != DAMAGED or not repository.rebuild():
+            if error.code != DAMAGED or not self._rebuild(repository, error):
                 raise
         return self._bring(repository, wanted) or True
+
+    def _rebuild(self, repository: Repository, damage: EnvironmentFault) -> bool:
+        try:
+            return repository.rebuild()
+        except EnvironmentFault as error:
+            raise damage from error
 
     def _bring(self, repository: Repository, wanted: set[str | None]) -> bool:
         """Make the wanted versions resolvable, as far as they exist. Returns whether the remote was asked."""

@@ -111,6 +111,9 @@ def test_all_failures_are_reported_and_the_rest_is_fetched(store: RepositoryStor
         store.sync([(gone.url, "x"), (f"{url}/x.git", None), ("ext::x", "y"), (good.url, "master")])
     assert sorted(error.code for error in findings.value.errors) == ["CMD-GIT-005", "CMD-GIT-005", "CMD-GIT-011"]
     assert store.repository(good.url).resolve("master").sha == good.sha()
+    named = " ".join(error.message for error in findings.value.errors)
+    assert f"git fetch of {gone.url} did not reach" in named
+    assert f"git fetch of {url}/x.git did not reach" in named
     for error in findings.value.errors:
         assert "-c " not in error.message
         assert error.hint
@@ -167,3 +170,18 @@ def test_many_threads_may_use_one_store(store: RepositoryStore, world: GitWorld,
     assert failures == []
     assert calls.count("init") == 1
     assert calls.count("fetch") == 1
+
+
+def test_a_damaged_remote_is_not_taken_for_a_damaged_clone(new_run: NewRun, world: GitWorld, heard: Heard) -> None:
+    """What the server says about its own objects leads to an error about it, and leaves the clone alone."""
+    remote = world.remote(files={"a": "1"})
+    new_run().sync([(remote.url, "master")])
+    remote.commit({"a": "2"})
+    for path in sorted(remote.path.glob("objects/pack/*.pack")) + sorted(remote.path.glob("objects/??/*")):
+        path.chmod(0o644)
+        path.write_bytes(b"")
+    with pytest.raises(EnvironmentFault) as error:
+        new_run().sync([(remote.url, "master")])
+    assert error.value.code != "CMD-GIT-021"
+    assert remote.url in error.value.message
+    assert heard.codes == []
