@@ -1,0 +1,24 @@
+// What components need to bring alerts of their own. Files of `lib` can be imported by all components of a cluster;
+// their names begin with that of the component.
+local kube = import 'lib/kube.libjsonnet';
+
+{
+  // One alert.
+  //
+  // name: name of the object and of the alert.
+  // alert: `expr` and `summary`, optionally `for` (default 5m) and `severity` (default warning).
+  Rule(name, alert): kube._Object('monitoring.coreos.com/v1', 'PrometheusRule', name) {
+    spec: {
+      groups: [{
+        name: name,
+        rules: [{
+          alert: name,
+          expr: alert.expr,
+          'for': std.get(alert, 'for', '5m'),
+          labels: { severity: std.get(alert, 'severity', 'warning') },
+          annotations: { summary: alert.summary },
+        }],
+      }],
+    },
+  },
+}
