@@ -76,7 +76,8 @@ def _explain(text: str, failures: list[tuple[str, Exception]]) -> Exception:
         if isinstance(cause, CommodoreError) and cause.exit_code != 1:
             return cause
         said = cause.message if isinstance(cause, CommodoreError | JsonnetError) else _describe(cause)
-        message = f"native function {name!r}: {said}" if name else said
+        # Imports have no name; functions of ours that no user has called are not worth naming.
+        message = f"native function {name!r}: {said}" if name and not name.startswith("commodore_") else said
         if isinstance(cause, CommodoreError | JsonnetError):
             locations = (*locations, *cause.locations)
     return JsonnetError(message, locations)

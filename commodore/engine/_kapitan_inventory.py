@@ -84,6 +84,7 @@ class RenderedInventory(Inventory):  # type: ignore[misc]
         self.initialised = True
         self._run = run
         self._views: dict[str, dict[str, Any]] = {}
+        self._plain_views: dict[str, dict[str, Any]] = {}
 
     def render_targets(self, targets: object = None, ignore_class_not_found: bool = False) -> None:
         """Nothing to do: the targets are rendered."""
@@ -95,7 +96,7 @@ class RenderedInventory(Inventory):  # type: ignore[misc]
     @cached_property
     def inventory(self) -> dict[str, Any]:
         """All targets as templates see them: what `inventory_global` gives."""
-        return {name: target.model_dump(by_alias=True) for name, target in self.targets.items()}
+        return {name: self.plain_view(name) for name in self.targets}
 
     def __getitem__(self, name: str) -> Any:
         return self.view(name)
@@ -107,6 +108,16 @@ class RenderedInventory(Inventory):  # type: ignore[misc]
         return name in self._run.jobs and (
             self._run.request.fetch or any(dependency.force_fetch for dependency in dependencies)
         )
+
+    def names(self) -> list[str]:
+        """All targets."""
+        return list(self.targets)
+
+    def plain_view(self, name: str) -> dict[str, Any]:
+        """A target as it is in what `inventory_global` gives."""
+        if name not in self._plain_views:
+            self._plain_views[name] = self.targets[name].model_dump(by_alias=True)
+        return self._plain_views[name]
 
     def view(self, name: str) -> dict[str, Any]:
         """A target as the Jsonnet function `inventory` gives it.

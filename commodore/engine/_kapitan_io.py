@@ -28,7 +28,7 @@ from kapitan.inputs.base import CompiledFile, CompilingFile
 from kapitan.utils import PrettyDumper
 
 from commodore import manifests
-from commodore.engine import _jsonnet
+from commodore.engine import _jsonnet, _lazy_inventory
 from commodore.engine._confine import Confinement
 from commodore.engine._kapitan_inventory import RenderedInventory
 from commodore.errors import InputError, PolicyError
@@ -39,6 +39,10 @@ _STYLES: dict[str, manifests.MultilineStyle] = {
     "folded": "folded",
     "double-quotes": "double-quotes",
 }
+
+
+_PACKAGE = os.path.dirname(kapitan.__file__)
+_LIBRARY = os.path.join(_PACKAGE, "lib", "kapitan.libjsonnet")
 
 
 class CommandError(Exception):
@@ -257,6 +261,7 @@ def _native_functions(search: SearchPaths) -> dict[str, Any]:
 
     return {
         **resources.resource_callbacks(search),
+        **_lazy_inventory.natives(inventory),
         "inventory": (("target", "inv_path"), read_inventory),
         "yaml_load": (("name",), lambda name: _yaml_load(search, name)),
         "yaml_load_stream": (("name",), lambda name: _yaml_load_stream(search, name)),
@@ -271,13 +276,14 @@ def _native_functions(search: SearchPaths) -> dict[str, Any]:
 def _search_import(folder: str, wanted: str, search: SearchPaths) -> tuple[str, bytes]:
     """The file of an import: beside the importing file, in Kapitan's package, in the search paths (spec c 8.7)."""
     imported = _current[-1].imported
-    package = os.path.dirname(kapitan.__file__)
-    for candidate_folder in (folder, package, *search.for_name(wanted)):
+    for candidate_folder in (folder, _PACKAGE, *search.for_name(wanted)):
         path = os.path.normpath(os.path.join(candidate_folder, wanted))
         if path in imported:
             return path, imported[path]
         if os.path.exists(path):
             content = _jsonnet.read_text(Path(path))
+            if path == _LIBRARY:
+                content = _lazy_inventory.override(content)
             if not path.startswith(search.workplace):  # what this run renders may still change
                 imported[path] = content
             return path, content

@@ -367,4 +367,4 @@ def test_jsonnet_import_that_does_not_exist(world: World) -> None:
 
 def test_jsonnet_asks_for_an_unknown_target(world: World) -> None:
     message, _ = jsonnet_error(world, "(import 'lib/kapitan.libjsonnet').inventory('aa')")
-    assert message == "native function 'inventory': there is no target 'aa' in the inventory"
+    assert message == "there is no target 'aa' in the inventory"

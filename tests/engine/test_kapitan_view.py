@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import reclass_rs
+import yaml
 
 from commodore.engine import InstanceJob
 from tests.engine.world import World, jsonnet
@@ -63,7 +64,11 @@ parameters:
 
 MAIN = """
 local kap = import 'lib/kapitan.libjsonnet';
-{ view: { all: kap.inventory_global(), one: { [n]: kap.inventory(n) for n in ['one', 'two', 'cluster'] } } }
+local names = ['one', 'two', 'cluster'];
+{
+  view: { all: kap.inventory_global(), one: { [n]: kap.inventory(n) for n in names } },
+  at_once: { all: std.native('inventory')(null, null), one: { [n]: std.native('inventory')(n, null) for n in names } },
+}
 """
 
 
@@ -77,6 +82,7 @@ def test_views_equal_kapitans(world: World) -> None:
     world.nodes |= render(world.root / "inventory")
     world.compile(fetch=False)
     without_fetching = json.loads(world.read("one/view.json"))
+    assert json.loads(world.read("one/at_once.json")) == without_fetching
 
     expected = kapitans_own(world.root, "one", "two")
     assert without_fetching["all"] == expected["all"]
@@ -98,6 +104,40 @@ def test_fetched_dependencies_have_absolute_paths(world: World) -> None:
     )
     world.compile()
     assert json.loads(world.read("a/out.json"))[0]["output_path"] == str(world.root / "fetched" / "x")
+
+
+def test_parts_of_the_view_behave_like_any_object(world: World) -> None:
+    """Parameters come one by one when they are read; adding to them, listing and comparing them is not affected."""
+    world.add("a", jsonnet("main.jsonnet"), size={"x": 1}, other=[1, 2])
+    world.write(
+        "main.jsonnet",
+        """
+        local kap = import 'lib/kapitan.libjsonnet';
+        local p = kap.inventory().parameters;
+        local added = p { size+: { y: 2 }, new: self.size.x };
+        {
+          out: {
+            added: added.size,
+            new: added.new,
+            keys: std.objectFields(p),
+            same: kap.inventory('a') == kap.inventory() && std.native('inventory')('a', null) == kap.inventory(),
+            merged: std.mergePatch(p.size, { x: null, z: 3 }),
+            has: std.objectHas(p, 'size') && !std.objectHas(p, 'sizes'),
+            get: std.get(p, 'sizes', 'nothing'),
+          },
+        }
+        """,
+    )
+    world.compile()
+    assert yaml.safe_load(world.read("a/out.yaml")) == {
+        "added": {"x": 1, "y": 2},
+        "new": 1,
+        "keys": ["_instance", "_kapitan_", "_reclass_", "kapitan", "other", "size"],
+        "same": True,
+        "merged": {"z": 3},
+        "has": True,
+        "get": "nothing",
+    }
 
 
 def render(inventory: Path) -> dict[str, Any]:
