@@ -239,15 +239,34 @@ CATALOG_LIST = (
         choices=("id", "tenant", "displayName"),
     ),
 )
-COMPONENT_COMPILE = (
+VALUES = Setting(
+    "values",
+    ("-f", "--values"),
+    "Class file with parameters; may be repeated, later ones win.",
+    kind="file",
+    multiple=True,
+    metavar="FILE",
+)
+MADE_UP_FACTS = (
     Setting(
-        "values",
-        ("-f", "--values"),
-        "Class file with parameters; may be repeated, later ones win.",
+        "facts_file",
+        ("--facts",),
+        "YAML file with the maps `facts` and `dynamic_facts` of the made-up cluster.",
         kind="file",
-        multiple=True,
         metavar="FILE",
     ),
+    Setting("fact", ("--fact",), "A fact of the made-up cluster.", metavar="KEY=VALUE", multiple=True),
+    Setting(
+        "dynamic_fact",
+        ("--dynamic-fact",),
+        "A dynamic fact of the made-up cluster; KEY may be a path with dots, a VALUE beginning with 'json:' is JSON.",
+        metavar="KEY=VALUE",
+        multiple=True,
+    ),
+)
+COMPONENT_COMPILE = (
+    VALUES,
+    *MADE_UP_FACTS,
     Setting("alias", ("-a", "--alias"), "Instance name to compile the component as.", metavar="ALIAS"),
     Setting(
         "search_paths",
@@ -272,6 +291,33 @@ COMPONENT_COMPILE = (
         ("-n", "--name"),
         "Name of the component; by default its folder's name without 'component-'.",
         metavar="NAME",
+    ),
+    PROCESSES,
+)
+PACKAGE_COMPILE = (
+    VALUES,
+    *MADE_UP_FACTS,
+    Setting(
+        "local",
+        ("--local",),
+        "Compile with the dependencies that are in the folder given with --tmp-dir.",
+        kind="switch",
+        default=False,
+    ),
+    FETCH_DEPENDENCIES,
+    Setting(
+        "keep_dir",
+        ("-k", "--keep-dir/--no-keep-dir"),
+        "Keep the temporary working directory.",
+        kind="switch",
+        default=False,
+    ),
+    Setting(
+        "tmp_dir",
+        ("--tmp-dir",),
+        "Work in this folder, and keep it; relative to the working directory.",
+        kind="path",
+        metavar="PATH",
     ),
     PROCESSES,
 )

@@ -282,6 +282,19 @@ def replace_tree(new: Path, place: Path) -> None:
             remove_tree(old)
 
 
+def copy_tree(source: Path, destination: Path) -> None:
+    """Copy a folder with its modes; symlinks stay symlinks.
+
+    Raises:
+        EnvironmentFault: the operating system refused.
+    """
+    with guard_disk(destination):
+        try:
+            shutil.copytree(source, destination, symlinks=True)
+        except shutil.Error as error:
+            raise OSError(0, str(error.args[0][0][2]), str(error.args[0][0][1])) from error
+
+
 def remove_tree(path: Path) -> None:
     """Remove a file, link or folder with all that is below it; nothing there is fine. Links are not followed.
 

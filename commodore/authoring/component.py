@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
 
+from commodore.authoring.made_up import Facts, component_parameters, write_argocd_stub
+from commodore.authoring.values import link_values
 from commodore.dependencies import ComponentMetadata, LibraryOwner, check_alias, read_metadata, resolve_libraries
 from commodore.engine import CompiledInstance, Engine, InstanceJob
 from commodore.errors import InputError, raise_all
@@ -17,7 +17,6 @@ from commodore.inventory import (
     ClassLinks,
     InstanceMeta,
     Node,
-    cluster_parameters,
     find_removed_variables,
     link_classes,
     render_inventory,
@@ -31,17 +30,7 @@ from commodore.stages.bundling import bundle_one
 from commodore.stages.checks import link_libraries
 from commodore.stages.compiling import CompileOptions, standalone_request
 from commodore.stages.components import interpreter, kustomize_wrapper
-from commodore.workspace import Workspace, link_relative, write_atomically
-
-_ARGOCD_STUB = b"""// Stands in for the library that component argocd publishes on a real cluster.
-local App(component, namespace, project='', secrets=true, base=null) = {};
-local Project(name) = {};
-
-{
-  App: App,
-  Project: Project,
-}
-"""
+from commodore.workspace import Workspace, link_relative
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,7 +76,8 @@ class ComponentCompile:
     values: tuple[Path, ...]
     search_paths: tuple[Path, ...]
     output: Path
-    options: CompileOptions
+    facts: Facts = field(default_factory=Facts)
+    options: CompileOptions = field(default_factory=CompileOptions)
 
 
 def compile_component(
@@ -130,52 +120,10 @@ def _render(workspace: Workspace, request: ComponentCompile, announce: Announce)
     raise_all(find_removed_variables([*classes, *request.values]))
     link_relative(workspace.component(source.name), source.directory)
     link_classes(workspace, [ClassLinks(source.name, source.name, source.directory, source.root)])
-    write_cluster_params(workspace, made_up_parameters(source))
+    write_cluster_params(workspace, component_parameters(source.name, source.instance, request.facts))
     meta = InstanceMeta(source.instance, source.name, source.directory, kustomize_wrapper(), interpreter(announce))
-    write_targets(workspace, [standalone_target(meta, link_values(workspace, request.values))])
+    write_targets(workspace, [standalone_target(meta, link_values(workspace.classes, request.values))])
     return render_inventory(workspace.inventory, announce=announce).nodes[source.instance]
-
-
-def link_values(workspace: Workspace, values: Sequence[Path]) -> list[str]:
-    """Link value files as classes; returns their class names, in order.
-
-    Raises:
-        InputError: two files would be one class, or a name makes no class of its own.
-    """
-    classes: dict[str, Path] = {}
-    for path in values:
-        if path.suffix not in (".yml", ".yaml") or "." in path.stem:
-            raise InputError(
-                "CMD-AUT-002",
-                f"the values file {path} cannot be used as a class",
-                hint="its name must end in .yml or .yaml and have no other dot",
-            )
-        if path.stem in classes:
-            raise InputError(
-                "CMD-AUT-003",
-                f"the values files {classes[path.stem]} and {path} have the same class name",
-                hint="rename the file",
-            )
-        classes[path.stem] = path
-        link_relative(workspace.classes / path.name, path.resolve())
-    return list(classes)
-
-
-def made_up_parameters(source: ComponentSource) -> dict[str, Any]:
-    """The facts of the cluster that components are compiled for (spec b 4.1 step 5)."""
-    return {
-        "cluster": cluster_parameters(
-            name="c-green-test-1234",
-            display_name="Test Cluster 1234",
-            catalog_url="ssh://git@git.example.com/org/repo.git",
-            tenant="t-silent-test-1234",
-            tenant_display_name="Test Tenant 1234",
-        ),
-        "facts": {"distribution": "test-distribution", "cloud": "cloudscale", "region": "rma1"},
-        "argocd": {"namespace": "test"},
-        "components": {source.name: {"url": f"https://example.com/{source.name}.git", "version": "master"}},
-        "kapitan": {"vars": {"target": source.instance}, "namespace": "test"},
-    }
 
 
 def _check_metadata(workspace: Workspace, source: ComponentSource, node: Node, announce: Announce) -> None:
@@ -185,5 +133,4 @@ def _check_metadata(workspace: Workspace, source: ComponentSource, node: Node, a
     raise_all(check_alias(source.instance, source.name, metadata, metadata, overrides_version=False) + errors)
     aliases = {name: path for name, path in links.items() if name in metadata.library_aliases}
     link_libraries(workspace, aliases)
-    if "argocd.libjsonnet" not in aliases:
-        write_atomically(workspace.libraries / "argocd.libjsonnet", _ARGOCD_STUB)
+    write_argocd_stub(workspace)

@@ -7,6 +7,7 @@ from typing import Any
 
 import click
 
+from commodore.cli._facts import read_facts
 from commodore.cli._lazy import LazyCommand, LazyGroup
 from commodore.cli._options import options
 from commodore.cli.console import console_of
@@ -46,6 +47,7 @@ def component_compile(ctx: click.Context, /, path: Path, **values: Any) -> None:
         values=values["values"],
         search_paths=values["search_paths"],
         output=values["output"],
+        facts=read_facts(values, console),
         options=CompileOptions(processes=values["processes"], verbose=console.verbosity >= 3),
     )
     with console.working():

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from pathlib import Path
+
 from commodore.dependencies import DependencySpec, discover_packages, read_specs
 from commodore.errors import InputError
 from commodore.events import stage
@@ -10,11 +13,12 @@ from commodore.names import BOOTSTRAP_TARGET
 from commodore.stages.checkouts import Dependency, Fetcher
 
 
-def fetch_packages(fetcher: Fetcher, tenant: str) -> tuple[Dependency, ...]:
+def fetch_packages(fetcher: Fetcher, tenant: str, own: Mapping[str, Path] | None = None) -> tuple[Dependency, ...]:
     """Fetch and link every package that the hierarchy includes, in name order.
 
     Args:
         tenant: the tenant's class folder, which stays.
+        own: packages that lie on disk already, and are not fetched whatever is said about them.
 
     Raises:
         CommodoreError: unknown or incomplete packages, what `Fetcher.fetch` raises, or packages that never settle.
@@ -22,16 +26,19 @@ def fetch_packages(fetcher: Fetcher, tenant: str) -> tuple[Dependency, ...]:
     workspace, announce = fetcher.workspace, fetcher.announce
     settled: dict[str, DependencySpec] = {}
     packages: list[Dependency] = []
-    link_packages(workspace, {}, tenant)
+    given = dict(own or {})
+    link_packages(workspace, given, tenant)
     with stage(announce, "fetching packages"):
         for _ in range(fetcher.limits.package_rounds):
             node = render_node(workspace.inventory, BOOTSTRAP_TARGET, ignore_missing_classes=True, announce=announce)
-            specs = read_specs(node.parameters, "package", discover_packages(node.applications))
+            included = tuple(name for name in discover_packages(node.applications) if name not in given)
+            specs = read_specs(node.parameters, "package", included)
             if specs == settled:
                 return tuple(packages)
             wanted = [(spec, workspace.package(name)) for name, spec in specs.items()]
             packages = fetcher.fetch(wanted, "package")
-            link_packages(workspace, {package.name: package.directory for package in packages}, tenant)
+            fetched = {package.name: package.directory for package in packages}
+            link_packages(workspace, fetched | given, tenant)
             moving = sorted(name for name in {*specs, *settled} if specs.get(name) != settled.get(name))
             settled = specs
     raise InputError(

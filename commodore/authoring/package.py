@@ -1,0 +1,144 @@
+"""`package compile`: one package and the components it includes, for a made-up cluster (spec b 4.2)."""
+
+from __future__ import annotations
+
+import contextlib
+import tempfile
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from commodore.authoring.made_up import TENANT_CLASSES, Facts, package_parameters, write_argocd_stub
+from commodore.authoring.values import link_values
+from commodore.engine import CompiledInstance, Engine
+from commodore.errors import InputError, did_you_mean
+from commodore.events import Announce, Noted, stage
+from commodore.git import RepositoryStore
+from commodore.inventory import bootstrap_target, render_inventory, write_class, write_cluster_params, write_targets
+from commodore.limits import DEFAULT_LIMITS, Limits
+from commodore.names import check_package_name
+from commodore.stages.bundling import bundle_libraries
+from commodore.stages.checkouts import Fetcher
+from commodore.stages.checks import check_classes, check_inventory, link_libraries
+from commodore.stages.compiling import CompileOptions, compile_instances
+from commodore.stages.components import fetch_components, write_hierarchy
+from commodore.stages.packages import fetch_packages
+from commodore.stages.publishing import write_references
+from commodore.workspace import Workspace, copy_tree, replace_tree
+
+
+@dataclass(frozen=True, slots=True)
+class PackageSource:
+    """A package as its author has it, and the class in it that is compiled."""
+
+    name: str
+    directory: Path
+    root_class: str
+
+    @classmethod
+    def at(cls, directory: Path, test_class: str) -> PackageSource:
+        """The package in a folder and one of its class files, given relative to it.
+
+        Raises:
+            InputError: there is no such class, or the folder's name makes no package name.
+        """
+        directory = directory.resolve()
+        folder = directory.name
+        name = folder.replace("pkg.", "") if folder.startswith("pkg.") else directory.stem.replace("package-", "")
+        path = directory / test_class
+        if path.suffix not in (".yml", ".yaml") or not path.is_file() or not path.resolve().is_relative_to(directory):
+            known = sorted(str(file.relative_to(directory)) for file in directory.rglob("*.y*ml"))
+            raise InputError(
+                "CMD-AUT-010",
+                f"the test class {test_class} does not exist in {directory}",
+                hint=did_you_mean(test_class, known)
+                or "give a class file relative to the package, as tests/defaults.yml",
+                locations=[str(path)],
+            )
+        root_class = ".".join(Path(test_class).with_suffix("").parts)
+        return cls(check_package_name(name), directory, root_class)
+
+
+@dataclass(frozen=True, slots=True)
+class PackageCompile:
+    """What to compile and how. `workspace` of None is a throw-away one; the result lies in `output/compiled`."""
+
+    source: PackageSource
+    values: tuple[Path, ...]
+    output: Path
+    workspace: Path | None = None
+    keep: bool = False
+    local: bool = False
+    facts: Facts = field(default_factory=Facts)
+    options: CompileOptions = field(default_factory=CompileOptions)
+
+
+def compile_package(
+    request: PackageCompile, announce: Announce, *, limits: Limits = DEFAULT_LIMITS
+) -> tuple[CompiledInstance, ...]:
+    """Compile a package's class for a made-up cluster; `output/compiled` is replaced as a whole.
+
+    Raises:
+        CommodoreError: what is wrong with the package or what it includes; the former result is as it was.
+    """
+    with (
+        Engine(processes=request.options.processes, announce=announce, limits=limits) as engine,
+        _workspace(request, announce) as workspace,
+        workspace.locked(limits),
+    ):
+        store = RepositoryStore(workspace.repositories, announce=announce, limits=limits, offline=request.local)
+        fetcher = Fetcher(workspace, store, announce, limits, local=request.local)
+        _begin_hierarchy(workspace, request)
+        fetch_packages(fetcher, TENANT_CLASSES, own={request.source.name: request.source.directory})
+        components = fetch_components(fetcher)
+        write_hierarchy(workspace, components, announce)
+        check_classes(components)
+        with stage(announce, "rendering the inventory"):
+            inventory = render_inventory(workspace.inventory, announce=announce)
+        link_libraries(workspace, check_inventory(components, inventory, announce))
+        write_argocd_stub(workspace)
+        if request.options.fetch:
+            bundle_libraries(fetcher, components, inventory)
+        write_references(components, inventory, workspace.refs, announce)
+        compiled = compile_instances(
+            engine, workspace, components, inventory, workspace.refs, request.options, announce
+        )
+        return _hand_over(workspace, request.output.resolve() / "compiled", compiled)
+
+
+def _begin_hierarchy(workspace: Workspace, request: PackageCompile) -> None:
+    """Value files come before the package, so that they provide facts (spec b 4.2 step 4)."""
+    source = request.source
+    values = link_values(workspace.tenant_config(TENANT_CLASSES), request.values)
+    classes = [*(f"{TENANT_CLASSES}.{name}" for name in values), f"{source.name}.{source.root_class}"]
+    write_class(workspace.global_config / "commodore.yml", {"classes": classes})
+    write_cluster_params(workspace, package_parameters(request.facts))
+    write_targets(workspace, [bootstrap_target()])
+
+
+@contextlib.contextmanager
+def _workspace(request: PackageCompile, announce: Announce) -> Iterator[Workspace]:
+    if request.workspace is not None:
+        yield Workspace.at(request.workspace)
+    elif request.keep:
+        folder = tempfile.mkdtemp(prefix="package-")
+        announce(Noted(f"The working directory {folder} is kept; use it again with --tmp-dir {folder}"))
+        yield Workspace.at(Path(folder))
+    else:
+        with tempfile.TemporaryDirectory(prefix="package-", ignore_cleanup_errors=True) as name:
+            yield Workspace.at(Path(name))
+
+
+def _hand_over(
+    workspace: Workspace, place: Path, compiled: tuple[CompiledInstance, ...]
+) -> tuple[CompiledInstance, ...]:
+    """Copy the result beside the author's former one, then put it in its place."""
+    place.parent.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(prefix=".compiled-", dir=place.parent) as beside:
+        new = Path(beside) / "compiled"
+        if workspace.compiled.is_dir():
+            copy_tree(workspace.compiled, new)
+        else:
+            new.mkdir()
+        replace_tree(new, place)
+    return tuple(CompiledInstance(one.name, one.component, place / one.name, one.seconds) for one in compiled)

@@ -1,0 +1,46 @@
+"""`commodore package compile`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import click
+
+from commodore.cli._facts import read_facts
+from commodore.cli._options import options
+from commodore.cli.console import console_of, working_dir
+from commodore.events import Warned
+from commodore.settings import LOCAL_FETCH_WARNING, PACKAGE_COMPILE
+
+
+@click.command("compile")
+@click.argument("path", type=click.Path(exists=True, file_okay=False, path_type=Path))
+@click.argument("test_class")
+@options(*PACKAGE_COMPILE)
+@click.pass_context
+def package_compile(ctx: click.Context, /, path: Path, test_class: str, **values: Any) -> None:
+    """Compile TEST_CLASS of the package in the folder PATH for a made-up cluster.
+
+    TEST_CLASS is a class file relative to PATH, like tests/defaults.yml. The manifests are written to PATH/compiled.
+    """
+    from commodore.authoring import CompileOptions, PackageCompile, PackageSource, compile_package
+
+    console = console_of(ctx)
+    fetch = values["fetch_dependencies"] or not values["local"]
+    if not values["fetch_dependencies"] and fetch:
+        console.announce(Warned("CMD-CLI-021", LOCAL_FETCH_WARNING, hint="add --local, or leave it out"))
+    tmp_dir = values["tmp_dir"]
+    request = PackageCompile(
+        source=PackageSource.at(path, test_class),
+        values=values["values"],
+        output=path,
+        workspace=None if tmp_dir is None else working_dir(ctx) / tmp_dir,
+        keep=values["keep_dir"],
+        local=values["local"],
+        facts=read_facts(values, console),
+        options=CompileOptions(fetch=fetch, processes=values["processes"], verbose=console.verbosity >= 3),
+    )
+    with console.working():
+        compiled = compile_package(request, console.announce)
+    console.status(f"Compiled package {request.source.name} to {path / 'compiled'}: {len(compiled)} instances")
