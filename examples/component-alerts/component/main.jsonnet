@@ -15,7 +15,7 @@ local receiver = kube.Secret('receiver') {
   '00_namespace': kube.Namespace(params.namespace),
   '10_receiver': com.namespaced(params.namespace, receiver),
   '20_rules': [
-    com.namespaced(params.namespace, alerts.Rule(std.asciiLower(name), params.rules[name]))
+    com.namespaced(params.namespace, alerts.Rule(name, params.rules[name]))
     for name in std.objectFields(params.rules)
   ],
 }

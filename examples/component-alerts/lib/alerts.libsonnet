@@ -5,12 +5,12 @@ local kube = import 'lib/kube.libjsonnet';
 {
   // One alert.
   //
-  // name: name of the object and of the alert.
+  // name: name of the alert and, in lower case, of the object.
   // alert: `expr` and `summary`, optionally `for` (default 5m) and `severity` (default warning).
-  Rule(name, alert): kube._Object('monitoring.coreos.com/v1', 'PrometheusRule', name) {
+  Rule(name, alert): kube._Object('monitoring.coreos.com/v1', 'PrometheusRule', std.asciiLower(name)) {
     spec: {
       groups: [{
-        name: name,
+        name: std.asciiLower(name),
         rules: [{
           alert: name,
           expr: alert.expr,

@@ -36,6 +36,7 @@ local provisioner = kube.Deployment('provisioner') {
 };
 
 local storageClass = kube.StorageClass(instance) {
+  apiVersion: 'storage.k8s.io/v1',
   provisioner: instance,
   reclaimPolicy: params.storage_class.reclaim_policy,
 };
