@@ -1,6 +1,6 @@
 """The world of `examples/`, compiled as `make demo` compiles it.
 
-After a wanted change of the examples or of what is made from them: `scripts/demo`, then copy `manifests` and `refs` from
+After a wanted change of the examples or of what is made from them: `scripts/demo`, then copy `manifests` and `refs` of
 `.cache/demo/catalog` to `tests/golden/examples`, and look at the difference.
 """
 
