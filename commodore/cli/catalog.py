@@ -12,13 +12,14 @@ import click
 from commodore.cli._lazy import LazyCommand, LazyGroup
 from commodore.cli._lieutenant import connect, read_dynamic_facts
 from commodore.cli._options import options
-from commodore.cli.console import Console, console_of, paint, working_dir
+from commodore.cli.console import Console, console_of, paint, printable, working_dir
 from commodore.events import Warned
 from commodore.settings import CATALOG_COMPILE, CATALOG_LIST, LOCAL_FETCH_WARNING
 
 if TYPE_CHECKING:
     from commodore.catalog import CatalogChange
     from commodore.lieutenant import Cluster, LieutenantClient
+    from commodore.pipeline import CatalogCompile
 
 
 @click.group(
@@ -116,7 +117,7 @@ def catalog_compile(ctx: click.Context, /, cluster: str, **values: Any) -> None:
     else:
         with connect(ctx, values, console) as client, console.working():
             result = compile_catalog(request, _Api(client, cluster, facts, console), review, console.announce)
-    conclude(console, request.push, result.change)
+    conclude(console, request, result.change)
     console.notices(result.notices)
 
 
@@ -130,15 +131,19 @@ def show_change(console: Console, change: CatalogChange) -> None:
     console.result("\n".join(f"     {line}" if line else "" for line in lines))
 
 
-def conclude(console: Console, push: bool, change: CatalogChange) -> None:
-    """Say what became of the changes."""
+def conclude(console: Console, request: CatalogCompile, change: CatalogChange) -> None:
+    """Say what became of the changes, and where the catalog is."""
     if change.pushed:
         console.status(f"Pushed commit {(change.committed_sha or '')[:12]}.")
-    elif change.changed and not push:
+    elif change.changed and request.local:
+        console.status("Nothing was pushed: local mode never does.")
+    elif change.changed and not request.push:
         console.status("Nothing was pushed: add --push to commit and push, and --interactive to be asked first.")
     elif change.changed:
-        console.status("Nothing was pushed; the changes are left in the folder catalog.")
-    console.status("Catalog compiled.")
+        console.status("Nothing was pushed, as you have answered.")
+    folder = request.workspace.catalog
+    shown = folder.relative_to(Path.cwd()) if folder.is_relative_to(Path.cwd()) else folder
+    console.status(f"Catalog compiled into {printable(str(shown))}.")
 
 
 @click.command("list")

@@ -11,7 +11,6 @@ import re
 import shutil
 import subprocess
 import sys
-from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -41,28 +40,20 @@ class Demo:
         """The bare repository of the catalog."""
         return self.repositories / "catalogs" / "c-example.git"
 
-    @property
-    def environment(self) -> dict[str, str]:
-        return {
-            **os.environ,
-            "GIT_CONFIG_COUNT": "1",
-            "GIT_CONFIG_KEY_0": f"url.{self.repositories}/.insteadOf",
-            "GIT_CONFIG_VALUE_0": "https://git.example.com/",
-        }
-
     def compile(self, *options: str) -> str:
-        """Run the command and return what it said on standard error."""
+        """Compile as `scripts/demo` does and return what was said on standard error."""
         command = [sys.executable, "-m", "commodore", "-d", "demo", "catalog", "compile", "c-example", *options]
-        command += ["--cluster-file", "examples/cluster.yml"]
-        return run(command, self.root, self.environment).stderr
+        return self.run(*command, "--cluster-file", "examples/cluster.yml")
+
+    def run(self, *command: str) -> str:
+        """A command in the environment of the examples, and what it says on standard error."""
+        return run(["sh", "-c", '. ./examples/environment; exec "$@"', "sh", *command], self.root)
 
 
-def run(
-    command: list[str], folder: Path, environment: Mapping[str, str] | None = None
-) -> subprocess.CompletedProcess[str]:
-    result = subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, check=False)
+def run(command: list[str], folder: Path) -> str:
+    result = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
     assert result.returncode == 0, result.stdout + result.stderr
-    return result
+    return result.stderr
 
 
 def set_up(root: Path) -> Demo:
@@ -192,5 +183,5 @@ def test_the_published_tool_makes_the_same_catalog(tmp_path: Path, peer: Path) -
     facts["tenant"]["globalGitRepoURL"] = resolve(facts["tenant"]["globalGitRepoURL"])
     with LieutenantServer([facts["cluster"]], [facts["tenant"]], token="token") as api:
         command = [str(peer), "-d", "published", "catalog", "compile", "c-example"]
-        run([*command, "--api-url", api.url, "--api-token", "token"], tmp_path, demo.environment)
+        demo.run(*command, "--api-url", api.url, "--api-token", "token")
     assert tree(tmp_path / "published" / "catalog") == tree(GOLDEN)
