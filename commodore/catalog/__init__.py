@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from commodore.catalog._foreign import find_work
 from commodore.catalog.assemble import Compiled, assemble, warn_about_objects
 from commodore.catalog.changes import ChangeSummary, describe
 from commodore.catalog.message import commit_message
@@ -19,6 +20,7 @@ __all__ = [
     "assemble",
     "commit_message",
     "describe",
+    "find_work",
     "install",
     "leave",
     "local_now",

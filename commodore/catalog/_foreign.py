@@ -14,9 +14,9 @@ from typing import Final
 
 from commodore import events
 from commodore.errors import PolicyError
-from commodore.git import identity_environment, normalize, run
+from commodore.git import identity_environment, inspect, normalize, run
 from commodore.git.repository import keep_commits
-from commodore.limits import Limits
+from commodore.limits import DEFAULT_LIMITS, Limits
 
 OWNED_FOLDERS: Final = ("manifests", "refs")
 _OUTPUT: Final = "refs/commodore/output"
@@ -63,12 +63,7 @@ def keep_foreign(folder: Path, *, url: str | None, announce: events.Announce, li
     """
     if folder.is_symlink() or not (folder / ".git").is_dir():
         return
-    arguments = ["status", "--porcelain", "-z", "--ignored", "--untracked-files=all", "--no-renames"]
-    if not run(arguments, cwd=folder, timeout=limits.git_timeout).stdout:
-        return
-    snapshot, head = _snapshot(folder, limits), commit_of(folder, "HEAD", limits)
-    known = [head or _empty_tree(folder, limits), _recorded(folder, limits) or _empty_tree(folder, limits)]
-    foreign = set.intersection(*(differing_paths(folder, tree, snapshot, limits) for tree in known))
+    snapshot, foreign = _foreign(folder, limits)
     if url is None:
         foreign = {path for path in foreign if is_owned(path)}
     if not foreign:
@@ -88,6 +83,7 @@ def keep_foreign(folder: Path, *, url: str | None, announce: events.Announce, li
             hint="move it elsewhere, then run again; it would have to be removed",
             locations=(str(folder),),
         )
+    head = commit_of(folder, "HEAD", limits)
     environment = identity_environment(folder, None, limits)
     arguments = ["commit-tree", "--no-gpg-sign", *(["-p", head] if head else []), "-m", "what made way", snapshot]
     commit = run(arguments, cwd=folder, timeout=limits.git_timeout, environment=environment).text
@@ -99,6 +95,37 @@ def keep_foreign(folder: Path, *, url: str | None, announce: events.Announce, li
             f"get a file back: git -C {shlex.quote(str(folder))} restore --source={ref} -- FILE",
         )
     )
+
+
+def find_work(folder: Path, *, limits: Limits = DEFAULT_LIMITS) -> str:
+    """What would be lost with the catalog's clone: changes that no run has made, and commits that the remote lacks.
+
+    The commit without files by which an empty remote begins is nobody's work.
+
+    Args:
+        folder: the clone; one that is no clone has nothing to lose.
+
+    Returns:
+        a few of them, to be shown; an empty string if there are none.
+    """
+    if folder.is_symlink() or not (folder / ".git").is_dir():
+        return ""
+    _, foreign = _foreign(folder, limits)
+    empty = _empty_tree(folder, limits)
+    commits = {
+        sha[:10] for sha in inspect(folder, limits=limits).unpushed if differing_paths(folder, empty, sha, limits)
+    }
+    return _list(foreign | commits)
+
+
+def _foreign(folder: Path, limits: Limits) -> tuple[str, set[str]]:
+    """The tree of a clone's files, and the paths in it that neither HEAD nor the last run's output has so."""
+    arguments = ["status", "--porcelain", "-z", "--ignored", "--untracked-files=all", "--no-renames"]
+    if not run(arguments, cwd=folder, timeout=limits.git_timeout).stdout:
+        return "", set()
+    snapshot, empty = _snapshot(folder, limits), _empty_tree(folder, limits)
+    known = [commit_of(folder, "HEAD", limits) or empty, _recorded(folder, limits) or empty]
+    return snapshot, set.intersection(*(differing_paths(folder, tree, snapshot, limits) for tree in known))
 
 
 def _snapshot(folder: Path, limits: Limits) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from commodore.catalog import find_work
 from commodore.errors import CommodoreError, PolicyError, raise_all
 from commodore.events import Announce, Noted
 from commodore.git import inspect
@@ -20,6 +21,8 @@ def clean(workspace: Workspace, announce: Announce) -> None:
         errors: list[CommodoreError] = [
             error for checkout in _checkouts(workspace) if (error := _protect(checkout)) is not None
         ]
+        if work := find_work(workspace.catalog):
+            errors.append(_refusal(workspace.catalog, work))
         raise_all(errors)
         for folder in workspace.generated:
             if folder.exists() or folder.is_symlink():
@@ -34,10 +37,14 @@ def _checkouts(workspace: Workspace) -> list[Path]:
 
 def _protect(checkout: Path) -> CommodoreError | None:
     changes = inspect(checkout)
-    if not changes.dirty and not changes.untracked:
-        return None
+    work = [*changes.modified, *changes.untracked, *(sha[:10] for sha in changes.unpushed)]
+    return _refusal(checkout, ", ".join(work[:3])) if work else None
+
+
+def _refusal(folder: Path, work: str) -> CommodoreError:
     return PolicyError(
         "CMD-WORK-005",
-        f"{checkout} has changes or commits that exist nowhere else",
+        f"{folder} has changes or commits that exist nowhere else: {work}",
         hint="commit and push them, or move the folder away",
+        locations=[str(folder)],
     )

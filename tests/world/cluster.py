@@ -41,6 +41,8 @@ parameters:
         output_path: ${_instance}/
 """
 
+COMMODORE_CLASS = "classes: [global.common, '${cluster:tenant}.${cluster:name}']\n"
+
 MAIN = """
 local inventory = (import 'lib/kapitan.libjsonnet').inventory();
 local parameters = inventory.parameters['%(key)s'];
@@ -162,8 +164,8 @@ class Running:
 class ClusterWorld:
     """One cluster with its tenant. `name` and `tenant` are their ids.
 
-    `applications` and `parameters` are those of the global defaults, `tenant_applications` and `tenant_parameters` those
-    of the cluster's own class in the tenant's repository, which ranks above. `descriptions` become
+    `applications` and `parameters` are those of the global defaults, `tenant_applications` and `tenant_parameters`
+    those of the cluster's own class in the tenant's repository, which includes `tenant_classes`. `descriptions` become
     `parameters.components`, `packages` become `parameters.packages`.
     """
 
@@ -175,6 +177,7 @@ class ClusterWorld:
     descriptions: dict[str, dict[str, Any]] = field(default_factory=dict)
     packages: dict[str, dict[str, Any]] = field(default_factory=dict)
     tenant_applications: list[str] = field(default_factory=list)
+    tenant_classes: list[str] = field(default_factory=list)
     tenant_parameters: dict[str, Any] = field(default_factory=dict)
     facts: dict[str, Any] = field(default_factory=dict)
     environment: dict[str, str] = field(default_factory=dict)
@@ -184,7 +187,7 @@ class ClusterWorld:
         self.git = GitWorld(self.root / "remotes")
         self.work = self.root / "work"
         self.catalog = self.git.remote("catalog")
-        self.defaults = self.git.remote("defaults", {"commodore.yml": ""})
+        self.defaults = self.git.remote("defaults", {"commodore.yml": COMMODORE_CLASS})
         self.tenant_config = self.git.remote("tenant", {f"{self.name}.yml": ""})
         self.remotes: dict[str, Remote] = {}
         self._written: dict[str, str] = {}
@@ -255,7 +258,11 @@ class ClusterWorld:
 
     def command(self, *arguments: str) -> list[str]:
         """The command line of a compile, without the program."""
-        source = ["--api-url", self.api.url] if self.api else ["--cluster-file", str(self.cluster_file())]
+        source = (
+            ["--api-url", self.api.url, "--api-token", "opaque"]
+            if self.api
+            else ["--cluster-file", str(self.cluster_file())]
+        )
         source = [] if "--local" in arguments else source
         words = ["-d", str(self.work), "--log-format", "json", "catalog", "compile", self.name, *source, *arguments]
         return words if "--processes" in arguments else [*words, "--processes", "1"]
@@ -279,9 +286,8 @@ class ClusterWorld:
         parameters = {"components": self.descriptions, "packages": self.packages, **self.parameters}
         self._write(
             self.defaults,
-            "commodore.yml",
+            "common.yml",
             {
-                "classes": ["${cluster:tenant}.${cluster:name}"],
                 "applications": self.applications,
                 "parameters": {name: value for name, value in parameters.items() if value},
             },
@@ -289,7 +295,11 @@ class ClusterWorld:
         self._write(
             self.tenant_config,
             f"{self.name}.yml",
-            {"applications": self.tenant_applications, "parameters": self.tenant_parameters},
+            {
+                "classes": self.tenant_classes,
+                "applications": self.tenant_applications,
+                "parameters": self.tenant_parameters,
+            },
         )
 
     def _write(self, remote: Remote, path: str, content: Mapping[str, Any]) -> None:
@@ -350,4 +360,4 @@ class ClusterWorld:
 
     def message(self) -> str:
         """The message of the newest pushed commit."""
-        return git(self.catalog.path, "log", "-1", "--format=%B", self.catalog.branch) + "\n"
+        return git(self.catalog.path, "log", "-1", "--format=%B", self.catalog.branch).rstrip("\n") + "\n"

@@ -1,0 +1,89 @@
+"""Jsonnet libraries of whole clusters."""
+
+from __future__ import annotations
+
+import json
+
+from tests.world.cluster import ClusterWorld
+
+
+def jsonnetfile(*packages: dict[str, object]) -> str:
+    return json.dumps({"version": 1, "dependencies": packages, "legacyImports": True})
+
+
+def git_package(url: str, version: str, subdir: str = "") -> dict[str, object]:
+    return {"source": {"git": {"remote": url, "subdir": subdir}}, "version": version}
+
+
+def test_jsonnetfiles_are_installed(world: ClusterWorld) -> None:
+    """C2, C4, C45: what a component's jsonnetfile names can be imported; another component may do so too."""
+    library = world.git.remote("library", {"names/main.libsonnet": "{ name: 'from the library' }"})
+    world.component(
+        "app",
+        {
+            "jsonnetfile.json": jsonnetfile(git_package(library.url, "master", "names")),
+            "component/main.jsonnet": "{ out: import 'names/main.libsonnet' }",
+        },
+    )
+    result = world.compile()
+    assert result.code == 0, result.stderr
+    assert world.manifest("app/out.yaml") == {"name": "from the library"}
+    library.commit({"names/main.libsonnet": "{ name: 'newer' }"})
+    assert world.compile().code == 0
+    assert world.manifest("app/out.yaml") == {"name": "newer"}
+    library.vanish()
+    assert world.compile("--local", "--no-fetch-dependencies").code == 0
+    assert world.manifest("app/out.yaml") == {"name": "newer"}
+
+
+def test_jsonnetfiles_are_rendered_with_parameters(world: ClusterWorld) -> None:
+    """C46, C47: `jsonnetfile.jsonnet` gets each key of `jsonnetfile_parameters`, as the hierarchy has it."""
+    library = world.git.remote("library", {"main.libsonnet": "{ v: 'old' }"})
+    library.tag("v1")
+    library.commit({"main.libsonnet": "{ v: 'new' }"})
+    library.tag("v2")
+    world.component(
+        "my-app",
+        {
+            "jsonnetfile.jsonnet": """{
+              version: 1,
+              dependencies: [{
+                source: { git: { remote: std.extVar('library_url'), subdir: '' } },
+                version: std.extVar('library_version'),
+              }],
+              legacyImports: true,
+            }""",
+            "component/main.jsonnet": "{ out: import 'library/main.libsonnet' }",
+        },
+        jsonnetfile_parameters={"library_url": library.url, "library_version": "v1"},
+    )
+    assert world.compile().code == 0
+    assert world.manifest("my-app/out.yaml") == {"v": "old"}
+    world.tenant_parameters = {"my_app": {"jsonnetfile_parameters": {"library_version": "v2"}}}
+    result = world.compile()
+    assert result.code == 0, result.stderr
+    assert world.manifest("my-app/out.yaml") == {"v": "new"}
+
+
+def test_a_parameter_that_is_no_string(world: ClusterWorld) -> None:
+    """C48: the key is named."""
+    world.component("app", {"jsonnetfile.jsonnet": "{}"}, jsonnetfile_parameters={"count": 3})
+    result = world.compile()
+    assert result.code == 1
+    assert "count" in result.error["message"]
+    assert result.error["hint"]
+
+
+def test_parameters_that_are_no_map(world: ClusterWorld) -> None:
+    world.component("app", {"jsonnetfile.jsonnet": "{}"}, jsonnetfile_parameters=["a"])
+    result = world.compile()
+    assert (result.code, result.error["code"]) == (1, "CMD-DEP-051")
+    assert result.error["locations"][0]["place"] == "parameters.app.jsonnetfile_parameters"
+
+
+def test_a_library_version_that_does_not_exist(world: ClusterWorld) -> None:
+    library = world.git.remote("library", {"main.libsonnet": "{}"})
+    world.component("app", {"jsonnetfile.json": jsonnetfile(git_package(library.url, "v9"))})
+    result = world.compile()
+    assert result.code == 1
+    assert "v9" in result.error["message"]
