@@ -14,6 +14,7 @@ from commodore.inventory import (
     bootstrap_target,
     find_removed_variables,
     foreign_class_folders,
+    link_classes,
     write_cluster_params,
     write_targets,
 )
@@ -91,6 +92,8 @@ def open_configuration(fetcher: Fetcher, tenant: str) -> Configuration:
 def _begin_hierarchy(fetcher: Fetcher, configuration: Configuration) -> Configuration:
     raise_all(find_removed_variables([configuration.global_defaults.path, configuration.tenant.path]))
     write_targets(fetcher.workspace, [bootstrap_target()])
+    # Links of an earlier run may lead to folders that somebody has removed since, and reclass reads every class file.
+    link_classes(fetcher.workspace, [])
     return configuration
 
 

@@ -1,0 +1,28 @@
+"""What the hierarchy begins with, on whole clusters."""
+
+from __future__ import annotations
+
+import shutil
+
+from tests.world.cluster import ClusterWorld
+
+
+def test_a_removed_checkout_comes_back(world: ClusterWorld) -> None:
+    """Error messages advise to remove folders; the links that an earlier run has made to them are no obstacle."""
+    world.component("c-one", data={"answer": "42"})
+    assert world.compile().code == 0
+    shutil.rmtree(world.work / "dependencies" / "c-one")
+    assert world.compile().code == 0
+    assert world.manifest("c-one/config.yaml")["data"] == {"answer": "42"}
+
+
+def test_a_checkout_that_is_missing_in_local_mode(world: ClusterWorld) -> None:
+    """The component and its instances are left out, and each is named (spec b 2.6)."""
+    world.component("kept")
+    world.component("lost", metadata={"multi_instance": True})
+    world.applications.append("lost as other")
+    assert world.compile().code == 0
+    shutil.rmtree(world.work / "dependencies" / "lost")
+    result = world.compile("--local")
+    assert (result.code, result.warnings) == (0, ["CMD-DEP-040", "CMD-DEP-044"])
+    assert sorted(path.name for path in (world.work / "compiled").iterdir()) == ["kept"]
