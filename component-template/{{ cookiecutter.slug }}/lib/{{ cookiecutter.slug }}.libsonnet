@@ -1,0 +1,4 @@
+// Functions that this component offers to other components.
+
+{
+}
