@@ -17,7 +17,11 @@ RESERVED_CLASSES = frozenset({"components", "defaults", "global", "params"})
 RESERVED_INSTANCES = frozenset({"lib", "libs", BOOTSTRAP_TARGET})
 """Names that would collide with folders below `dependencies` or with the bootstrap target."""
 
+RESERVED_KEYS = frozenset({"cluster", "components", "dynamic_facts", "facts", "kapitan", "packages"})
+"""Parameters that have a meaning of their own: a component's key must not be one of them (spec c 2)."""
+
 _NAME = re.compile(r"[a-z0-9][a-z0-9._-]*")
+_SHOWN = 60  # characters of a wrong name that a message repeats
 
 
 def parameter_key(name: str) -> str:
@@ -29,13 +33,19 @@ def check_name(name: object, kind: str, *, reserved: Collection[str] = (), limit
     """Return `name` if it is safe as a folder and class name.
 
     Raises:
-        InputError: it is not a string, malformed, too long or reserved.
+        InputError: it is not a string, malformed (CMD-NAME-001), too long (006) or reserved (002).
     """
-    if not isinstance(name, str) or not _NAME.fullmatch(name) or len(name) > limits.name_length:
+    if not isinstance(name, str) or not _NAME.fullmatch(name):
         raise InputError(
             "CMD-NAME-001",
-            f"{name!r} cannot be the name of a {kind}",
+            f"{_shortened(name)} cannot be the name of a {kind}",
             hint="use lower-case letters, digits, '-', '_' and '.', beginning with a letter or digit",
+        )
+    if len(name) > limits.name_length:
+        raise InputError(
+            "CMD-NAME-006",
+            f"{_shortened(name)} is too long for the name of a {kind}: it has {len(name)} characters",
+            hint=f"use at most {limits.name_length}",
         )
     if name in reserved:
         raise InputError(
@@ -46,13 +56,27 @@ def check_name(name: object, kind: str, *, reserved: Collection[str] = (), limit
     return name
 
 
+def _shortened(name: object) -> str:
+    text = repr(name)
+    return text if len(text) <= _SHOWN else f"{text[:_SHOWN]}…"
+
+
 def check_instance_name(name: object, kind: str, *, limits: Limits = DEFAULT_LIMITS) -> str:
-    """Return `name` if it can name a component instance: also no dot, which Kapitan takes for a path separator.
+    """Return `name` if it can name a component or an instance.
+
+    That is, besides `check_name`: no dot, which Kapitan takes for a path separator, and no parameters key that means
+    something else already.
 
     Raises:
         InputError: see `check_name`.
     """
     checked = check_name(name, kind, reserved=RESERVED_INSTANCES, limits=limits)
+    if parameter_key(checked) in RESERVED_KEYS:
+        raise InputError(
+            "CMD-NAME-005",
+            f"the {kind} {checked!r} would share parameters.{parameter_key(checked)}, which has a meaning of its own",
+            hint="choose another name",
+        )
     if "." in checked:
         raise InputError(
             "CMD-NAME-003",

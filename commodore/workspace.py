@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import contextlib
+import errno
 import fcntl
 import json
 import os
+import secrets
 import shutil
 import stat
+import sys
 import tempfile
 import time
 from collections.abc import Iterator
@@ -17,6 +20,9 @@ from pathlib import Path
 
 from commodore.errors import EnvironmentFault, PolicyError
 from commodore.limits import DEFAULT_LIMITS, Limits
+
+_STAGING = ".staging"
+_OLD = ".old-"
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,10 +36,12 @@ class Workspace:
         """The workspace at `path`, made absolute with its symlinks resolved.
 
         Raises:
-            EnvironmentFault: `path` is a file.
+            EnvironmentFault: `path` is a file, or cannot be looked at.
         """
-        root = path.resolve()
-        if root.exists() and not root.is_dir():
+        with guard_disk(path):
+            root = _resolve(path)
+            usable = root.is_dir() or not os.path.lexists(root)
+        if not usable:
             raise EnvironmentFault(
                 "CMD-WORK-001",
                 f"the working directory {root} is not a directory",
@@ -135,9 +143,14 @@ class Workspace:
 
     @contextlib.contextmanager
     def staging(self, name: str) -> Iterator[Path]:
-        """A fresh empty folder on the workspace's file system, removed afterwards if it is still there."""
-        self.state.mkdir(parents=True, exist_ok=True)
-        folder = Path(tempfile.mkdtemp(prefix=f"{name}-", dir=self.state))
+        """A fresh empty folder on the workspace's file system, removed afterwards if it is still there.
+
+        Raises:
+            EnvironmentFault: the operating system refused.
+        """
+        with guard_disk(self.state):
+            self.state.mkdir(parents=True, exist_ok=True)
+            folder = Path(tempfile.mkdtemp(prefix=f"{name}-", suffix=_STAGING, dir=self.state))
         try:
             yield folder
         finally:
@@ -149,24 +162,30 @@ class Workspace:
 
         Raises:
             PolicyError: another run holds it (its pid and start time are named).
+            EnvironmentFault: the operating system refused.
         """
-        with guard_disk(self.state):
+        with guard_disk(self.state / "lock"):
             self.state.mkdir(parents=True, exist_ok=True)
-            handle = os.open(self.state / "lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
+            flags = os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW
+            handle = os.open(self.state / "lock", flags, 0o644)
         try:
-            _acquire(handle, self.root, limits.lock_wait)
-            holder = {"pid": os.getpid(), "started": datetime.now(UTC).isoformat(timespec="seconds")}
-            os.ftruncate(handle, 0)
-            os.pwrite(handle, json.dumps(holder).encode(), 0)
-            self._sweep()
+            with guard_disk(self.state / "lock"):
+                _acquire(handle, self.root, limits.lock_wait)
+                holder = {"pid": os.getpid(), "started": datetime.now(UTC).isoformat(timespec="seconds")}
+                os.ftruncate(handle, 0)
+                os.pwrite(handle, json.dumps(holder).encode(), 0)
+                self._sweep()
             yield
         finally:
             os.close(handle)
 
     def _sweep(self) -> None:
-        """Remove staging folders that a killed run has left; whoever holds the lock is the only run."""
-        for entry in self.state.iterdir():
-            if entry.is_dir() and not entry.is_symlink():
+        """Remove staging folders that a killed run has left; whoever holds the lock is the only run.
+
+        Nothing else: `.commodore` may be a link to a folder that holds more than ours.
+        """
+        for entry in sorted(self.state.iterdir()):
+            if entry.name.endswith(_STAGING) and entry.is_dir() and not entry.is_symlink():
                 remove_tree(entry)
 
 
@@ -194,6 +213,21 @@ def _describe_holder(handle: int) -> str:
         return ""
 
 
+_HINTS = {
+    errno.ENOSPC: "free some space; what was there before is unchanged",
+    errno.EDQUOT: "the quota is used up: free some space; what was there before is unchanged",
+    errno.EFBIG: "the limit for the size of files is reached (ulimit -f); what was there before is unchanged",
+    errno.EACCES: "check the permissions; what was there before is unchanged",
+    errno.EPERM: "check the permissions; what was there before is unchanged",
+    errno.EROFS: "the file system is read-only; choose another folder",
+    errno.ELOOP: "a symbolic link is where none should be, or links form a loop; remove it",
+    errno.EISDIR: "a folder is in the way; move it away",
+    errno.ENOTDIR: "a file is where a folder should be; move it away",
+    errno.ENAMETOOLONG: "choose a shorter path",
+    errno.EMFILE: "too many files are open at once; raise the limit (ulimit -n)",
+}
+
+
 @contextlib.contextmanager
 def guard_disk(place: Path) -> Iterator[None]:
     """Turn an operating system's error about `place` (full disk, no permission) into one a user can act on.
@@ -204,26 +238,29 @@ def guard_disk(place: Path) -> Iterator[None]:
     try:
         yield
     except OSError as error:
+        named = [name for name in (error.filename2, error.filename) if isinstance(name, (str, bytes))]
         raise EnvironmentFault(
             "CMD-WORK-003",
-            f"cannot use {error.filename or place}: {error.strerror or error}",
-            hint="check free space and permissions; what was there before is unchanged",
+            f"cannot use {place}: {error.strerror or error}",
+            hint=_HINTS.get(error.errno or 0, "what was there before is unchanged"),
+            locations=list(dict.fromkeys(os.fsdecode(name) for name in named)) or [str(place)],
         ) from error
 
 
 def write_atomically(path: Path, content: bytes, mode: int = 0o644) -> bool:
-    """Give `path` this content by renaming a finished file into place. Returns False if it had it already.
+    """Give `path` this content and mode by renaming a finished file into place. Returns False if it had both already.
 
-    A symlink at `path` is replaced, never written through.
+    A symlink at `path` is replaced, never written through. The file is complete or as it was, whenever the process is
+    killed.
 
     Raises:
         EnvironmentFault: the operating system refused.
     """
     with guard_disk(path):
-        if not path.is_symlink() and path.is_file() and path.read_bytes() == content:
+        if _has(path, content, mode):
             return False
         path.parent.mkdir(parents=True, exist_ok=True)
-        handle, name = tempfile.mkstemp(prefix=f".{path.name}-", dir=path.parent)
+        handle, name = tempfile.mkstemp(prefix=f".{path.name[:_READABLE]}-", dir=path.parent)
         try:
             with os.fdopen(handle, "wb") as file:
                 file.write(content)
@@ -236,6 +273,22 @@ def write_atomically(path: Path, content: bytes, mode: int = 0o644) -> bool:
     return True
 
 
+_READABLE = 32  # characters of a name that temporary names repeat; the longest names have no room for more
+
+
+def _has(path: Path, content: bytes, mode: int) -> bool:
+    try:
+        found = path.lstat()
+    except (FileNotFoundError, NotADirectoryError):
+        return False
+    return (
+        stat.S_ISREG(found.st_mode)
+        and stat.S_IMODE(found.st_mode) == mode
+        and found.st_size == len(content)
+        and path.read_bytes() == content
+    )
+
+
 def link_relative(link: Path, target: Path) -> None:
     """Make `link` a relative symlink to `target`, replacing a file or link of that name in one step.
 
@@ -244,7 +297,7 @@ def link_relative(link: Path, target: Path) -> None:
     """
     with guard_disk(link):
         link.parent.mkdir(parents=True, exist_ok=True)
-        text = os.path.relpath(target, link.parent)
+        text = os.path.relpath(target, link.parent.resolve())
         if link.is_symlink() and os.readlink(link) == text:
             return
         if link.is_dir() and not link.is_symlink():
@@ -253,15 +306,19 @@ def link_relative(link: Path, target: Path) -> None:
                 f"a folder is in the way of the link {link}",
                 hint="move the folder away and run again",
             )
-        temporary = link.with_name(f".{link.name}-{os.getpid()}")
-        with contextlib.suppress(FileNotFoundError):
-            temporary.unlink()
+        temporary = link.with_name(f".{link.name[:_READABLE]}-{secrets.token_hex(4)}")
         temporary.symlink_to(text)
-        os.replace(temporary, link)
+        try:
+            os.replace(temporary, link)
+        except BaseException:
+            temporary.unlink(missing_ok=True)
+            raise
 
 
 def replace_tree(new: Path, place: Path) -> None:
     """Put the folder `new` at `place` by renames; what was at `place` is removed only after `new` is there.
+
+    What was there waits beside `new`, so that whoever clears away unfinished folders finds it there after a killed run.
 
     Raises:
         EnvironmentFault: the operating system refused; `place` is as it was.
@@ -271,15 +328,18 @@ def replace_tree(new: Path, place: Path) -> None:
         if not os.path.lexists(place):
             os.rename(new, place)
             return
-        old = Path(tempfile.mkdtemp(prefix=f".{place.name}-old-", dir=place.parent))
-        os.rename(place, old / place.name)
+        aside = Path(tempfile.mkdtemp(prefix=_OLD, dir=new.parent))
+        old = aside / "old"
         try:
+            os.rename(place, old)
             os.rename(new, place)
-        except OSError:
-            os.rename(old / place.name, place)
+        except BaseException:
+            if os.path.lexists(old) and not os.path.lexists(place):
+                os.rename(old, place)
+            if not os.path.lexists(old):
+                aside.rmdir()
             raise
-        finally:
-            remove_tree(old)
+        remove_tree(aside)
 
 
 def copy_tree(source: Path, destination: Path) -> None:
@@ -302,23 +362,41 @@ def remove_tree(path: Path) -> None:
         EnvironmentFault: the operating system refused.
     """
     with guard_disk(path):
-        if path.is_symlink() or path.is_file():
-            path.unlink()
-        elif path.exists():
-            shutil.rmtree(path, onerror=_make_writable)
-
-
-def _make_writable(function: object, name: str, failure: object) -> None:
-    """Git keeps its objects read-only; make the entry and its folder writable and try once more."""
-    os.chmod(os.path.dirname(name), stat.S_IRWXU)
-    if os.path.lexists(name) and not os.path.islink(name):
-        os.chmod(name, stat.S_IRWXU)
-        if os.path.isdir(name):
-            shutil.rmtree(name)
+        try:
+            mode = path.lstat().st_mode
+        except (FileNotFoundError, NotADirectoryError):
             return
-    os.unlink(name)
+        if not stat.S_ISDIR(mode):
+            path.unlink(missing_ok=True)
+        elif sys.version_info >= (3, 12):
+            shutil.rmtree(path, onexc=lambda _, name, __: _remove_protected(path, Path(name)))
+        else:
+            shutil.rmtree(path, onerror=lambda _, name, __: _remove_protected(path, Path(name)))
+
+
+def _remove_protected(root: Path, entry: Path) -> None:
+    """Git keeps its objects read-only; make the entry and its folder writable and try once more."""
+    if not os.path.lexists(entry):
+        return
+    if entry != root:
+        entry.parent.chmod(stat.S_IRWXU)
+    if entry.is_dir() and not entry.is_symlink():
+        entry.chmod(stat.S_IRWXU)
+        shutil.rmtree(entry)
+    else:
+        entry.unlink()
 
 
 def is_inside(path: Path, root: Path) -> bool:
-    """Whether `path`, with every symlink followed, lies in `root` or is `root`."""
-    return path.resolve().is_relative_to(root.resolve())
+    """Whether `path`, with every symlink followed, lies in `root` or is `root`. A path that loops lies nowhere."""
+    try:
+        return _resolve(path).is_relative_to(_resolve(root))
+    except OSError:
+        return False
+
+
+def _resolve(path: Path) -> Path:
+    try:
+        return path.resolve()
+    except RuntimeError as error:  # what Python before 3.13 says about links that form a loop
+        raise OSError(errno.ELOOP, os.strerror(errno.ELOOP), str(path)) from error

@@ -102,8 +102,25 @@ def _check_instances(uses: list[tuple[str, str, str]]) -> list[CommodoreError]:
                     hint="keep one of them, and remove the other with '~' in front where it must go",
                 )
             )
+    errors.extend(_check_shadows(uses))
     errors.extend(_check_keys({name for _, component, instance in uses for name in (component, instance)}))
     return errors
+
+
+def _check_shadows(uses: list[tuple[str, str, str]]) -> list[CommodoreError]:
+    """An instance must not carry the name of another component that is included, be it through aliases only (C35)."""
+    plain = {component for _, component, instance in uses if component == instance}
+    through_aliases = {component: entry for entry, component, _ in sorted(uses, reverse=True) if component not in plain}
+    return [
+        InputError(
+            "CMD-DEP-005",
+            f"the instance {instance!r} of component {component!r} ({entry!r}) has the name of component {instance!r}, "
+            f"which is included too ({through_aliases[instance]!r})",
+            hint="give the instance a name of its own",
+        )
+        for entry, component, instance in sorted(uses)
+        if instance in through_aliases
+    ]
 
 
 def _check_keys(names: set[str]) -> list[CommodoreError]:

@@ -46,9 +46,9 @@ def read_metadata(parameters: Mapping[str, Any], component: str) -> ComponentMet
             "CMD-DEP-021", f"{place}.library_aliases must map alias files to library files", locations=[place]
         )
     return ComponentMetadata(
-        multi_instance=raw.get("multi_instance") is True,
-        multi_version=raw.get("multi_version") is True,
-        deprecated=raw.get("deprecated") is True,
+        multi_instance=_switch(raw, "multi_instance", place),
+        multi_version=_switch(raw, "multi_version", place),
+        deprecated=_switch(raw, "deprecated", place),
         replaced_by=_text(raw, "replaced_by", place),
         deprecation_notice=_text(raw, "deprecation_notice", place),
         replaces=_text(raw, "replaces", place),
@@ -62,6 +62,20 @@ def _text(raw: Mapping[str, Any], key: str, place: str) -> str:
         return ""
     if not isinstance(value, str):
         raise InputError("CMD-DEP-022", f"{place}.{key} must be a string", locations=[place])
+    return value
+
+
+def _switch(raw: Mapping[str, Any], key: str, place: str) -> bool:
+    value = raw.get(key)
+    if value is None:
+        return False
+    if not isinstance(value, bool):
+        raise InputError(
+            "CMD-DEP-025",
+            f"{place}.{key} must be true or false, not {value!r}",
+            hint="write `true` or `false` without quotes; `yes` and `on` are plain text here",
+            locations=[place],
+        )
     return value
 
 

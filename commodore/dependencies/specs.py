@@ -60,8 +60,8 @@ def instance_spec(parameters: Mapping[str, Any], base: DependencySpec, instance:
     path = fields.get("path") or None
     return DependencySpec(
         instance,
-        fields.get("url", base.url),
-        fields.get("version", base.version),
+        fields.get("url") or base.url,
+        fields.get("version") or base.version,
         base.path if path is None else _relative_path(path, "component", instance),
     )
 
@@ -69,7 +69,7 @@ def instance_spec(parameters: Mapping[str, Any], base: DependencySpec, instance:
 def overrides_version(parameters: Mapping[str, Any], instance: str) -> bool:
     """Whether an instance has a `url` or `version` of its own, which asks for multi-version support (spec a 4.7)."""
     entry = _listed(parameters, "component").get(instance)
-    return isinstance(entry, Mapping) and ("url" in entry or "version" in entry)
+    return isinstance(entry, Mapping) and any(entry.get(key) is not None for key in ("url", "version"))
 
 
 def find_incomplete(parameters: Mapping[str, Any], instances: Mapping[str, str]) -> list[CommodoreError]:
@@ -83,10 +83,10 @@ def find_incomplete(parameters: Mapping[str, Any], instances: Mapping[str, str])
     kinds: tuple[Kind, ...] = ("component", "package")
     for kind in kinds:
         listed = _listed(parameters, kind)
-        complete = [name for name, entry in listed.items() if isinstance(entry, Mapping) and "url" in entry]
+        complete = [str(name) for name, entry in listed.items() if _has_url(entry)]
         components = set(instances.values())
         for name, entry in sorted(listed.items(), key=lambda item: str(item[0])):
-            if isinstance(entry, Mapping) and "url" in entry:
+            if _has_url(entry):
                 continue
             alias_of = instances.get(str(name)) if kind == "component" and name not in components else None
             if alias_of in complete:
@@ -96,9 +96,14 @@ def find_incomplete(parameters: Mapping[str, Any], instances: Mapping[str, str])
                     "CMD-DEP-010",
                     f"parameters.{kind}s.{name} has no `url`",
                     hint=did_you_mean(str(name), complete) or "add the `url`, or remove the entry",
+                    locations=[f"parameters.{kind}s.{name}"],
                 )
             )
     return errors
+
+
+def _has_url(entry: Any) -> bool:
+    return isinstance(entry, Mapping) and entry.get("url") not in (None, "")
 
 
 def _listed(parameters: Mapping[str, Any], kind: Kind) -> Mapping[str, Any]:
@@ -115,16 +120,18 @@ def _read(listed: Mapping[str, Any], kind: Kind, name: str) -> DependencySpec:
         raise InputError(
             "CMD-DEP-012",
             f"unknown {kind} {name!r}: it is included but not described in parameters.{kind}s",
-            hint=did_you_mean(name, listed) or f"add parameters.{kind}s.{name} with `url` and `version`",
+            hint=did_you_mean(name, (str(key) for key in listed))
+            or f"add parameters.{kind}s.{name} with `url` and `version`",
         )
     fields = _fields(listed[name], kind, name)
-    missing = [key for key in ("url", "version") if key not in fields]
+    missing = [key for key in ("url", "version") if not fields.get(key)]
     if missing:
         raise InputError(
             "CMD-DEP-013",
             f"{kind} {name!r} is missing the field{'s' if len(missing) > 1 else ''} "
             + " and ".join(f"`{key}`" for key in missing),
             hint=f"set it in parameters.{kind}s.{name}",
+            locations=[f"parameters.{kind}s.{name}"],
         )
     path = _relative_path(fields.get("path") or "", kind, name)
     return DependencySpec(name, fields["url"], fields["version"], path)
@@ -164,5 +171,6 @@ def _relative_path(path: str, kind: Kind, name: str) -> str:
             "CMD-DEP-017",
             f"parameters.{kind}s.{name}.path {path!r} leads out of the repository",
             hint="give the folder relative to the repository's root",
+            locations=[f"parameters.{kind}s.{name}"],
         )
     return "/".join(parts)
