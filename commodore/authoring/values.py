@@ -17,11 +17,11 @@ def link_values(folder: Path, values: Sequence[Path]) -> list[str]:
     """
     classes: dict[str, Path] = {}
     for path in values:
-        if path.suffix not in (".yml", ".yaml") or "." in path.stem:
+        if path.suffix not in (".yml", ".yaml"):
             raise InputError(
                 "CMD-AUT-002",
                 f"the values file {path} cannot be used as a class",
-                hint="its name must end in .yml or .yaml and have no other dot",
+                hint="its name must end in .yml or .yaml",
             )
         if path.stem in classes:
             raise InputError(
