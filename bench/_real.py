@@ -1,0 +1,91 @@
+"""A cluster of real public components, by the script `world` of a folder that is no part of this repository.
+
+That script makes a whole setup below a new folder and runs one tool through phases there; its README describes it.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import shlex
+import subprocess
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+from _measure import Cost, measuring, read_costs
+from _tools import BenchError, Sample, Tool
+
+# Our phases, and the phase of the script behind each. Warm is an unchanged cluster in an empty working directory, as on
+# a build machine that keeps its caches only.
+PHASES = {
+    "cold": "cold",
+    "noop": "noop",
+    "change": "change",
+    "warm": "noop",
+    "dry": "dry",
+    "local": "local",
+    "nofetch": "nofetch",
+}
+
+# env.sh sets up the environment of its own folder; the program to run and its arguments come after it.
+_IN_ENVIRONMENT = '. ./env.sh; exec "$0" "$@"'
+
+
+def run_real(real: Path, tool: Tool, phases: Sequence[str], folder: Path) -> list[Sample]:
+    """Run one tool through the phases in a new setup.
+
+    Args:
+        real: the folder with `world` and `env.sh`.
+        tool: the tool.
+        phases: names from `PHASES`, `warm` at most once and not first.
+        folder: an empty folder for everything that is made.
+
+    Returns:
+        One sample for each phase; its result is the digest of the catalog.
+
+    Raises:
+        BenchError: the script or the tool failed.
+    """
+    record, out, log = folder / "costs.jsonl", folder / "world", folder / "world.log"
+    empty_at = phases.index("warm") + 1 if "warm" in phases else 0
+    command = measuring(tool.command, record, path_prefix=tool.path_prefix, empty_folder_at=empty_at)
+    script = [sys.executable, "./world", "--commodore", shlex.join(command), "--out", str(out)]
+    script += ["--phases", ",".join(PHASES[phase] for phase in phases)]
+    with log.open("wb") as output:
+        code = subprocess.run(
+            ["bash", "-c", _IN_ENVIRONMENT, *script],
+            cwd=real,
+            stdin=subprocess.DEVNULL,
+            stdout=output,
+            stderr=subprocess.STDOUT,
+        ).returncode
+    costs = read_costs(record)
+    if code != 0 or len(costs) != len(phases) or any(cost.code for cost in costs):
+        raise BenchError(f"{tool.name}: {real / 'world'} failed:\n{_end_of(log, 20)}")
+    return list(_samples(phases, costs, out))
+
+
+def _samples(phases: Sequence[str], costs: Sequence[Cost], out: Path) -> list[Sample]:
+    rows = json.loads((out / "result.json").read_text())["rows"]
+    samples = []
+    for phase, cost, row in zip(phases, costs, rows, strict=True):
+        if row["phase"] != PHASES[phase]:
+            raise BenchError(f"the script ran phase {row['phase']} where {PHASES[phase]} was asked for")
+        catalog = out / "result" / row["cluster"] / row["phase"] / "catalog"
+        samples.append(Sample(phase, cost, digest_tree(catalog)))
+    return samples
+
+
+def digest_tree(folder: Path) -> str:
+    """A digest of the names and contents of all files below a folder, but for git's own."""
+    whole = hashlib.sha256()
+    for path in sorted(folder.rglob("*")):
+        if path.is_file() and ".git" not in path.relative_to(folder).parts:
+            content = hashlib.sha256(path.read_bytes()).hexdigest()
+            whole.update(f"{path.relative_to(folder)}\0{content}\n".encode())
+    return whole.hexdigest()
+
+
+def _end_of(log: Path, lines: int) -> str:
+    return "\n".join(log.read_text(errors="replace").splitlines()[-lines:])

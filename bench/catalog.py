@@ -1,0 +1,102 @@
+"""Compare whole runs of `catalog compile` with the published tool's: time, CPU time, memory, in several phases.
+
+    scripts/bench catalog --peer PEER [--world real] [--real FOLDER] [--runs N] [--phases LIST] [--json FILE]
+
+In every round both tools go through the phases, each in a new setup with an empty home and empty caches, and take turns
+in going first. Phases of the world `real`, in any order that begins with cold:
+  cold     empty working directory, empty caches, empty catalog repository; push
+  noop     the same again: nothing changed
+  change   a parameter in the tenant's repository changed
+  warm     nothing changed, but the working directory is empty; what the tool keeps elsewhere is there
+  dry      another change, without --push
+  local    --local in the same working directory
+  nofetch  --local --no-fetch-dependencies
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+import tempfile
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+from _real import PHASES, run_real
+from _report import to_markdown, write_json
+from _tools import BenchError, Rounds, Sample, Tool, describe, make_tool
+
+# Runs one tool through phases, with an empty folder to work in.
+Run = Callable[[Tool, Sequence[str], Path], list[Sample]]
+
+
+def interleave(run: Run, tools: Sequence[Tool], phases: Sequence[str], count: int, scratch: Path) -> Rounds:
+    """Let the tools take turns `count` times; who goes first changes from round to round."""
+    rounds: Rounds = {tool.name: [] for tool in tools}
+    for number in range(count):
+        for tool in tools if number % 2 == 0 else reversed(tools):
+            with tempfile.TemporaryDirectory(dir=scratch, prefix=f"{tool.name}-") as folder:
+                samples = run(tool, phases, Path(folder))
+            rounds[tool.name].append(samples)
+            told = "  ".join(f"{sample.phase} {sample.cost.wall:.2f}" for sample in samples)
+            print(f"round {number + 1}, {tool.name}: {told}", file=sys.stderr, flush=True)
+    return rounds
+
+
+def choose_world(arguments: argparse.Namespace) -> Run:
+    """What runs a tool in the world that was asked for.
+
+    Raises:
+        BenchError: the world is not there.
+    """
+    real: Path | None = arguments.real
+    if real is None or not (real / "world").is_file():
+        raise BenchError("the world `real` needs its folder: --real FOLDER, or COMMODORE_REAL")
+    folder = real.resolve()
+    return lambda tool, phases, scratch: run_real(folder, tool, phases, scratch)
+
+
+def parse(arguments: Sequence[str] | None = None) -> argparse.Namespace:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--commodore", default="commodore", metavar="COMMAND", help="ours")
+    parser.add_argument(
+        "--peer", default=os.environ.get("COMMODORE_PEER"), metavar="COMMAND", help="the published tool"
+    )
+    parser.add_argument("--path-prefix", type=Path, metavar="FOLDER", help="put in front of PATH for the peer")
+    parser.add_argument("--world", choices=["real"], default="real")
+    parser.add_argument("--real", type=Path, default=os.environ.get("COMMODORE_REAL"), metavar="FOLDER")
+    parser.add_argument("--runs", type=int, default=5, metavar="N")
+    parser.add_argument("--phases", default="cold,noop,change,warm", metavar="LIST")
+    parser.add_argument("--json", type=Path, metavar="FILE", help="write every sample to this file")
+    parsed = parser.parse_args(arguments)
+    parsed.phases = parsed.phases.split(",")
+    if unknown := [phase for phase in parsed.phases if phase not in PHASES]:
+        parser.error(f"unknown phases: {', '.join(unknown)}")
+    if parsed.phases[0] != "cold" or len(set(parsed.phases)) != len(parsed.phases):
+        parser.error("--phases begins with cold and has each phase once")
+    if parsed.runs < 1:
+        parser.error("--runs is at least 1")
+    return parsed
+
+
+def main() -> int:
+    arguments = parse()
+    try:
+        tools = [make_tool("commodore", arguments.commodore)]
+        if arguments.peer:
+            tools.append(make_tool("peer", arguments.peer, arguments.path_prefix))
+        run = choose_world(arguments)
+        with tempfile.TemporaryDirectory(prefix="bench-") as scratch:
+            machine = describe(tools, Path(scratch))
+            rounds = interleave(run, tools, arguments.phases, arguments.runs, Path(scratch))
+    except BenchError as error:
+        print(error, file=sys.stderr)
+        return 1
+    print(to_markdown(rounds, arguments.phases, machine))
+    if arguments.json:
+        write_json(arguments.json, rounds, arguments.phases, machine, world=arguments.world, runs=arguments.runs)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
