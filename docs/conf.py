@@ -9,7 +9,7 @@ author = "The commodore authors"
 project_copyright = "2026, The commodore authors"
 version = release = commodore.__version__
 
-extensions = ["myst_parser", "sphinx_click"]
+extensions = ["myst_parser"]
 exclude_patterns = ["_build"]
 html_theme = "furo"
 myst_heading_anchors = 3

@@ -1,0 +1,70 @@
+"""The reference pages tell what the program is."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import click
+import pytest
+from click.testing import CliRunner
+
+from commodore import errors
+from commodore.cli.main import commodore
+
+ROOT = Path(__file__).resolve().parents[2]
+REFERENCE = ROOT / "docs" / "reference"
+
+
+def test_the_page_of_commands_is_what_the_options_say() -> None:
+    """Run scripts/docs-reference when this fails."""
+    done = subprocess.run(
+        [sys.executable, str(ROOT / "scripts" / "docs-reference"), "--check"],
+        env={"PYTHONPATH": str(ROOT)},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert (done.returncode, done.stderr) == (0, "")
+
+
+def test_every_option_of_the_help_is_on_the_page() -> None:
+    """Help and page are made by different code; what the help shows a user is what counts."""
+    page = (REFERENCE / "commands.md").read_text(encoding="utf-8")
+    sections = dict(re.findall(r"^## (commodore[ a-z]*)\n(.*?)(?=^## |\Z)", page, re.MULTILINE | re.DOTALL))
+    for path, text in sections.items():
+        shown = CliRunner().invoke(commodore, [*path.split()[1:], "--help"], prog_name="commodore").output
+        named = set(re.findall(r"(?<![\w-])--[a-z][a-z-]+", shown.split("Options:")[1])) - {"--help"}
+        assert {name for name in named if f"`{name}`" not in text} == set(), path
+
+
+def test_automatic_variables_are_read() -> None:
+    """Those that the page names, on three levels of the command line."""
+    seen: dict[str, object] = {}
+
+    def version(**values: object) -> None:
+        context = click.get_current_context().find_root()
+        seen.update(values, verbosity=context.meta["verbosity"], quiet=context.obj["quiet"])
+
+    command = commodore.get_command(click.Context(commodore), "version")
+    assert command is not None
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(command, "callback", version)
+        variables = {"COMMODORE_VERBOSE": "2", "COMMODORE_VERSION_VERBOSE": "1", "COMMODORE_VERSION_OUT": "json"}
+        CliRunner().invoke(commodore, ["version"], env={**variables, "COMMODORE_QUIET": "1"}, catch_exceptions=False)
+    assert seen == {"out": "json", "verbosity": 3, "quiet": True}
+
+
+def test_exit_codes_are_those_of_the_errors() -> None:
+    page = (REFERENCE / "environment.md").read_text(encoding="utf-8")
+    codes = {int(code) for code in re.findall(r"^\| (\d+) \|", page, re.MULTILINE)}
+    families = {kind.exit_code for kind in errors.CommodoreError.__subclasses__()}
+    assert codes >= families | {0, 127, 130, 141}
+
+
+def test_the_index_of_errors_names_every_room() -> None:
+    index = (REFERENCE / "errors" / "index.md").read_text(encoding="utf-8")
+    rooms = {path.stem for path in (REFERENCE / "errors").glob("*.md")} - {"index"}
+    assert set(re.findall(r"^\| `CMD-([A-Z]+)` \|", index, re.MULTILINE)) == rooms
