@@ -53,8 +53,14 @@ class Limits:
     # workspace
     lock_wait: float = 0.0  # how long a second run waits for the first one's lock; 0: it says who holds it
 
+    # templates
+    template_timeout: float = 120.0  # rendering a template at two commits, its hooks included
+    template_files: int = 10_000  # files that a template makes
+    template_bytes: int = 64 << 20  # the size of all of them
+    cruft_file_bytes: int = 1 << 20  # a .cruft.json
+
     # engine
-    fetch_threads: int = 8  # Kapitan dependencies fetched at the same time by one worker
+    fetch_workers: int = 8  # Kapitan dependencies fetched at the same time, apart from what computes
     download_timeout: float = 30.0  # connecting to a server of a dependency, and between two bytes
     download_bytes: int = 512 << 20  # one downloaded dependency
     archive_members: int = 200_000  # files and folders in one archive

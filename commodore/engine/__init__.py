@@ -3,6 +3,15 @@
 from __future__ import annotations
 
 from commodore.engine.engine import COMPILE_STAGE, Engine, usable_cpus
-from commodore.engine.model import CompiledInstance, CompileRequest, InstanceJob
+from commodore.engine.model import Batch, BatchOutcome, CompiledInstance, CompileRequest, InstanceJob
 
-__all__ = ["COMPILE_STAGE", "CompileRequest", "CompiledInstance", "Engine", "InstanceJob", "usable_cpus"]
+__all__ = [
+    "COMPILE_STAGE",
+    "Batch",
+    "BatchOutcome",
+    "CompileRequest",
+    "CompiledInstance",
+    "Engine",
+    "InstanceJob",
+    "usable_cpus",
+]

@@ -2,23 +2,25 @@
 
 from __future__ import annotations
 
+import os
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from pathlib import Path
+from typing import Any
 
-from commodore.engine._tasks import Dependency, FetchTask, Run
+from commodore.engine._tasks import Dependency, FetchTask, Group, Run, Unit
 from commodore.errors import CommodoreError, InputError, PolicyError
 from commodore.git import redact
 from commodore.workspace import is_inside
 
-Chain = tuple[tuple[Dependency, ...], ...]
+Wanted = tuple[Run, Dependency]
 
 _ORDER = ("http", "git", "helm", "oci")
 """Kapitan's order of kinds; it decides where several kinds write to one folder."""
 
 
 def check_outputs(dependencies: Sequence[Dependency], run: Run) -> list[tuple[str, CommodoreError]]:
-    """The dependencies that must not be fetched, each with its instance."""
+    """The dependencies of one run that must not be fetched, each with its instance."""
     found: list[tuple[str, CommodoreError]] = []
     roots = (run.request.root, run.request.output, *(job.directory for job in run.jobs.values()))
     charts: dict[Path, Dependency] = {}
@@ -44,30 +46,81 @@ def check_outputs(dependencies: Sequence[Dependency], run: Run) -> list[tuple[st
     return found
 
 
-def plan(dependencies: Iterable[Dependency]) -> list[Chain]:
-    """Every group once (Kapitan's grouping); groups that write to the same place one after another, in fixed order."""
-    groups: dict[tuple[str, ...], dict[Path, Dependency]] = defaultdict(dict)
-    for item in dependencies:
-        groups[item.group].setdefault(item.output, item)
-    ordered = sorted(groups.items(), key=lambda entry: (_ORDER.index(entry[0][0]), entry[0]))
-    chains: list[list[tuple[Dependency, ...]]] = []
-    for _, items in ordered:
-        group = tuple(items.values())
-        touching = [chain for chain in chains if any(_overlap(group, other) for other in chain)]
-        joined = [*(other for chain in touching for other in chain), group]
-        chains = [chain for chain in chains if chain not in touching]
-        chains.append(sorted(joined, key=lambda members: _ORDER.index(members[0].group[0])))
-    return [tuple(chain) for chain in chains]
+def in_waves(runs: Sequence[Run], wanted: Iterable[Wanted]) -> list[list[Run]]:
+    """The runs that may work at the same time, in their order.
+
+    Runs that fetch different things to one place follow one another: the later one fetches when nobody compiles with
+    what the former has fetched.
+    """
+    contents: dict[str, dict[tuple[Any, ...], Dependency]] = {run.key: {} for run in runs}
+    for run, item in wanted:
+        contents[run.key].setdefault(_content(run, item), item)
+    waves: list[list[Run]] = []
+    for run in runs:
+        own = contents[run.key]
+        for wave in waves:
+            if not any(_disagree(own, contents[other.key]) for other in wave):
+                wave.append(run)
+                break
+        else:
+            waves.append([run])
+    return waves
 
 
-def _overlap(one: tuple[Dependency, ...], other: tuple[Dependency, ...]) -> bool:
+def _content(run: Run, item: Dependency) -> tuple[Any, ...]:
+    fields = sorted((key, str(value)) for key, value in item.fields.items() if key != "force_fetch")
+    return (_source(run, item), item.output, tuple(fields))
+
+
+def _disagree(one: dict[tuple[Any, ...], Dependency], other: dict[tuple[Any, ...], Dependency]) -> bool:
     return any(
-        a.output == b.output or a.output in b.output.parents or b.output in a.output.parents for a in one for b in other
-    )
+        overlap(one[a].output, item.output) for a in one.keys() - other.keys() for item in other.values()
+    ) or any(overlap(other[b].output, item.output) for b in other.keys() - one.keys() for item in one.values())
 
 
-def as_tasks(chains: Sequence[Chain], run: Run, workers: int) -> list[FetchTask]:
-    """The chains dealt out to at most as many tasks as there are workers; a worker fetches on several threads."""
-    places = [run.staging / "fetch" / str(number) for number in range(len(chains))]
-    count = min(workers, len(chains))
-    return [FetchTask(run, tuple(chains[start::count]), tuple(places[start::count])) for start in range(count)]
+def _source(run: Run, item: Dependency) -> tuple[Any, ...]:
+    """What is fetched once: Kapitan's group, and of the request what fetching depends on."""
+    relative = ":" not in item.source and not os.path.isabs(item.source)
+    directory = (run.request.directory or run.request.root) if relative else None
+    return (item.group, tuple(sorted(run.request.environment.items())), str(directory))
+
+
+def plan(wanted: Iterable[Wanted], staging: Path) -> list[FetchTask]:
+    """Every group once (Kapitan's grouping); groups that write to the same place one after another, in fixed order.
+
+    Args:
+        wanted: what is to be fetched, for runs of one wave.
+        staging: a folder that lasts as long as the runs; each task gets one below it.
+    """
+    places: dict[tuple[Any, ...], dict[Path, Dependency]] = defaultdict(dict)
+    units: dict[tuple[Any, ...], set[Unit]] = defaultdict(set)
+    runs: dict[tuple[Any, ...], Run] = {}
+    for run, item in wanted:
+        source = _source(run, item)
+        places[source].setdefault(item.output, item)
+        units[source].add((run.key, item.instance))
+        runs.setdefault(source, run)
+    chains: list[list[tuple[Run, Group]]] = []
+    for source in sorted(places, key=lambda source: (_rank(source[0]), source)):
+        group = Group(tuple(places[source].values()), frozenset(units[source]))
+        touching = [chain for chain in chains if any(_touch(group, other) for _, other in chain)]
+        joined = [*(other for chain in touching for other in chain), (runs[source], group)]
+        chains = [chain for chain in chains if chain not in touching]
+        chains.append(sorted(joined, key=lambda member: _rank(member[1].items[0].group)))
+    return [
+        FetchTask(chain[0][0], tuple(group for _, group in chain), staging / "fetch" / str(number))
+        for number, chain in enumerate(chains)
+    ]
+
+
+def _rank(group: tuple[str, ...]) -> int:
+    return _ORDER.index(group[0])
+
+
+def _touch(one: Group, other: Group) -> bool:
+    return any(overlap(a.output, b.output) for a in one.items for b in other.items)
+
+
+def overlap(one: Path, other: Path) -> bool:
+    """Whether two places are one, or one lies in the other."""
+    return one == other or one in other.parents or other in one.parents

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import re
 import traceback
 from dataclasses import dataclass
@@ -23,6 +24,10 @@ from commodore.errors import CommodoreError, EnvironmentFault, InputError, Locat
 _TAG = re.compile(r"\?\{[^}]*\}")
 _COMMAND_NOT_FOUND = (126, 127)
 _KUSTOMIZE_WRAPPER_FINDS_NOTHING = 7
+_DISK_TROUBLE = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EROFS, errno.EIO, errno.EMFILE, errno.ENFILE}
+_IMPORT_HINT = "name its repository in the component's jsonnetfile.json, or include the component that publishes it"
+_JSONNET_HINT = "the first place is where it failed, those below it are where it was called from"
+_ENTRY_HINT = "correct the entry in `parameters.kapitan.compile`, or the file that it names"
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +60,15 @@ def explain(error: Exception, place: EntryPlace, path: str) -> CommodoreError:
             return _placed(cause, place, at)
         if isinstance(cause, JsonnetError):
             where = cause.locations or tuple(at)
-            return InputError("CMD-ENG-015", f"{place}: {cause.message}", locations=where)
+            hint = _IMPORT_HINT if cause.message.startswith("cannot find the import") else _JSONNET_HINT
+            return InputError("CMD-ENG-015", f"{place}: {cause.message}", hint=hint, locations=where)
+        if isinstance(cause, OSError) and cause.errno in _DISK_TROUBLE:
+            return EnvironmentFault(
+                "CMD-WORK-003",
+                f"{place}: cannot write its output: {cause.strerror}",
+                hint="check free space, quotas and permissions; the catalog is unchanged",
+                locations=[*([Location(str(cause.filename))] if cause.filename else []), *at],
+            )
     for explainer in (_explain_missing_tool, _explain_tool, _explain_template, _explain_reference):
         for cause in chain:
             found = explainer(cause, place, at)
@@ -64,7 +77,7 @@ def explain(error: Exception, place: EntryPlace, path: str) -> CommodoreError:
     if place.input_type == "kadet":
         return _explain_kadet(chain, place, at)
     root = chain[-1]
-    return InputError("CMD-ENG-022", f"{place}: {_text(root)}", locations=at)
+    return InputError("CMD-ENG-022", f"{place}: {_text(root)}", hint=_ENTRY_HINT, locations=at)
 
 
 def _causes(error: BaseException) -> list[BaseException]:
@@ -116,13 +129,25 @@ def _explain_tool(error: BaseException, place: EntryPlace, at: list[Location]) -
                 hint="raise KAPITAN_HELM_TIMEOUT (seconds)",
                 locations=at,
             )
-        return InputError("CMD-ENG-018", f"{place}: {tail(text)}", locations=at)
+        return InputError(
+            "CMD-ENG-018",
+            f"{place}: {tail(text)}",
+            hint="correct the chart, or the values that the entry gives it",
+            locations=at,
+        )
     if isinstance(error, KustomizeTemplateError | CuelangTemplateError):
         said = text.partition(": ")[2] if ": " in text else text
-        return InputError("CMD-ENG-019", f"{place}: {tail(said)}", locations=at)
+        return InputError(
+            "CMD-ENG-019", f"{place}: {tail(said)}", hint="try the same call in the folder named", locations=at
+        )
     if isinstance(error, CommandError):
         how = f"exit code {error.status}" if error.status > 0 else f"signal {-error.status}"
-        return InputError("CMD-ENG-020", f"{place}: the command failed ({how}): {tail(error.stderr)}", locations=at)
+        return InputError(
+            "CMD-ENG-020",
+            f"{place}: the command failed ({how}): {tail(error.stderr)}",
+            hint="run the command by hand to see all that it says",
+            locations=at,
+        )
     return None
 
 
@@ -143,7 +168,7 @@ def _explain_template(error: BaseException, place: EntryPlace, at: list[Location
         frames = [f for f in traceback.extract_tb(error.__traceback__) if f.name in _TEMPLATE_FRAMES]
         if frames:
             where.insert(0, Location(frames[-1].filename, frames[-1].lineno))
-    return InputError("CMD-ENG-021", f"{place}: {error}", locations=where)
+    return InputError("CMD-ENG-021", f"{place}: {error}", hint=_ENTRY_HINT, locations=where)
 
 
 _TEMPLATE_FRAMES = ("top-level template code", "template", "<module>")
@@ -171,4 +196,9 @@ def _explain_kadet(chain: list[BaseException], place: EntryPlace, at: list[Locat
         if frames:
             where.insert(0, Location(frames[-1].filename, frames[-1].lineno))
             break
-    return InputError("CMD-ENG-024", f"{place}: {type(root).__name__}: {root}", locations=where)
+    return InputError(
+        "CMD-ENG-024",
+        f"{place}: {type(root).__name__}: {root}",
+        hint="the first place is the line of the module that failed",
+        locations=where,
+    )

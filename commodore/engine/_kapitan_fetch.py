@@ -1,11 +1,10 @@
 """Fetching Kapitan dependencies with Kapitan's own functions. Runs in workers only.
 
-Each chain has a folder of its own to download to: Kapitan lets two versions of a chart meet in one folder otherwise.
+Each task has a folder of its own to download to: Kapitan lets two versions of a chart meet in one folder otherwise.
 """
 
 from __future__ import annotations
 
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import requests
@@ -15,7 +14,7 @@ from kapitan.inventory.model import dependencies as models
 
 from commodore.engine import _archives
 from commodore.engine._kapitan_errors import tail
-from commodore.engine._tasks import Dependency, FetchTask
+from commodore.engine._tasks import Dependency, Failure, FetchTask
 from commodore.errors import CommodoreError, EnvironmentFault, InputError, PolicyError
 from commodore.git import redact, redact_text
 from commodore.limits import Limits
@@ -28,29 +27,18 @@ _MODELS = {
     "oci": models.KapitanDependencyOciConfig,
 }
 
-Failure = tuple[tuple[str, ...], CommodoreError]
-"""The instances that cannot be compiled, and why."""
 
-
-def fetch_chains(task: FetchTask) -> tuple[Failure, ...]:
-    """Fetch every group of every chain, chains in parallel. Returns what failed; the others are in place."""
-    limits = task.run.limits
-    _install(limits)
-    with ThreadPoolExecutor(max_workers=limits.fetch_threads) as threads:
-        failures = threads.map(_fetch_chain, task.chains, task.places)
-        return tuple(failure for chain in failures for failure in chain)
-
-
-def _fetch_chain(chain: tuple[tuple[Dependency, ...], ...], place: Path) -> list[Failure]:
+def fetch_groups(task: FetchTask) -> tuple[Failure, ...]:
+    """Fetch every group of a task. Returns what failed; the others are in place."""
+    _install(task.run.limits)
     failures: list[Failure] = []
-    place.mkdir(parents=True)
-    for group in chain:
+    task.place.mkdir(parents=True)
+    for group in task.groups:
         try:
-            _fetch(group, str(place))
+            _fetch(group.items, str(task.place))
         except Exception as error:
-            instances = tuple(dict.fromkeys(dependency.instance for dependency in group))
-            failures.append((instances, _explain(error, group)))
-    return failures
+            failures.append(Failure(group.units, _explain(error, group.items[0])))
+    return tuple(failures)
 
 
 def _fetch(group: tuple[Dependency, ...], folder: str) -> None:
@@ -80,11 +68,9 @@ def _refuse_option(argument: str) -> None:
         raise PolicyError("CMD-ENG-025", f"{argument!r} would be read as an option")
 
 
-def _explain(error: Exception, group: tuple[Dependency, ...]) -> CommodoreError:
-    first = group[0]
-    instances = ", ".join(dict.fromkeys(repr(dependency.instance) for dependency in group))
+def _explain(error: Exception, first: Dependency) -> CommodoreError:
     chart = f" {first.fields['chart_name']} {first.fields['version'] or 'latest'}" if first.kind == "helm" else ""
-    message = f"instance {instances}: cannot fetch the {first.kind} dependency{chart} from {redact(first.source)}"
+    message = f"cannot fetch the {first.kind} dependency{chart} from {redact(first.source)}"
     if isinstance(error, CommodoreError):
         return type(error)(error.code, f"{message}: {error.message}", hint=error.hint, locations=error.locations)
     reason = redact_text(_reason(error))

@@ -11,8 +11,7 @@ import socket
 import subprocess
 import sys
 import time
-from collections import deque
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from multiprocessing.connection import Connection, wait
 
 from commodore.engine._tasks import CompileTask, FetchTask, Outcome, Task
@@ -56,39 +55,37 @@ class WorkerPool:
         self._failure = ""
         self._unread = b""
 
-    def run(self, tasks: Iterable[Task], size: int, done: Callable[[Task, Outcome], None]) -> None:
-        """Perform tasks on at most `size` workers and call `done` for each, in the order in which they end.
+    def run(self, offer: Callable[[], Task | None], done: Callable[[Task, Outcome], None]) -> None:
+        """Perform what `offer` gives, each task on a worker of its own, and call `done` for each in the order in which
+        they end.
 
-        Whatever interrupts this (Ctrl-C, an error in `done`) ends the workers first: they must not go on writing.
+        `offer` is asked until it gives nothing, at first and whenever tasks have ended: it decides how many run at the
+        same time. Whatever interrupts this (Ctrl-C, an error in `done`) ends the workers first: they must not go on
+        writing.
         """
         try:
-            self._run(tasks, size, done)
+            self._run(offer, done)
         except BaseException:
             self.close()
             raise
 
-    def _run(self, tasks: Iterable[Task], size: int, done: Callable[[Task, Outcome], None]) -> None:
-        waiting = deque(tasks)
+    def _run(self, offer: Callable[[], Task | None], done: Callable[[Task, Outcome], None]) -> None:
         busy: list[_Worker] = []
-        while waiting or busy:
-            for worker in self._idle(size - len(busy), len(waiting)):
-                worker.task = waiting.popleft()
+        while True:
+            while (offered := offer()) is not None:
+                worker = next((worker for worker in self._workers if worker.task is None), None) or self._start()
+                worker.task = offered
                 busy.append(worker)
                 with contextlib.suppress(OSError):  # a worker that is gone is noticed below, when its answer is read
-                    worker.connection.send(worker.task)
+                    worker.connection.send(offered)
+            if not busy:
+                return
             ready = set(wait([worker.connection for worker in busy]))
             for worker in [worker for worker in busy if worker.connection in ready]:
                 busy.remove(worker)
                 task, worker.task = worker.task, None
                 assert task is not None
                 done(task, self._receive(worker, task))
-
-    def _idle(self, room: int, wanted: int) -> list[_Worker]:
-        count = max(0, min(room, wanted))
-        idle = [worker for worker in self._workers if worker.task is None][:count]
-        while len(idle) < count:
-            idle.append(self._start())
-        return idle
 
     def _start(self) -> _Worker:
         ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_STREAM)

@@ -14,7 +14,7 @@ from commodore.limits import Limits
 
 @dataclass(frozen=True, slots=True)
 class Run:
-    """One call of `Engine.compile`, as its workers see it.
+    """One batch of a call of `Engine.compile_batches`, as the workers see it.
 
     Args:
         key: tells one run from another; a worker forgets everything when it changes.
@@ -66,17 +66,46 @@ class InspectTask:
     instance: str
 
 
+Unit = tuple[str, str]
+"""An instance of a run: the run's key and the instance's name."""
+
+
+@dataclass(frozen=True, slots=True)
+class Group:
+    """Dependencies that come from one source at one time, one for each place, and whoever needs them."""
+
+    items: tuple[Dependency, ...]
+    units: frozenset[Unit]
+
+
 @dataclass(frozen=True, slots=True)
 class FetchTask:
-    """Fetch chains of dependency groups: chains at the same time, the groups of a chain one after another."""
+    """Fetch groups one after another. Gives `tuple[Failure, ...]`.
+
+    Args:
+        run: one of the runs that need them; they agree in what matters to fetching.
+        place: the folder to download to.
+    """
 
     run: Run
-    chains: tuple[tuple[tuple[Dependency, ...], ...], ...]
-    places: tuple[Path, ...]
+    groups: tuple[Group, ...]
+    place: Path
 
     @property
     def instance(self) -> str:
-        return self.chains[0][0][0].instance
+        return self.groups[0].items[0].instance
+
+    @property
+    def units(self) -> frozenset[Unit]:
+        return frozenset(unit for group in self.groups for unit in group.units)
+
+
+@dataclass(frozen=True, slots=True)
+class Failure:
+    """A group that was not fetched. The error does not name the instances."""
+
+    units: frozenset[Unit]
+    error: CommodoreError
 
 
 @dataclass(frozen=True, slots=True)

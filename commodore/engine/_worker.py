@@ -10,7 +10,7 @@ import warnings
 from multiprocessing.connection import Connection
 
 from commodore.engine import _kapitan, filters
-from commodore.engine._kapitan_fetch import fetch_chains
+from commodore.engine._kapitan_fetch import fetch_groups
 from commodore.engine._tasks import CompileTask, FetchTask, InspectTask, Outcome, Run, Task
 from commodore.errors import CommodoreError, Findings, InternalError
 
@@ -66,7 +66,7 @@ class Worker:
         if isinstance(task, InspectTask):
             return Outcome(renderer.dependencies(task.instance))
         if isinstance(task, FetchTask):
-            return Outcome(fetch_chains(task))
+            return Outcome(fetch_groups(task))
         assert isinstance(task, CompileTask)
         return _compile(renderer, task)
 

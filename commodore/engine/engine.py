@@ -9,26 +9,24 @@ import os
 import shutil
 import tempfile
 import uuid
-from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
-from commodore.engine import _fetching
 from commodore.engine._nodes import write_nodes
 from commodore.engine._pool import WorkerPool
-from commodore.engine._tasks import CompileTask, Dependency, FetchTask, InspectTask, Outcome, Run, Task
-from commodore.engine.model import CompiledInstance, CompileRequest, InstanceJob
+from commodore.engine._schedule import COMPILE_STAGE, Schedule, by_size
+from commodore.engine._tasks import Run
+from commodore.engine.model import Batch, BatchOutcome, CompiledInstance, CompileRequest, InstanceJob
 from commodore.errors import CommodoreError, InputError, InternalError, did_you_mean, raise_all
-from commodore.events import Announce, Noted, StageAdvanced, Warned
+from commodore.events import Announce
 from commodore.limits import DEFAULT_LIMITS, Limits
 from commodore.names import check_name
 from commodore.workspace import Workspace, guard_disk, remove_tree, replace_tree
 
-COMPILE_STAGE = "compile"
-"""The stage whose progress is announced."""
+__all__ = ["COMPILE_STAGE", "Engine", "usable_cpus"]
 
 
 def usable_cpus() -> int:
@@ -85,31 +83,58 @@ class Engine:
             CommodoreError: something went wrong in one or more instances; all of it is told together, and what was in
                 `compiled` before is unchanged.
         """
-        _check(jobs, nodes)
-        with guard_disk(request.root), Workspace(request.root).staging("compile") as staging:
-            run = Run(
-                key=uuid.uuid4().hex,
-                request=request,
-                targets=write_nodes(nodes, staging / "nodes", self._limits) if jobs else {},
-                jobs={job.name: job for job in jobs},
-                staging=staging,
-                limits=self._limits,
-            )
-            seconds = _Compilation(run, self._pool, self._announce, self._size(request, len(jobs))).perform(nodes)
-            publish(run)
-        compiled = request.output / "compiled"
-        return tuple(CompiledInstance(j.name, j.component, compiled / j.name, seconds[j.name]) for j in jobs)
+        (outcome,) = self.compile_batches([Batch(jobs, nodes, request)])
+        if outcome.error is not None:
+            raise outcome.error
+        return outcome.compiled
 
-    def _size(self, request: CompileRequest, jobs: int) -> int:
-        return max(1, min(request.processes or self._processes or usable_cpus(), jobs))
+    def compile_batches(self, batches: Sequence[Batch]) -> tuple[BatchOutcome, ...]:
+        """Do several independent compiles at once: each batch all or nothing, whatever becomes of the others.
+
+        The batches may share instances' names, components, working directories and Kapitan dependencies, of which each
+        is fetched once; they must not share an instance's output folder. The largest number of workers that a request
+        asks for counts for all.
+
+        Returns:
+            What each batch came to, in their order.
+        """
+        _check_outputs(batches)
+        with ExitStack() as stagings:
+            runs = [self._begin(batch, stagings) for batch in batches]
+            begun = [(run, batch.nodes) for run, batch in zip(runs, batches, strict=True) if isinstance(run, Run)]
+            schedule = Schedule(begun, by_size(begun), self._announce, self._size(batches), self._limits)
+            self._pool.run(schedule.offer, schedule.done)
+            return tuple(
+                _conclude(run, batch, schedule) if isinstance(run, Run) else BatchOutcome(error=run)
+                for run, batch in zip(runs, batches, strict=True)
+            )
+
+    def _begin(self, batch: Batch, stagings: ExitStack) -> Run | CommodoreError:
+        root = batch.request.root
+        try:
+            _check(batch.jobs, batch.nodes)
+            with guard_disk(root):
+                staging = stagings.enter_context(Workspace(root).staging("compile"))
+                return Run(
+                    key=uuid.uuid4().hex,
+                    request=batch.request,
+                    targets=write_nodes(batch.nodes, staging / "nodes", self._limits) if batch.jobs else {},
+                    jobs={job.name: job for job in batch.jobs},
+                    staging=staging,
+                    limits=self._limits,
+                )
+        except CommodoreError as error:
+            return error
+
+    def _size(self, batches: Sequence[Batch]) -> int:
+        asked = max((batch.request.processes for batch in batches), default=0)
+        jobs = sum(len(batch.jobs) for batch in batches)
+        return max(1, min(asked or self._processes or usable_cpus(), jobs))
 
 
 def _check(jobs: Sequence[InstanceJob], nodes: Mapping[str, Any]) -> None:
-    names = [job.name for job in jobs]
-    if len(set(names)) != len(names):
-        raise InternalError("CMD-ENG-050", "an instance is to be compiled twice")
     errors: list[CommodoreError] = []
-    for name in names:
+    for name in (job.name for job in jobs):
         check_name(name, "instance")
         if name not in nodes:
             errors.append(
@@ -120,79 +145,23 @@ def _check(jobs: Sequence[InstanceJob], nodes: Mapping[str, Any]) -> None:
     raise_all(errors)
 
 
-class _Compilation:
-    """One run: reads dependencies, fetches them, compiles. Keeps what went wrong, to tell all of it at the end."""
-
-    def __init__(self, run: Run, pool: WorkerPool, announce: Announce, size: int) -> None:
-        self._run = run
-        self._pool = pool
-        self._announce = announce
-        self._size = size
-        self._errors: dict[str, list[CommodoreError]] = defaultdict(list)
-
-    def perform(self, nodes: Mapping[str, Mapping[str, Any]]) -> dict[str, float]:
-        """Seconds per instance.
-
-        Raises:
-            CommodoreError: see `Engine.compile`.
-        """
-        self._fetch(self._read_dependencies(nodes))
-        seconds: dict[str, float] = {}
-
-        def compiled(task: Task, outcome: Outcome) -> None:
-            self._listen(task, outcome)
-            if not outcome.errors:
-                seconds[task.instance] = outcome.seconds
-                self._announce(StageAdvanced(COMPILE_STAGE, task.instance, outcome.seconds))
-
-        tasks = [CompileTask(self._run, name) for name in self._run.jobs if name not in self._errors]
-        self._pool.run(tasks, self._size, compiled)
-        raise_all([error for name in self._run.jobs for error in self._errors[name]])
-        return seconds
-
-    def _read_dependencies(self, nodes: Mapping[str, Mapping[str, Any]]) -> list[Dependency]:
-        found: dict[str, tuple[Dependency, ...]] = {}
-
-        def read(task: Task, outcome: Outcome) -> None:
-            self._listen(task, outcome)
-            found[task.instance] = outcome.value or ()
-
-        names = [name for name in self._run.jobs if _names_dependencies(nodes[name])]
-        self._pool.run([InspectTask(self._run, name) for name in names], self._size, read)
-        return [dependency for name in names for dependency in found[name]]
-
-    def _fetch(self, dependencies: list[Dependency]) -> None:
-        refused = _fetching.check_outputs(dependencies, self._run)
-        for instance, error in refused:
-            self._errors[instance].append(error)
-        chains = _fetching.plan(item for item in dependencies if item.instance not in self._errors)
-        if not chains:
-            return
-
-        def fetched(task: Task, outcome: Outcome) -> None:
-            self._listen(task, outcome)
-            if outcome.errors and isinstance(task, FetchTask):
-                for instance in {item.instance for chain in task.chains for group in chain for item in group}:
-                    self._errors[instance] = self._errors[instance] or []
-            for instances, error in outcome.value or ():
-                self._errors[instances[0]].append(error)
-                for instance in instances[1:]:
-                    self._errors.setdefault(instance, [])
-
-        self._pool.run(_fetching.as_tasks(chains, self._run, self._size), self._size, fetched)
-
-    def _listen(self, task: Task, outcome: Outcome) -> None:
-        if outcome.errors:
-            self._errors[task.instance].extend(outcome.errors)
-        for note in outcome.notes:
-            self._announce(Noted(note, level=1))
-        for warning in outcome.warnings:
-            self._announce(Warned("CMD-ENG-051", warning))
+def _check_outputs(batches: Sequence[Batch]) -> None:
+    places = [(batch.request.output, job.name) for batch in batches for job in batch.jobs]
+    if len(set(places)) != len(places):
+        raise InternalError("CMD-ENG-050", "an instance is to be compiled twice")
 
 
-def _names_dependencies(node: Mapping[str, Any]) -> bool:
-    kapitan = node["parameters"].get("kapitan")
-    return isinstance(kapitan, Mapping) and bool(kapitan.get("dependencies"))
+def _conclude(run: Run, batch: Batch, schedule: Schedule) -> BatchOutcome:
+    try:
+        raise_all(schedule.errors(run))
+        with guard_disk(run.request.root):
+            publish(run)
+    except CommodoreError as error:
+        return BatchOutcome(error=error)
+    seconds, compiled = schedule.seconds(run), run.request.output / "compiled"
+    return BatchOutcome(
+        tuple(CompiledInstance(job.name, job.component, compiled / job.name, seconds[job.name]) for job in batch.jobs)
+    )
 
 
 def publish(run: Run) -> None:

@@ -1,10 +1,13 @@
-"""What the engine takes and gives back: jobs, the request that is common to them, results."""
+"""What the engine takes and gives back: jobs, the request that is common to them, batches of both, results."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
+
+from commodore.errors import CommodoreError
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,3 +70,20 @@ class CompiledInstance:
     component: str
     directory: Path
     seconds: float
+
+
+@dataclass(frozen=True, slots=True)
+class Batch:
+    """One of several compiles that share the workers but nothing else: the arguments of `Engine.compile`."""
+
+    jobs: Sequence[InstanceJob]
+    nodes: Mapping[str, Mapping[str, Any]]
+    request: CompileRequest
+
+
+@dataclass(frozen=True, slots=True)
+class BatchOutcome:
+    """What a batch came to: its instances in the order of the jobs, or the error that left its output as it was."""
+
+    compiled: tuple[CompiledInstance, ...] = ()
+    error: CommodoreError | None = None

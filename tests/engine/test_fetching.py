@@ -15,8 +15,8 @@ from typing import Any
 import pytest
 
 from commodore.engine import InstanceJob
-from commodore.engine._fetching import as_tasks, plan
-from commodore.engine._tasks import Dependency, Run
+from commodore.engine._fetching import in_waves, plan
+from commodore.engine._tasks import Dependency, Group, Run
 from commodore.errors import EnvironmentFault, InputError, PolicyError
 from commodore.limits import DEFAULT_LIMITS
 from tests.engine.world import World, jsonnet
@@ -304,21 +304,44 @@ def make(kind: str, source: str, output: str, instance: str = "a") -> Dependency
     return Dependency(instance, 0, kind, source, Path(output), {})
 
 
-def test_groups_that_share_a_place_follow_each_other() -> None:
+def run(world: World, key: str = "key", **changes: Any) -> Run:
+    return Run(key, world.request(**changes), {}, {}, world.root, DEFAULT_LIMITS)
+
+
+def test_groups_that_share_a_place_follow_each_other(world: World) -> None:
     """In Kapitan's order of kinds; everything else goes on at the same time."""
     git_first = make("git", "g", "/x")
     http_below = make("https", "h", "/x/y")
     apart = make("git", "other", "/z")
     again = make("git", "other", "/z", "b")
-    chains = plan([git_first, http_below, apart, again])
-    assert sorted(chains, key=len) == [((apart,),), ((http_below,), (git_first,))]
-    assert plan([apart, again, http_below, git_first]) == chains
+    only = run(world)
+    one, both = frozenset({("key", "a")}), frozenset({("key", "a"), ("key", "b")})
+    tasks = plan([(only, item) for item in (git_first, http_below, apart, again)], Path("/t"))
+    assert {task.groups for task in tasks} == {
+        (Group((apart,), both),),
+        (Group((http_below,), one), Group((git_first,), one)),
+    }
+    assert len({task.place for task in tasks}) == 2
+    assert plan([(only, item) for item in (apart, again, http_below, git_first)], Path("/t")) == tasks
 
 
-def test_chains_are_dealt_out(world: World) -> None:
-    chains = plan([make("http", str(number), f"/{number}") for number in range(5)])
-    run = Run("key", world.request(), {}, {}, world.root, DEFAULT_LIMITS)
-    tasks = as_tasks(chains, run, 2)
-    assert [len(task.chains) for task in tasks] == [3, 2]
-    assert len({place for task in tasks for place in task.places}) == 5
-    assert len(as_tasks(chains, run, 9)) == 5
+def test_what_runs_have_in_common_is_fetched_once(world: World) -> None:
+    one, two = run(world, "1"), run(world, "2")
+    shared = make("git", "https://git.example.com/x", "/x")
+    other = make("git", "https://git.example.com/x", "/y")
+    (task,) = plan([(one, shared), (two, shared), (two, other)], Path("/t"))
+    assert task.groups == (Group((shared, other), frozenset({("1", "a"), ("2", "a")})),)
+    elsewhere = run(world, "3", environment={"KAPITAN_HELM_PATH": "/helm"})
+    assert len(plan([(one, shared), (elsewhere, other)], Path("/t"))) == 2
+    local = make("git", "repo", "/x")
+    beside = run(world, "4", directory=Path("/"))
+    assert len(plan([(one, local), (beside, make("git", "repo", "/y"))], Path("/t"))) == 2
+
+
+def test_runs_that_want_different_things_in_one_place_follow_each_other(world: World) -> None:
+    one, two, three = (run(world, key) for key in "123")
+    first, second = make("git", "g", "/x"), make("git", "h", "/x/y")
+    assert in_waves([one, two, three], [(one, first), (two, second), (three, first)]) == [[one, three], [two]]
+    both = [(item, wanted) for item in (one, two) for wanted in (first, second)]
+    assert in_waves([one, two], both) == [[one, two]]
+    assert in_waves([one, two], [(one, first), (two, make("git", "h", "/z"))]) == [[one, two]]

@@ -1,0 +1,268 @@
+"""What is done when: the state of one call of `Engine.compile_batches`.
+
+Instances are read first, as fetching has to know all dependencies to fetch each once. From then on an instance is
+compiled as soon as what it needs is fetched, the slowest ones first, while others' dependencies are still on their way.
+"""
+
+from __future__ import annotations
+
+import heapq
+from collections import Counter, defaultdict, deque
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from commodore.engine import _fetching
+from commodore.engine._tasks import (
+    CompileTask,
+    Dependency,
+    Failure,
+    FetchTask,
+    InspectTask,
+    Outcome,
+    Run,
+    Task,
+    Unit,
+)
+from commodore.errors import CommodoreError
+from commodore.events import Announce, Noted, StageAdvanced, Warned
+from commodore.limits import Limits
+
+COMPILE_STAGE = "compile"
+"""The stage whose progress is announced."""
+
+Nodes = Mapping[str, Mapping[str, Any]]
+Rank = tuple[int, float]
+"""How early an instance is compiled; the smallest is first."""
+
+
+class Schedule:
+    """Offers tasks to the pool and takes what came of them.
+
+    Args:
+        work: the runs and their inventories.
+        rank: when an instance is compiled among those that could be.
+        announce: who listens.
+        size: how many tasks that compute run at the same time; fetches mostly wait and are counted apart.
+    """
+
+    def __init__(
+        self,
+        work: Sequence[tuple[Run, Nodes]],
+        rank: Callable[[Run, str], Rank],
+        announce: Announce,
+        size: int,
+        limits: Limits,
+    ) -> None:
+        self._runs = {run.key: run for run, _ in work}
+        self._nodes = {run.key: nodes for run, nodes in work}
+        self._rank = rank
+        self._announce = announce
+        self._size = size
+        self._limits = limits
+        self._computing = self._fetching = 0
+        self._inspections = deque(
+            InspectTask(run, name) for run, nodes in work for name in run.jobs if _names_dependencies(nodes[name])
+        )
+        self._found: list[_fetching.Wanted] = []
+        self._waves: deque[list[Run]] | None = None
+        self._begun = 0
+        self._fetches: deque[FetchTask] = deque()
+        self._missing: dict[Unit, set[Path]] = {}
+        self._ready: list[tuple[Rank, Unit]] = []
+        self._one_by_one = _shared_and_written(work)
+        self._occupied: set[Path] = set()
+        self._errors: dict[Unit, list[CommodoreError]] = defaultdict(list)
+        self._seconds: dict[Unit, float] = {}
+
+    def errors(self, run: Run) -> list[CommodoreError]:
+        """What went wrong in a run, in the order of its jobs."""
+        return [error for name in run.jobs for error in self._errors.get((run.key, name), ())]
+
+    def seconds(self, run: Run) -> dict[str, float]:
+        """How long each instance of a run that is compiled has taken."""
+        return {name: self._seconds[run.key, name] for name in run.jobs if (run.key, name) in self._seconds}
+
+    # For the pool
+
+    def offer(self) -> Task | None:
+        """The next task, or None as long as nothing can be done."""
+        while self._is_idle() and self._begin_wave():
+            pass
+        if self._fetches and self._fetching < self._limits.fetch_workers:
+            self._fetching += 1
+            return self._fetches.popleft()
+        if self._computing >= self._size:
+            return None
+        if self._inspections:
+            self._computing += 1
+            return self._inspections.popleft()
+        return self._offer_compile()
+
+    def _offer_compile(self) -> CompileTask | None:
+        passed = []
+        task = None
+        while self._ready and task is None:
+            entry = heapq.heappop(self._ready)
+            run, name = self._runs[entry[1][0]], entry[1][1]
+            directory = run.jobs[name].directory
+            if directory in self._occupied:
+                passed.append(entry)
+                continue
+            if directory in self._one_by_one:
+                self._occupied.add(directory)
+            self._computing += 1
+            task = CompileTask(run, name)
+        for entry in passed:
+            heapq.heappush(self._ready, entry)
+        return task
+
+    def done(self, task: Task, outcome: Outcome) -> None:
+        """Take what a task came to."""
+        for note in outcome.notes:
+            self._announce(Noted(note, level=1))
+        for warning in outcome.warnings:
+            self._announce(Warned("CMD-ENG-051", warning))
+        if isinstance(task, FetchTask):
+            self._fetching -= 1
+            self._fetched(task, outcome)
+            return
+        self._computing -= 1
+        if isinstance(task, CompileTask):
+            self._occupied.discard(task.run.jobs[task.instance].directory)
+        unit = (task.run.key, task.instance)
+        if outcome.errors:
+            self._errors[unit].extend(outcome.errors)
+        elif isinstance(task, InspectTask):
+            dependencies: tuple[Dependency, ...] = outcome.value
+            self._found.extend((task.run, item) for item in dependencies)
+        else:
+            self._seconds[unit] = outcome.seconds
+            self._announce(StageAdvanced(COMPILE_STAGE, task.instance, outcome.seconds))
+
+    # Waves: what is fetched and compiled at the same time
+
+    def _is_idle(self) -> bool:
+        return not (self._computing or self._fetching or self._inspections or self._fetches or self._ready)
+
+    def _begin_wave(self) -> bool:
+        if self._waves is None:
+            self._waves = deque(self._plan_waves())
+        if not self._waves:
+            return False
+        wave = self._waves.popleft()
+        keys = {run.key for run in wave}
+        staging = wave[0].staging / "fetch" / str(self._begun)
+        self._begun += 1
+        wanted = [
+            (run, item) for run, item in self._found if run.key in keys and self._is_sound((run.key, item.instance))
+        ]
+        tasks = _fetching.plan(wanted, staging)
+        self._fetches.extend(tasks)
+        for run in wave:
+            own = [task for task in tasks if any(key == run.key for key, _ in task.units)]
+            for name in run.jobs:
+                if self._is_sound((run.key, name)):
+                    self._missing[run.key, name] = {task.place for task in own if self._needs(run, name, task)}
+                    self._release((run.key, name))
+        return True
+
+    def _plan_waves(self) -> list[list[Run]]:
+        """The order in which inspections end is chance: sort what they have found, and refuse what must not be."""
+        order = {(run.key, name): position for run in self._runs.values() for position, name in enumerate(run.jobs)}
+        self._found.sort(key=lambda wanted: (order[wanted[0].key, wanted[1].instance], wanted[1].index))
+        for run in self._runs.values():
+            own = [item for other, item in self._found if other is run]
+            for instance, error in _fetching.check_outputs(own, run):
+                self._errors[run.key, instance].append(error)
+        sound = [(run, item) for run, item in self._found if self._is_sound((run.key, item.instance))]
+        return _fetching.in_waves(list(self._runs.values()), sound)
+
+    def _needs(self, run: Run, name: str, task: FetchTask) -> bool:
+        """Whether an instance reads what a task fetches: because it says so, or because its inputs lie there."""
+        if (run.key, name) in task.units:
+            return True
+        outputs = [item.output for group in task.groups for item in group.items]
+        return any(_fetching.overlap(place, output) for place in self._inputs(run, name) for output in outputs)
+
+    def _inputs(self, run: Run, name: str) -> Iterator[Path]:
+        yield run.jobs[name].directory
+        for wanted in _input_paths(self._nodes[run.key][name]):
+            for folder in run.request.search_paths:
+                yield folder / wanted
+
+    # After fetching
+
+    def _fetched(self, task: FetchTask, outcome: Outcome) -> None:
+        for error in outcome.errors:
+            self._fail(task.units, error, prefix=False)
+        failures: Iterable[Failure] = outcome.value or ()
+        for failure in failures:
+            self._fail(failure.units, failure.error, prefix=True)
+        for unit, missing in list(self._missing.items()):
+            if task.place in missing:
+                missing.discard(task.place)
+                self._release(unit)
+
+    def _fail(self, units: frozenset[Unit], error: CommodoreError, *, prefix: bool) -> None:
+        """Let the instances that need a dependency fail; each run is told once."""
+        for run in self._runs.values():
+            names = [name for name in run.jobs if (run.key, name) in units]
+            for name in names:
+                self._errors.setdefault((run.key, name), [])
+            if names:
+                told = ", ".join(map(repr, names))
+                self._errors[run.key, names[0]].append(_prefixed(error, f"instance {told}: ") if prefix else error)
+
+    def _release(self, unit: Unit) -> None:
+        if not self._missing[unit]:
+            del self._missing[unit]
+            if self._is_sound(unit):
+                heapq.heappush(self._ready, (self._rank(self._runs[unit[0]], unit[1]), unit))
+
+    def _is_sound(self, unit: Unit) -> bool:
+        return unit not in self._errors
+
+
+def by_size(work: Sequence[tuple[Run, Nodes]]) -> Callable[[Run, str], Rank]:
+    """Ranks instances by how much there is to compile, for want of anything better."""
+    entries = {run.key: {name: -len(list(_input_paths(nodes[name]))) for name in run.jobs} for run, nodes in work}
+    return lambda run, name: (0, entries[run.key][name])
+
+
+def _prefixed(error: CommodoreError, prefix: str) -> CommodoreError:
+    return type(error)(error.code, prefix + error.message, hint=error.hint, locations=error.locations)
+
+
+def _names_dependencies(node: Mapping[str, Any]) -> bool:
+    kapitan = node["parameters"].get("kapitan")
+    return isinstance(kapitan, Mapping) and bool(kapitan.get("dependencies"))
+
+
+def _entries(node: Mapping[str, Any]) -> list[Mapping[str, Any]]:
+    """A node's compile entries. The node is not validated."""
+    kapitan = node["parameters"].get("kapitan")
+    entries = kapitan.get("compile") if isinstance(kapitan, Mapping) else None
+    return [entry for entry in entries if isinstance(entry, Mapping)] if isinstance(entries, Sequence) else []
+
+
+def _input_paths(node: Mapping[str, Any]) -> Iterator[str]:
+    for entry in _entries(node):
+        paths = entry.get("input_paths")
+        yield from map(str, paths if isinstance(paths, Sequence) else ())
+
+
+def _shared_and_written(work: Sequence[tuple[Run, Nodes]]) -> set[Path]:
+    """The component directories of several instances that one of them may write to: by an output path that leaves the
+    instance's folder (what kustomize reads is often generated like that), or by a command.
+    """
+    used: Counter[Path] = Counter()
+    written = set()
+    for run, nodes in work:
+        for job in run.jobs.values():
+            used[job.directory] += 1
+            for entry in _entries(nodes[job.name]):
+                output = str(entry.get("output_path", ""))
+                if entry.get("input_type") == "external" or output.startswith("/") or ".." in output:
+                    written.add(job.directory)
+    return {directory for directory in written if used[directory] > 1}
