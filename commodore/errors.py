@@ -130,6 +130,7 @@ class Findings(CommodoreError):
         flat: list[CommodoreError] = []
         for error in errors:
             flat.extend(error.errors if isinstance(error, Findings) else [error])
+        flat = _each_once(flat)
         if not flat:
             raise ValueError("Findings without errors")
         self.errors: tuple[CommodoreError, ...] = tuple(flat)
@@ -152,10 +153,16 @@ def raise_all(errors: Sequence[CommodoreError]) -> None:
     Raises:
         CommodoreError: when `errors` is not empty.
     """
-    if len(errors) == 1:
-        raise errors[0]
-    if errors:
-        raise Findings(errors)
+    different = _each_once(errors)
+    if len(different) == 1:
+        raise different[0]
+    if different:
+        raise Findings(different)
+
+
+def _each_once(errors: Sequence[CommodoreError]) -> list[CommodoreError]:
+    """Several steps can fail for one reason, such as a missing program; users read it once."""
+    return list({(error.code, error.message, error.locations): error for error in reversed(errors)}.values())[::-1]
 
 
 def did_you_mean(name: str, known: Iterable[str]) -> str:

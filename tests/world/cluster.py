@@ -133,6 +133,9 @@ class Running:
         code = self._process.wait(timeout=120)
         for thread in self._threads:
             thread.join()
+        for pipe in (self._process.stdout, self._process.stderr):
+            assert pipe is not None
+            pipe.close()
         return Result(code, self._stdout, "".join(self._lines))
 
     def orphans(self) -> list[int]:
