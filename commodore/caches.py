@@ -19,6 +19,11 @@ def library_cache() -> Path:
     return cache_folder() / "libraries"
 
 
+def template_cache() -> Path:
+    """Bare clones of the templates that components and packages are made from."""
+    return cache_folder() / "templates"
+
+
 def token_cache() -> Path:
     """The file with the tokens of the Lieutenant API."""
     return cache_folder() / "token"
