@@ -6,9 +6,9 @@ from commodore.engine.engine import COMPILE_STAGE, Engine, usable_cpus
 from commodore.engine.model import Batch, BatchOutcome, CompiledInstance, CompileRequest, InstanceJob
 
 __all__ = [
-    "COMPILE_STAGE",
     "Batch",
     "BatchOutcome",
+    "COMPILE_STAGE",
     "CompileRequest",
     "CompiledInstance",
     "Engine",
