@@ -5,7 +5,6 @@ That script makes a whole setup below a new folder and runs one tool through pha
 
 from __future__ import annotations
 
-import hashlib
 import json
 import shlex
 import subprocess
@@ -14,19 +13,10 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from _measure import Cost, measuring, read_costs
-from _tools import BenchError, Sample, Tool
+from _tools import BenchError, Sample, Tool, digest_tree, end_of
 
-# Our phases, and the phase of the script behind each. Warm is an unchanged cluster in an empty working directory, as on
-# a build machine that keeps its caches only.
-PHASES = {
-    "cold": "cold",
-    "noop": "noop",
-    "change": "change",
-    "warm": "noop",
-    "dry": "dry",
-    "local": "local",
-    "nofetch": "nofetch",
-}
+# The script's phase behind one of ours, where it has another name.
+PHASES = {"warm": "noop"}
 
 # env.sh sets up the environment of its own folder; the program to run and its arguments come after it.
 _IN_ENVIRONMENT = '. ./env.sh; exec "$0" "$@"'
@@ -38,7 +28,7 @@ def run_real(real: Path, tool: Tool, phases: Sequence[str], folder: Path) -> lis
     Args:
         real: the folder with `world` and `env.sh`.
         tool: the tool.
-        phases: names from `PHASES`, `warm` at most once and not first.
+        phases: phases in their order, each once.
         folder: an empty folder for everything that is made.
 
     Returns:
@@ -51,7 +41,7 @@ def run_real(real: Path, tool: Tool, phases: Sequence[str], folder: Path) -> lis
     empty_at = phases.index("warm") + 1 if "warm" in phases else 0
     command = measuring(tool.command, record, path_prefix=tool.path_prefix, empty_folder_at=empty_at)
     script = [sys.executable, "./world", "--commodore", shlex.join(command), "--out", str(out)]
-    script += ["--phases", ",".join(PHASES[phase] for phase in phases)]
+    script += ["--phases", ",".join(PHASES.get(phase, phase) for phase in phases)]
     with log.open("wb") as output:
         code = subprocess.run(
             ["bash", "-c", _IN_ENVIRONMENT, *script],
@@ -62,7 +52,7 @@ def run_real(real: Path, tool: Tool, phases: Sequence[str], folder: Path) -> lis
         ).returncode
     costs = read_costs(record)
     if code != 0 or len(costs) != len(phases) or any(cost.code for cost in costs):
-        raise BenchError(f"{tool.name}: {real / 'world'} failed:\n{_end_of(log, 20)}")
+        raise BenchError(f"{tool.name}: {real / 'world'} failed:\n{end_of(log)}")
     return list(_samples(phases, costs, out))
 
 
@@ -70,22 +60,8 @@ def _samples(phases: Sequence[str], costs: Sequence[Cost], out: Path) -> list[Sa
     rows = json.loads((out / "result.json").read_text())["rows"]
     samples = []
     for phase, cost, row in zip(phases, costs, rows, strict=True):
-        if row["phase"] != PHASES[phase]:
-            raise BenchError(f"the script ran phase {row['phase']} where {PHASES[phase]} was asked for")
+        if row["phase"] != PHASES.get(phase, phase):
+            raise BenchError(f"the script ran phase {row['phase']} for {phase}")
         catalog = out / "result" / row["cluster"] / row["phase"] / "catalog"
         samples.append(Sample(phase, cost, digest_tree(catalog)))
     return samples
-
-
-def digest_tree(folder: Path) -> str:
-    """A digest of the names and contents of all files below a folder, but for git's own."""
-    whole = hashlib.sha256()
-    for path in sorted(folder.rglob("*")):
-        if path.is_file() and ".git" not in path.relative_to(folder).parts:
-            content = hashlib.sha256(path.read_bytes()).hexdigest()
-            whole.update(f"{path.relative_to(folder)}\0{content}\n".encode())
-    return whole.hexdigest()
-
-
-def _end_of(log: Path, lines: int) -> str:
-    return "\n".join(log.read_text(errors="replace").splitlines()[-lines:])

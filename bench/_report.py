@@ -14,23 +14,25 @@ from _tools import Rounds, Sample
 MEBI = 2**20
 
 
-def to_markdown(rounds: Rounds, phases: Sequence[str], machine: dict[str, Any]) -> str:
+def to_markdown(rounds: Rounds, phases: Sequence[str], machine: dict[str, Any], *, with_memory: bool = True) -> str:
     """A table with a line for each phase: medians (lowest to highest), and how many times as much the second tool took.
 
-    The ratio is that of the medians; behind it the lowest and the highest of the ratios within one round.
+    The ratio is that of the medians; behind it the lowest and the highest of the ratios within one round. Memory is
+    sampled and says nothing about commands that end within a few tenths of a second.
     """
     names = list(rounds)
     head = ["phase"]
     head += [f"{name} wall s" for name in names] + _ratio_head(names, "wall")
     head += [f"{name} CPU s" for name in names] + _ratio_head(names, "CPU")
-    head += [f"{name} peak MiB" for name in names]
+    head += [f"{name} peak MiB" for name in names] if with_memory else []
     compared = len(names) > 1 and any(sample.result for samples in rounds[names[0]] for sample in samples)
     head += ["same result"] if compared else []
     lines = [head, ["---"] + ["---:"] * (len(head) - 1)]
     for index, phase in enumerate(phases):
         columns = [[samples[index] for samples in rounds[name]] for name in names]
         line = [phase, *_columns(columns, "wall"), *_columns(columns, "cpu")]
-        line += [f"{statistics.median(sample.cost.pss for sample in column) / MEBI:.0f}" for column in columns]
+        if with_memory:
+            line += [f"{statistics.median(sample.cost.pss for sample in column) / MEBI:.0f}" for column in columns]
         line += [_same(columns)] if compared else []
         lines.append(line)
     table = "\n".join(f"| {' | '.join(line)} |" for line in lines)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import os
 import platform
 import shlex
@@ -76,6 +77,21 @@ def home_environment(home: Path, **more: str) -> dict[str, str]:
         "LC_ALL": "C.UTF-8",
         "TZ": "UTC",
     } | more
+
+
+def digest_tree(folder: Path) -> str:
+    """A digest of the names and contents of all files below a folder, but for git's own."""
+    whole = hashlib.sha256()
+    for path in sorted(folder.rglob("*")):
+        if path.is_file() and ".git" not in path.relative_to(folder).parts:
+            content = hashlib.sha256(path.read_bytes()).hexdigest()
+            whole.update(f"{path.relative_to(folder)}\0{content}\n".encode())
+    return whole.hexdigest()
+
+
+def end_of(log: Path, lines: int = 20) -> str:
+    """The last lines of a file that a command wrote its output to."""
+    return "\n".join(log.read_text(errors="replace").splitlines()[-lines:])
 
 
 def describe(tools: list[Tool], scratch: Path) -> dict[str, Any]:

@@ -1,13 +1,13 @@
 """Compare whole runs of `catalog compile` with the published tool's: time, CPU time, memory, in several phases.
 
-    scripts/bench catalog --peer PEER [--world real] [--real FOLDER] [--runs N] [--phases LIST] [--json FILE]
+    scripts/bench catalog --peer PEER [--world example|real] [--real FOLDER] [--runs N] [--phases LIST] [--json FILE]
 
 In every round both tools go through the phases, each in a new setup with an empty home and empty caches, and take turns
-in going first. Phases of the world `real`, in any order that begins with cold:
+in going first. Phases, in any order that begins with cold:
   cold     empty working directory, empty caches, empty catalog repository; push
   noop     the same again: nothing changed
   change   a parameter in the tenant's repository changed
-  warm     nothing changed, but the working directory is empty; what the tool keeps elsewhere is there
+  warm     nothing changed, but the working directory is empty, as on a build machine that keeps its caches only
   dry      another change, without --push
   local    --local in the same working directory
   nofetch  --local --no-fetch-dependencies
@@ -22,9 +22,12 @@ import tempfile
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from _real import PHASES, run_real
+from _example import run_example
+from _real import run_real
 from _report import to_markdown, write_json
 from _tools import BenchError, Rounds, Sample, Tool, describe, make_tool
+
+PHASES = ("cold", "noop", "change", "warm", "dry", "local", "nofetch")
 
 # Runs one tool through phases, with an empty folder to work in.
 Run = Callable[[Tool, Sequence[str], Path], list[Sample]]
@@ -49,6 +52,8 @@ def choose_world(arguments: argparse.Namespace) -> Run:
     Raises:
         BenchError: the world is not there.
     """
+    if arguments.world == "example":
+        return run_example
     real: Path | None = arguments.real
     if real is None or not (real / "world").is_file():
         raise BenchError("the world `real` needs its folder: --real FOLDER, or COMMODORE_REAL")
@@ -63,7 +68,7 @@ def parse(arguments: Sequence[str] | None = None) -> argparse.Namespace:
         "--peer", default=os.environ.get("COMMODORE_PEER"), metavar="COMMAND", help="the published tool"
     )
     parser.add_argument("--path-prefix", type=Path, metavar="FOLDER", help="put in front of PATH for the peer")
-    parser.add_argument("--world", choices=["real"], default="real")
+    parser.add_argument("--world", choices=["example", "real"], default="example")
     parser.add_argument("--real", type=Path, default=os.environ.get("COMMODORE_REAL"), metavar="FOLDER")
     parser.add_argument("--runs", type=int, default=5, metavar="N")
     parser.add_argument("--phases", default="cold,noop,change,warm", metavar="LIST")
