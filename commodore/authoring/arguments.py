@@ -1,0 +1,202 @@
+"""From what an author chooses to the arguments of a template, and back (spec b 6.1, 6.5; spec a 3.8)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from commodore.authoring.slug import COMPONENT, Kind, check_case, check_owner, check_slug, check_text
+from commodore.errors import CommodoreError, InputError
+from commodore.events import Announce, Noted
+from commodore.manifests import load
+
+DEFAULT_HOLDER = "VSHN AG <info@vshn.ch>"
+DEFAULT_CASE = "defaults"
+
+PATCH_BLOCK = "automerge_patch_regexp_blocklist"
+PATCH_V0_ALLOW = "automerge_patch_v0_regexp_allowlist"
+MINOR_ALLOW = "automerge_minor_regexp_allowlist"
+PATTERN_LISTS = (PATCH_BLOCK, PATCH_V0_ALLOW, MINOR_ALLOW)
+
+_SEPARATOR = ";"
+_COMMON = {"add_golden": "y"}
+_DEFAULTS = {
+    "component": _COMMON
+    | {"add_lib": "n", "add_pp": "n", "add_matrix": "y"}
+    | {"automerge_patch": "y", "automerge_patch_v0": "n", "auto_release": "y"}
+    | dict.fromkeys(PATTERN_LISTS, ""),
+    "package": _COMMON,
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Choices:
+    """What an author asks for; None and empty keep what is there (for a new one: the defaults).
+
+    Attributes:
+        switches: template arguments that are yes or no (`add_golden`, `add_lib`, `add_pp`, `add_matrix`,
+            `automerge_patch`, `automerge_patch_v0`, `auto_release`).
+        add_cases, remove_cases: test cases; additions come first.
+        add_patterns, remove_patterns: by argument (one of `PATTERN_LISTS`), regular expressions for dependencies.
+    """
+
+    copyright_holder: str | None = None
+    update_copyright_year: bool = False
+    switches: Mapping[str, bool | None] = field(default_factory=dict)
+    add_cases: tuple[str, ...] = ()
+    remove_cases: tuple[str, ...] = ()
+    add_patterns: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    remove_patterns: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+
+
+def depname(name: str) -> str:
+    """The pattern that stands for one dependency's name (spec b 6.1: not escaped)."""
+    return f"^{name}$"
+
+
+def new_arguments(
+    kind: Kind, slug: str, name: str | None, owner: str, choices: Choices, announce: Announce
+) -> dict[str, Any]:
+    """The arguments for a new component or package.
+
+    Raises:
+        InputError: something cannot be used.
+    """
+    begin = {
+        "slug": check_slug(slug, kind),
+        "name": check_text(slug if name is None else name, "name"),
+        "github_owner": check_owner(owner),
+        "copyright_holder": DEFAULT_HOLDER,
+        "copyright_year": this_year(),
+        "test_cases": DEFAULT_CASE,
+        **_DEFAULTS[kind.name],
+    }
+    return choose(begin, choices, announce)
+
+
+def choose(arguments: Mapping[str, Any], choices: Choices, announce: Announce) -> dict[str, Any]:
+    """The arguments after the author's choices. Arguments that commodore does not know stay as they are.
+
+    Raises:
+        InputError: no test case is left, or something cannot be used.
+    """
+    chosen = dict(arguments)
+    if choices.copyright_holder:
+        chosen["copyright_holder"] = check_text(choices.copyright_holder, "copyright holder")
+    if choices.update_copyright_year:
+        chosen["copyright_year"] = this_year()
+    for argument, wish in choices.switches.items():
+        if wish is not None:
+            chosen[argument] = "y" if wish else "n"
+    chosen["test_cases"] = " ".join(_cases(str(chosen["test_cases"]).split(), choices, announce))
+    for argument in PATTERN_LISTS:
+        add, remove = choices.add_patterns.get(argument, ()), choices.remove_patterns.get(argument, ())
+        if add or remove:
+            chosen[argument] = _patterns(argument, str(chosen.get(argument, "")), add, remove, announce)
+    _force(chosen, announce)
+    return chosen
+
+
+def complete(arguments: Mapping[str, Any], kind: Kind, folder: Path) -> dict[str, Any]:
+    """The stored arguments of an existing repository with those added that its template did not know (spec b 6.5).
+
+    Raises:
+        InputError: a stored slug, owner or test case cannot be used.
+    """
+    missing: dict[str, Any] = {
+        "copyright_holder": DEFAULT_HOLDER,
+        "copyright_year": this_year(),
+        "test_cases": DEFAULT_CASE,
+        "github_owner": "projectsyn",
+        **_DEFAULTS[kind.name],
+    }
+    if kind is COMPONENT:
+        missing |= {"add_lib": _yes((folder / "lib").is_dir()), "add_matrix": "n", "add_golden": "n"}
+        missing |= {"add_pp": _yes(_has_postprocess(folder, str(arguments.get("slug"))))}
+        missing |= _license(folder)
+    missing["add_golden"] = _yes((folder / "tests" / "golden").is_dir())
+    completed = {**arguments, **{name: value for name, value in missing.items() if name not in arguments}}
+    check_owner(completed["github_owner"])
+    for case in str(completed["test_cases"]).split():
+        check_case(case)
+    return completed
+
+
+def this_year() -> str:
+    """The current year."""
+    return str(datetime.now(UTC).year)
+
+
+def _cases(present: list[str], choices: Choices, announce: Announce) -> list[str]:
+    wanted = list(dict.fromkeys([*present, *map(check_case, choices.add_cases)]))
+    for case in choices.remove_cases:
+        if case not in wanted:
+            announce(Noted(f"there is no test case {case!r} to remove", level=1))
+    left = [case for case in wanted if case not in choices.remove_cases]
+    if not left:
+        raise InputError(
+            "CMD-TPL-007", "no test case would be left", hint="keep one, or add another with --additional-test-case"
+        )
+    return left
+
+
+def _patterns(argument: str, present: str, add: Iterable[str], remove: Iterable[str], announce: Announce) -> str:
+    patterns = {pattern for pattern in present.split(_SEPARATOR) if pattern}
+    for pattern in add:
+        if not pattern or _SEPARATOR in pattern or not pattern.isprintable():
+            raise InputError(
+                "CMD-TPL-008",
+                f"{pattern!r} cannot be a pattern for dependencies",
+                hint="give a regular expression on one line without ';', which separates the stored ones",
+            )
+        patterns.add(pattern)
+    for pattern in remove:
+        if pattern not in patterns:
+            announce(Noted(f"there is no pattern {pattern!r} in {argument} to remove", level=1))
+        patterns.discard(pattern)
+    return _SEPARATOR.join(sorted(patterns))
+
+
+def _force(chosen: dict[str, Any], announce: Announce) -> None:
+    """Settings that others imply (spec b 6.1)."""
+    if chosen.get("add_matrix") == "n" and " " in chosen["test_cases"]:
+        chosen["add_matrix"] = "y"
+        announce(Noted("matrix tests are turned on, as there is more than one test case"))
+    if chosen.get("automerge_patch_v0") == "y" and chosen.get("automerge_patch") == "n":
+        chosen["automerge_patch"] = "y"
+        announce(Noted("automerging of patches is turned on, as it is on for v0 versions"))
+
+
+def _yes(answer: bool) -> str:
+    return "y" if answer else "n"
+
+
+def _read_yaml(path: Path) -> dict[str, Any]:
+    """A mapping from a file of the author's; anything else counts as empty: it only makes a guess better."""
+    try:
+        data = load(path.read_bytes(), place=str(path))
+    except (OSError, CommodoreError):
+        return {}
+    return data if isinstance(data, dict) else {}
+
+
+def _has_postprocess(folder: Path, slug: str) -> bool:
+    found: Any = _read_yaml(folder / "class" / f"{slug}.yml")
+    for key in ("parameters", "commodore"):
+        found = found.get(key) if isinstance(found, dict) else None
+    return isinstance(found, dict) and "postprocess" in found
+
+
+def _license(folder: Path) -> dict[str, str]:
+    """What repositories that were kept by ModuleSync before say about their licence."""
+    if not (folder / ".sync.yml").is_file():
+        return {}
+    found = _read_yaml(folder / ".sync.yml").get("LICENSE")
+    kept = found if isinstance(found, dict) else {}
+    return {
+        "copyright_holder": check_text(str(kept.get("holder") or DEFAULT_HOLDER), "copyright holder"),
+        "copyright_year": str(kept.get("year") or "2021"),
+    }

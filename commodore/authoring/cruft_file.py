@@ -1,0 +1,142 @@
+"""`.cruft.json`: which template a repository was made from, at which commit, with which arguments (spec b 6.4)."""
+
+from __future__ import annotations
+
+import json
+import re
+import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path, PurePosixPath
+from typing import Any
+
+from commodore.errors import InputError
+from commodore.limits import DEFAULT_LIMITS, Limits
+
+NAME = ".cruft.json"
+
+_COMMIT = re.compile(r"[0-9a-f]{40}")
+
+
+@dataclass(frozen=True, slots=True)
+class CruftFile:
+    """The file's content.
+
+    Attributes:
+        template: URL of the template.
+        commit: its commit (full id) that the repository's files come from.
+        checkout: the revision that was asked for; None for the default branch.
+        arguments: all arguments of the template, derived ones and `_template`, `_commit` included.
+        directory: folder of the template in its repository; None for the root.
+        skip: paths or patterns of files that updates leave alone.
+        other: everything else in the file; it is kept.
+    """
+
+    template: str
+    commit: str
+    checkout: str | None
+    arguments: Mapping[str, Any]
+    directory: str | None = None
+    skip: tuple[str, ...] = ()
+    other: Mapping[str, Any] | None = None
+
+    def at(self, commit: str, checkout: str | None, arguments: Mapping[str, Any]) -> CruftFile:
+        """The same file after an update."""
+        return replace(self, commit=commit, checkout=checkout, arguments=arguments)
+
+    def to_bytes(self) -> bytes:
+        """The file as it is written: cruft's keys in cruft's order, indented by two, with a newline at the end."""
+        other = dict(self.other or {})
+        context = {**other.pop("context", {}), "cookiecutter": dict(self.arguments)}
+        content = {
+            "template": self.template,
+            "commit": self.commit,
+            "checkout": self.checkout,
+            "context": context,
+            "directory": self.directory,
+            **({"skip": list(self.skip)} if self.skip else {}),
+            **other,
+        }
+        return (json.dumps(content, ensure_ascii=False, indent=2) + "\n").encode()
+
+
+def read_cruft_file(folder: Path, *, limits: Limits = DEFAULT_LIMITS) -> CruftFile:
+    """Read `.cruft.json` of a repository.
+
+    Raises:
+        InputError: there is none, or it is not what cruft or commodore wrote.
+    """
+    path = folder / NAME
+    if not path.is_file():
+        raise InputError(
+            "CMD-TPL-010",
+            f"{folder} has no {NAME}, so it was not made from a template",
+            hint="is the folder right? it is the one that 'component new' or 'package new' made",
+        )
+    if path.stat().st_size > limits.cruft_file_bytes:
+        raise _invalid(path, f"it has more than {limits.cruft_file_bytes} bytes")
+    try:
+        content = json.loads(path.read_bytes())
+    except (ValueError, RecursionError) as error:
+        raise _invalid(path, f"it is no JSON: {error}") from error
+    return _parse(path, content)
+
+
+def read_skips(folder: Path, cruft: CruftFile) -> tuple[str, ...]:
+    """What updates leave alone: `skip` of `.cruft.json` and of `[tool.cruft]` in `pyproject.toml`.
+
+    Raises:
+        InputError: one of them is no relative path or pattern.
+    """
+    path = folder / "pyproject.toml"
+    listed: Any = []
+    if path.is_file():
+        try:
+            listed = tomllib.loads(path.read_text(encoding="utf-8")).get("tool", {}).get("cruft", {}).get("skip", [])
+        except (ValueError, AttributeError) as error:
+            raise _invalid(path, str(error)) from error
+    return tuple(dict.fromkeys((*cruft.skip, *_skip_list(path, listed))))
+
+
+def _parse(path: Path, content: Any) -> CruftFile:
+    if not isinstance(content, dict):
+        raise _invalid(path, "it is no JSON object")
+    other = dict(content)
+    template, commit, checkout = other.pop("template", None), other.pop("commit", None), other.pop("checkout", None)
+    context = other.get("context")
+    if not isinstance(template, str) or not template:
+        raise _invalid(path, "'template' is not the URL of a template")
+    if not isinstance(commit, str) or not _COMMIT.fullmatch(commit):
+        raise _invalid(path, "'commit' is not a commit's full id")
+    if checkout is not None and not isinstance(checkout, str):
+        raise _invalid(path, "'checkout' is neither a revision nor null")
+    if not isinstance(context, dict) or not isinstance(context.get("cookiecutter"), dict):
+        raise _invalid(path, "'context.cookiecutter' does not hold the template's arguments")
+    directory = other.pop("directory", None)
+    if directory is not None and not (isinstance(directory, str) and _is_below(directory)):
+        raise _invalid(path, "'directory' is neither a folder of the template's repository nor null")
+    skip = _skip_list(path, other.pop("skip", None) or [])
+    arguments = context["cookiecutter"]
+    other["context"] = {name: value for name, value in context.items() if name != "cookiecutter"}
+    return CruftFile(template, commit, checkout, arguments, directory or None, skip, other)
+
+
+def _skip_list(path: Path, listed: Any) -> tuple[str, ...]:
+    listed = [listed] if isinstance(listed, str) else listed
+    if not isinstance(listed, list) or not all(isinstance(one, str) and _is_below(one) for one in listed):
+        raise _invalid(path, "'skip' is not a list of relative paths")
+    return tuple(listed)
+
+
+def _is_below(text: str) -> bool:
+    path = PurePosixPath(text)
+    return bool(path.parts) and not path.is_absolute() and ".." not in path.parts and "\0" not in text
+
+
+def _invalid(path: Path, reason: str) -> InputError:
+    return InputError(
+        "CMD-TPL-011",
+        f"{path} cannot be used: {reason}",
+        hint="take its last good version from git, or correct it",
+        locations=[str(path)],
+    )

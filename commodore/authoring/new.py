@@ -1,0 +1,200 @@
+"""`component new` and `package new`: a repository of its own from a template (spec b 6.3, 6.4)."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import tempfile
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from commodore.authoring.arguments import Choices, new_arguments
+from commodore.authoring.cruft_file import NAME, CruftFile
+from commodore.authoring.rendering import File, render
+from commodore.authoring.slug import Kind
+from commodore.authoring.templates import bundled_url, open_template
+from commodore.authoring.working_copy import WorkingCopy
+from commodore.errors import InputError, PolicyError
+from commodore.events import Announce, stage
+from commodore.git import Repository, RepositoryStore, commit, identity_environment, normalize, run
+from commodore.limits import DEFAULT_LIMITS, Limits
+from commodore.workspace import Workspace, guard_disk, is_inside, remove_tree
+
+BRANCH = "master"
+_MESSAGE = "Initial commit\n"
+
+
+@dataclass(frozen=True, slots=True)
+class NewRequest:
+    """What to make.
+
+    Attributes:
+        name: title in the documentation; None stands for the slug.
+        owner: account or organisation on GitHub.
+        template_url: None stands for the template that is part of commodore.
+        template_version: None stands for the template's default branch.
+        output_dir: where the new folder goes; None stands for the working directory's dependencies.
+        trust_template: run code of a template that commodore does not know.
+    """
+
+    kind: Kind
+    slug: str
+    name: str | None = None
+    owner: str = "projectsyn"
+    choices: Choices = field(default_factory=Choices)
+    template_url: str | None = None
+    template_version: str | None = "main"
+    output_dir: Path | None = None
+    trust_template: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Created:
+    """What was made: the folder, its files (sorted), and the URL of its `origin`."""
+
+    folder: Path
+    files: tuple[str, ...]
+    remote: str
+
+
+def create_repository(
+    workspace: Workspace, request: NewRequest, announce: Announce, *, limits: Limits = DEFAULT_LIMITS
+) -> Created:
+    """Make a component or package: a git repository with one commit on `master`, and `origin` set; nothing is pushed.
+
+    Inside `dependencies` it is a worktree, as fetched ones are; elsewhere it is a repository of its own.
+
+    Raises:
+        InputError: a name or version cannot be used, or the folder for the output does not exist.
+        PolicyError: something is there already, or the template is not trusted.
+        EnvironmentFault: the template cannot be fetched, or the disk or git failed. Nothing is left behind.
+    """
+    kind, slug = request.kind, request.slug
+    arguments = new_arguments(kind, slug, request.name, request.owner, request.choices, announce)
+    remote = normalize(kind.remote(request.owner, slug))
+    target = _target(workspace, request)
+    url = request.template_url or bundled_url(kind)
+    with (
+        stage(announce, "rendering the template"),
+        open_template(
+            url, kind, (request.template_version,), trust=request.trust_template, announce=announce, limits=limits
+        ) as template,
+    ):
+        revision = template.resolve(request.template_version)
+        (rendering,) = render(template, [(revision, arguments)], limits=limits)
+        cruft = CruftFile(template.url, revision, request.template_version, rendering.arguments)
+    files = {**rendering.files, NAME: File(cruft.to_bytes())}
+    if is_inside(target.parent, workspace.dependencies):
+        with workspace.locked(limits):
+            _create_worktree(workspace, target, remote, files, limits)
+    else:
+        _create_ordinary(target, remote, files, limits)
+    return Created(target, tuple(sorted(files)), remote)
+
+
+def _target(workspace: Workspace, request: NewRequest) -> Path:
+    target = request.kind.folder(workspace, request.slug)
+    if request.output_dir is not None:
+        if not request.output_dir.is_dir():
+            raise InputError(
+                "CMD-TPL-031",
+                f"the folder {request.output_dir} for the new {request.kind.name} does not exist",
+                hint="make it first, or choose another one with --output-dir",
+            )
+        target = request.output_dir.resolve() / request.slug
+    if os.path.lexists(target):
+        raise PolicyError(
+            "CMD-TPL-030",
+            f"{target} is there already",
+            hint="choose another slug, or move the folder away",
+            locations=[str(target)],
+        )
+    return target
+
+
+def _create_ordinary(target: Path, remote: str, files: Mapping[str, File], limits: Limits) -> None:
+    """Build it beside its place, and put it there when it is complete."""
+    with guard_disk(target):
+        fresh = Path(tempfile.mkdtemp(prefix=f".{target.name}-", dir=target.parent))
+    try:
+        fresh.chmod(0o755)
+        timeout = limits.git_timeout
+        run(["init", "--quiet", "--template=", f"--initial-branch={BRANCH}"], cwd=fresh, timeout=timeout)
+        run(["remote", "add", "origin", remote], cwd=fresh, timeout=timeout)
+        _write(fresh, files, limits)
+        run(["add", "--all", "--force", "--", "."], cwd=fresh, timeout=timeout)
+        commit(fresh, _MESSAGE, limits=limits)
+        with guard_disk(target):
+            os.rename(fresh, target)
+    finally:
+        remove_tree(fresh)
+
+
+def _create_worktree(
+    workspace: Workspace, target: Path, remote: str, files: Mapping[str, File], limits: Limits
+) -> None:
+    """Commit into the bare clone first, then check that out: there is never a half-made working copy."""
+    repository = RepositoryStore(workspace.repositories, limits=limits, offline=True).repository(remote)
+    existed = repository.path.exists()
+    if existed:
+        _check_unused(repository, limits)
+    timeout = limits.git_timeout
+    try:
+        repository.ensure()
+        with workspace.staging("new") as staging:
+            folder = staging / "files"
+            folder.mkdir()
+            _write(folder, files, limits)
+            git = [f"--git-dir={repository.path}", f"--work-tree={folder}"]
+            environment = {
+                "GIT_INDEX_FILE": str(staging / "index"),
+                **identity_environment(repository.path, None, limits),
+            }
+            run([*git, "add", "--all", "--force", "."], cwd=folder, timeout=timeout, environment=environment)
+            tree = run([*git, "write-tree"], cwd=folder, timeout=timeout, environment=environment).text
+            make = ["commit-tree", "--no-gpg-sign", "-m", _MESSAGE.rstrip(), tree]
+            sha = run(make, cwd=repository.path, timeout=timeout, environment=environment).text
+        add = ["worktree", "add", "--quiet", "-b", BRANCH, "--", str(target), sha]
+        run(add, cwd=repository.path, timeout=timeout)
+    except BaseException:
+        remove_tree(target)
+        _undo(workspace, repository, existed, limits)
+        raise
+
+
+def _check_unused(repository: Repository, limits: Limits) -> None:
+    refs = run(["for-each-ref", "--count=1"], cwd=repository.path, timeout=limits.git_timeout, check=False)
+    if refs.returncode != 0 or refs.stdout:
+        raise PolicyError(
+            "CMD-TPL-032",
+            f"there is a clone of {repository.display_url} already, with a history of its own",
+            hint=f"choose another slug or owner; or, if nothing in it is missed, remove {repository.path}",
+            locations=[str(repository.path)],
+        )
+
+
+def _undo(workspace: Workspace, repository: Repository, existed: bool, limits: Limits) -> None:
+    if existed:
+        for arguments in (["worktree", "prune"], ["update-ref", "-d", f"refs/heads/{BRANCH}"]):
+            run(arguments, cwd=repository.path, timeout=limits.git_timeout, check=False)
+        return
+    remove_tree(repository.path)
+    remove_empty_parents(repository.path, workspace.root)
+
+
+def remove_empty_parents(path: Path, root: Path) -> None:
+    """Remove the folders above `path` that are empty, below `root`."""
+    for parent in path.parents:
+        if parent == root or not parent.is_relative_to(root):
+            return
+        with contextlib.suppress(OSError):
+            parent.rmdir()
+            continue
+        return
+
+
+def _write(folder: Path, files: Mapping[str, File], limits: Limits) -> None:
+    copy = WorkingCopy(folder, "", limits)
+    for path, file in files.items():
+        copy.write(path, file)

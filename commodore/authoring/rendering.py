@@ -1,0 +1,168 @@
+"""Rendering a template at one or more commits into files in memory."""
+
+from __future__ import annotations
+
+import json
+import os
+import stat
+import subprocess
+import sys
+import tempfile
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from commodore.authoring.templates import Template
+from commodore.errors import EnvironmentFault, InputError
+from commodore.git import redact_text
+from commodore.limits import DEFAULT_LIMITS, Limits
+from commodore.workspace import is_inside
+
+PLAIN, EXECUTABLE, LINK = "100644", "100755", "120000"
+
+
+@dataclass(frozen=True, slots=True)
+class File:
+    """A file as git keeps it: `mode` is one of `PLAIN`, `EXECUTABLE` and `LINK` (then `content` is its target)."""
+
+    content: bytes
+    mode: str = PLAIN
+
+    @classmethod
+    def read(cls, path: Path) -> File:
+        if path.is_symlink():
+            return cls(os.fsencode(os.readlink(path)), LINK)
+        executable = bool(path.stat().st_mode & stat.S_IXUSR)
+        return cls(path.read_bytes(), EXECUTABLE if executable else PLAIN)
+
+
+@dataclass(frozen=True, slots=True)
+class Rendering:
+    """What a template made: files by path (with `/`), and all its arguments, derived ones included."""
+
+    files: Mapping[str, File]
+    arguments: Mapping[str, Any]
+
+
+def render(
+    template: Template,
+    wanted: Sequence[tuple[str, Mapping[str, Any]]],
+    *,
+    directory: str | None = None,
+    limits: Limits = DEFAULT_LIMITS,
+) -> list[Rendering]:
+    """Render a template for pairs of commit and arguments, in one process.
+
+    Args:
+        directory: where the template lies in its repository.
+
+    Raises:
+        InputError: the commit holds no template, or the template cannot be rendered.
+        EnvironmentFault: it takes too long, or its output is too large.
+    """
+    with tempfile.TemporaryDirectory(prefix="template-", ignore_cleanup_errors=True) as place:
+        root = Path(place).resolve()
+        jobs = []
+        for number, (commit, arguments) in enumerate(wanted):
+            source, output = root / f"template-{number}", root / f"output-{number}"
+            output.mkdir()
+            template.write(commit, source)
+            jobs.append(
+                {
+                    "template": str(_find(template, source, directory, commit)),
+                    "output": str(output),
+                    "arguments": {name: value for name, value in arguments.items() if name not in _MARKS},
+                    "marks": {"_template": template.url, "_commit": commit},
+                }
+            )
+        done = _run(template, jobs, root / "answer.json", limits)
+        renderings = []
+        for job, made in zip(jobs, done, strict=True):
+            folder = Path(made["folder"])
+            if not is_inside(folder, Path(str(job["output"]))):
+                raise _broken(template, f"it writes to {folder}")
+            renderings.append(Rendering(_read(template, folder, limits), made["arguments"]))
+        return renderings
+
+
+_MARKS = ("_template", "_commit")
+
+
+def _find(template: Template, source: Path, directory: str | None, commit: str) -> Path:
+    folder = source / directory if directory else source
+    if not is_inside(folder, source) or not (folder / "cookiecutter.json").is_file():
+        raise InputError(
+            "CMD-TPL-022",
+            f"the template {template.url} has no cookiecutter.json at commit {commit[:10]}",
+            hint="give the URL of a cookiecutter template",
+        )
+    return folder
+
+
+def _run(template: Template, jobs: list[dict[str, Any]], answer: Path, limits: Limits) -> list[dict[str, Any]]:
+    command = [sys.executable, "-P", str(Path(__file__).with_name("_render.py")), str(answer)]
+    environment = {name: value for name, value in os.environ.items() if not name.startswith("GIT_")}
+    try:
+        process = subprocess.run(
+            command,
+            input=json.dumps(jobs).encode(),
+            capture_output=True,
+            cwd=answer.parent,
+            env=environment | {"PYTHONUTF8": "1", "PYTHONDONTWRITEBYTECODE": "1"},
+            timeout=limits.template_timeout,
+            check=False,
+        )
+    except subprocess.TimeoutExpired as error:
+        raise EnvironmentFault(
+            "CMD-TPL-024",
+            f"rendering the template {template.url} did not end within {limits.template_timeout:g} seconds",
+            hint="look at its hooks",
+        ) from error
+    said = _last_words(process.stdout + process.stderr)
+    if not answer.is_file():
+        raise _broken(template, said or f"exit status {process.returncode}")
+    result = json.loads(answer.read_bytes())
+    if "error" in result:
+        raise _broken(template, result["error"] + (f" ({said})" if said else ""))
+    done: list[dict[str, Any]] = result["done"]
+    return done
+
+
+def _read(template: Template, folder: Path, limits: Limits) -> dict[str, File]:
+    files: dict[str, File] = {}
+    size = 0
+    for place, folders, names in os.walk(folder):
+        if Path(place) == folder and ".git" in folders:
+            folders.remove(".git")
+        links = [name for name in folders if (Path(place) / name).is_symlink()]
+        for name in [*names, *links]:
+            path = Path(place) / name
+            if path.is_symlink() or path.is_file():
+                file = files[path.relative_to(folder).as_posix()] = File.read(path)
+                size += len(file.content)
+            if len(files) > limits.template_files or size > limits.template_bytes:
+                raise EnvironmentFault(
+                    "CMD-TPL-025",
+                    f"the template {template.url} makes more than {limits.template_files} files or "
+                    f"{limits.template_bytes >> 20} MiB",
+                    hint="is it the right template?",
+                )
+    return dict(sorted(files.items()))
+
+
+def _last_words(output: bytes) -> str:
+    lines = [line.strip() for line in output.decode("utf-8", "replace").splitlines() if line.strip()]
+    return _clean(lines[-1]) if lines else ""
+
+
+def _clean(text: str) -> str:
+    return redact_text("".join(letter for letter in text if letter.isprintable()))
+
+
+def _broken(template: Template, reason: str) -> InputError:
+    return InputError(
+        "CMD-TPL-023",
+        f"the template {template.url} cannot be rendered: {_clean(reason)}",
+        hint="this is for whoever writes the template; another version may work: --template-version",
+    )

@@ -1,0 +1,128 @@
+"""What components and packages of an author are called, and where they go (spec b 6.2, 6.3)."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+
+from commodore.errors import InputError
+from commodore.limits import DEFAULT_LIMITS, Limits
+from commodore.names import RESERVED_CLASSES, RESERVED_INSTANCES
+from commodore.workspace import Workspace
+
+_SLUG = re.compile(r"[a-z][a-z0-9-]+[a-z0-9]")
+_OWNER = re.compile(r"[A-Za-z0-9](-?[A-Za-z0-9])*")
+_CASE = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]*")
+
+# Parameters of the hierarchy that a component's own ones would be mixed with.
+_RESERVED_PARAMETERS = frozenset({"commodore", "components", "facts", "global", "kapitan", "packages"})
+
+
+@dataclass(frozen=True, slots=True)
+class Kind:
+    """Component or package: what differs between the two.
+
+    Attributes:
+        name: the word for it; also names the bundled template.
+        public_template: the template of existing repositories.
+        reserved: slugs that nothing may have.
+    """
+
+    name: Literal["component", "package"]
+    public_template: str
+    reserved: frozenset[str]
+
+    @property
+    def prefix(self) -> str:
+        return f"{self.name}-"
+
+    def folder(self, workspace: Workspace, slug: str) -> Path:
+        """Where it lies in a working directory."""
+        return workspace.component(slug) if self.name == "component" else workspace.package(slug)
+
+    def remote(self, owner: str, slug: str) -> str:
+        """The repository that a new one is for."""
+        return f"git@github.com:{check_owner(owner)}/{self.prefix}{slug}.git"
+
+
+COMPONENT = Kind(
+    "component",
+    "https://github.com/projectsyn/commodore-component-template.git",
+    RESERVED_INSTANCES | _RESERVED_PARAMETERS,
+)
+PACKAGE = Kind("package", "https://github.com/projectsyn/commodore-config-package-template.git", RESERVED_CLASSES)
+
+
+def check_slug(slug: object, kind: Kind, *, limits: Limits = DEFAULT_LIMITS) -> str:
+    """Return `slug` if it follows the rules of spec b 6.2.
+
+    Raises:
+        InputError: it is malformed, begins with the kind's own prefix, or is reserved.
+    """
+    if not isinstance(slug, str) or not _SLUG.fullmatch(slug) or len(slug) > limits.name_length:
+        raise InputError(
+            "CMD-TPL-001",
+            f"{slug!r} cannot be the slug of a {kind.name}",
+            hint="use at least three lower-case letters, digits and '-', beginning with a letter, not ending in '-'",
+        )
+    if slug.startswith(kind.prefix):
+        raise InputError(
+            "CMD-TPL-002",
+            f"the slug {slug!r} begins with {kind.prefix!r}, which commodore adds itself",
+            hint=f"use {slug.removeprefix(kind.prefix)!r}",
+        )
+    if slug in kind.reserved or (kind is PACKAGE and slug.startswith("t-")):
+        what = "begins with 't-', which is reserved for tenants" if slug.startswith("t-") else "is reserved"
+        raise InputError(
+            "CMD-TPL-003",
+            f"the slug {slug!r} {what} and cannot be used for a {kind.name}",
+            hint="choose another name",
+        )
+    return slug
+
+
+def check_owner(owner: object) -> str:
+    """Return `owner` if it can be an account or organisation on GitHub.
+
+    Raises:
+        InputError: it cannot.
+    """
+    if not isinstance(owner, str) or not _OWNER.fullmatch(owner):
+        raise InputError(
+            "CMD-TPL-004",
+            f"{owner!r} cannot be the owner of a repository on GitHub",
+            hint="use letters, digits and single '-'",
+        )
+    return owner
+
+
+def check_case(case: object) -> str:
+    """Return `case` if it can be the name of a test case: a file, a folder, a class and a word of a blank-joined list.
+
+    Raises:
+        InputError: it cannot.
+    """
+    if not isinstance(case, str) or not _CASE.fullmatch(case):
+        raise InputError(
+            "CMD-TPL-005",
+            f"{case!r} cannot be the name of a test case",
+            hint="use letters, digits, '-' and '_', beginning with a letter or digit",
+        )
+    return case
+
+
+def check_text(text: object, what: str) -> str:
+    """Return `text` if it is one line of printable text, as titles and names of copyright holders are.
+
+    Raises:
+        InputError: it is not.
+    """
+    if not isinstance(text, str) or not text.strip() or not text.isprintable():
+        raise InputError(
+            "CMD-TPL-006",
+            f"{text!r} cannot be the {what}",
+            hint="use one line of text without control characters",
+        )
+    return text

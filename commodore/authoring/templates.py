@@ -1,0 +1,205 @@
+"""Where templates come from: the ones that are part of commodore, and git repositories (spec b 6.4).
+
+docs/adr/0009-bundled-template-history.md says how the bundled ones bring their history along.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import fcntl
+import os
+import re
+import tempfile
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Protocol
+from urllib.parse import urlsplit
+
+from commodore.authoring.slug import Kind
+from commodore.caches import template_cache
+from commodore.errors import InputError, PolicyError, did_you_mean
+from commodore.events import Announce, Noted, ignore
+from commodore.git import Repository, RepositoryStore, normalize, redact, repository_key, run
+from commodore.limits import DEFAULT_LIMITS, Limits
+from commodore.workspace import guard_disk
+
+_HISTORIES = Path(__file__).resolve().parent.parent / "templates"
+_BRANCH = "main"
+_ABBREVIATED = re.compile(r"[0-9a-f]{7,40}")
+
+
+class Template(Protocol):
+    """A template with its history."""
+
+    @property
+    def url(self) -> str:
+        """What `.cruft.json` and messages say: without credentials."""
+
+    def resolve(self, version: str | None) -> str:
+        """The commit (full id) a version stands for; None is the default branch.
+
+        Raises:
+            InputError: there is no such version.
+        """
+
+    def has(self, commit: str) -> bool:
+        """Whether a commit (full id) is part of the template's history."""
+
+    def write(self, commit: str, folder: Path) -> None:
+        """Write the template's files at a commit to a new folder."""
+
+
+def bundled_url(kind: Kind) -> str:
+    """What stands for the template that is part of commodore."""
+    return f"commodore://{kind.name}-template"
+
+
+@contextlib.contextmanager
+def open_template(
+    url: str,
+    kind: Kind,
+    versions: tuple[str | None, ...],
+    *,
+    trust: bool,
+    announce: Announce = ignore,
+    limits: Limits = DEFAULT_LIMITS,
+) -> Iterator[Template]:
+    """Make a template usable, fetching what is needed for `versions` (None: the default branch).
+
+    Rendering a template runs code in it, so that it must be one that commodore knows, or be trusted by the caller.
+
+    Raises:
+        PolicyError: the template is neither.
+        InputError: the URL cannot be used.
+        EnvironmentFault: the repository cannot be reached.
+    """
+    if url == bundled_url(kind):
+        with tempfile.TemporaryDirectory(prefix="template-", ignore_cleanup_errors=True) as place:
+            yield _open_bundled(kind, Path(place), limits)
+        return
+    if url.startswith("commodore://"):
+        raise InputError(
+            "CMD-TPL-026",
+            f"there is no template {url} for a {kind.name} in commodore",
+            hint=f"the bundled one is {bundled_url(kind)}; is this really a {kind.name}?",
+        )
+    url = absolute_url(url)
+    known = _is_known(url, kind)
+    if not trust and not known:
+        raise PolicyError(
+            "CMD-TPL-020",
+            f"the template {redact(url)} is not known to commodore, and rendering it runs code of whoever wrote it",
+            hint="look at the template; if you trust it, add --trust-template",
+        )
+    if not known:
+        announce(Noted(f"the template {redact(url)} is trusted; rendering it runs its code"))
+    yield _fetch(url, versions, announce, limits)
+
+
+def absolute_url(url: str) -> str:
+    """The URL of a template in normal form; the path of a local one is made absolute.
+
+    Raises:
+        InputError: see `commodore.git.normalize`.
+    """
+    if "://" not in url and not url.startswith("-") and Path(url).is_dir():
+        return str(Path(url).absolute().resolve())
+    return normalize(url)
+
+
+def _is_known(url: str, kind: Kind) -> bool:
+    secure = urlsplit(url).scheme in ("https", "ssh")
+    return secure and repository_key(url) == repository_key(kind.public_template)
+
+
+@dataclass(frozen=True, slots=True)
+class _Repository:
+    """A template whose history is in a bare repository on this machine."""
+
+    url: str
+    bare: Path
+    limits: Limits
+
+    def has(self, commit: str) -> bool:
+        arguments = ["cat-file", "-e", f"{commit}^{{commit}}"]
+        return run(arguments, cwd=self.bare, timeout=self.limits.git_timeout, check=False).returncode == 0
+
+    def write(self, commit: str, folder: Path) -> None:
+        folder.mkdir()
+        with tempfile.TemporaryDirectory(prefix="index-") as place:
+            environment = {"GIT_INDEX_FILE": f"{place}/index", "GIT_WORK_TREE": str(folder)}
+            for arguments in (["read-tree", commit], ["checkout-index", "--all", "--quiet"]):
+                run(
+                    [f"--git-dir={self.bare}", *arguments],
+                    cwd=folder,
+                    timeout=self.limits.git_timeout,
+                    environment=environment,
+                )
+
+
+@dataclass(frozen=True, slots=True)
+class _Bundled(_Repository):
+    """A template that is part of commodore: its versions are `main`, `v1`, `v2`, ..., and commits."""
+
+    versions: dict[str, str]
+
+    def resolve(self, version: str | None) -> str:
+        wanted = version or _BRANCH
+        if wanted in self.versions:
+            return self.versions[wanted]
+        if _ABBREVIATED.fullmatch(wanted):
+            found = {commit for commit in self.versions.values() if commit.startswith(wanted)}
+            if len(found) == 1:
+                return found.pop()
+        known = ", ".join(sorted(self.versions, key=lambda name: (len(name), name)))
+        raise InputError(
+            "CMD-TPL-021",
+            f"the template {self.url} has no version {wanted!r}",
+            hint=did_you_mean(wanted, self.versions) or f"its versions are {known}",
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class _Remote(_Repository):
+    """A template in a git repository, fetched."""
+
+    repository: Repository
+
+    def resolve(self, version: str | None) -> str:
+        return self.repository.resolve(version).sha
+
+
+def _open_bundled(kind: Kind, place: Path, limits: Limits) -> _Bundled:
+    history = (_HISTORIES / f"{kind.name}.history").read_bytes()
+    bare = place / "history.git"
+    timeout = limits.git_timeout
+    initialise = ["init", "--quiet", "--bare", "--template=", f"--initial-branch={_BRANCH}", "--", str(bare)]
+    run(initialise, cwd=place, timeout=timeout, settings=("init.defaultObjectFormat=sha1",))
+    run(["fast-import", "--quiet"], cwd=bare, timeout=timeout, input=history)
+    refs = run(["for-each-ref", "--format=%(objectname) %(refname:lstrip=2)"], cwd=bare, timeout=timeout).text
+    versions = {name: commit for commit, _, name in (line.partition(" ") for line in refs.splitlines())}
+    return _Bundled(bundled_url(kind), bare, limits, versions)
+
+
+def _fetch(url: str, versions: tuple[str | None, ...], announce: Announce, limits: Limits) -> _Remote:
+    root = template_cache()
+    store = RepositoryStore(root, announce=announce, limits=limits)
+    with _locked(root):
+        store.sync([(url, version) for version in versions])
+        repository = store.repository(url)
+        repository.ensure()
+    return _Remote(redact(url), repository.path, limits, repository)
+
+
+@contextlib.contextmanager
+def _locked(root: Path) -> Iterator[None]:
+    """One process at a time fetches into the cache of templates."""
+    with guard_disk(root):
+        root.mkdir(parents=True, exist_ok=True)
+        handle = os.open(root / ".lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
+    try:
+        fcntl.flock(handle, fcntl.LOCK_EX)
+        yield
+    finally:
+        os.close(handle)

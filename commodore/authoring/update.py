@@ -1,0 +1,163 @@
+"""`component update` and `package update`: bring a repository to the newest version of its template (spec b 6.5)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from commodore.authoring.arguments import Choices, choose, complete
+from commodore.authoring.cruft_file import NAME, CruftFile, read_cruft_file, read_skips
+from commodore.authoring.merging import Merge, merge, without
+from commodore.authoring.rendering import File, render
+from commodore.authoring.slug import Kind, check_slug
+from commodore.authoring.templates import Template, bundled_url, open_template
+from commodore.authoring.working_copy import WorkingCopy
+from commodore.errors import InputError
+from commodore.events import Announce, stage
+from commodore.git import commit, unstage
+from commodore.limits import DEFAULT_LIMITS, Limits
+
+
+@dataclass(frozen=True, slots=True)
+class UpdateRequest:
+    """What to update, and how.
+
+    Attributes:
+        folder: holds `.cruft.json`; may be below the root of its git repository.
+        template_version: the revision to follow from now on; None keeps the stored one.
+        commit: commit the result; else it stays in the files, not staged.
+        trust_template: run code of a template that commodore does not know.
+    """
+
+    kind: Kind
+    folder: Path
+    choices: Choices = field(default_factory=Choices)
+    template_version: str | None = None
+    commit: bool = True
+    trust_template: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Updated:
+    """What an update did.
+
+    Attributes:
+        slug: of the component or package.
+        changes: pairs of git's status letter (`A`, `D`, `M`, `T`) and path; empty: it was up to date.
+        diff: the same as a unified diff.
+        version: the template's version, for people: revision and abbreviated commit.
+        commit: the commit that was made; None without one.
+        only_version: nothing but the note of the template's version has changed.
+    """
+
+    slug: str
+    changes: tuple[tuple[str, str], ...]
+    diff: str
+    version: str
+    commit: str | None
+    only_version: bool
+
+
+def update_repository(request: UpdateRequest, announce: Announce, *, limits: Limits = DEFAULT_LIMITS) -> Updated:
+    """Merge what has changed in the template into a repository. No remote of the repository is read or changed.
+
+    Raises:
+        InputError: there is no usable `.cruft.json`, no such version; or the merge left conflicts (CMD-TPL-017): then
+            everything is in the working copy, and conflicts are marked in files and index.
+        PolicyError: something is not committed or in the way, or the template is not trusted; nothing was changed.
+        EnvironmentFault: the template cannot be fetched, or the disk or git failed.
+    """
+    cruft = read_cruft_file(request.folder, limits=limits)
+    slug = check_slug(cruft.arguments.get("slug"), request.kind)
+    copy = WorkingCopy.at(request.folder, limits=limits)
+    copy.check_clean()
+    stored = complete(cruft.arguments, request.kind, copy.folder)
+    wanted = choose(stored, request.choices, announce)
+    checkout = request.template_version or cruft.checkout
+    with (
+        stage(announce, "merging the template"),
+        open_template(
+            cruft.template,
+            request.kind,
+            (checkout, cruft.commit),
+            trust=request.trust_template,
+            announce=announce,
+            limits=limits,
+        ) as template,
+    ):
+        revision = template.resolve(checkout)
+        version = f"{checkout or 'default branch'} ({revision[:7]})"
+        if revision == cruft.commit and checkout == cruft.checkout and wanted == cruft.arguments:
+            return Updated(slug, (), "", version, None, only_version=False)
+        _check_known(template, cruft, request.kind)
+        merged, arguments = _merge(template, cruft, copy, stored, (revision, wanted), limits)
+    same = _apart_from_marks(arguments) == _apart_from_marks(cruft.arguments)
+    only_version = not merged and same and checkout == cruft.checkout
+    updated = cruft.at(revision, checkout, arguments)
+    if updated != cruft:
+        merged.writes[NAME] = File(updated.to_bytes())
+    if not merged:
+        return Updated(slug, (), "", version, None, only_version=False)
+    copy.check_free(merged)
+    copy.apply(merged)
+    changes, diff = copy.staged()
+    if not request.commit:
+        _stop_at_conflicts(copy, merged)
+        unstage(copy.folder, limits=limits)
+        return Updated(slug, tuple(changes), diff, version, None, only_version)
+    _stop_at_conflicts(copy, merged)
+    made = commit(copy.folder, f"Update from template\n\nTemplate version: {version}\n", limits=limits)
+    return Updated(slug, tuple(changes), diff, version, made, only_version)
+
+
+def _merge(
+    template: Template,
+    cruft: CruftFile,
+    copy: WorkingCopy,
+    stored: Mapping[str, Any],
+    wanted: tuple[str, Mapping[str, Any]],
+    limits: Limits,
+) -> tuple[Merge, Mapping[str, Any]]:
+    """What is to change, and the template's arguments from now on."""
+    pairs = [(cruft.commit, stored), wanted]
+    before, now = render(template, pairs, directory=cruft.directory, limits=limits)
+    skips = (*read_skips(copy.folder, cruft), NAME)
+    base, theirs = without(before.files, skips), without(now.files, skips)
+    return merge(base, copy.read(sorted({*base, *theirs})), theirs, limits=limits), now.arguments
+
+
+def _check_known(template: Template, cruft: CruftFile, kind: Kind) -> None:
+    if not template.has(cruft.commit):
+        bundled = template.url == bundled_url(kind)
+        raise InputError(
+            "CMD-TPL-016",
+            f"commit {cruft.commit[:10]} of .cruft.json is not part of the template {template.url}",
+            hint="a newer commodore has made it; use that one"
+            if bundled
+            else "set 'commit' in .cruft.json to the version of the template that the files come from",
+        )
+
+
+def _apart_from_marks(arguments: Mapping[str, Any]) -> dict[str, Any]:
+    return {name: value for name, value in arguments.items() if name not in ("_commit", "_template")}
+
+
+def _stop_at_conflicts(copy: WorkingCopy, merged: Merge) -> None:
+    if not merged.conflicts:
+        return
+    listed = []
+    for path, conflict in merged.conflicts.items():
+        if conflict.theirs is None:
+            what = " (changed here, deleted by the template)"
+        else:
+            what = "" if conflict.result != conflict.ours else " (not text; yours was kept)"
+        listed.append(f"{path}{what}")
+    raise InputError(
+        "CMD-TPL-017",
+        f"the template's changes conflict with those of {copy.folder}: {', '.join(listed)}",
+        hint="everything else is merged and staged: resolve the conflicts, 'git add' these files, and commit; "
+        "or 'git reset --hard' to go back",
+        locations=[str(copy.folder / path) for path in merged.conflicts],
+    )

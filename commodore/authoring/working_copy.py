@@ -1,0 +1,176 @@
+"""An author's repository while it is updated: what it holds, and how a merge gets into it and its index."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+
+from commodore.authoring.merging import Conflict, Merge
+from commodore.authoring.rendering import EXECUTABLE, LINK, File
+from commodore.errors import InputError, PolicyError
+from commodore.git import find_root, inspect, run
+from commodore.limits import DEFAULT_LIMITS, Limits
+from commodore.workspace import guard_disk, is_inside, write_atomically
+
+_SHOWN = 10
+
+
+@dataclass(frozen=True, slots=True)
+class WorkingCopy:
+    """A folder in a git working copy. `prefix` is its path in it, empty or ending in `/`."""
+
+    folder: Path
+    prefix: str
+    limits: Limits
+
+    @classmethod
+    def at(cls, folder: Path, *, limits: Limits = DEFAULT_LIMITS) -> WorkingCopy:
+        """The working copy that `folder` lies in.
+
+        Raises:
+            InputError: it lies in none, or there is no commit in it yet.
+        """
+        folder = folder.resolve()
+        root = find_root(folder, limits=limits)
+        if root is None:
+            raise InputError(
+                "CMD-TPL-012",
+                f"{folder} is not in a git repository, so that an update could not be undone",
+                hint="run 'git init' there, and commit everything",
+            )
+        relative = folder.relative_to(root).as_posix()
+        return cls(folder, "" if relative == "." else f"{relative}/", limits)
+
+    def check_clean(self) -> None:
+        """Refuse to touch what is not committed.
+
+        Raises:
+            PolicyError: there are changes, untracked files, or rejects of an update by another tool.
+        """
+        rejects = self._git("ls-files", "-z", "--others", "--", "*.rej").split("\0")[:-1]
+        if rejects:
+            raise PolicyError(
+                "CMD-TPL-014",
+                f"{self.folder} has rejected patches of an earlier update: {_listed(rejects)}",
+                hint="apply what you need of them by hand, remove these files, commit, then run again",
+                locations=[str(self.folder / reject) for reject in rejects[:_SHOWN]],
+            )
+        changes = inspect(self.folder, limits=self.limits)
+        if changes.modified or changes.untracked or changes.head is None:
+            what = [*changes.modified, *changes.untracked]
+            raise PolicyError(
+                "CMD-TPL-013",
+                f"{self.folder} has what is not committed: {_listed(what) or 'everything'}",
+                hint="commit it or move it away, then run again; so that an update can always be undone",
+                locations=[str(self.folder)],
+            )
+
+    def read(self, paths: Iterable[str]) -> dict[str, File]:
+        """Those of the files that git tracks; the working copy must be clean."""
+        tracked = set(self._git("ls-files", "-z", "--", ".").split("\0"))
+        present = [path for path in paths if path in tracked]
+        with guard_disk(self.folder):
+            return {path: File.read(self.folder / path) for path in present if self._is_there(path)}
+
+    def check_free(self, merge: Merge) -> None:
+        """Refuse to write where something untracked or a folder is, or through a link.
+
+        Raises:
+            PolicyError: something is in the way; nothing was changed.
+        """
+        tracked = set(self._git("ls-files", "-z", "--", ".").split("\0"))
+        for path in merge.writes:
+            blocked = self._blocked(path)
+            if blocked is None and path not in tracked and self._is_there(path):
+                blocked = path
+            if blocked is not None:
+                raise PolicyError(
+                    "CMD-TPL-015",
+                    f"the template brings '{path}', but {self.folder / blocked} is in the way",
+                    hint="move it away; or add the path to 'skip' in .cruft.json, and commit that",
+                    locations=[str(self.folder / blocked)],
+                )
+
+    def write(self, path: str, file: File) -> None:
+        """Give a file this content and mode."""
+        place = self.folder / path
+        if file.mode == LINK:
+            with guard_disk(place):
+                place.parent.mkdir(parents=True, exist_ok=True)
+                place.unlink(missing_ok=True)
+                place.symlink_to(file.content.decode("utf-8", "surrogateescape"))
+        else:
+            mode = 0o755 if file.mode == EXECUTABLE else 0o644
+            write_atomically(place, file.content, mode)
+            with guard_disk(place):
+                place.chmod(mode)
+
+    def apply(self, merge: Merge) -> None:
+        """Put a merge into the files and the index; conflicts stay unmerged in the index, as git's own merges do."""
+        for path, file in merge.writes.items():
+            self.write(path, file)
+        for path in merge.removals:
+            with guard_disk(self.folder / path):
+                (self.folder / path).unlink(missing_ok=True)
+            self._remove_empty(path)
+        self.stage([*merge.writes, *merge.removals])
+        for path, conflict in merge.conflicts.items():
+            self.write(path, conflict.result)
+        if merge.conflicts:
+            entries = "".join(self._unmerged(path, conflict) for path, conflict in merge.conflicts.items())
+            self._git("update-index", "-z", "--index-info", input=entries.encode())
+
+    def stage(self, paths: Iterable[str]) -> None:
+        """Stage exactly these paths, whatever `.gitignore` says of them."""
+        names = "".join(f"{path}\0" for path in paths)
+        if names:
+            arguments = ["add", "--all", "--force", "--pathspec-from-file=-", "--pathspec-file-nul"]
+            self._git("--literal-pathspecs", *arguments, input=names.encode())
+
+    def staged(self) -> tuple[list[tuple[str, str]], str]:
+        """What is staged: pairs of status letter and path, and the difference as text."""
+        names = self._git("diff", "--cached", "--name-status", "--no-renames", "-z", "--relative").split("\0")
+        arguments = ["--no-color", "--no-ext-diff", "--no-textconv", "--no-renames", "--relative"]
+        return list(zip(names[:-1:2], names[1::2], strict=True)), self._git("diff", "--cached", *arguments)
+
+    def _unmerged(self, path: str, conflict: Conflict) -> str:
+        """The entries of a conflict for `git update-index`: the former one goes, one per side comes."""
+        lines = []
+        blob = ""
+        for stage, file in enumerate((conflict.base, conflict.ours, conflict.theirs), 1):
+            if file is not None:
+                blob = self._git("hash-object", "-w", "--stdin", input=file.content).strip()
+                lines.append(f"{file.mode} {blob} {stage}\t{self.prefix}{path}\0")
+        return f"0 {'0' * len(blob)}\t{self.prefix}{path}\0" + "".join(lines)
+
+    def _is_there(self, path: str) -> bool:
+        place = self.folder / path
+        return place.is_symlink() or place.exists()
+
+    def _blocked(self, path: str) -> str | None:
+        """What keeps a file from being written at `path`: a file or link where a folder must be, or the reverse."""
+        parts = path.split("/")
+        for length in range(1, len(parts)):
+            parent = "/".join(parts[:length])
+            place = self.folder / parent
+            if place.is_symlink() or (place.exists() and not place.is_dir()) or parts[length - 1] in ("..", ".git"):
+                return parent
+        place = self.folder / path
+        return path if place.is_dir() and not place.is_symlink() else None
+
+    def _remove_empty(self, path: str) -> None:
+        parent = (self.folder / path).parent
+        while parent != self.folder and is_inside(parent, self.folder) and not any(parent.iterdir()):
+            parent.rmdir()
+            parent = parent.parent
+
+    def _git(self, *arguments: str, input: bytes | None = None) -> str:
+        answer = run(list(arguments), cwd=self.folder, timeout=self.limits.git_timeout, input=input)
+        return answer.stdout.decode("utf-8", "surrogateescape")
+
+
+def _listed(names: list[str]) -> str:
+    clean = ["".join(letter if letter.isprintable() else "?" for letter in name) for name in names[:_SHOWN]]
+    more = len(names) - len(clean)
+    return ", ".join(clean) + (f" and {more} more" if more else "")
