@@ -321,4 +321,54 @@ PACKAGE_COMPILE = (
     ),
     PROCESSES,
 )
+TEST_CASES = (
+    Setting(
+        "case",
+        ("--case",),
+        "Run only this test case; may be repeated.",
+        metavar="NAME",
+        multiple=True,
+    ),
+    Setting(
+        "update",
+        ("--update",),
+        "Make what the cases render now their golden trees.",
+        kind="switch",
+        default=False,
+    ),
+    Setting(
+        "strict",
+        ("--strict",),
+        "Let a case fail for what the checks of its objects and references find.",
+        kind="switch",
+        default=False,
+    ),
+    Setting("junit", ("--junit",), "Write the results to this file as JUnit XML.", kind="path", metavar="FILE"),
+)
+COMPONENT_TEST = (
+    *TEST_CASES,
+    *MADE_UP_FACTS,
+    Setting(
+        "alias",
+        ("-a", "--alias"),
+        "Instance name to compile all cases as, instead of the one that their golden trees are of.",
+        metavar="ALIAS",
+    ),
+    Setting(
+        "search_paths",
+        ("-J", "--search-paths"),
+        "Further folder to search for Jsonnet files; may be repeated.",
+        kind="folder",
+        multiple=True,
+        metavar="DIR",
+    ),
+    Setting(
+        "name",
+        ("-n", "--name"),
+        "Name of the component; by default its folder's name without 'component-'.",
+        metavar="NAME",
+    ),
+    PROCESSES,
+)
+PACKAGE_TEST = (*TEST_CASES, *MADE_UP_FACTS, PROCESSES)
 VERSION = (Setting("out", ("-o", "--out"), "Output format.", kind="choice", choices=("text", "json"), default="text"),)

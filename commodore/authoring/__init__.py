@@ -1,17 +1,57 @@
 """Components and packages as their authors see them."""
 
+from commodore.authoring.arguments import MINOR_ALLOW, PATCH_BLOCK, PATCH_V0_ALLOW, Choices, depname
+from commodore.authoring.cases import Case
 from commodore.authoring.component import ComponentCompile, ComponentSource, compile_component
+from commodore.authoring.component_suite import ComponentSuite, run_component_suite
+from commodore.authoring.delete import Deletion, delete_component, plan_deletion
+from commodore.authoring.golden import Difference
+from commodore.authoring.junit import as_junit
 from commodore.authoring.made_up import Facts
+from commodore.authoring.new import Created, NewRequest, create_repository
+from commodore.authoring.object_checks import Finding
 from commodore.authoring.package import PackageCompile, PackageSource, compile_package
+from commodore.authoring.package_suite import PackageSuite, run_package_suite
+from commodore.authoring.slug import COMPONENT, PACKAGE, Kind
+from commodore.authoring.testing import CaseResult, CheckOptions, SuiteResult
+from commodore.authoring.update import Updated, UpdateRequest, update_repository
 from commodore.stages.compiling import CompileOptions
 
 __all__ = [
+    "COMPONENT",
+    "Case",
+    "CaseResult",
+    "CheckOptions",
+    "Choices",
     "CompileOptions",
     "ComponentCompile",
     "ComponentSource",
+    "ComponentSuite",
+    "Created",
+    "Deletion",
+    "Difference",
     "Facts",
+    "Finding",
+    "Kind",
+    "MINOR_ALLOW",
+    "NewRequest",
+    "PACKAGE",
+    "PATCH_BLOCK",
+    "PATCH_V0_ALLOW",
     "PackageCompile",
     "PackageSource",
+    "PackageSuite",
+    "SuiteResult",
+    "UpdateRequest",
+    "Updated",
+    "as_junit",
     "compile_component",
     "compile_package",
+    "create_repository",
+    "delete_component",
+    "depname",
+    "plan_deletion",
+    "run_component_suite",
+    "run_package_suite",
+    "update_repository",
 ]

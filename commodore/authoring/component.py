@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import tempfile
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -94,8 +95,7 @@ def compile_component(
         tempfile.TemporaryDirectory(prefix="component-", ignore_cleanup_errors=True) as folder,
     ):
         workspace = Workspace.at(Path(folder))
-        node = _render(workspace, request, announce)
-        _check_metadata(workspace, source, node, announce)
+        node = render_component(workspace, source, request.values, request.facts, announce)
         with stage(announce, "bundling jsonnet libraries"):
             bundle_one(workspace, source.name, source.root, source.directory, node.parameters, announce, limits)
         job = InstanceJob(source.instance, source.name, source.directory)
@@ -114,16 +114,27 @@ def compile_component(
         return compiled
 
 
-def _render(workspace: Workspace, request: ComponentCompile, announce: Announce) -> Node:
-    source = request.source
+def render_component(
+    workspace: Workspace, source: ComponentSource, values: Sequence[Path], facts: Facts, announce: Announce
+) -> Node:
+    """Render the hierarchy of a component alone, and link the libraries that it publishes.
+
+    Args:
+        values: class files, later ones win.
+
+    Raises:
+        CommodoreError: what is wrong with the component's classes, metadata or libraries, or with the values.
+    """
     classes = (source.directory / "class" / "defaults.yml", source.directory / "class" / f"{source.name}.yml")
-    raise_all(find_removed_variables([*classes, *request.values]))
+    raise_all(find_removed_variables([*classes, *values]))
     link_relative(workspace.component(source.name), source.directory)
     link_classes(workspace, [ClassLinks(source.name, source.name, source.directory, source.root)])
-    write_cluster_params(workspace, component_parameters(source.name, source.instance, request.facts))
+    write_cluster_params(workspace, component_parameters(source.name, source.instance, facts))
     meta = InstanceMeta(source.instance, source.name, source.directory, kustomize_wrapper(), interpreter(announce))
-    write_targets(workspace, [standalone_target(meta, link_values(workspace.classes, request.values))])
-    return render_inventory(workspace.inventory, announce=announce).nodes[source.instance]
+    write_targets(workspace, [standalone_target(meta, link_values(workspace.classes, values))])
+    node = render_inventory(workspace.inventory, announce=announce).nodes[source.instance]
+    _check_metadata(workspace, source, node, announce)
+    return node
 
 
 def _check_metadata(workspace: Workspace, source: ComponentSource, node: Node, announce: Announce) -> None:

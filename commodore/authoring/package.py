@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -14,11 +14,18 @@ from commodore.engine import CompiledInstance, Engine
 from commodore.errors import InputError, did_you_mean
 from commodore.events import Announce, Noted, stage
 from commodore.git import RepositoryStore
-from commodore.inventory import bootstrap_target, render_inventory, write_class, write_cluster_params, write_targets
+from commodore.inventory import (
+    Inventory,
+    bootstrap_target,
+    render_inventory,
+    write_class,
+    write_cluster_params,
+    write_targets,
+)
 from commodore.limits import DEFAULT_LIMITS, Limits
 from commodore.names import check_package_name
 from commodore.stages.bundling import bundle_libraries
-from commodore.stages.checkouts import Fetcher
+from commodore.stages.checkouts import Components, Fetcher
 from commodore.stages.checks import check_classes, check_inventory, link_libraries
 from commodore.stages.compiling import CompileOptions, compile_instances
 from commodore.stages.components import fetch_components, write_hierarchy
@@ -88,15 +95,7 @@ def compile_package(
     ):
         store = RepositoryStore(workspace.repositories, announce=announce, limits=limits, offline=request.local)
         fetcher = Fetcher(workspace, store, announce, limits, local=request.local)
-        _begin_hierarchy(workspace, request)
-        fetch_packages(fetcher, TENANT_CLASSES, own={request.source.name: request.source.directory})
-        components = fetch_components(fetcher)
-        write_hierarchy(workspace, components, announce)
-        check_classes(components)
-        with stage(announce, "rendering the inventory"):
-            inventory = render_inventory(workspace.inventory, announce=announce)
-        link_libraries(workspace, check_inventory(components, inventory, announce))
-        write_argocd_stub(workspace)
+        components, inventory = render_package(fetcher, request.source, request.values, request.facts)
         if request.options.fetch:
             bundle_libraries(fetcher, components, inventory)
         write_references(components, inventory, workspace.refs, announce)
@@ -106,14 +105,34 @@ def compile_package(
         return _hand_over(workspace, request.output.resolve() / "compiled", compiled)
 
 
-def _begin_hierarchy(workspace: Workspace, request: PackageCompile) -> None:
-    """Value files come before the package, so that they provide facts (spec b 4.2 step 4)."""
-    source = request.source
-    values = link_values(workspace.tenant_config(TENANT_CLASSES), request.values)
-    classes = [*(f"{TENANT_CLASSES}.{name}" for name in values), f"{source.name}.{source.root_class}"]
+def render_package(
+    fetcher: Fetcher, source: PackageSource, values: Sequence[Path], facts: Facts
+) -> tuple[Components, Inventory]:
+    """Fetch what a package's class includes, render the hierarchy and check it.
+
+    Args:
+        fetcher: for the workspace in which the hierarchy is built.
+        values: class files, later ones win; they come before the package, so that they provide facts (spec b 4.2
+            step 4).
+
+    Raises:
+        CommodoreError: what is wrong with the package, the values or what they include.
+    """
+    workspace, announce = fetcher.workspace, fetcher.announce
+    names = link_values(workspace.tenant_config(TENANT_CLASSES), values)
+    classes = [*(f"{TENANT_CLASSES}.{name}" for name in names), f"{source.name}.{source.root_class}"]
     write_class(workspace.global_config / "commodore.yml", {"classes": classes})
-    write_cluster_params(workspace, package_parameters(request.facts))
+    write_cluster_params(workspace, package_parameters(facts))
     write_targets(workspace, [bootstrap_target()])
+    fetch_packages(fetcher, TENANT_CLASSES, own={source.name: source.directory})
+    components = fetch_components(fetcher)
+    write_hierarchy(workspace, components, announce)
+    check_classes(components)
+    with stage(announce, "rendering the inventory"):
+        inventory = render_inventory(workspace.inventory, announce=announce)
+    link_libraries(workspace, check_inventory(components, inventory, announce))
+    write_argocd_stub(workspace)
+    return components, inventory
 
 
 @contextlib.contextmanager

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -23,11 +24,16 @@ from commodore.inventory import Inventory
 from commodore.limits import Limits
 from commodore.names import BOOTSTRAP_TARGET, parameter_key
 from commodore.stages.checkouts import Components, Fetcher
-from commodore.workspace import Workspace
+from commodore.workspace import Workspace, link_relative
 
 
-def bundle_libraries(fetcher: Fetcher, components: Components, inventory: Inventory) -> None:
+def bundle_libraries(
+    fetcher: Fetcher, components: Components, inventory: Inventory, sources: LibrarySources | None = None
+) -> None:
     """Fill `vendor/` with links to all components, their libraries, and what their jsonnetfiles require.
+
+    Args:
+        sources: those of an earlier call, so that remotes that it has asked are not asked again.
 
     Raises:
         CommodoreError: wrong jsonnetfiles or variables, versions that do not exist, git's failures.
@@ -42,8 +48,13 @@ def bundle_libraries(fetcher: Fetcher, components: Components, inventory: Invent
             BundledComponent(one.name, one.folder, file or JsonnetFile())
             for one, file in zip(requirers, files, strict=True)
         ]
-        sources = LibrarySources(fetcher.store, library_cache(), announce=fetcher.announce, limits=fetcher.limits)
+        sources = sources or library_sources(fetcher)
         bundle(fetcher.workspace, bundled, sources=sources, announce=fetcher.announce, limits=fetcher.limits)
+
+
+def library_sources(fetcher: Fetcher) -> LibrarySources:
+    """Where this run's Jsonnet libraries come from."""
+    return LibrarySources(fetcher.store, library_cache(), announce=fetcher.announce, limits=fetcher.limits)
 
 
 def bundle_one(
@@ -63,17 +74,60 @@ def bundle_one(
     Raises:
         CommodoreError: see `bundle_libraries`.
     """
-    variables = _variables(parameters, component)
-    folders = list(dict.fromkeys((root, directory)))
-    files = effective_jsonnetfiles(
-        [Requirer(component, folder, variables) for folder in folders], announce=announce, limits=limits
+    StandaloneBundler(workspace.repositories, component, root, directory, announce, limits).fill(
+        workspace.vendor, parameters
     )
-    store = RepositoryStore(workspace.repositories, announce=announce, limits=limits)
-    sources = LibrarySources(store, library_cache(), announce=announce, limits=limits)
-    for folder, file in zip(folders, files, strict=True):
-        if file is not None:
-            bundle_component(folder, file, vendor=workspace.vendor, sources=sources, announce=announce, limits=limits)
+
+
+class StandaloneBundler:
+    """Bundles for one component that is compiled alone, once or many times with different parameters.
+
+    Parameters that lead to the same requirements share one `vendor/`, and every remote is asked once.
+
+    Args:
+        repositories: a folder for bare clones.
+        component, root, directory: see `bundle_one`.
+    """
+
+    def __init__(
+        self, repositories: Path, component: str, root: Path, directory: Path, announce: Announce, limits: Limits
+    ) -> None:
+        self._component = component
+        self._folders = list(dict.fromkeys((root, directory)))
+        self._announce = announce
+        self._limits = limits
+        store = RepositoryStore(repositories, announce=announce, limits=limits)
+        self._sources = LibrarySources(store, library_cache(), announce=announce, limits=limits)
+        self._files: dict[str, tuple[Path, JsonnetFile] | None] = {}
+        self._vendors: dict[tuple[Path, JsonnetFile], Path] = {}
+
+    def fill(self, vendor: Path, parameters: Mapping[str, Any]) -> None:
+        """Make `vendor` hold what the component requires with these parameters; without requirements, nothing.
+
+        Raises:
+            CommodoreError: see `bundle_libraries`.
+        """
+        required = self._required(parameters)
+        if required is None:
             return
+        if required in self._vendors:
+            link_relative(vendor, self._vendors[required])
+            return
+        folder, file = required
+        bundle_component(
+            folder, file, vendor=vendor, sources=self._sources, announce=self._announce, limits=self._limits
+        )
+        self._vendors[required] = vendor
+
+    def _required(self, parameters: Mapping[str, Any]) -> tuple[Path, JsonnetFile] | None:
+        variables = _variables(parameters, self._component)
+        key = json.dumps(variables, sort_keys=True, default=str)
+        if key not in self._files:
+            requirers = [Requirer(self._component, folder, variables) for folder in self._folders]
+            files = effective_jsonnetfiles(requirers, announce=self._announce, limits=self._limits)
+            found = zip(self._folders, files, strict=True)
+            self._files[key] = next(((folder, file) for folder, file in found if file is not None), None)
+        return self._files[key]
 
 
 def _variables(parameters: Mapping[str, Any], component: str) -> Mapping[str, object]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
-from commodore.engine import CompiledInstance, CompileRequest, Engine, InstanceJob
+from commodore.engine import Batch, CompiledInstance, CompileRequest, Engine, InstanceJob
 from commodore.events import Announce, stage
 from commodore.inventory import Inventory
 from commodore.stages.checkouts import Components
@@ -41,6 +41,15 @@ def compile_instances(
     Raises:
         CommodoreError: what went wrong, for all instances together; `compiled/` is as it was.
     """
+    batch = catalog_batch(workspace, components, inventory, refs, options)
+    with stage(announce, "compiling", total=len(batch.jobs)):
+        return engine.compile(batch.jobs, batch.nodes, batch.request)
+
+
+def catalog_batch(
+    workspace: Workspace, components: Components, inventory: Inventory, refs: Path, options: CompileOptions
+) -> Batch:
+    """Every instance of a cluster, and how it is compiled (spec c 7)."""
     jobs = [
         InstanceJob(name, components.component_of(name), one.directory) for name, one in components.instances.items()
     ]
@@ -54,8 +63,7 @@ def compile_instances(
         verbose=options.verbose,
         replace_all=True,
     )
-    with stage(announce, "compiling", total=len(jobs)):
-        return engine.compile(jobs, {name: node.raw for name, node in inventory.nodes.items()}, request)
+    return Batch(jobs, {name: node.raw for name, node in inventory.nodes.items()}, request)
 
 
 def standalone_request(

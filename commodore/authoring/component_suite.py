@@ -1,0 +1,141 @@
+"""`component test`: all test cases of a component in one run, which share the workers, charts and libraries.
+
+Each case is what `component compile . --search-paths ./dependencies --search-paths . -f tests/<case>.yml` renders in a
+fresh clone, in a copy of its own: two cases may fetch different versions of a chart to one place.
+"""
+
+from __future__ import annotations
+
+import tempfile
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+from commodore.authoring.cases import Case, find_suite
+from commodore.authoring.component import ComponentSource, render_component
+from commodore.authoring.made_up import Facts
+from commodore.authoring.sandbox import Sandbox
+from commodore.authoring.testing import CheckOptions, Rendered, RenderedInstance, SuiteResult, judge_all, once
+from commodore.engine import Batch, BatchOutcome, Engine, InstanceJob
+from commodore.errors import CommodoreError, Findings, Location
+from commodore.events import Announce, stage
+from commodore.inventory import Node
+from commodore.limits import DEFAULT_LIMITS, Limits
+from commodore.names import check_instance_name, parameter_key
+from commodore.stages.bundling import StandaloneBundler
+from commodore.stages.compiling import CompileOptions, standalone_request
+from commodore.workspace import Workspace
+
+
+@dataclass(frozen=True, slots=True)
+class ComponentSuite:
+    """The component whose cases are to be run, and how.
+
+    Attributes:
+        source: the component; the instance of its cases is what their golden trees say.
+        alias: the instance of all cases instead.
+        search_paths: further folders to search for Jsonnet files.
+    """
+
+    source: ComponentSource
+    alias: str | None = None
+    search_paths: tuple[Path, ...] = ()
+    facts: Facts = field(default_factory=Facts)
+    options: CompileOptions = field(default_factory=CompileOptions)
+    checks: CheckOptions = field(default_factory=CheckOptions)
+
+
+@dataclass(frozen=True, slots=True)
+class _Prepared:
+    """A case that is ready to be compiled: its copy of the component, and its rendered target."""
+
+    case: Case
+    copied: ComponentSource
+    node: Node
+    batch: Batch
+    seconds: float
+
+
+def run_component_suite(suite: ComponentSuite, announce: Announce, *, limits: Limits = DEFAULT_LIMITS) -> SuiteResult:
+    """Compile all cases of a component and judge what comes out. Nothing is written to the component's folder, but the
+    golden trees if they are to be updated.
+
+    Raises:
+        CommodoreError: what concerns all cases: there are none, one that is asked for is not there, a full disk. What
+            is wrong with a case is part of its result.
+    """
+    start = time.perf_counter()
+    announce = once(announce)
+    found = find_suite(suite.source.directory, suite.checks.only, announce)
+    with (
+        Engine(processes=suite.options.processes, announce=announce, limits=limits) as engine,
+        tempfile.TemporaryDirectory(prefix="component-test-", ignore_cleanup_errors=True) as folder,
+    ):
+        with stage(announce, "preparing test cases", total=len(found.cases)):
+            prepared = _prepare_all(suite, found.cases, Path(folder).resolve(), announce, limits)
+        ready = [one for one in prepared if isinstance(one, _Prepared)]
+        with stage(announce, "compiling", total=len(ready)):
+            outcomes = iter(engine.compile_batches([one.batch for one in ready]))
+        rendered = [_conclude(suite, one, next(outcomes)) if isinstance(one, _Prepared) else one for one in prepared]
+        results = judge_all(found, tuple(rendered), suite.checks, announce)
+    return SuiteResult(suite.source.name, results, found.golden_tests, time.perf_counter() - start)
+
+
+def _prepare_all(
+    suite: ComponentSuite, cases: Sequence[Case], folder: Path, announce: Announce, limits: Limits
+) -> list[_Prepared | Rendered]:
+    source = suite.source
+    sandbox = Sandbox.of(source, limits)
+    bundler = StandaloneBundler(folder / "repositories", source.name, source.root, source.directory, announce, limits)
+    prepared: list[_Prepared | Rendered] = []
+    for case in cases:
+        start = time.perf_counter()
+        place = folder / "cases" / case.name
+        try:
+            prepared.append(_prepare(suite, case, sandbox, place, bundler, announce))
+        except CommodoreError as error:
+            seconds = time.perf_counter() - start
+            prepared.append(Rendered(case, seconds, error=_at_home(error, place / source.root.name, sandbox.root)))
+    return prepared
+
+
+def _prepare(
+    suite: ComponentSuite, case: Case, sandbox: Sandbox, place: Path, bundler: StandaloneBundler, announce: Announce
+) -> _Prepared:
+    start = time.perf_counter()
+    instance = check_instance_name(suite.alias or case.alias or suite.source.name, "component instance")
+    copied = sandbox.copy(place / suite.source.root.name, instance)
+    workspace = Workspace.at(place / "workspace")
+    node = render_component(workspace, copied, [case.file], suite.facts, announce)
+    bundler.fill(workspace.vendor, node.parameters)
+    fetched = (copied.directory / "dependencies", copied.directory)
+    request = standalone_request(
+        workspace,
+        copied.directory,
+        copied.directory,
+        (*sandbox.translate(suite.search_paths, copied), *fetched),
+        suite.options,
+    )
+    job = InstanceJob(instance, copied.name, copied.directory)
+    batch = Batch([job], {node.name: node.raw}, replace(request, directory=copied.directory))
+    return _Prepared(case, copied, node, batch, time.perf_counter() - start)
+
+
+def _conclude(suite: ComponentSuite, one: _Prepared, outcome: BatchOutcome) -> Rendered:
+    if outcome.error is not None:
+        return Rendered(one.case, one.seconds, error=_at_home(outcome.error, one.copied.root, suite.source.root))
+    seconds = one.seconds + sum(compiled.seconds for compiled in outcome.compiled)
+    instance = RenderedInstance(one.copied.instance, parameter_key(one.copied.name), one.node.parameters)
+    return Rendered(one.case, seconds, one.copied.directory / "compiled", (instance,))
+
+
+def _at_home(error: CommodoreError, copy: Path, home: Path) -> CommodoreError:
+    """An error about a copy as one about the author's own files, which are the ones to correct."""
+    if isinstance(error, Findings):
+        return Findings(_at_home(one, copy, home) for one in error.errors)
+    old, new = str(copy), str(home)
+    locations = [Location(one.place.replace(old, new), one.line, one.column) for one in error.locations]
+    return type(error)(
+        error.code, error.message.replace(old, new), hint=error.hint.replace(old, new), locations=locations
+    )

@@ -1,0 +1,174 @@
+"""Golden trees: what test cases were agreed to render. Compare with what they render now, agree anew (spec b 6.8)."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import stat
+import tempfile
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal
+
+from commodore.errors import InputError
+from commodore.manifests import (
+    DiffLine,
+    FileChange,
+    ObjectKey,
+    TreeChange,
+    compare_trees,
+    dump,
+    is_well_formed,
+    key_of,
+    load_all,
+    render,
+)
+from commodore.workspace import guard_disk, remove_tree, replace_tree
+
+Kind = Literal["added", "removed", "changed", "moved", "text"]
+
+
+@dataclass(frozen=True, slots=True)
+class Difference:
+    """One thing that is not as it was agreed.
+
+    Attributes:
+        kind: what happened to it; `text` is a file of which only the text differs, or that holds no objects.
+        object: the Kubernetes object, None for a whole file.
+        file: the file below the golden tree; of something that moved, the new one.
+        lines: what changed, as a unified diff without file names; none for what came or went as a whole.
+    """
+
+    kind: Kind
+    object: ObjectKey | None
+    file: str
+    lines: tuple[DiffLine, ...] = ()
+
+    def __str__(self) -> str:
+        return f"{self.object} in {self.file}" if self.object else self.file
+
+
+def read_tree(folder: Path) -> dict[str, bytes]:
+    """The files below a folder by path, with slashes. A link counts as the text of its target; folders do not count,
+    as in git. A folder that is not there is empty.
+
+    Raises:
+        EnvironmentFault: a file cannot be read.
+    """
+    tree: dict[str, bytes] = {}
+    with guard_disk(folder):
+        for path in _walk(folder):
+            content = os.fsencode(os.readlink(path)) if path.is_symlink() else path.read_bytes()
+            tree[path.relative_to(folder).as_posix()] = content
+    return tree
+
+
+def _walk(folder: Path) -> Iterator[Path]:
+    for place, folders, names in os.walk(folder):
+        folders.sort()
+        links = [name for name in folders if Path(place, name).is_symlink()]
+        yield from (Path(place, name) for name in sorted([*names, *links]))
+
+
+def compare(golden: Mapping[str, bytes], compiled: Mapping[str, bytes]) -> tuple[Difference, ...]:
+    """What is not as it was agreed; nothing if all bytes are equal.
+
+    Args:
+        golden: the golden tree, content by path.
+        compiled: the same of what was rendered now.
+    """
+    change = compare_trees(golden, compiled)
+    found: list[Difference] = []
+    for file in change.files:
+        found += _compare_file(file, golden, compiled)
+    return tuple(found)
+
+
+def _compare_file(file: FileChange, golden: Mapping[str, bytes], compiled: Mapping[str, bytes]) -> Iterator[Difference]:
+    if file.kind in ("deleted", "added"):
+        kind: Kind = "removed" if file.kind == "deleted" else "added"
+        path = file.new_path
+        objects = _objects((golden if file.kind == "deleted" else compiled)[path], path)
+        keys: list[ObjectKey | None] = [*objects] if objects else [None]
+        yield from (Difference(kind, key, path) for key in keys)
+        return
+    if file.kind == "renamed":
+        yield Difference("moved", None, f"{file.old_path} => {file.new_path}")
+        if file.similarity == 100:
+            return
+    old, new = golden[file.old_path], compiled[file.new_path]
+    differences = _compare_objects(_objects(old, file.old_path), _objects(new, file.new_path), file.new_path)
+    yield from differences or [Difference("text", None, file.new_path, _diff(old, new))]
+
+
+def _compare_objects(
+    old: Mapping[ObjectKey, str] | None, new: Mapping[ObjectKey, str] | None, path: str
+) -> list[Difference]:
+    """What differs between the objects of two versions of a file; nothing where only text can be compared."""
+    if not old or not new:
+        return []
+    differences = [Difference("removed", key, path) for key in old if key not in new]
+    for key, text in new.items():
+        if key not in old:
+            differences.append(Difference("added", key, path))
+        elif old[key] != text:
+            differences.append(Difference("changed", key, path, _diff(old[key].encode(), text.encode())))
+    return differences
+
+
+def _objects(content: bytes, path: str) -> dict[ObjectKey, str] | None:
+    """The objects of a file, each as its text in one form; None for a file that holds something else."""
+    if not path.endswith((".yml", ".yaml", ".json")):
+        return None
+    try:
+        documents = [document for document in load_all(content, place=path) if document is not None]
+        texts = {key_of(document): dump(document) for document in _well_formed(documents)}
+    except InputError:
+        return None
+    return texts if len(texts) == len(documents) and all(key.kind for key in texts) else None
+
+
+def _well_formed(documents: list[Any]) -> list[Any]:
+    return [document for document in documents if is_well_formed(document)]
+
+
+def _diff(old: bytes, new: bytes) -> tuple[DiffLine, ...]:
+    change = TreeChange((FileChange("modified", "golden", "compiled"),))
+    lines = render(change, {"golden": old}, {"compiled": new})
+    return tuple(line for line in lines if line.style != "header")
+
+
+def update_golden(compiled: Path, golden: Path) -> None:
+    """Make the golden tree what was rendered; files that are no longer rendered are gone. It is built beside the old
+    one and takes its place by renames.
+
+
+    Raises:
+        EnvironmentFault: the operating system refused; the golden tree is as it was.
+    """
+    with guard_disk(golden):
+        golden.parent.mkdir(parents=True, exist_ok=True)
+        beside = Path(tempfile.mkdtemp(prefix=".new-", dir=golden.parent))
+        try:
+            fresh = beside / "golden"
+            fresh.mkdir()
+            fresh.chmod(0o755)
+            for path in _walk(compiled):
+                _copy(path, fresh / path.relative_to(compiled), fresh)
+            replace_tree(fresh, golden)
+        finally:
+            remove_tree(beside)
+
+
+def _copy(path: Path, target: Path, top: Path) -> None:
+    for parent in reversed(target.relative_to(top).parents[:-1]):
+        if not (top / parent).exists():
+            (top / parent).mkdir()
+            (top / parent).chmod(0o755)
+    if path.is_symlink():
+        target.symlink_to(os.readlink(path))
+        return
+    shutil.copyfile(path, target)
+    executable = path.stat().st_mode & stat.S_IXUSR
+    target.chmod(0o755 if executable else 0o644)  # whatever the umask; git knows these two

@@ -1,0 +1,86 @@
+"""Test results as JUnit XML, which CI systems read.
+
+The form follows both schemas in common use, that of Ant's JUnit task and the more lenient one of Jenkins.
+"""
+
+from __future__ import annotations
+
+import re
+from datetime import UTC, datetime
+from xml.etree import ElementTree
+
+from commodore.authoring.testing import CaseResult, SuiteResult
+
+_NOT_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+
+
+def as_junit(result: SuiteResult, started: datetime) -> bytes:
+    """The results as an XML document: a case that differs is a failure, one that cannot be judged an error.
+
+    Args:
+        result: what came out.
+        started: when the run began, with its time zone.
+    """
+    failures = sum(case.status == "differs" or _only_findings(case) for case in result.cases)
+    errors = sum(case.status == "failed" and not _only_findings(case) for case in result.cases)
+    suites = ElementTree.Element("testsuites")
+    suite = ElementTree.SubElement(
+        suites,
+        "testsuite",
+        {
+            "package": "commodore",
+            "id": "0",
+            "name": result.name,
+            "timestamp": started.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%S"),
+            "hostname": "localhost",
+            "tests": str(len(result.cases)),
+            "failures": str(failures),
+            "errors": str(errors),
+            "time": f"{result.seconds:.3f}",
+        },
+    )
+    ElementTree.SubElement(suite, "properties")
+    for case in result.cases:
+        _add(suite, case, result.name)
+    output = ElementTree.SubElement(suite, "system-out")
+    output.text = _clean("\n".join(f"{case.name}: {line}" for case in result.cases for line in _findings(case)))
+    ElementTree.SubElement(suite, "system-err")
+    ElementTree.indent(suites)
+    text = ElementTree.tostring(suites, encoding="unicode")
+    return f'<?xml version="1.0" encoding="UTF-8"?>\n{text}\n'.encode()
+
+
+def _add(suite: ElementTree.Element, case: CaseResult, name: str) -> None:
+    attributes = {"classname": name, "name": case.name, "time": f"{case.seconds:.3f}"}
+    element = ElementTree.SubElement(suite, "testcase", attributes)
+    if case.status == "differs":
+        lines = [line for one in case.differences for line in (f"{one.kind}: {one}", *(at.text for at in one.lines))]
+        _tell(element, "failure", f"{len(case.differences)} differences from the golden tree", "differs", lines)
+    elif _only_findings(case):
+        _tell(element, "failure", f"{len(case.findings)} findings", case.findings[0].code, _findings(case))
+    elif case.status == "failed":
+        lines = [
+            line
+            for error in case.errors
+            for line in (str(error), *(f"  at {place}" for place in error.locations), f"  hint: {error.hint}")
+        ]
+        first = case.errors[0]
+        _tell(element, "error", first.message, first.code, lines)
+
+
+def _only_findings(case: CaseResult) -> bool:
+    return case.status == "failed" and not case.errors
+
+
+def _findings(case: CaseResult) -> list[str]:
+    return [f"{one.code}: {one.message}" for one in case.findings]
+
+
+def _tell(element: ElementTree.Element, tag: str, message: str, kind: str, lines: list[str]) -> None:
+    told = ElementTree.SubElement(element, tag, {"message": _clean(message), "type": kind})
+    told.text = _clean("\n".join(lines))
+
+
+def _clean(text: str) -> str:
+    """Text without the characters that XML has no form for."""
+    return _NOT_XML.sub("", text)

@@ -1,0 +1,174 @@
+"""What golden trees cannot tell: they say that nothing has changed, not that it is right."""
+
+from __future__ import annotations
+
+import base64
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final
+
+from commodore import refs
+from commodore.authoring.kubernetes import NAMESPACED, REMOVED
+from commodore.errors import CommodoreError, Findings, InputError
+from commodore.events import Event, Warned
+from commodore.manifests import ObjectKey, key_of, load_all
+
+_SUFFIXES: Final = (".yml", ".yaml", ".json")
+_DOCUMENT: Final = re.compile(rb"^---(?=\s|$)", re.MULTILINE)
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """Something in the output of a test case that its author should look at."""
+
+    code: str
+    message: str
+    hint: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class _Object:
+    key: ObjectKey
+    version: str
+    file: str
+
+
+def check_objects(tree: Mapping[str, bytes]) -> tuple[Finding, ...]:
+    """Look for objects that are there twice (CMD-TEST-020), that need a namespace and have none (CMD-TEST-021), or
+    whose version of the API is gone (CMD-TEST-022).
+
+    Args:
+        tree: rendered files, content by path; files that cannot be read as objects are passed over.
+    """
+    objects = [one for path, content in tree.items() if path.endswith(_SUFFIXES) for one in _read(path, content)]
+    return (*_duplicates(objects), *_homeless(objects), *_removed(objects))
+
+
+def check_references(
+    parameters: Mapping[str, Any], instance: str, key: str, folder: Path, tree: Mapping[str, bytes]
+) -> tuple[Finding, ...]:
+    """Look for secret references of an instance's parameters that do not arrive in its output (CMD-TEST-023), that are
+    malformed, or that arrive in a form in which nothing can replace them (CMD-REF-...).
+
+    Args:
+        parameters: of the instance's target.
+        instance: the target's name.
+        key: the parameter that holds the component's own parameters.
+        folder: what was rendered; a reference stands there as it is or as its path (spec c 7.3).
+        tree: the same, content by path.
+    """
+    found: list[Finding] = []
+
+    def hear(event: Event) -> None:
+        if isinstance(event, Warned):
+            found.append(Finding(event.code, event.message, event.hint))
+
+    try:
+        references = refs.find_references(parameters, target=instance, only_keys={key}, announce=hear)
+    except CommodoreError as error:
+        errors = error.errors if isinstance(error, Findings) else (error,)
+        return (*found, *(Finding(one.code, one.message, one.hint) for one in errors))
+    refs.check_output(folder, references, hear)
+    first = {reference.path: reference for reference in reversed(references)}
+    contents = list(tree.values())
+    for path, reference in sorted(first.items()):
+        wanted = [path.encode(), *_encoded(reference.tag)]
+        if not any(text in content for text in wanted for content in contents):
+            found.append(
+                Finding(
+                    "CMD-TEST-023",
+                    f"{reference.tag!r} of {reference.place} is nowhere in the output",
+                    hint="if this case does not use the parameter all is well; otherwise the component drops it",
+                )
+            )
+    return tuple(found)
+
+
+def _encoded(tag: str) -> Iterator[bytes]:
+    """The characters of base64 text that stand for a tag, at each offset it can have there."""
+    for offset in range(3):
+        text = base64.b64encode(b"\0" * offset + tag.encode())
+        start, end = -(-offset * 8 // 6), (offset + len(tag.encode())) * 8 // 6
+        yield text[start:end]
+
+
+def _read(path: str, content: bytes) -> list[_Object]:
+    """The objects of a file. Of the block style that all rendered manifests have only the lines that say who an object
+    is are read; what they do not tell is read whole.
+    """
+    objects: list[_Object] = []
+    for text in _DOCUMENT.split(content):
+        try:
+            (head,) = load_all(b"".join(_identity(text)), place=path)
+            whole = isinstance(head, dict) and "kind" in head and head["kind"] != "List"
+            documents = [head] if whole else load_all(text, place=path)
+        except (InputError, ValueError):
+            documents = _read_all(path, text)
+        objects += [one for document in documents for one in _flatten(document, path)]
+    return objects
+
+
+def _identity(text: bytes) -> Iterator[bytes]:
+    wanted = False
+    for line in text.splitlines(keepends=True):
+        if line[:1] not in b" \t\r\n#":
+            wanted = line.startswith((b"apiVersion:", b"kind:", b"metadata:"))
+        if wanted:
+            yield line
+
+
+def _read_all(path: str, text: bytes) -> list[Any]:
+    try:
+        return load_all(text, place=path)
+    except InputError:
+        return []
+
+
+def _flatten(document: Any, path: str) -> Iterator[_Object]:
+    """An object, or those that a list holds."""
+    if not isinstance(document, dict):
+        return
+    if document.get("kind") == "List" and isinstance(document.get("items"), list):
+        for item in document["items"]:
+            yield from _flatten(item, path)
+        return
+    key, version = key_of(document), document.get("apiVersion")
+    if key.kind and isinstance(version, str):
+        yield _Object(key, version, path)
+
+
+def _duplicates(objects: Iterable[_Object]) -> Iterator[Finding]:
+    first: dict[ObjectKey, str] = {}
+    for one in objects:
+        if not one.key.name:  # generateName: the API server gives each its own
+            continue
+        if one.key in first:
+            places = f"in {one.file}" if first[one.key] == one.file else f"in {first[one.key]} and in {one.file}"
+            yield Finding(
+                "CMD-TEST-020",
+                f"{one.key} is rendered twice, {places}",
+                hint="one of them wins in the cluster; render it once, or give one of them another name",
+            )
+        first.setdefault(one.key, one.file)
+
+
+def _homeless(objects: Iterable[_Object]) -> Iterator[Finding]:
+    for one in objects:
+        if (one.key.group, one.key.kind) in NAMESPACED and not one.key.namespace:
+            yield Finding(
+                "CMD-TEST-021",
+                f"{one.key} in {one.file} has no namespace",
+                hint="it ends up in whichever namespace the one who applies it is in; set metadata.namespace",
+            )
+
+
+def _removed(objects: Iterable[_Object]) -> Iterator[Finding]:
+    for one in objects:
+        if removal := REMOVED.get((one.version, one.key.kind)):
+            yield Finding(
+                "CMD-TEST-022",
+                f"{one.key} in {one.file} has the apiVersion {one.version}, gone in Kubernetes {removal.removed_in}",
+                hint=f"use {removal.successor}" if removal.successor else "nothing takes its place",
+            )

@@ -1,0 +1,123 @@
+"""`package test`: all test cases of a package in one run, which share the workers, repositories, charts and libraries.
+
+Each case is what `package compile . tests/<case>.yml` renders.
+"""
+
+from __future__ import annotations
+
+import tempfile
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from commodore.authoring.cases import Case, find_suite
+from commodore.authoring.made_up import Facts
+from commodore.authoring.package import PackageSource, render_package
+from commodore.authoring.testing import CheckOptions, Rendered, RenderedInstance, SuiteResult, judge_all, once
+from commodore.dependencies.bundle import LibrarySources
+from commodore.engine import Batch, BatchOutcome, Engine
+from commodore.errors import CommodoreError
+from commodore.events import Announce, stage
+from commodore.git import RepositoryStore
+from commodore.inventory import Inventory
+from commodore.limits import DEFAULT_LIMITS, Limits
+from commodore.names import parameter_key
+from commodore.stages.bundling import bundle_libraries, library_sources
+from commodore.stages.checkouts import Components, Fetcher
+from commodore.stages.compiling import CompileOptions, catalog_batch
+from commodore.stages.publishing import write_references
+from commodore.workspace import Workspace
+
+
+@dataclass(frozen=True, slots=True)
+class PackageSuite:
+    """The package whose cases are to be run, and how. `directory` holds `tests/`."""
+
+    directory: Path
+    facts: Facts = field(default_factory=Facts)
+    options: CompileOptions = field(default_factory=CompileOptions)
+    checks: CheckOptions = field(default_factory=CheckOptions)
+
+
+@dataclass(frozen=True, slots=True)
+class _Prepared:
+    """A case that is ready to be compiled."""
+
+    case: Case
+    workspace: Workspace
+    components: Components
+    inventory: Inventory
+    batch: Batch
+    seconds: float
+
+
+def run_package_suite(suite: PackageSuite, announce: Announce, *, limits: Limits = DEFAULT_LIMITS) -> SuiteResult:
+    """Compile all cases of a package and judge what comes out. Nothing is written to the package's folder, but the
+    golden trees if they are to be updated.
+
+    Raises:
+        CommodoreError: what concerns all cases: there are none, one that is asked for is not there, a full disk. What
+            is wrong with a case is part of its result.
+    """
+    start = time.perf_counter()
+    announce = once(announce)
+    directory = suite.directory.resolve()
+    found = find_suite(directory, suite.checks.only, announce)
+    name = _source(directory, found.cases[0]).name
+    with (
+        Engine(processes=suite.options.processes, announce=announce, limits=limits) as engine,
+        tempfile.TemporaryDirectory(prefix="package-test-", ignore_cleanup_errors=True) as folder,
+    ):
+        prepared = _prepare_all(suite, directory, found.cases, Path(folder).resolve(), announce, limits)
+        ready = [one for one in prepared if isinstance(one, _Prepared)]
+        with stage(announce, "compiling", total=sum(len(one.batch.jobs) for one in ready)):
+            outcomes = iter(engine.compile_batches([one.batch for one in ready]))
+        rendered = [_conclude(one, next(outcomes)) if isinstance(one, _Prepared) else one for one in prepared]
+        results = judge_all(found, tuple(rendered), suite.checks, announce)
+    return SuiteResult(name, results, found.golden_tests, time.perf_counter() - start)
+
+
+def _source(directory: Path, case: Case) -> PackageSource:
+    return PackageSource.at(directory, case.file.relative_to(directory).as_posix())
+
+
+def _prepare_all(
+    suite: PackageSuite, directory: Path, cases: Sequence[Case], folder: Path, announce: Announce, limits: Limits
+) -> list[_Prepared | Rendered]:
+    """One store of repositories for all cases, so that each repository is fetched once and each remote asked once."""
+    store = RepositoryStore(folder / "repositories", announce=announce, limits=limits)
+    sources: LibrarySources | None = None
+    prepared: list[_Prepared | Rendered] = []
+    for case in cases:
+        start = time.perf_counter()
+        fetcher = Fetcher(Workspace.at(folder / "cases" / case.name), store, announce, limits)
+        sources = sources or library_sources(fetcher)
+        try:
+            prepared.append(_prepare(suite, case, _source(directory, case), fetcher, sources))
+        except CommodoreError as error:
+            prepared.append(Rendered(case, time.perf_counter() - start, error=error))
+    return prepared
+
+
+def _prepare(
+    suite: PackageSuite, case: Case, source: PackageSource, fetcher: Fetcher, sources: LibrarySources
+) -> _Prepared:
+    start = time.perf_counter()
+    workspace = fetcher.workspace
+    components, inventory = render_package(fetcher, source, (), suite.facts)
+    bundle_libraries(fetcher, components, inventory, sources)
+    write_references(components, inventory, workspace.refs, fetcher.announce)
+    batch = catalog_batch(workspace, components, inventory, workspace.refs, suite.options)
+    return _Prepared(case, workspace, components, inventory, batch, time.perf_counter() - start)
+
+
+def _conclude(one: _Prepared, outcome: BatchOutcome) -> Rendered:
+    if outcome.error is not None:
+        return Rendered(one.case, one.seconds, error=outcome.error)
+    seconds = one.seconds + sum(compiled.seconds for compiled in outcome.compiled)
+    instances = tuple(
+        RenderedInstance(name, parameter_key(one.components.component_of(name)), one.inventory.nodes[name].parameters)
+        for name in one.components.instances
+    )
+    return Rendered(one.case, seconds, one.workspace.compiled, instances)

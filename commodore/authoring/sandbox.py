@@ -1,0 +1,109 @@
+"""Copies of a component's files, in which test cases are compiled: compiling fetches charts and libraries into the
+folder of the component, and the author's own folder shall stay as it is.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path, PurePath
+from typing import Final
+
+from commodore.authoring.component import ComponentSource
+from commodore.git import run
+from commodore.limits import Limits
+from commodore.workspace import guard_disk
+
+GENERATED: Final = frozenset({".cache", "compiled", "dependencies", "vendor"})
+"""Folders of a component that compiling fills; what lies there untracked is no part of it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Sandbox:
+    """What is copied: the files of `source`'s repository, relative to `root`. Golden trees are not: nothing reads them.
+
+    `root` is that of the repository, or the component's own folder where no repository knows its files.
+    """
+
+    source: ComponentSource
+    root: Path
+    files: tuple[PurePath, ...]
+
+    @classmethod
+    def of(cls, source: ComponentSource, limits: Limits) -> Sandbox:
+        """List the files: tracked ones and new ones that git does not ignore, as they lie there now.
+
+        Raises:
+            EnvironmentFault: git or the disk failed.
+        """
+        directory, root = source.directory, source.root
+        with guard_disk(root):
+            files = _listed(root, directory, limits) if root != directory or (root / ".git").exists() else []
+            needed = directory.relative_to(root) / "class" / "defaults.yml"
+            if needed not in files:
+                root, files = directory, list(_found(directory))
+        skipped = directory.relative_to(root) / "tests" / "golden"
+        kept = sorted(file for file in files if not file.is_relative_to(skipped))
+        return cls(source, root, tuple(kept))
+
+    def copy(self, place: Path, instance: str) -> ComponentSource:
+        """Copy the files to the new folder `place`, and describe the component that lies there then.
+
+        Raises:
+            EnvironmentFault: a file cannot be read, or the disk is full.
+        """
+        with guard_disk(place):
+            place.mkdir(parents=True)
+            for file in self.files:
+                _copy(self.root, file, place)
+        # The folder is ours: links in the path of the system's temporary folder are resolved, as in a ComponentSource.
+        top = place.resolve()
+        own = self.source.directory.relative_to(self.root)
+        return ComponentSource(self.source.name, instance, top / own, top)
+
+    def translate(self, paths: Iterable[Path], copied: ComponentSource) -> tuple[Path, ...]:
+        """Search paths as they are for a copy: those in the component's repository are in the copy of it."""
+        absolute = [path.resolve() for path in paths]
+        return tuple(
+            copied.root / path.relative_to(self.root) if path.is_relative_to(self.root) else path for path in absolute
+        )
+
+
+def _listed(root: Path, directory: Path, limits: Limits) -> list[PurePath]:
+    answer = run(
+        ["ls-files", "-t", "--cached", "--others", "--exclude-standard", "-z"], cwd=root, timeout=limits.git_timeout
+    )
+    own = directory.relative_to(root)
+    files: list[PurePath] = []
+    for entry in filter(None, answer.stdout.split(b"\0")):
+        tag, _, name = os.fsdecode(entry).partition(" ")
+        file = PurePath(name)
+        generated = file.is_relative_to(own) and file.relative_to(own).parts[0] in GENERATED
+        if not (tag == "?" and generated) and os.path.lexists(root / file):
+            files.append(file)
+    return list(dict.fromkeys(files))
+
+
+def _found(directory: Path) -> Iterable[PurePath]:
+    for place, folders, names in os.walk(directory):
+        here = Path(place)
+        if here == directory:
+            folders[:] = [name for name in folders if name not in GENERATED]
+        folders[:] = [name for name in folders if name != ".git"]
+        links = [name for name in folders if (here / name).is_symlink()]
+        yield from ((here / name).relative_to(directory) for name in [*names, *links] if name != ".git")
+
+
+def _copy(root: Path, file: PurePath, place: Path) -> None:
+    source, target = root / file, place / file
+    target.parent.mkdir(parents=True, exist_ok=True)
+    if source.is_symlink():
+        text = os.readlink(source)
+        inside = not os.path.isabs(text) and source.resolve().is_relative_to(root)
+        target.symlink_to(text if inside else source.resolve())
+    elif source.is_dir():  # a repository in the repository: git names it, not its files
+        shutil.copytree(source, target, symlinks=True, ignore=shutil.ignore_patterns(".git"))
+    elif source.is_file():
+        shutil.copy(source, target)

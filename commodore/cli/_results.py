@@ -1,0 +1,62 @@
+"""The results of test cases, for people and for machines."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Iterable
+from datetime import datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from commodore.cli.console import Console, paint, printable
+from commodore.workspace import write_atomically
+
+if TYPE_CHECKING:
+    from commodore.authoring import CaseResult, CheckOptions, SuiteResult
+
+_COLOURS = {"ok": "green", "updated": "cyan", "differs": "yellow", "failed": "red"}
+_SIGNS = {"added": "+", "removed": "-", "changed": "~", "moved": ">", "text": "~"}
+
+
+def check_options(values: dict[str, Any]) -> CheckOptions:
+    """What the options of a test command say about its cases."""
+    from commodore.authoring import CheckOptions
+
+    return CheckOptions(only=values["case"], update=values["update"], strict=values["strict"])
+
+
+def show_results(result: SuiteResult, started: datetime, junit: Path | None, console: Console) -> int:
+    """Write the results to standard output, and to `junit`; returns the exit code."""
+    from commodore.authoring import as_junit
+
+    for case in result.cases:
+        if console.log_format == "json":
+            console.result(json.dumps(case.as_dict(), sort_keys=True))
+        else:
+            for line in _lines(case):
+                console.result(line)
+    if junit is not None:
+        write_atomically(junit, as_junit(result, started))
+    counts = Counter(str(case.status) for case in result.cases)
+    told = ", ".join(f"{counts[status]} {status}" for status in _COLOURS if counts[status])
+    without = "" if result.golden_tests or counts["updated"] else "; there are no golden trees to compare with"
+    console.status(f"{len(result.cases)} test cases of {result.name} in {result.seconds:.1f} s: {told}{without}")
+    return 0 if result.passed else 1
+
+
+def _lines(case: CaseResult) -> Iterable[str]:
+    status = click.style(f"{case.status:<8}", fg=_COLOURS[case.status], bold=True)
+    yield f"{status} {printable(case.name)} ({case.seconds:.1f} s)"
+    for error in case.errors:
+        yield f"  {click.style('error', fg='red', bold=True)}: {printable(error.message)} [{error.code}]"
+        yield from (f"    at {printable(str(location))}" for location in error.locations)
+        if error.hint:
+            yield f"    hint: {printable(error.hint)}"
+    for one in case.differences:
+        yield f"  {_SIGNS[one.kind]} {one.kind}: {printable(str(one))}"
+        yield from (f"      {line}" for line in paint((line.style, line.text) for line in one.lines))
+    for finding in case.findings:
+        yield f"  {click.style('finding', fg='yellow')}: {printable(finding.message)} [{finding.code}]"

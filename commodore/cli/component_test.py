@@ -1,0 +1,42 @@
+"""`commodore component test`."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import click
+
+from commodore.cli._facts import read_facts
+from commodore.cli._options import options
+from commodore.cli._results import check_options, show_results
+from commodore.cli.console import console_of
+from commodore.settings import COMPONENT_TEST
+
+
+@click.command("test")
+@click.argument("path", type=click.Path(exists=True, file_okay=False, path_type=Path))
+@options(*COMPONENT_TEST)
+@click.pass_context
+def component_test(ctx: click.Context, /, path: Path, **values: Any) -> int:
+    """Compile all test cases of the component in the folder PATH and compare with their golden trees.
+
+    A test case is a class file tests/CASE.yml; its golden tree is tests/golden/CASE. Nothing is changed in PATH, unless
+    --update is given. Ends with exit code 1 if a case differs from its golden tree or cannot be compiled.
+    """
+    from commodore.authoring import CompileOptions, ComponentSource, ComponentSuite, run_component_suite
+
+    console = console_of(ctx)
+    started = datetime.now(UTC)
+    suite = ComponentSuite(
+        source=ComponentSource.at(path, name=values["name"], alias=None),
+        alias=values["alias"],
+        search_paths=values["search_paths"],
+        facts=read_facts(values, console),
+        options=CompileOptions(processes=values["processes"], verbose=console.verbosity >= 3),
+        checks=check_options(values),
+    )
+    with console.working():
+        result = run_component_suite(suite, console.announce)
+    return show_results(result, started, values["junit"], console)
