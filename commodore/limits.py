@@ -13,6 +13,7 @@ class Limits:
     request_timeout: float = 5.0  # one attempt of one API request (connect, and between two bytes)
     request_attempts: int = 4  # attempts of an idempotent API request
     request_backoff: float = 0.3  # first pause between attempts; doubles each time
+    completion_timeout: float = 2.0  # what the shell may wait for the names of clusters
     response_bytes: int = 64 << 20  # an API answer larger than this is refused
     response_seconds: float = 60.0  # one API answer, from the request to its last byte
     retry_after: float = 30.0  # longest pause the API may ask for; if it asks for more we give up
@@ -61,6 +62,7 @@ class Limits:
 
     # engine
     fetch_workers: int = 8  # Kapitan dependencies fetched at the same time, apart from what computes
+    durations_bytes: int = 1 << 20  # the file that says how long instances took the last time
     download_timeout: float = 30.0  # connecting to a server of a dependency, and between two bytes
     download_bytes: int = 512 << 20  # one downloaded dependency
     archive_members: int = 200_000  # files and folders in one archive

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
+from commodore.cli._completion import complete_clusters
 from commodore.cli._lazy import LazyCommand, LazyGroup
 from commodore.cli._lieutenant import connect, read_dynamic_facts
 from commodore.cli._options import options
@@ -72,7 +73,7 @@ class _File:
 
 
 @click.command("compile")
-@click.argument("cluster")
+@click.argument("cluster", shell_complete=complete_clusters)
 @options(*CATALOG_COMPILE)
 @click.pass_context
 def catalog_compile(ctx: click.Context, /, cluster: str, **values: Any) -> None:
@@ -126,7 +127,8 @@ def show_change(console: Console, change: CatalogChange) -> None:
     if not change.changed:
         console.status("The catalog has not changed.")
         return
-    console.status("Changes:")
+    counts = {name.replace("_", " "): count for name, count in asdict(change.summary).items() if count}
+    console.status(f"Changes: {', '.join(f'{count} {name}' for name, count in counts.items())}")
     lines = paint((line.style, line.text) for line in change.lines)
     console.result("\n".join(f"     {line}" if line else "" for line in lines))
 

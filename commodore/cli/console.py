@@ -44,7 +44,8 @@ class Console:
     def announce(self, event: Event) -> None:
         """The listener that library functions are given."""
         if self.log_format == "json":
-            if not isinstance(event, Noted) or event.level <= self.verbosity:
+            wanted = isinstance(event, Warned) if self.quiet else True
+            if wanted and (not isinstance(event, Noted) or event.level <= self.verbosity):
                 self._json({"event": type(event).__name__, **asdict(event)})
             return
         match event:
@@ -67,6 +68,13 @@ class Console:
                 self._say(f"  at {printable(str(location))}")
             if one.hint:
                 self._say(f"  hint: {printable(one.hint)}")
+
+    def aborted(self) -> None:
+        """Say that the user has ended the run."""
+        if self.log_format == "json":
+            self._json({"event": "Aborted"})
+        else:
+            self._say("Aborted!")
 
     def result(self, text: str, *, newline: bool = True) -> None:
         """Write a result to standard output, as it is."""
@@ -106,9 +114,11 @@ class Console:
 
     def status(self, text: str) -> None:
         """Say how the run went, unless quiet; to standard error, so that results stay alone on standard output."""
+        if self.quiet:
+            return
         if self.log_format == "json":
             self._json({"event": "Status", "message": text})
-        elif not self.quiet:
+        else:
             self._say(click.style(text, bold=True))
 
     @contextlib.contextmanager
@@ -132,8 +142,11 @@ class Console:
         if self._progress is not None:
             if isinstance(event, StageStarted):
                 self._tasks[name] = self._progress.add_task(_sentence(name), total=event.total)
-            elif name in self._tasks and isinstance(event, StageAdvanced):
-                self._progress.update(self._tasks[name], advance=1)
+            elif isinstance(event, StageAdvanced):
+                # A room names its own step ("fetch") within the stage that runs ("fetching components").
+                task = self._tasks.get(name, next(reversed(self._tasks.values()), None))
+                if task is not None:
+                    self._progress.update(task, advance=1)
             elif name in self._tasks:
                 self._progress.remove_task(self._tasks.pop(name))
         elif isinstance(event, StageStarted) and not self.quiet:

@@ -10,7 +10,7 @@ from typing import Any, TypeVar
 
 from commodore.dependencies import Applications, DependencySpec
 from commodore.errors import CommodoreError, InputError, PolicyError, raise_all
-from commodore.events import Announce, Warned
+from commodore.events import Announce, Noted, Warned
 from commodore.git import Checkout, RepositoryStore, check_out, open_checkout
 from commodore.limits import Limits
 from commodore.workspace import Workspace, is_inside
@@ -81,6 +81,8 @@ class Fetcher:
         try:
             revision = repository.resolve(spec.version)
             checkout = check_out(repository, folder, revision, force=self.force)
+            moving = " (a branch, which moves)" if revision.kind == "branch" else ""
+            self.announce(Noted(f"{what} {spec.name}: {spec.version}{moving} is {revision.sha}", level=1))
         except CommodoreError as error:
             raise type(error)(
                 error.code, f"{what} {spec.name!r}: {error.message}", hint=error.hint, locations=error.locations

@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import Any
 
 from commodore.errors import CommodoreError, PolicyError, raise_all
-from commodore.events import stage
-from commodore.git import Checkout, check_out, open_checkout
+from commodore.events import Warned, stage
+from commodore.git import Checkout, check_out, inspect, open_checkout
 from commodore.inventory import (
     bootstrap_target,
     find_removed_variables,
@@ -19,6 +19,7 @@ from commodore.inventory import (
     write_targets,
 )
 from commodore.stages.checkouts import Fetcher, collect
+from commodore.workspace import remove_tree
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,6 +57,7 @@ def fetch_configuration(fetcher: Fetcher, source: ConfigurationSource, parameter
             (source.global_url, source.global_revision, workspace.global_config),
             (source.tenant_url, source.tenant_revision, workspace.tenant_config(source.tenant)),
         ]
+        _look_for_untracked(fetcher, [folder for _, _, folder in wanted])
         fetcher.store.sync((url, revision) for url, revision, _ in wanted)
 
         def place(one: tuple[str, str | None, Path]) -> Checkout:
@@ -97,11 +99,27 @@ def _begin_hierarchy(fetcher: Fetcher, configuration: Configuration) -> Configur
     return configuration
 
 
+def _look_for_untracked(fetcher: Fetcher, folders: list[Path]) -> None:
+    """Files that git does not know would be compiled, but nobody else could compile them again (spec a 7.1 step 2)."""
+    errors: list[CommodoreError] = []
+    for folder in folders:
+        untracked = inspect(folder, limits=fetcher.limits).untracked if (folder / ".git").exists() else ()
+        if not untracked:
+            continue
+        text = f"{folder} has untracked files: {', '.join(untracked[:5])}{' …' if len(untracked) > 5 else ''}"
+        if fetcher.force:
+            fetcher.announce(Warned("CMD-INV-030", f"{text}; they are compiled"))
+        else:
+            errors.append(
+                PolicyError(
+                    "CMD-INV-031", text, hint="commit them, move them away, or compile them with --force or --local"
+                )
+            )
+    raise_all(errors)
+
+
 def _refuse_foreign(fetcher: Fetcher, tenant: str) -> None:
     """A working directory that was used for another tenant keeps that tenant's checkout, which may hold work."""
-    from commodore.git import inspect
-    from commodore.workspace import remove_tree
-
     errors: list[CommodoreError] = []
     for folder in foreign_class_folders(fetcher.workspace, {tenant}):
         changes = inspect(folder, limits=fetcher.limits) if (folder / ".git").exists() else None

@@ -1,0 +1,42 @@
+"""What the shell completes besides commands and options. Completing never logs in, waits long, or says anything."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import click
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+
+def complete_clusters(ctx: click.Context, _parameter: click.Parameter, incomplete: str) -> list[str]:
+    """The ids of clusters that begin with what is typed: of the cluster file, else of the API if a token is at hand."""
+    from commodore.errors import CommodoreError
+
+    try:
+        clusters = _clusters(ctx.params)
+    except (CommodoreError, OSError):
+        return []
+    found = (cluster.get("id") for cluster in clusters)
+    return sorted(name for name in found if isinstance(name, str) and name.startswith(incomplete))
+
+
+def _clusters(given: Mapping[str, Any]) -> list[dict[str, Any]]:
+    from commodore.caches import token_cache
+    from commodore.events import ignore
+    from commodore.lieutenant import LieutenantClient, list_cluster_file, resolve_token
+    from commodore.limits import DEFAULT_LIMITS
+
+    if given.get("cluster_file") is not None:
+        return list_cluster_file(given["cluster_file"])
+    url = given.get("api_url")
+    token = resolve_token(given.get("api_token"), url, token_cache(), ignore) if url else None
+    if token is None:
+        return []
+    limits = replace(DEFAULT_LIMITS, request_attempts=1, response_seconds=DEFAULT_LIMITS.completion_timeout)
+    with LieutenantClient(
+        url, lambda: token, timeout=limits.completion_timeout, limits=limits, announce=ignore
+    ) as client:
+        return client.clusters()
