@@ -34,6 +34,7 @@ COMPILE_STAGE = "compile"
 Nodes = Mapping[str, Mapping[str, Any]]
 Rank = tuple[int, float]
 """How early an instance is compiled; the smallest is first."""
+Ranking = Callable[[Unit], Rank]
 
 
 class Schedule:
@@ -49,7 +50,7 @@ class Schedule:
     def __init__(
         self,
         work: Sequence[tuple[Run, Nodes]],
-        rank: Callable[[Run, str], Rank],
+        rank: Ranking,
         announce: Announce,
         size: int,
         limits: Limits,
@@ -218,16 +219,24 @@ class Schedule:
         if not self._missing[unit]:
             del self._missing[unit]
             if self._is_sound(unit):
-                heapq.heappush(self._ready, (self._rank(self._runs[unit[0]], unit[1]), unit))
+                heapq.heappush(self._ready, (self._rank(unit), unit))
 
     def _is_sound(self, unit: Unit) -> bool:
         return unit not in self._errors
 
 
-def by_size(work: Sequence[tuple[Run, Nodes]]) -> Callable[[Run, str], Rank]:
-    """Ranks instances by how much there is to compile, for want of anything better."""
-    entries = {run.key: {name: -len(list(_input_paths(nodes[name]))) for name in run.jobs} for run, nodes in work}
-    return lambda run, name: (0, entries[run.key][name])
+def slowest_first(work: Sequence[tuple[Run, Nodes]], durations: Mapping[Path, Mapping[str, float]]) -> Ranking:
+    """Ranks instances by the time they took the last time; new ones come first, by how much there is to compile.
+
+    Args:
+        durations: seconds by instance for each working directory.
+    """
+    ranks: dict[Unit, Rank] = {}
+    for run, nodes in work:
+        known = durations[run.request.root]
+        for name in run.jobs:
+            ranks[run.key, name] = (1, -known[name]) if name in known else (0, -len(list(_input_paths(nodes[name]))))
+    return lambda unit: ranks[unit]
 
 
 def _prefixed(error: CommodoreError, prefix: str) -> CommodoreError:

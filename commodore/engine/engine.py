@@ -15,9 +15,10 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
+from commodore.engine._durations import read_durations, write_durations
 from commodore.engine._nodes import write_nodes
 from commodore.engine._pool import WorkerPool
-from commodore.engine._schedule import COMPILE_STAGE, Schedule, by_size
+from commodore.engine._schedule import COMPILE_STAGE, Schedule, slowest_first
 from commodore.engine._tasks import Run
 from commodore.engine.model import Batch, BatchOutcome, CompiledInstance, CompileRequest, InstanceJob
 from commodore.errors import CommodoreError, InputError, InternalError, did_you_mean, raise_all
@@ -102,12 +103,17 @@ class Engine:
         with ExitStack() as stagings:
             runs = [self._begin(batch, stagings) for batch in batches]
             begun = [(run, batch.nodes) for run, batch in zip(runs, batches, strict=True) if isinstance(run, Run)]
-            schedule = Schedule(begun, by_size(begun), self._announce, self._size(batches), self._limits)
+            durations = {run.request.root: read_durations(run.request.root, self._limits) for run, _ in begun}
+            rank = slowest_first(begun, durations)
+            schedule = Schedule(begun, rank, self._announce, self._size(batches), self._limits)
             self._pool.run(schedule.offer, schedule.done)
-            return tuple(
+            outcomes = tuple(
                 _conclude(run, batch, schedule) if isinstance(run, Run) else BatchOutcome(error=run)
                 for run, batch in zip(runs, batches, strict=True)
             )
+        for root, known in durations.items():
+            _remember(root, known, outcomes, batches)
+        return outcomes
 
     def _begin(self, batch: Batch, stagings: ExitStack) -> Run | CommodoreError:
         root = batch.request.root
@@ -149,6 +155,19 @@ def _check_outputs(batches: Sequence[Batch]) -> None:
     places = [(batch.request.output, job.name) for batch in batches for job in batch.jobs]
     if len(set(places)) != len(places):
         raise InternalError("CMD-ENG-050", "an instance is to be compiled twice")
+
+
+def _remember(
+    root: Path, known: Mapping[str, float], outcomes: Sequence[BatchOutcome], batches: Sequence[Batch]
+) -> None:
+    """Keep how long the instances of a working directory took, unless there was no choice what to begin with."""
+    done = [
+        outcome.compiled
+        for outcome, batch in zip(outcomes, batches, strict=True)
+        if batch.request.root == root and len(outcome.compiled) > 1
+    ]
+    if done:
+        write_durations(root, {**known, **{one.name: one.seconds for compiled in done for one in compiled}})
 
 
 def _conclude(run: Run, batch: Batch, schedule: Schedule) -> BatchOutcome:

@@ -10,6 +10,7 @@ import pytest
 
 from commodore.engine import Engine
 from commodore.events import Event
+from tests.engine.echo import Echo, serve
 from tests.engine.world import World
 
 
@@ -41,3 +42,9 @@ def world(tmp_path: Path, engine: Engine, listener: _Listener) -> World:
     root = tmp_path / "work"
     root.mkdir()
     return World(root, engine, listener.events)
+
+
+@pytest.fixture
+def echo() -> Iterator[Echo]:
+    with serve() as echo:
+        yield echo

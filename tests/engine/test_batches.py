@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import http.server
-import threading
-from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
 
@@ -12,46 +9,8 @@ import pytest
 
 from commodore.engine import Batch, BatchOutcome
 from commodore.errors import Findings, InternalError
+from tests.engine.echo import Echo
 from tests.engine.world import World, jsonnet, node
-
-
-class Site:
-    """A loopback web server that answers with its paths, and which of them were asked for."""
-
-    def __init__(self) -> None:
-        self.asked: list[str] = []
-        self.url = ""
-        self.wait_for = threading.Event()
-        self.wait_for.set()
-
-
-@pytest.fixture
-def site() -> Iterator[Site]:
-    site = Site()
-
-    class Handler(http.server.BaseHTTPRequestHandler):
-        def do_GET(self) -> None:
-            site.asked.append(self.path)
-            site.wait_for.wait(30)
-            if "missing" in self.path:
-                self.send_error(404)
-                return
-            content = f'"{self.path}"'.encode()
-            self.send_response(200)
-            self.send_header("Content-Length", str(len(content)))
-            self.end_headers()
-            self.wfile.write(content)
-
-        def log_message(self, *_: object) -> None:
-            pass
-
-    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:
-        site.url = f"http://127.0.0.1:{server.server_port}"
-        thread = threading.Thread(target=server.serve_forever, daemon=True)
-        thread.start()
-        yield site
-        server.shutdown()
-        thread.join()
 
 
 @pytest.fixture
@@ -102,16 +61,16 @@ def test_errors_stay_in_their_batch(cases: World) -> None:
     assert old.read_text() == "old"
 
 
-def test_a_dependency_of_several_batches_is_fetched_once(cases: World, site: Site) -> None:
+def test_a_dependency_of_several_batches_is_fetched_once(cases: World, echo: Echo) -> None:
     """Whether they want it in one place or in several; if it fails, each of them is told about its own instance."""
-    good = {"type": "http", "source": f"{site.url}/good", "output_path": str(cases.root / "fetched")}
-    bad = {"type": "http", "source": f"{site.url}/missing", "output_path": "fetched"}
+    good = {"type": "http", "source": f"{echo.url}/good", "output_path": str(cases.root / "fetched")}
+    bad = {"type": "http", "source": f"{echo.url}/missing", "output_path": "fetched"}
     batches = [case(cases, str(number), good, out={"n": number}) for number in range(2)]
     batches.append(case(cases, "elsewhere", {**good, "output_path": "fetched"}, out={"n": 2}))
     batches += [case(cases, f"bad{number}", bad, out={}) for number in range(2)]
     outcomes = cases.engine.compile_batches(batches)
     assert texts(outcomes) == ["n: 0\n", "n: 1\n", "n: 2\n", "CMD-ENG-028", "CMD-ENG-028"]
-    assert sorted(site.asked) == ["/good", "/missing"]
+    assert sorted(echo.asked) == ["/good", "/missing"]
     assert (cases.root / "fetched").read_text() == '"/good"'
     assert (cases.root / "cases" / "elsewhere" / "fetched").read_text() == '"/good"'
     for outcome in outcomes[3:]:
@@ -119,16 +78,16 @@ def test_a_dependency_of_several_batches_is_fetched_once(cases: World, site: Sit
         assert str(outcome.error).startswith("CMD-ENG-028: instance 'c': cannot fetch the http dependency")
 
 
-def test_batches_that_fetch_different_things_to_one_place(cases: World, site: Site) -> None:
+def test_batches_that_fetch_different_things_to_one_place(cases: World, echo: Echo) -> None:
     """As if they were compiled one after another: each finds what it asked for."""
     cases.write("dependencies/c/main.jsonnet", "{ out: { is: import 'fetched' } }")
     place = str(cases.root / "dependencies" / "c" / "fetched")
     batches = [
-        case(cases, str(number), {"type": "http", "source": f"{site.url}/{number % 2}", "output_path": place})
+        case(cases, str(number), {"type": "http", "source": f"{echo.url}/{number % 2}", "output_path": place})
         for number in range(4)
     ]
     assert texts(cases.engine.compile_batches(batches)) == [f"is: /{number % 2}\n" for number in range(4)]
-    assert site.asked == ["/0", "/1"]
+    assert echo.asked == ["/0", "/1"]
 
 
 def test_an_output_twice(cases: World) -> None:

@@ -1,0 +1,107 @@
+"""What is done when: slow instances first, and nothing waits for what it does not need."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from commodore.engine import Engine
+from commodore.events import Event, StageAdvanced
+from tests.engine.echo import Echo
+from tests.engine.world import World, jsonnet
+
+
+def order(world: World) -> list[str]:
+    """Compile one instance after another; returns which came when."""
+    del world.events[:]
+    world.compile(processes=1)
+    return [event.item for event in world.events if isinstance(event, StageAdvanced)]
+
+
+def durations(world: World) -> Path:
+    return world.root / ".commodore" / "durations.json"
+
+
+@pytest.fixture
+def several(world: World) -> World:
+    for number, name in enumerate("abc"):
+        world.add(name, *[jsonnet("main.jsonnet")] * (number + 1))
+    world.write("main.jsonnet", "{}")
+    return world
+
+
+def test_the_slowest_instance_comes_first(several: World) -> None:
+    several.write(".commodore/durations.json", '{"a": 3, "b": 0.5, "c": 2.5}')
+    assert order(several) == ["a", "c", "b"]
+    known = json.loads(durations(several).read_text())
+    assert sorted(known) == ["a", "b", "c"]
+    assert all(0 <= seconds < 100 for seconds in known.values())
+    assert known["a"] != 3
+
+
+def test_new_instances_come_before_known_ones(several: World) -> None:
+    several.write(".commodore/durations.json", '{"b": 3, "gone": 7}')
+    assert order(several) == ["c", "a", "b"]
+    assert sorted(json.loads(durations(several).read_text())) == ["a", "b", "c", "gone"]
+
+
+@pytest.mark.parametrize(
+    "content", ["", "[]", "{", '{"a": "x", "b": -1, "c": NaN}', '{"a": null, "b": [], "c": 1e999}', "[" * 200_000]
+)
+def test_damaged_durations_do_not_matter(several: World, content: str) -> None:
+    """What is unknown is begun with what has most to compile."""
+    several.write(".commodore/durations.json", content)
+    assert order(several) == ["c", "b", "a"]
+    assert sorted(json.loads(durations(several).read_text())) == ["a", "b", "c"]
+
+
+def test_durations_that_cannot_be_kept(several: World) -> None:
+    durations(several).mkdir(parents=True)
+    assert order(several) == ["c", "b", "a"]
+
+
+def compile_with(world: World, announce: Callable[[Event], None]) -> None:
+    with Engine(processes=1, announce=announce) as engine:
+        engine.compile(world.jobs, world.nodes, world.request())
+
+
+def dependency(echo: Echo, name: str, output: str) -> dict[str, Any]:
+    return {"dependencies": [{"type": "http", "source": f"{echo.url}/{name}", "output_path": output}]}
+
+
+def test_nothing_waits_for_others_dependencies(world: World, echo: Echo) -> None:
+    """The server answers no request before instance `b`, which needs nothing, is compiled."""
+    echo.may_answer.clear()
+    world.add("a", jsonnet("a/main.jsonnet"), kapitan=dependency(echo, "x", "dependencies/a/fetched"))
+    world.write("dependencies/a/main.jsonnet", "{ out: { is: import 'fetched' } }")
+    world.add("b")
+
+    def listen(event: Event) -> None:
+        if isinstance(event, StageAdvanced) and event.item == "b":
+            echo.may_answer.set()
+
+    compile_with(world, listen)
+    assert world.read("a/out.yaml") == "is: /x\n"
+
+
+def test_more_is_fetched_at_a_time_than_compiled(world: World, echo: Echo) -> None:
+    """One worker compiles, but the second request does not wait for the first one's answer."""
+    echo.may_answer.clear()
+    echo.answer_from = 4
+    for name in "abcd":
+        world.add(name, kapitan=dependency(echo, name, f"fetched/{name}"))
+    compile_with(world, lambda _: None)
+    assert sorted(echo.asked) == ["/a", "/b", "/c", "/d"]
+
+
+def test_inputs_that_others_fetch_are_waited_for(world: World, echo: Echo) -> None:
+    """An instance may compile what another one has fetched, without asking for it itself."""
+    world.add("a")
+    world.add("b", kapitan=dependency(echo, "text", "charts/sub/x"))
+    world.add("c", {"input_type": "copy", "input_paths": ["charts"], "output_path": "."})
+    world.compile()
+    assert world.read("c/sub/x") == '"/text"'
