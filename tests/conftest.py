@@ -7,6 +7,7 @@ paths in the variables COMMODORE_PEER and COMMODORE_REAL. Without these, tests m
 from __future__ import annotations
 
 import os
+import signal
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -32,6 +33,12 @@ OPT_IN = {"peer": os.environ.get("COMMODORE_PEER", ""), "real": os.environ.get("
 # No deadlines: tests never measure time. In CI the examples are the same in every run.
 settings.register_profile("commodore", deadline=None, print_blob=True, derandomize="CI" in os.environ)
 settings.load_profile("commodore")
+
+
+def pytest_configure() -> None:
+    """A shell starts background jobs with Ctrl-C ignored, and processes inherit that: tests of Ctrl-C would hang."""
+    if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
