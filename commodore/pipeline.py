@@ -13,25 +13,33 @@ from commodore.dependencies import deprecation_notices
 from commodore.engine import Engine
 from commodore.errors import InputError, UsageError
 from commodore.events import Announce, Noted, stage
-from commodore.git import Author, PublishedClone, RepositoryStore, check_version, repository_key
+from commodore.git import Author, Children, PublishedClone, RepositoryStore, check_version, repository_key
 from commodore.inventory import cluster_parameters, read_cluster_params, render_inventory
 from commodore.lieutenant import Cluster
 from commodore.limits import DEFAULT_LIMITS, Limits
 from commodore.manifests import DiffMode
 from commodore.names import BOOTSTRAP_TARGET
-from commodore.stages.bundling import bundle_libraries
-from commodore.stages.checkouts import Components, Dependency, Fetcher
-from commodore.stages.checks import check_classes, check_inventory, link_libraries
-from commodore.stages.compiling import CompileOptions, compile_instances
-from commodore.stages.components import fetch_components, write_hierarchy
-from commodore.stages.configuration import (
+from commodore.stages import (
+    CompileOptions,
+    Components,
     Configuration,
     ConfigurationSource,
+    Dependency,
+    Fetcher,
+    assemble_manifests,
+    bundle_libraries,
+    check_classes,
+    check_inventory,
+    compile_instances,
+    describe_compile,
+    fetch_components,
     fetch_configuration,
+    fetch_packages,
+    link_libraries,
     open_configuration,
+    write_hierarchy,
+    write_references,
 )
-from commodore.stages.packages import fetch_packages
-from commodore.stages.publishing import assemble_manifests, describe_compile, write_references
 from commodore.workspace import Workspace
 
 
@@ -162,18 +170,24 @@ def _fetch(request: CatalogCompile, source: ClusterSource, fetcher: Fetcher) -> 
     if request.push:
         catalog.report_pending(workspace, cluster.id, source.report, announce)
     with ThreadPoolExecutor(1, thread_name_prefix="catalog") as background:
-        clone = background.submit(
-            catalog.prepare,
-            workspace,
-            cluster.catalog_url,
-            author=request.author,
-            announce=announce,
-            limits=fetcher.limits,
-        )
-        configuration = fetch_configuration(fetcher, plan, _facts(cluster))
-        packages = fetch_packages(fetcher, plan.tenant)
-        components = fetch_components(fetcher)
-        return _Sources(configuration, packages, components, clone.result())
+        children = Children()
+        try:
+            clone = background.submit(
+                catalog.prepare,
+                workspace,
+                cluster.catalog_url,
+                author=request.author,
+                announce=announce,
+                limits=fetcher.limits,
+                children=children,
+            )
+            configuration = fetch_configuration(fetcher, plan, _facts(cluster))
+            packages = fetch_packages(fetcher, plan.tenant)
+            components = fetch_components(fetcher)
+            return _Sources(configuration, packages, components, clone.result())
+        except BaseException:  # nobody waits for the catalog then, least of all at Ctrl-C
+            children.end()
+            raise
 
 
 def _open(request: CatalogCompile, fetcher: Fetcher) -> _Sources:

@@ -83,7 +83,7 @@ def catalog_compile(ctx: click.Context, /, cluster: str, **values: Any) -> None:
     """
     from commodore.git import author_from
     from commodore.pipeline import CatalogCompile, compile_catalog
-    from commodore.stages.compiling import CompileOptions
+    from commodore.stages import CompileOptions
     from commodore.workspace import Workspace
 
     console = console_of(ctx)
@@ -175,7 +175,7 @@ def catalog_clean(ctx: click.Context, /) -> None:
 
     Clones and checkouts of dependencies stay, and so does `vendor`. Folders that hold work of yours are not removed.
     """
-    from commodore.stages.cleaning import clean
+    from commodore.stages import clean
     from commodore.workspace import Workspace
 
     console = console_of(ctx)

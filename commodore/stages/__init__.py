@@ -1,0 +1,43 @@
+"""What `catalog compile`, `package compile`, `component compile` and golden tests walk through (ADR 0007)."""
+
+from commodore.stages.bundling import bundle_libraries, bundle_one
+from commodore.stages.checkouts import Components, Dependency, Fetcher
+from commodore.stages.checks import check_classes, check_inventory, link_libraries
+from commodore.stages.cleaning import clean
+from commodore.stages.compiling import CompileOptions, compile_instances, standalone_request
+from commodore.stages.components import fetch_components, interpreter, kustomize_wrapper, write_hierarchy
+from commodore.stages.configuration import (
+    Configuration,
+    ConfigurationSource,
+    fetch_configuration,
+    open_configuration,
+)
+from commodore.stages.packages import fetch_packages
+from commodore.stages.publishing import assemble_manifests, describe_compile, write_references
+
+__all__ = [
+    "CompileOptions",
+    "Components",
+    "Configuration",
+    "ConfigurationSource",
+    "Dependency",
+    "Fetcher",
+    "assemble_manifests",
+    "bundle_libraries",
+    "bundle_one",
+    "check_classes",
+    "check_inventory",
+    "clean",
+    "compile_instances",
+    "describe_compile",
+    "fetch_components",
+    "fetch_configuration",
+    "fetch_packages",
+    "interpreter",
+    "kustomize_wrapper",
+    "link_libraries",
+    "open_configuration",
+    "standalone_request",
+    "write_hierarchy",
+    "write_references",
+]
