@@ -48,10 +48,11 @@ class ComponentSuite:
 
 @dataclass(frozen=True, slots=True)
 class _Prepared:
-    """A case that is ready to be compiled: its copy of the component, and its rendered target."""
+    """A case that is ready to be compiled: its copy of the component in `home`, and its rendered target."""
 
     case: Case
     copied: ComponentSource
+    home: Path
     node: Node
     batch: Batch
     seconds: float
@@ -77,7 +78,7 @@ def run_component_suite(suite: ComponentSuite, announce: Announce, *, limits: Li
         ready = [one for one in prepared if isinstance(one, _Prepared)]
         with stage(announce, "compiling", total=len(ready)):
             outcomes = iter(engine.compile_batches([one.batch for one in ready]))
-        rendered = [_conclude(suite, one, next(outcomes)) if isinstance(one, _Prepared) else one for one in prepared]
+        rendered = [_conclude(one, next(outcomes)) if isinstance(one, _Prepared) else one for one in prepared]
         results = judge_all(found, tuple(rendered), suite.checks, announce)
     return SuiteResult(suite.source.name, results, found.golden_tests, time.perf_counter() - start)
 
@@ -96,7 +97,7 @@ def _prepare_all(
             prepared.append(_prepare(suite, case, sandbox, place, bundler, announce))
         except CommodoreError as error:
             seconds = time.perf_counter() - start
-            prepared.append(Rendered(case, seconds, error=_at_home(error, place / source.root.name, sandbox.root)))
+            prepared.append(Rendered(case, seconds, error=_at_home(error, place, sandbox.root)))
     return prepared
 
 
@@ -105,7 +106,7 @@ def _prepare(
 ) -> _Prepared:
     start = time.perf_counter()
     instance = check_instance_name(suite.alias or case.alias or suite.source.name, "component instance")
-    copied = sandbox.copy(place / suite.source.root.name, instance)
+    copied = sandbox.copy(_copy_place(place, sandbox.root), instance)
     workspace = Workspace.at(place / "workspace")
     node = render_component(workspace, copied, [case.file], suite.facts, announce)
     bundler.fill(workspace.vendor, node.parameters)
@@ -119,23 +120,36 @@ def _prepare(
     )
     job = InstanceJob(instance, copied.name, copied.directory)
     batch = Batch([job], {node.name: node.raw}, replace(request, directory=copied.directory))
-    return _Prepared(case, copied, node, batch, time.perf_counter() - start)
+    return _Prepared(case, copied, sandbox.root, node, batch, time.perf_counter() - start)
 
 
-def _conclude(suite: ComponentSuite, one: _Prepared, outcome: BatchOutcome) -> Rendered:
+def _copy_place(place: Path, home: Path) -> Path:
+    """Where a case's copy lies below the case's folder; its last part is the name that the author's folder has."""
+    return place / "copy" / home.name
+
+
+def _conclude(one: _Prepared, outcome: BatchOutcome) -> Rendered:
     if outcome.error is not None:
-        return Rendered(one.case, one.seconds, error=_at_home(outcome.error, one.copied.root, suite.source.root))
+        place = one.copied.root.parent.parent
+        return Rendered(one.case, one.seconds, error=_at_home(outcome.error, place, one.home))
     seconds = one.seconds + sum(compiled.seconds for compiled in outcome.compiled)
     instance = RenderedInstance(one.copied.instance, parameter_key(one.copied.name), one.node.parameters)
     return Rendered(one.case, seconds, one.copied.directory / "compiled", (instance,))
 
 
-def _at_home(error: CommodoreError, copy: Path, home: Path) -> CommodoreError:
-    """An error about a copy as one about the author's own files, which are the ones to correct."""
+def _at_home(error: CommodoreError, place: Path, home: Path) -> CommodoreError:
+    """An error about what lies in a case's folder as one about the author's own files, which are to be corrected."""
     if isinstance(error, Findings):
-        return Findings(_at_home(one, copy, home) for one in error.errors)
-    old, new = str(copy), str(home)
-    locations = [Location(one.place.replace(old, new), one.line, one.column) for one in error.locations]
+        return Findings(_at_home(one, place, home) for one in error.errors)
+    copy = str(_copy_place(place, home))
+
+    def name(path: str) -> str:
+        """The author's file for a copy, or for a link in the hierarchy, which leads to it or to a copy of it."""
+        return str(Path(path).resolve() if Path(path).is_relative_to(place) else path).replace(copy, str(home))
+
     return type(error)(
-        error.code, error.message.replace(old, new), hint=error.hint.replace(old, new), locations=locations
+        error.code,
+        error.message.replace(copy, str(home)),
+        hint=error.hint.replace(copy, str(home)),
+        locations=[Location(name(one.place), one.line, one.column) for one in error.locations],
     )
