@@ -6,7 +6,7 @@ import os
 import resource
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 
 import pytest
@@ -35,7 +35,7 @@ def refused(result: Result, code: str, exit_code: int, *words: str) -> dict[str,
     return error
 
 
-def component_class(*entries: dict[str, object], **parameters: object) -> str:
+def component_class(*entries: Mapping[str, object], **parameters: object) -> str:
     return yaml.safe_dump({"parameters": {"kapitan": {"compile": list(entries)}, **parameters}})
 
 

@@ -17,6 +17,7 @@ from commodore.catalog.changes import ChangeSummary, describe
 from commodore.errors import EnvironmentFault, PolicyError
 from commodore.git import (
     Author,
+    Children,
     PublishedClone,
     PushOutcome,
     clone_or_update,
@@ -58,10 +59,12 @@ def prepare(
     author: Author | None = None,
     announce: events.Announce = events.ignore,
     limits: Limits = DEFAULT_LIMITS,
+    children: Children | None = None,
 ) -> PublishedClone:
     """Bring `catalog/` to the newest commit of the remote's default branch; it is cloned only if it is not there.
 
     Output of earlier runs goes. Changes by others and unpushed commits are kept under `refs/commodore/discarded`.
+    Another thread can end the talk with the remote through `children`.
 
     Raises:
         InputError: the URL is not usable.
@@ -69,7 +72,7 @@ def prepare(
         EnvironmentFault: the remote does not answer.
     """
     keep_foreign(workspace.catalog, url=url, announce=announce, limits=limits)
-    return clone_or_update(url, workspace.catalog, announce=announce, limits=limits, author=author)
+    return clone_or_update(url, workspace.catalog, announce=announce, limits=limits, author=author, children=children)
 
 
 def open_local(

@@ -15,7 +15,7 @@ from commodore import __version__
 from commodore.cli._lazy import LazyCommand, LazyGroup
 from commodore.cli._options import gather, options
 from commodore.cli.console import Console
-from commodore.errors import CommodoreError, InternalError
+from commodore.errors import CommodoreError, EnvironmentFault, InputError, InternalError, UsageError
 from commodore.settings import ENVIRONMENT_PREFIX, LOG_FORMAT, QUIET, REQUEST_TIMEOUT, WORKING_DIR
 
 GLOBAL = (WORKING_DIR, REQUEST_TIMEOUT, QUIET, LOG_FORMAT)
@@ -43,14 +43,15 @@ def commodore(ctx: click.Context, /, **_values: Any) -> None:
 
 def main() -> None:
     """Run the program and end the process with the exit code of architecture 5."""
-    load_dotenv(Path.cwd())
     signal.signal(signal.SIGTERM, _terminated)
-    sys.exit(run(sys.argv[1:]))
+    sys.exit(run(sys.argv[1:], dotenv=True))
 
 
-def run(arguments: list[str]) -> int:
-    """Run one command line; returns the exit code."""
+def run(arguments: list[str], *, dotenv: bool = False) -> int:
+    """Run one command line; returns the exit code. With `dotenv` the current directory's `.env` is read first."""
     try:
+        if dotenv:
+            load_dotenv(current_directory())
         code = commodore.main(args=arguments, prog_name="commodore", standalone_mode=False)
         return code if isinstance(code, int) else 0
     except CommodoreError as error:
@@ -60,10 +61,10 @@ def run(arguments: list[str]) -> int:
         click.echo(error.format_message(), err=True)
         return error.exit_code
     except click.ClickException as error:
-        error.show()
-        return error.exit_code
+        _error_console(arguments).error(_usage_error(error))
+        return UsageError.exit_code
     except (click.Abort, KeyboardInterrupt):
-        click.echo("Aborted!", err=True)
+        _error_console(arguments).aborted()
         return 130
     except BrokenPipeError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
@@ -81,13 +82,45 @@ def run(arguments: list[str]) -> int:
         return InternalError.exit_code
 
 
+def current_directory() -> Path:
+    """The current directory.
+
+    Raises:
+        EnvironmentFault: it has been removed.
+    """
+    try:
+        return Path.cwd()
+    except OSError as error:
+        raise EnvironmentFault(
+            "CMD-CLI-003",
+            f"the current directory cannot be used: {error.strerror}",
+            hint="change to a folder that exists and run again",
+        ) from error
+
+
 def load_dotenv(folder: Path) -> None:
-    """Read `.env` of this folder, and of no parent; variables that are set already win."""
+    """Read `.env` of this folder, and of no parent; variables that are set already win.
+
+    Raises:
+        InputError: the file cannot be read.
+    """
     file = folder / ".env"
     if file.is_file():
         from dotenv import load_dotenv as load
 
-        load(file, override=False)
+        try:
+            load(file, override=False)
+        except (OSError, ValueError) as error:
+            raise InputError(
+                "CMD-CLI-004", f"the file {file} cannot be read: {error}", hint="correct or remove it"
+            ) from error
+
+
+def _usage_error(error: click.ClickException) -> UsageError:
+    """What click found wrong with a command line, as an error of our own."""
+    context = error.ctx if isinstance(error, click.UsageError) else None
+    command = context.command_path if context else "commodore"
+    return UsageError("CMD-CLI-002", error.format_message().rstrip("."), hint=f"see '{command} --help'")
 
 
 def _error_console(arguments: list[str]) -> Console:

@@ -8,7 +8,7 @@ from commodore.git.identity import FALLBACK_AUTHOR, Author, author_from, identit
 from commodore.git.opening import find_root, open_checkout
 from commodore.git.publish import PublishedClone, PushOutcome, clone_or_update, commit, push, unstage
 from commodore.git.repository import Repository, check_version
-from commodore.git.runner import GitResult, run
+from commodore.git.runner import Children, GitResult, run
 from commodore.git.staging import RawChange, read_blobs, stage_all, staged_changes
 from commodore.git.store import FETCH_STAGE, RepositoryStore
 from commodore.git.urls import normalize, push_url, redact, redact_text, repository_key
@@ -17,6 +17,7 @@ from commodore.git.worktree import Checkout, check_out
 __all__ = [
     "Author",
     "Checkout",
+    "Children",
     "FALLBACK_AUTHOR",
     "FETCH_STAGE",
     "GitResult",

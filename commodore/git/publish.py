@@ -15,7 +15,7 @@ from commodore.errors import CommodoreError, EnvironmentFault, PolicyError
 from commodore.events import Announce, Noted, Warned, ignore
 from commodore.git.identity import Author, identity_environment
 from commodore.git.repository import FALLBACK_BRANCH, check_version, keep_commits, set_remote
-from commodore.git.runner import GitResult, clean_text, fault, last_words, run
+from commodore.git.runner import Children, GitResult, clean_text, fault, last_words, run
 from commodore.git.urls import normalize, redact, repository_key, shown
 from commodore.limits import DEFAULT_LIMITS, Limits
 from commodore.workspace import guard_disk, remove_tree, replace_tree
@@ -62,12 +62,14 @@ def clone_or_update(
     announce: Announce = ignore,
     limits: Limits = DEFAULT_LIMITS,
     author: Author | None = None,
+    children: Children | None = None,
 ) -> PublishedClone:
     """Bring a clone of `url` to the newest commit of the remote's default branch, making it if need be.
 
     What is not committed in it is the output of an earlier run and is thrown away; unpushed commits are kept under
     `refs/commodore/discarded` and announced. An empty remote gets a local, parentless commit of the empty tree with
-    the message `Initial commit` on `master` (spec a 8.1).
+    the message `Initial commit` on `master` (spec a 8.1). Another thread can end the talk with the remote through
+    `children`.
 
     Raises:
         InputError: the URL is not usable.
@@ -80,7 +82,7 @@ def clone_or_update(
         raise _in_the_way(folder, "a link or file is there")
     if (folder / ".git").is_dir() and _origin(folder, limits) == wanted:
         set_remote(folder / ".git" / "config", wanted, limits.git_timeout)
-        return _update(wanted, folder, announce, limits, author)
+        return _update(wanted, folder, announce, limits, author, children)
     _refuse_to_lose(folder, limits)
     with guard_disk(folder):
         folder.parent.mkdir(parents=True, exist_ok=True)
@@ -90,7 +92,7 @@ def clone_or_update(
         arguments = ["init", "--quiet", "--template=", f"--initial-branch={FALLBACK_BRANCH}", "--", str(fresh)]
         run(arguments, cwd=fresh, timeout=limits.git_timeout)
         set_remote(fresh / ".git" / "config", wanted, limits.git_timeout)
-        made = _update(wanted, fresh, announce, limits, author)
+        made = _update(wanted, fresh, announce, limits, author, children)
         replace_tree(fresh, folder)
     finally:
         remove_tree(fresh)
@@ -134,11 +136,13 @@ def unstage(folder: Path, *, limits: Limits = DEFAULT_LIMITS) -> None:
     run(["reset", "--quiet", "--mixed"], cwd=folder, timeout=limits.git_timeout)
 
 
-def _update(url: str, folder: Path, announce: Announce, limits: Limits, author: Author | None) -> PublishedClone:
+def _update(
+    url: str, folder: Path, announce: Announce, limits: Limits, author: Author | None, children: Children | None
+) -> PublishedClone:
     (folder / ".git" / "index.lock").unlink(missing_ok=True)  # a killed run's; whoever holds the workspace is alone
     timeout = limits.git_timeout
     ask = ["ls-remote", "--symref", "origin", "HEAD", "refs/heads/*"]
-    heads = run(ask, cwd=folder, timeout=timeout, about=redact(url)).text
+    heads = run(ask, cwd=folder, timeout=timeout, about=redact(url), children=children).text
     branches = {
         name.removeprefix("refs/heads/"): sha
         for sha, _, name in (line.partition("\t") for line in heads.splitlines())
@@ -155,7 +159,7 @@ def _update(url: str, folder: Path, announce: Announce, limits: Limits, author: 
             )
         return _begin(url, folder, branch if named else FALLBACK_BRANCH, announce, limits, author)
     if _sha(folder, f"refs/remotes/origin/{branch}", limits) != branches[branch]:
-        run(_FETCH, cwd=folder, timeout=timeout, about=redact(url))
+        run(_FETCH, cwd=folder, timeout=timeout, about=redact(url), children=children)
     sha = _sha(folder, f"refs/remotes/origin/{branch}", limits)
     _keep_unpushed(folder, announce, limits)
     run(["checkout", "--quiet", "--force", "-B", branch, sha], cwd=folder, timeout=timeout)

@@ -16,6 +16,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from commodore.errors import CommodoreError, EnvironmentFault
+from commodore.git._processes import terminate_tree
 from commodore.git.urls import redact_text
 
 # What would point git at another repository, index, history or diff program than the one it is told to use.
@@ -141,7 +142,7 @@ class Children:
             self._running.add(process)
             ended = self._ended
         if ended:
-            process.terminate()
+            terminate_tree(process)
         try:
             yield
         finally:
@@ -154,7 +155,7 @@ class Children:
             self._ended = True
             running = list(self._running)
         for process in running:
-            process.terminate()
+            terminate_tree(process)
 
 
 def run(
@@ -235,7 +236,7 @@ def _communicate(
 
 def _end(process: subprocess.Popen[bytes]) -> None:
     """End the process politely, so that git removes its lock files; after two seconds, impolitely."""
-    process.terminate()
+    terminate_tree(process)
     with contextlib.suppress(subprocess.TimeoutExpired):
         process.communicate(timeout=2)
         return

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import signal
+import socket
 import subprocess
 import sys
 import threading
@@ -195,3 +196,25 @@ def test_a_damaged_repository_is_named(world: GitWorld) -> None:
         run(["for-each-ref"], cwd=remote.path, timeout=60)
     assert error.value.code == "CMD-GIT-021"
     assert str(remote.path) in error.value.message
+
+
+def test_what_git_has_started_ends_with_it(tmp_path: Path) -> None:
+    """Git leaves its transport running when it is ended; that one would hold the pipes, and the caller, for ever."""
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        url = f"http://127.0.0.1:{server.getsockname()[1]}/repo.git"
+        children = Children()
+        ended: list[int] = []
+
+        def ask() -> None:
+            ended.append(run(["ls-remote", url], cwd=tmp_path, timeout=60, check=False, children=children).returncode)
+
+        thread = threading.Thread(target=ask)
+        thread.start()
+        connection, _ = server.accept()  # the transport is there now
+        with connection:
+            children.end()
+            thread.join()
+            connection.settimeout(60)
+            connection.recv(65536)
+            assert connection.recv(1) == b""
+    assert ended != [0]

@@ -110,6 +110,10 @@ class Running:
         for thread in self._threads:
             thread.start()
 
+    @property
+    def pid(self) -> int:
+        return self._process.pid
+
     def wait_for(self, stage: str, event: str = "StageStarted") -> bool:
         """Wait until a stage is announced. Returns False if the process ended without it."""
         wanted = f'"event": "{event}"', f'"stage": "{stage}"'
@@ -130,7 +134,7 @@ class Running:
 
     def finish(self) -> Result:
         """Wait for the end."""
-        code = self._process.wait(timeout=120)
+        code = self._process.wait(timeout=90)
         for thread in self._threads:
             thread.join()
         for pipe in (self._process.stdout, self._process.stderr):
@@ -184,6 +188,7 @@ class ClusterWorld:
     tenant_parameters: dict[str, Any] = field(default_factory=dict)
     facts: dict[str, Any] = field(default_factory=dict)
     environment: dict[str, str] = field(default_factory=dict)
+    catalog_url: str = ""
     api: lieutenant.LieutenantServer | None = None
 
     def __post_init__(self) -> None:
@@ -315,7 +320,7 @@ class ClusterWorld:
 
     def cluster_object(self) -> dict[str, Any]:
         """The cluster as the API gives it."""
-        made = lieutenant.cluster(self.name, self.tenant, gitRepo={"url": self.catalog.url})
+        made = lieutenant.cluster(self.name, self.tenant, gitRepo={"url": self.catalog_url or self.catalog.url})
         return {**made, "facts": {**made["facts"], **self.facts}}
 
     def tenant_object(self) -> dict[str, Any]:
