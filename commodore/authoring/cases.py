@@ -59,14 +59,14 @@ def find_suite(directory: Path, only: Collection[str], announce: Announce) -> Su
     Raises:
         UsageError: a name is not known (CMD-TEST-001).
         InputError: there are no cases (CMD-TEST-002), or `.cruft.json` cannot be read (CMD-TEST-003).
-        PolicyError: `tests/` or a file in it is a link that leads out of `directory` (CMD-TEST-004).
+        PolicyError: `tests/`, a case or a golden tree is a link that leads out of `directory` (CMD-TEST-004).
     """
     tests = directory / "tests"
     with guard_disk(tests):
         files = _class_files(tests)
         golden = tests / "golden"
         trees = _trees(golden)
-    _refuse_strays(directory, [tests, golden, *files.values()])
+    _refuse_strays(directory, [tests, golden, *files.values(), *(golden / name for name in sorted(trees))])
     if unknown := sorted(set(only) - files.keys()):
         raise_all([_unknown(name, files, tests) for name in unknown])
     named = _named_by_template(directory)

@@ -54,13 +54,24 @@ def read_tree(folder: Path) -> dict[str, bytes]:
     as in git. A folder that is not there is empty.
 
     Raises:
+        InputError: something is neither a file nor a folder (CMD-TEST-007).
         EnvironmentFault: a file cannot be read.
     """
     tree: dict[str, bytes] = {}
     with guard_disk(folder):
         for path in _walk(folder):
-            content = os.fsencode(os.readlink(path)) if path.is_symlink() else path.read_bytes()
-            tree[path.relative_to(folder).as_posix()] = content
+            name = path.relative_to(folder).as_posix()
+            if path.is_symlink():
+                tree[name] = os.fsencode(os.readlink(path))
+            elif path.is_file():
+                tree[name] = path.read_bytes()
+            else:
+                raise InputError(
+                    "CMD-TEST-007",
+                    f"{name!r} is neither a file nor a folder",
+                    hint="look at what the component copies, or at what lies in the golden tree",
+                    locations=[str(path)],
+                )
     return tree
 
 

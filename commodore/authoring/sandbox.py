@@ -4,6 +4,7 @@ folder of the component, and the author's own folder shall stay as it is.
 
 from __future__ import annotations
 
+import itertools
 import os
 import shutil
 from collections.abc import Iterable
@@ -44,9 +45,7 @@ class Sandbox:
             needed = directory.relative_to(root) / "class" / "defaults.yml"
             if needed not in files:
                 root, files = directory, list(_found(directory))
-        skipped = directory.relative_to(root) / "tests" / "golden"
-        kept = sorted(file for file in files if not file.is_relative_to(skipped))
-        return cls(source, root, tuple(kept))
+        return cls(source, root, tuple(sorted(file for file in files if not _is_golden(file))))
 
     def copy(self, place: Path, instance: str) -> ComponentSource:
         """Copy the files to the new folder `place`, and describe the component that lies there then.
@@ -71,10 +70,16 @@ class Sandbox:
         )
 
 
+def _is_golden(file: PurePath) -> bool:
+    return ("tests", "golden") in itertools.pairwise(file.parts[:-1])
+
+
 def _listed(root: Path, directory: Path, limits: Limits) -> list[PurePath]:
-    answer = run(
-        ["ls-files", "-t", "--cached", "--others", "--exclude-standard", "-z"], cwd=root, timeout=limits.git_timeout
-    )
+    """The files that git knows or would add; none where git refuses, as in repositories of another user."""
+    command = ["ls-files", "-t", "--cached", "--others", "--exclude-standard", "-z"]
+    answer = run(command, cwd=root, timeout=limits.git_timeout, check=False)
+    if answer.returncode != 0:
+        return []
     own = directory.relative_to(root)
     files: list[PurePath] = []
     for entry in filter(None, answer.stdout.split(b"\0")):

@@ -15,10 +15,11 @@ from commodore.cli.console import Console, paint, printable
 from commodore.workspace import write_atomically
 
 if TYPE_CHECKING:
-    from commodore.authoring import CaseResult, CheckOptions, SuiteResult
+    from commodore.authoring import CaseResult, CheckOptions, Finding, SuiteResult
 
 _COLOURS = {"ok": "green", "updated": "cyan", "differs": "yellow", "failed": "red"}
 _SIGNS = {"added": "+", "removed": "-", "changed": "~", "moved": ">", "text": "~"}
+_NAMED = 4  # cases that are named with a finding
 
 
 def check_options(values: dict[str, Any]) -> CheckOptions:
@@ -38,6 +39,9 @@ def show_results(result: SuiteResult, started: datetime, junit: Path | None, con
         else:
             for line in _lines(case):
                 console.result(line)
+    if console.log_format != "json":
+        for line in _finding_lines(result):
+            console.result(line)
     if junit is not None:
         write_atomically(junit, as_junit(result, started))
     counts = Counter(str(case.status) for case in result.cases)
@@ -58,5 +62,19 @@ def _lines(case: CaseResult) -> Iterable[str]:
     for one in case.differences:
         yield f"  {_SIGNS[one.kind]} {one.kind}: {printable(str(one))}"
         yield from (f"      {line}" for line in paint((line.style, line.text) for line in one.lines))
-    for finding in case.findings:
-        yield f"  {click.style('finding', fg='yellow')}: {printable(finding.message)} [{finding.code}]"
+    if case.status == "failed" and not case.errors:
+        yield f"  {len(case.findings)} findings, which count with --strict"
+
+
+def _finding_lines(result: SuiteResult) -> Iterable[str]:
+    """The findings, each once: most are common to all cases."""
+    found: dict[Finding, list[str]] = {}
+    for case in result.cases:
+        for finding in dict.fromkeys(case.findings):
+            found.setdefault(finding, []).append(case.name)
+    for finding, names in found.items():
+        cases = f"{', '.join(names[:_NAMED])}{' …' if len(names) > _NAMED else ''}"
+        where = "all cases" if 1 < len(names) == len(result.cases) else printable(cases)
+        yield f"{click.style('finding', fg='yellow')}: {printable(finding.message)} [{finding.code}] ({where})"
+        if finding.hint:
+            yield f"  hint: {printable(finding.hint)}"

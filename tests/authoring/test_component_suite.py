@@ -68,7 +68,7 @@ def test_what_people_and_ci_are_shown(demo: TestedComponent, tmp_path: Path) -> 
     lines = shown.stdout.splitlines()
     assert lines[0].startswith("differs  defaults (")
     assert lines[1:4] == ["  ~ text: demo/demo/config.yaml", "      @@ -1 +1,6 @@", "      -was: different"]
-    assert lines[-1].startswith("  finding: ConfigMap demo in demo/demo/config.yaml has no namespace")
+    assert lines[-2] == "finding: ConfigMap demo in demo/demo/config.yaml has no namespace [CMD-TEST-021] (defaults)"
     assert "1 test cases of demo in" in shown.stderr
     assert shown.stderr.rstrip().endswith("1 differs")
     (failure,) = ElementTree.parse(tmp_path / "results.xml").getroot().iter("failure")
@@ -179,7 +179,7 @@ def test_cases_do_not_meet_and_leave_no_trace(demo: TestedComponent, tmp_path: P
 
 
 def test_uncommitted_work_counts_and_ignored_files_do_not(demo: TestedComponent) -> None:
-    """Also in a folder that is no repository at all."""
+    """Where git tells nothing, everything counts."""
     main = (
         "local kap = import 'lib/kapitan.libjsonnet';\n{ config: { names: kap.dir_files_list('component/extra') } }\n"
     )
@@ -191,7 +191,8 @@ def test_uncommitted_work_counts_and_ignored_files_do_not(demo: TestedComponent)
     golden = demo.golden("defaults") / "demo" / "demo" / "config.yaml"
     demo.check("--update")
     assert golden.read_text() == "names:\n  - new\n  - tracked\n"
-    (demo.folder / ".git").rename(demo.folder / ".gone")
+    (demo.folder / ".git").rename(demo.folder.parent / "gone")
+    write(demo.folder, {".git": "gitdir: nowhere"})  # git refuses, as it does in the folders of another user
     demo.check("--update")
     assert golden.read_text() == "names:\n  - new\n  - tracked\n  - x.swp\n"
 

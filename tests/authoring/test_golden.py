@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from commodore.authoring.golden import compare, read_tree, update_golden
+from commodore.errors import EnvironmentFault, InputError
 from tests.authoring.suite_world import snapshot, write
 
 
@@ -127,14 +128,13 @@ def test_an_update_leaves_nothing_of_the_old_tree(tmp_path: Path) -> None:
     assert sorted(path.name for path in tmp_path.iterdir()) == ["compiled", "golden"]
 
 
-def test_a_failed_update_leaves_the_old_tree(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    write(tmp_path, {"golden/a.yaml": "a", "compiled/a.yaml": "b", "compiled/b.yaml": "b"})
-
-    def interrupted(*_paths: object) -> None:
-        raise KeyboardInterrupt
-
-    monkeypatch.setattr("commodore.authoring.golden.replace_tree", interrupted)
-    with pytest.raises(KeyboardInterrupt):
+def test_what_is_no_file_is_told_and_changes_nothing(tmp_path: Path) -> None:
+    write(tmp_path, {"golden/a.yaml": "a", "compiled/a.yaml": "b"})
+    os.mkfifo(tmp_path / "compiled" / "pipe")
+    with pytest.raises(InputError) as caught:
+        read_tree(tmp_path / "compiled")
+    assert caught.value.code == "CMD-TEST-007"
+    with pytest.raises(EnvironmentFault):
         update_golden(tmp_path / "compiled", tmp_path / "golden")
     assert snapshot(tmp_path / "golden") == {"a.yaml": b"a"}
     assert sorted(path.name for path in tmp_path.iterdir()) == ["compiled", "golden"]
