@@ -47,7 +47,7 @@ class CruftFile:
     def to_bytes(self) -> bytes:
         """The file as it is written: cruft's keys in cruft's order, indented by two, with a newline at the end."""
         other = dict(self.other or {})
-        context = {**other.pop("context", {}), "cookiecutter": dict(self.arguments)}
+        context = {"cookiecutter": dict(self.arguments), **other.pop("context", {})}
         content = {
             "template": self.template,
             "commit": self.commit,

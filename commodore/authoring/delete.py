@@ -95,7 +95,7 @@ def _protect(folder: Path, *, whole: bool, limits: Limits) -> None:
         reasons.append(f"uncommitted changes in {_listed(changes.modified)}")
     if changes.untracked:
         reasons.append(f"the untracked files {_listed(changes.untracked)}")
-    unpushed = ["HEAD"] if changes.unpushed and (whole or changes.branch is None) else []
+    unpushed = ["HEAD"] if changes.unpushed and changes.branch is None else []
     if whole:
         unpushed += _only_local(folder, limits)
     if unpushed:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
+import signal
 import stat
 import subprocess
 import sys
@@ -102,24 +104,28 @@ def _find(template: Template, source: Path, directory: str | None, commit: str) 
 
 def _run(template: Template, jobs: list[dict[str, Any]], answer: Path, limits: Limits) -> list[dict[str, Any]]:
     command = [sys.executable, "-P", str(Path(__file__).with_name("_render.py")), str(answer)]
-    environment = {name: value for name, value in os.environ.items() if not name.startswith("GIT_")}
+    # A template's code gets no tokens.
+    environment = {name: value for name, value in os.environ.items() if not name.startswith(("GIT_", "COMMODORE_"))}
+    process = subprocess.Popen(
+        command,
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        cwd=answer.parent,
+        env=environment | {"PYTHONUTF8": "1", "PYTHONDONTWRITEBYTECODE": "1"},
+        start_new_session=True,
+    )
     try:
-        process = subprocess.run(
-            command,
-            input=json.dumps(jobs).encode(),
-            capture_output=True,
-            cwd=answer.parent,
-            env=environment | {"PYTHONUTF8": "1", "PYTHONDONTWRITEBYTECODE": "1"},
-            timeout=limits.template_timeout,
-            check=False,
-        )
+        output, _ = process.communicate(json.dumps(jobs).encode(), limits.template_timeout)
     except subprocess.TimeoutExpired as error:
         raise EnvironmentFault(
             "CMD-TPL-024",
             f"rendering the template {template.url} did not end within {limits.template_timeout:g} seconds",
             hint="look at its hooks",
         ) from error
-    said = _last_words(process.stdout + process.stderr)
+    finally:
+        _end(process)
+    said = _last_words(output)
     if not answer.is_file():
         raise _broken(template, said or f"exit status {process.returncode}")
     result = json.loads(answer.read_bytes())
@@ -127,6 +133,16 @@ def _run(template: Template, jobs: list[dict[str, Any]], answer: Path, limits: L
         raise _broken(template, result["error"] + (f" ({said})" if said else ""))
     done: list[dict[str, Any]] = result["done"]
     return done
+
+
+def _end(process: subprocess.Popen[bytes]) -> None:
+    """End the process with all hooks that it has started, however it came to its end."""
+    with contextlib.suppress(ProcessLookupError, PermissionError):
+        os.killpg(process.pid, signal.SIGKILL)
+    process.wait()
+    for pipe in (process.stdin, process.stdout):
+        if pipe is not None:
+            pipe.close()
 
 
 def _read(template: Template, folder: Path, limits: Limits) -> dict[str, File]:

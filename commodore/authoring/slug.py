@@ -14,7 +14,7 @@ from commodore.workspace import Workspace
 
 _SLUG = re.compile(r"[a-z][a-z0-9-]+[a-z0-9]")
 _OWNER = re.compile(r"[A-Za-z0-9](-?[A-Za-z0-9])*")
-_CASE = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]*")
+_CASE = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")
 
 # Parameters of the hierarchy that a component's own ones would be mixed with.
 _RESERVED_PARAMETERS = frozenset({"commodore", "components", "facts", "global", "kapitan", "packages"})
@@ -108,7 +108,7 @@ def check_case(case: object) -> str:
         raise InputError(
             "CMD-TPL-005",
             f"{case!r} cannot be the name of a test case",
-            hint="use letters, digits, '-' and '_', beginning with a letter or digit",
+            hint="use letters, digits, '-', '_' and '.', beginning with a letter or digit",
         )
     return case
 

@@ -50,6 +50,21 @@ class Template(Protocol):
         """Write the template's files at a commit to a new folder."""
 
 
+class OpenTemplate(Protocol):
+    """What makes a template usable: `open_template`, or something that remembers what it has opened."""
+
+    def __call__(
+        self,
+        url: str,
+        kind: Kind,
+        versions: tuple[str | None, ...],
+        *,
+        trust: bool,
+        announce: Announce,
+        limits: Limits,
+    ) -> contextlib.AbstractContextManager[Template]: ...
+
+
 def bundled_url(kind: Kind) -> str:
     """What stands for the template that is part of commodore."""
     return f"commodore://{kind.name}-template"
@@ -103,7 +118,7 @@ def absolute_url(url: str) -> str:
     Raises:
         InputError: see `commodore.git.normalize`.
     """
-    if "://" not in url and not url.startswith("-") and Path(url).is_dir():
+    if url and "://" not in url and not url.startswith("-") and Path(url).is_dir():
         return str(Path(url).absolute().resolve())
     return normalize(url)
 

@@ -11,8 +11,9 @@ from commodore.authoring.arguments import Choices, choose, complete
 from commodore.authoring.cruft_file import NAME, CruftFile, read_cruft_file, read_skips
 from commodore.authoring.merging import Merge, merge, without
 from commodore.authoring.rendering import File, render
+from commodore.authoring.settling import settle
 from commodore.authoring.slug import Kind, check_slug
-from commodore.authoring.templates import Template, bundled_url, open_template
+from commodore.authoring.templates import OpenTemplate, Template, bundled_url, open_template
 from commodore.authoring.working_copy import WorkingCopy
 from commodore.errors import InputError
 from commodore.events import Announce, stage
@@ -29,6 +30,7 @@ class UpdateRequest:
         template_version: the revision to follow from now on; None keeps the stored one.
         commit: commit the result; else it stays in the files, not staged.
         trust_template: run code of a template that commodore does not know.
+        settle: nobody is there to resolve conflicts: the author's side stays, and `Updated.rejected` tells the rest.
     """
 
     kind: Kind
@@ -37,6 +39,7 @@ class UpdateRequest:
     template_version: str | None = None
     commit: bool = True
     trust_template: bool = False
+    settle: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,6 +53,7 @@ class Updated:
         version: the template's version, for people: revision and abbreviated commit.
         commit: the commit that was made; None without one.
         only_version: nothing but the note of the template's version has changed.
+        rejected: what of the template was left out as it conflicts (see `UpdateRequest.settle`), as a unified diff.
     """
 
     slug: str
@@ -58,10 +62,19 @@ class Updated:
     version: str
     commit: str | None
     only_version: bool
+    rejected: str = ""
 
 
-def update_repository(request: UpdateRequest, announce: Announce, *, limits: Limits = DEFAULT_LIMITS) -> Updated:
+def update_repository(
+    request: UpdateRequest,
+    announce: Announce,
+    *,
+    limits: Limits = DEFAULT_LIMITS,
+    templates: OpenTemplate = open_template,
+) -> Updated:
     """Merge what has changed in the template into a repository. No remote of the repository is read or changed.
+
+    Many updates in one run can share what `templates` opens.
 
     Raises:
         InputError: there is no usable `.cruft.json`, no such version; or the merge left conflicts (CMD-TPL-017): then
@@ -78,7 +91,7 @@ def update_repository(request: UpdateRequest, announce: Announce, *, limits: Lim
     checkout = request.template_version or cruft.checkout
     with (
         stage(announce, "merging the template"),
-        open_template(
+        templates(
             cruft.template,
             request.kind,
             (checkout, cruft.commit),
@@ -89,10 +102,11 @@ def update_repository(request: UpdateRequest, announce: Announce, *, limits: Lim
     ):
         revision = template.resolve(checkout)
         version = f"{checkout or 'default branch'} ({revision[:7]})"
-        if revision == cruft.commit and checkout == cruft.checkout and wanted == cruft.arguments:
+        if revision == cruft.commit and checkout == cruft.checkout and wanted == stored:
             return Updated(slug, (), "", version, None, only_version=False)
         _check_known(template, cruft, request.kind)
         merged, arguments = _merge(template, cruft, copy, stored, (revision, wanted), limits)
+    merged, rejected = settle(merged, limits=limits) if request.settle else (merged, "")
     same = _apart_from_marks(arguments) == _apart_from_marks(cruft.arguments)
     only_version = not merged and same and checkout == cruft.checkout
     updated = cruft.at(revision, checkout, arguments)
@@ -103,13 +117,18 @@ def update_repository(request: UpdateRequest, announce: Announce, *, limits: Lim
     copy.check_free(merged)
     copy.apply(merged)
     changes, diff = copy.staged()
-    if not request.commit:
-        _stop_at_conflicts(copy, merged)
-        unstage(copy.folder, limits=limits)
-        return Updated(slug, tuple(changes), diff, version, None, only_version)
     _stop_at_conflicts(copy, merged)
-    made = commit(copy.folder, f"Update from template\n\nTemplate version: {version}\n", limits=limits)
-    return Updated(slug, tuple(changes), diff, version, made, only_version)
+    made = _finish(copy, version, request.commit)
+    return Updated(slug, tuple(changes), diff, version, made, only_version, rejected)
+
+
+def _finish(copy: WorkingCopy, version: str, wanted: bool) -> str | None:
+    """Commit what is staged, if that is wanted; else take it out of the index again."""
+    if wanted:
+        message = f"Update from template\n\nTemplate version: {version}\n"
+        return commit(copy.folder, message, limits=copy.limits)
+    unstage(copy.folder, limits=copy.limits)
+    return None
 
 
 def _merge(

@@ -20,7 +20,9 @@ from commodore.settings import COMPONENT_COMPILE
     lazy={
         "delete": LazyCommand("commodore.cli.authoring:component_delete", "Delete a component's working copy."),
         "new": LazyCommand("commodore.cli.authoring:component_new", "Make a new component from a template."),
-        "update": LazyCommand("commodore.cli.authoring:component_update", "Bring a component up to date with its template."),
+        "update": LazyCommand(
+            "commodore.cli.authoring:component_update", "Bring a component up to date with its template."
+        ),
         "compile": LazyCommand(
             "commodore.cli.component:component_compile", "Compile one component, without a cluster."
         ),

@@ -12,7 +12,9 @@ from commodore.cli._options import options
     cls=LazyGroup,
     lazy={
         "new": LazyCommand("commodore.cli.authoring:package_new", "Make a new package from a template."),
-        "update": LazyCommand("commodore.cli.authoring:package_update", "Bring a package up to date with its template."),
+        "update": LazyCommand(
+            "commodore.cli.authoring:package_update", "Bring a package up to date with its template."
+        ),
         "compile": LazyCommand(
             "commodore.cli.package_compile:package_compile", "Compile one package, without a cluster."
         ),

@@ -1,0 +1,84 @@
+"""A small cookiecutter template in a git repository, with a second version, and repositories made from it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from commodore.authoring import (
+    COMPONENT,
+    Choices,
+    NewRequest,
+    Updated,
+    UpdateRequest,
+    create_repository,
+    update_repository,
+)
+from commodore.events import Event
+from commodore.workspace import Workspace
+from tests.world.repos import Content, GitWorld, Remote, Script
+
+ROOT = "{{ cookiecutter.slug }}"
+
+NUMBERS = "".join(f"{number}\n" for number in range(1, 21))
+
+ARGUMENTS = """{
+  "name": "x",
+  "slug": "x",
+  "test_cases": "defaults",
+  "add_golden": "y",
+  "add_matrix": "y",
+  "github_owner": "nobody",
+  "copyright_holder": "nobody",
+  "copyright_year": "1950",
+  "flavour": "plain",
+  "github_name": "component-{{ cookiecutter.slug }}",
+  "__private": "p-{{ cookiecutter.slug }}"
+}
+"""
+
+FIRST: dict[str, Content] = {
+    "cookiecutter.json": ARGUMENTS,
+    f"{ROOT}/numbers.txt": NUMBERS,
+    f"{ROOT}/about.txt": "{{ cookiecutter.name }} of {{ cookiecutter.github_owner }}, {{ cookiecutter.flavour }}\n",
+    f"{ROOT}/old.txt": "old\n",
+    f"{ROOT}/sub/run.sh": Script("#!/bin/sh\n"),
+    f"{ROOT}/cases.txt": "{{ cookiecutter.test_cases }}\n",
+}
+
+SECOND: dict[str, Content] = {
+    f"{ROOT}/numbers.txt": NUMBERS.replace("3\n", "three\n", 1),
+    f"{ROOT}/old.txt": None,
+    f"{ROOT}/new.txt": "new\n",
+}
+
+
+def template(world: GitWorld) -> Remote:
+    """The template at its first version, on the branch `main`."""
+    return world.remote("template", FIRST, branch="main")
+
+
+def make(root: Path, remote: Remote | None = None, slug: str = "foo", choices: Choices | None = None) -> Path:
+    """A component of an author in `root`, made from the template, or from the bundled one."""
+    request = NewRequest(
+        COMPONENT,
+        slug,
+        choices=choices or Choices(),
+        template_url=remote.url if remote else None,
+        output_dir=root,
+        trust_template=remote is not None,
+    )
+    return create_repository(Workspace.at(root), request, lambda event: None).folder
+
+
+def update(
+    folder: Path,
+    choices: Choices | None = None,
+    *,
+    version: str | None = None,
+    commit: bool = True,
+    trust: bool = True,
+    heard: list[Event] | None = None,
+) -> Updated:
+    """Update an author's component."""
+    request = UpdateRequest(COMPONENT, folder, choices or Choices(), version, commit, trust)
+    return update_repository(request, (heard if heard is not None else []).append)

@@ -1,0 +1,272 @@
+"""Templates: the bundled ones with their histories, remote ones, and whom to trust."""
+
+from __future__ import annotations
+
+import importlib.util
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator
+from importlib.machinery import SourceFileLoader
+from pathlib import Path
+from types import ModuleType
+
+import pytest
+
+from commodore.authoring import templates
+from commodore.authoring.rendering import render
+from commodore.authoring.slug import COMPONENT, PACKAGE, Kind
+from commodore.authoring.templates import Template, bundled_url, open_template
+from commodore.errors import CommodoreError, EnvironmentFault, InputError, PolicyError
+from commodore.limits import Limits
+from tests.authoring.template_world import FIRST, ROOT, SECOND, template
+from tests.world.repos import GitCalls, GitWorld, Script, failing_server
+
+REPOSITORY = Path(__file__).resolve().parent.parent.parent
+
+# The commits of all versions. A new version adds its commit here; the ones that are here never change or go.
+VERSIONS = {
+    "component": ["593a85b75f255ad98e317ad9dd07a8f13fa38151"],
+    "package": ["ebd201c2af117cd7317404054abff8973e7be4a3"],
+}
+
+
+@pytest.fixture(scope="module")
+def script() -> ModuleType:
+    """scripts/templates as a module."""
+    loader = SourceFileLoader("templates_script", str(REPOSITORY / "scripts" / "templates"))
+    spec = importlib.util.spec_from_loader(loader.name, loader)
+    assert spec is not None
+    module = importlib.util.module_from_spec(spec)
+    bytecode, sys.dont_write_bytecode = sys.dont_write_bytecode, True
+    loader.exec_module(module)
+    sys.dont_write_bytecode = bytecode
+    return module
+
+
+@pytest.fixture
+def two_versions(tmp_path: Path, script: ModuleType, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """The bundled component template with one more version, as a later commodore would have it."""
+    histories = tmp_path / "histories"
+    shutil.copytree(templates._HISTORIES, histories)
+    file = histories / "component.history"
+    count, before = script.read_history(file.read_bytes())
+    now = {**before, f"{ROOT}/later.txt": ("100644", b"later\n")}
+    file.write_bytes(file.read_bytes() + script.next_version("component", count + 1, before, now))
+    monkeypatch.setattr(templates, "_HISTORIES", histories)
+    yield file
+    shutil.rmtree(histories)
+
+
+@pytest.mark.parametrize("kind", [COMPONENT, PACKAGE], ids=["component", "package"])
+def test_history_ends_with_the_template_as_it_is(kind: Kind, script: ModuleType) -> None:
+    """If this fails: run scripts/templates, and add the new version's commit to VERSIONS above."""
+    history = (templates._HISTORIES / f"{kind.name}.history").read_bytes()
+    count, tree = script.read_history(history)
+    assert tree == script.read_folder(REPOSITORY / f"{kind.name}-template")
+    with open_template(bundled_url(kind), kind, ("main",), trust=False) as bundled:
+        assert [bundled.resolve(f"v{number}") for number in range(1, count + 1)] == VERSIONS[kind.name]
+        assert bundled.resolve("main") == bundled.resolve(None) == VERSIONS[kind.name][-1]
+
+
+def test_the_script_sees_changes_and_adds_versions(tmp_path: Path, script: ModuleType) -> None:
+    first = {"a": ("100644", b"1"), "b c": ("100755", b"\0")}
+    second = {"a": ("100644", b"2"), "d/e": ("100644", b"")}
+    history = script.next_version("component", 1, {}, first)
+    assert script.read_history(history) == (1, first)
+    longer = history + script.next_version("component", 2, first, second)
+    assert script.read_history(longer) == (2, second)
+    assert script.read_history(b"") == (0, {})
+
+
+def test_the_script_finds_the_histories_complete() -> None:
+    command = [sys.executable, str(REPOSITORY / "scripts" / "templates"), "--check"]
+    subprocess.run(command, check=True, capture_output=True)
+
+
+def test_a_longer_history_keeps_its_commits(two_versions: Path) -> None:
+    with open_template(bundled_url(COMPONENT), COMPONENT, (), trust=False) as bundled:
+        assert bundled.resolve("v1") == VERSIONS["component"][0]
+        assert bundled.resolve("main") not in VERSIONS["component"]
+        assert bundled.has(VERSIONS["component"][0])
+
+
+def test_bundled_versions() -> None:
+    first = VERSIONS["component"][0]
+    with open_template(bundled_url(COMPONENT), COMPONENT, (), trust=False) as bundled:
+        assert bundled.resolve(first) == bundled.resolve(first[:7]) == first
+        assert not bundled.has("0" * 40)
+        for unknown in ("v999", "0" * 40, "--help", "nain"):
+            with pytest.raises(InputError) as caught:
+                bundled.resolve(unknown)
+            assert caught.value.code == "CMD-TPL-021"
+        assert caught.value.hint == "did you mean 'main'?"
+
+
+def test_bundled_templates_need_no_network(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    calls = GitCalls(tmp_path / "bin", monkeypatch)
+    with open_template(bundled_url(COMPONENT), COMPONENT, ("main",), trust=False) as bundled:
+        render(bundled, [(bundled.resolve("main"), {"slug": "foo"})])
+    assert set(calls.verbs) <= {"init", "fast-import", "for-each-ref", "read-tree", "checkout-index"}
+
+
+def test_a_bundled_template_of_the_other_kind() -> None:
+    with pytest.raises(InputError) as caught, open_template(bundled_url(PACKAGE), COMPONENT, (), trust=True):
+        pass
+    assert caught.value.code == "CMD-TPL-026"
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        "https://evil.example.com/projectsyn/commodore-component-template.git",
+        "https://github.com@evil.example.com/projectsyn/commodore-component-template.git",
+        "http://github.com/projectsyn/commodore-component-template.git",
+        "git://github.com/projectsyn/commodore-component-template.git",
+        "https://github.com/projectsyn/commodore-config-package-template.git",
+        "git@github.com:someone/commodore-component-template.git",
+    ],
+)
+def test_unknown_templates_are_refused_before_anything_is_fetched(
+    url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    calls = GitCalls(tmp_path / "bin", monkeypatch)
+    with pytest.raises(PolicyError) as caught, open_template(url, COMPONENT, ("main",), trust=False):
+        pass
+    assert caught.value.code == "CMD-TPL-020"
+    assert calls.verbs == []
+
+
+@pytest.mark.parametrize("url", [COMPONENT.public_template, "git@github.com:projectsyn/commodore-component-template"])
+def test_the_public_template_is_known(url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The public address leads to a repository on this machine, as a user's own git configuration can make it."""
+    remote = template(GitWorld(tmp_path))
+    place = f"url.{remote.url}.insteadOf"
+    for address in (url, "ssh://git@github.com/projectsyn/commodore-component-template"):
+        subprocess.run(["git", "config", "--global", "--add", place, address], check=True)
+    with open_template(url, COMPONENT, ("main",), trust=False) as opened:
+        assert opened.resolve("main") == remote.sha()
+
+
+@pytest.mark.parametrize("url", ["ext::sh -c x", "--upload-pack=x", "relative/path", ""])
+def test_unusable_urls(url: str) -> None:
+    with pytest.raises(CommodoreError) as caught, open_template(url, COMPONENT, ("main",), trust=True):
+        pass
+    assert caught.value.code.startswith("CMD-GIT-01")
+
+
+def test_unreachable_urls(tmp_path: Path) -> None:
+    with failing_server(500) as url:
+        for unreachable in (f"{url}/t.git", f"file://{tmp_path}/nowhere.git"):
+            with pytest.raises(EnvironmentFault), open_template(unreachable, COMPONENT, ("main",), trust=True):
+                pass
+
+
+def opened(remote_url: str, *versions: str) -> Template:
+    with open_template(remote_url, COMPONENT, versions, trust=True) as found:
+        return found
+
+
+def test_versions_of_a_remote(tmp_path: Path) -> None:
+    remote = template(GitWorld(tmp_path))
+    first = remote.sha()
+    remote.tag("v1")
+    second = remote.commit(SECOND)
+    found = opened(remote.url, "main", "v1", first)
+    assert (found.resolve("main"), found.resolve(None), found.resolve("v1")) == (second, second, first)
+    assert found.has(first)
+    with pytest.raises(InputError) as caught:
+        found.resolve("v2")
+    assert caught.value.code == "CMD-GIT-030"
+
+
+def test_a_template_is_fetched_into_the_cache_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    remote = template(GitWorld(tmp_path))
+    opened(remote.url, "main")
+    calls = GitCalls(tmp_path / "bin", monkeypatch)
+    opened(remote.url, remote.sha())
+    assert calls.count("fetch") == 0
+
+
+def test_a_local_folder_is_made_absolute(tmp_path: Path) -> None:
+    remote = template(GitWorld(tmp_path))
+    assert opened("template.git", "main").url == str(remote.path)
+
+
+def test_credentials_are_not_recorded(tmp_path: Path) -> None:
+    remote = template(GitWorld(tmp_path))
+    subprocess.run(
+        ["git", "config", "--global", f"url.{remote.url}.insteadOf", "https://me:secret@git.example.com/t.git"],
+        check=True,
+    )
+    found = opened("https://me:secret@git.example.com/t.git", "main")
+    assert found.url == "https://git.example.com/t.git"
+    (rendering,) = render(found, [(remote.sha(), {"slug": "foo"})])
+    assert rendering.arguments["_template"] == found.url
+
+
+def test_rendering(tmp_path: Path) -> None:
+    remote = template(GitWorld(tmp_path))
+    found = opened(remote.url, "main")
+    stored = {"slug": "foo", "name": "Foo", "unknown": "x", "_template": "x", "_commit": "y", "__private": "kept"}
+    (rendering,) = render(found, [(remote.sha(), stored)])
+    assert {path: (file.content, file.mode) for path, file in rendering.files.items()}["sub/run.sh"] == (
+        b"#!/bin/sh\n",
+        "100755",
+    )
+    assert rendering.files["about.txt"].content == b"Foo of nobody, plain\n"
+    assert rendering.arguments["github_name"] == "component-foo"
+    assert rendering.arguments["__private"] == "kept"
+    assert rendering.arguments["_commit"] == remote.sha()
+    assert "unknown" not in rendering.arguments
+
+
+def test_settings_of_cookiecutter_do_not_leak_in(tmp_path: Path) -> None:
+    (Path.home() / ".cookiecutterrc").write_text("default_context: {flavour: leaked}\n", encoding="utf-8")
+    remote = template(GitWorld(tmp_path))
+    (rendering,) = render(opened(remote.url, "main"), [(remote.sha(), {"slug": "foo"})])
+    assert rendering.arguments["flavour"] == "plain"
+
+
+@pytest.mark.parametrize(
+    ("change", "code"),
+    [
+        ({"cookiecutter.json": None}, "CMD-TPL-022"),
+        ({"cookiecutter.json": "{"}, "CMD-TPL-023"),
+        ({f"{ROOT}/broken.txt": "{{ nothing.there }}"}, "CMD-TPL-023"),
+        ({f"{ROOT}/broken.txt": "{% if %}"}, "CMD-TPL-023"),
+        ({"hooks/post_gen_project.sh": Script("#!/bin/sh\nexit 3\n")}, "CMD-TPL-023"),
+        ({f"{ROOT}/many/{{{{ cookiecutter.slug * 300 }}}}": ""}, "CMD-TPL-023"),
+    ],
+)
+def test_templates_that_cannot_be_rendered(tmp_path: Path, change: dict[str, str | None], code: str) -> None:
+    remote = GitWorld(tmp_path).remote("broken", {**FIRST, **change}, branch="main")
+    with pytest.raises(InputError) as caught:
+        render(opened(remote.url, "main"), [(remote.sha(), {"slug": "foo"})])
+    assert caught.value.code == code
+
+
+def test_a_hook_that_hangs(tmp_path: Path) -> None:
+    hook = {"hooks/post_gen_project.sh": Script("#!/bin/sh\nexec sleep 60\n")}
+    remote = GitWorld(tmp_path).remote("slow", {**FIRST, **hook}, branch="main")
+    with pytest.raises(EnvironmentFault) as caught:
+        render(opened(remote.url, "main"), [(remote.sha(), {"slug": "foo"})], limits=Limits(template_timeout=1.5))
+    assert caught.value.code == "CMD-TPL-024"
+
+
+@pytest.mark.parametrize("limits", [Limits(template_files=3), Limits(template_bytes=10)])
+def test_output_is_limited(tmp_path: Path, limits: Limits) -> None:
+    remote = template(GitWorld(tmp_path))
+    with pytest.raises(EnvironmentFault) as caught:
+        render(opened(remote.url, "main"), [(remote.sha(), {"slug": "foo"})], limits=limits)
+    assert caught.value.code == "CMD-TPL-025"
+
+
+def test_a_template_in_a_folder_of_its_repository(tmp_path: Path) -> None:
+    nested = {f"sub/{path}": content for path, content in FIRST.items()}
+    remote = GitWorld(tmp_path).remote("nested", nested, branch="main")
+    found = opened(remote.url, "main")
+    (rendering,) = render(found, [(remote.sha(), {"slug": "foo"})], directory="sub")
+    assert "numbers.txt" in rendering.files
+    with pytest.raises(InputError):
+        render(found, [(remote.sha(), {"slug": "foo"})])
