@@ -1,39 +1,50 @@
-"""The merged `applications` of a target (C5-C7).
+"""The merged `applications` of a target (C5-C7, docs/adr/0006).
 
 reclass-rs remembers a removal (`~name`) that met nothing to remove and lets it swallow the *next* `name`. The rule
-is the
-opposite: a removal takes away earlier entries only, a later include wins. So lists that contain removals are merged
-here.
+is the opposite: a removal takes away earlier entries only, a later include wins. So lists that contain removals are
+merged here.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from pathlib import Path
-from typing import Any
+from collections.abc import Iterable, Sequence
 
 from commodore.events import Announce, Warned
-from commodore.manifests import load_all
+
+Lists = Sequence[Sequence[str]]
 
 
-def merge_applications(files: Sequence[Path], rendered: tuple[str, ...], announce: Announce) -> tuple[str, ...]:
-    """Merge the `applications` of class and target files given in merge order.
+def has_removals(lists: Iterable[Iterable[str]]) -> bool:
+    """Whether any list removes anything, so that `merge_applications` is needed."""
+    return any(entry.startswith("~") for entries in lists for entry in entries)
+
+
+def merge_applications(lists: Lists, rendered: tuple[str, ...], announce: Announce) -> tuple[str, ...]:
+    """Merge the `applications` of classes and targets given in merge order.
 
     Args:
-        files: the files of the classes a target includes, in merge order, and last the target's own.
-        rendered: what reclass made of them; returned as it is when no file removes anything.
+        lists: the lists of the classes that a target includes, in merge order, and last the target's own.
+        rendered: what reclass-rs made of them. It proves that the lists are those that reclass-rs saw; if they
+            are not, it is all there is.
         announce: hears of every entry that reclass-rs would have swallowed.
     """
-    lists = [entries for path in files if (entries := _applications(path))]
-    if not any(entry.startswith("~") for entries in lists for entry in entries):
+    if not has_removals(lists):
+        return rendered
+    if set(_merge_with_memory(lists)) != set(rendered):
+        announce(
+            Warned(
+                "CMD-INV-016",
+                "it cannot be told in which order `applications` and their removals were merged",
+                hint="a '~' entry before its include removes it here; put it into a class that is merged later",
+            )
+        )
         return rendered
     merged: dict[str, None] = {}
-    for entries in lists:
-        for entry in entries:
-            if entry.startswith("~"):
-                merged.pop(entry[1:], None)
-            else:
-                merged.setdefault(entry)
+    for entry in (entry for entries in lists for entry in entries):
+        if entry.startswith("~"):
+            merged.pop(entry[1:], None)
+        else:
+            merged.setdefault(entry)
     for entry in sorted(set(merged) - set(rendered)):
         announce(
             Warned(
@@ -45,12 +56,28 @@ def merge_applications(files: Sequence[Path], rendered: tuple[str, ...], announc
     return tuple(merged)
 
 
-def _applications(path: Path) -> list[str]:
-    content = path.read_bytes()
-    if b"applications" not in content:
-        return []
-    documents: list[Any] = load_all(content, place=str(path))
-    if not documents or not isinstance(documents[0], dict):
-        return []
-    entries = documents[0].get("applications")
-    return [entry for entry in entries if isinstance(entry, str)] if isinstance(entries, list) else []
+def _merge_with_memory(lists: Lists) -> list[str]:
+    """What reclass-rs makes of the lists: a removal without effect waits for the next entry of its name."""
+    merged: list[str] = []
+    waiting: list[str] = []
+    for entries in lists:
+        own: list[str] = []
+        removed: list[str] = []
+        for entry in entries:
+            _put(entry, own, removed)
+        for entry in (*(f"~{name}" for name in removed), *own):
+            _put(entry, merged, waiting)
+    return merged
+
+
+def _put(entry: str, items: list[str], waiting: list[str]) -> None:
+    name = entry.removeprefix("~")
+    if entry.startswith("~"):
+        if name in items:
+            items.remove(name)
+        elif name not in waiting:
+            waiting.append(name)
+    elif name in waiting:
+        waiting.remove(name)
+    elif name not in items:
+        items.append(name)

@@ -6,6 +6,8 @@ import os
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
+from commodore.errors import InputError
+
 IGNORE_FILE = ".commodoreignore"
 
 
@@ -16,6 +18,9 @@ def class_files(target: Path, patterns: Iterable[str] = ()) -> Iterator[Path]:
         target: a file or folder.
         patterns: glob patterns; one that begins with `/` is anchored at the folder, any other matches at any depth.
             The lines of the folder's `.commodoreignore` are added. Blank lines mean nothing.
+
+    Raises:
+        InputError: a pattern that means nothing.
     """
     base = target if target.is_dir() else target.parent
     ignored = _ignored(base, [*patterns, *_read_patterns(base)])
@@ -45,7 +50,15 @@ def _ignored(base: Path, patterns: Iterable[str]) -> set[Path]:
         pattern = pattern.strip("/")
         if not pattern or ".." in Path(pattern).parts:
             continue
-        found = base.glob(pattern) if anchored else base.rglob(pattern)
+        try:
+            found = list(base.glob(pattern) if anchored else base.rglob(pattern))
+        except ValueError as error:
+            raise InputError(
+                "CMD-INV-024",
+                f"the pattern {line.strip()!r} cannot be used: {error}",
+                hint="`**` stands for whole folders: `a/**/b`",
+                locations=[str(base / IGNORE_FILE)] if (base / IGNORE_FILE).is_file() else [],
+            ) from error
         matched.update(path for path in found if path != base and _visible(path, base, pattern))
     return matched
 

@@ -6,15 +6,16 @@ which the next run completes. What a run does not name is removed, so that its r
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping
+import os
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from commodore.errors import InputError
+from commodore.errors import CommodoreError, InputError, raise_all
 from commodore.inventory.targets import Target
 from commodore.manifests import dump
-from commodore.names import BOOTSTRAP_TARGET
+from commodore.names import BOOTSTRAP_TARGET, RESERVED_CLASSES, check_name
 from commodore.workspace import Workspace, guard_disk, is_inside, link_relative, remove_tree, write_atomically
 
 
@@ -76,17 +77,18 @@ def link_classes(workspace: Workspace, instances: Iterable[ClassLinks]) -> list[
         The names of the instances that have a defaults class, sorted.
 
     Raises:
-        InputError: a component has no class file, or one that leads out of its checkout.
+        InputError: components have no class files, or some that lead out of their checkouts; all are reported.
     """
-    workspace.component_classes.mkdir(parents=True, exist_ok=True)
-    workspace.defaults_classes.mkdir(parents=True, exist_ok=True)
+    for folder in (workspace.component_classes, workspace.defaults_classes):
+        with guard_disk(folder):
+            folder.mkdir(parents=True, exist_ok=True)
     links = sorted(instances, key=lambda one: one.instance)
+    errors = [error for one in links for error in _check_classes(one)]
+    raise_all(errors)
     with_defaults = []
     for one in links:
-        _check_class(one, one.component_class)
         link_relative(workspace.component_classes / f"{one.instance}.yml", one.component_class)
         if one.defaults_class.is_file():
-            _check_class(one, one.defaults_class)
             link_relative(workspace.defaults_classes / f"{one.instance}.yml", one.defaults_class)
             with_defaults.append(one.instance)
     _keep_only(workspace.component_classes, {f"{one.instance}.yml" for one in links})
@@ -94,33 +96,81 @@ def link_classes(workspace: Workspace, instances: Iterable[ClassLinks]) -> list[
     return with_defaults
 
 
-def _check_class(one: ClassLinks, path: Path) -> None:
-    if not path.is_file():
-        raise InputError(
-            "CMD-INV-009",
-            f"component {one.component!r} has no class file class/{path.name}",
-            hint="is the dependency's `path` right? the class file must carry the component's name",
-            locations=[str(path)],
-        )
-    if not is_inside(path, one.checkout):
-        raise InputError(
-            "CMD-INV-010",
-            f"class/{path.name} of component {one.component!r} is a link that leads out of the repository",
-            hint="class files must lie in the component's own repository",
-            locations=[str(path)],
-        )
+def _check_classes(one: ClassLinks) -> Iterator[CommodoreError]:
+    for path in (one.component_class, one.defaults_class):
+        owner = f"component {one.component!r}"
+        if path.is_symlink() and not path.exists():
+            yield InputError(
+                "CMD-INV-023",
+                f"class/{path.name} of {owner} is a link to {os.readlink(path)}, which does not exist",
+                hint="correct or remove the link in the component's repository",
+                locations=[str(path)],
+            )
+        elif path.is_file():
+            if not is_inside(path, one.checkout):
+                yield _leads_out(f"class/{path.name} of {owner}", path)
+        elif path == one.component_class:
+            yield InputError(
+                "CMD-INV-009",
+                f"{owner} has no class file class/{path.name}",
+                hint="is the dependency's `path` right? the class file must carry the component's name",
+                locations=[str(path)],
+            )
+
+
+def _leads_out(what: str, path: Path) -> CommodoreError:
+    return InputError(
+        "CMD-INV-010",
+        f"{what} is a link that leads out of the repository",
+        hint="class files must lie in the repository itself",
+        locations=[str(path)],
+    )
 
 
 def link_packages(workspace: Workspace, packages: Mapping[str, Path], tenant: str) -> None:
-    """Link each package's folder as a class folder, and remove every other link below `classes` (spec c 1.2)."""
+    """Link each package's folder as a class folder, and remove every other link below `classes` (spec c 1.2).
+
+    Raises:
+        InputError: a package has the name of the tenant, or holds links to nothing or out of its checkout; all are
+            reported. What lies outside `dependencies` is an author's own folder and is not looked into.
+    """
+    errors: list[CommodoreError] = []
+    for name, directory in sorted(packages.items()):
+        if name == tenant:
+            errors.append(InputError("CMD-INV-025", f"the package {name!r} has the name of the tenant", hint=_RENAME))
+        if directory.is_relative_to(workspace.package(name)):
+            errors.extend(_check_links(name, directory, workspace.package(name)))
+    raise_all(errors)
     for name, directory in sorted(packages.items()):
         link_relative(workspace.classes / name, directory)
     prune_classes(workspace, {*packages, tenant})
 
 
+_RENAME = "both would be the class folder of that name; give the package another one"
+
+
+def _check_links(package: str, directory: Path, checkout: Path) -> Iterator[CommodoreError]:
+    for folder, names, files in os.walk(directory):
+        names[:] = sorted(name for name in names if name != ".git")
+        for path in (Path(folder, name) for name in sorted([*names, *files])):
+            if not path.is_symlink():
+                continue
+            what = f"{path.relative_to(directory)} of package {package!r}"
+            is_class = path.suffix in (".yml", ".yaml") or path.is_dir()
+            if is_class and not is_inside(path, checkout):
+                yield _leads_out(what, path)
+            elif not path.exists():  # reclass stops at any link to nothing, class or not
+                yield InputError(
+                    "CMD-INV-023",
+                    f"{what} is a link to {os.readlink(path)}, which does not exist",
+                    hint="correct or remove the link in the package's repository",
+                    locations=[str(path)],
+                )
+
+
 def foreign_class_folders(workspace: Workspace, keep: Collection[str]) -> list[Path]:
     """Real folders below `classes` that this run does not know, e.g. the checkout of another tenant's configuration."""
-    known = {*keep, "global", "params", "components", "defaults"}
+    known = {*keep, *RESERVED_CLASSES}
     if not workspace.classes.is_dir():
         return []
     return sorted(
@@ -132,7 +182,9 @@ def foreign_class_folders(workspace: Workspace, keep: Collection[str]) -> list[P
 
 def prune_classes(workspace: Workspace, keep: Collection[str]) -> None:
     """Remove links and files below `classes` that this run does not know."""
-    known = {*keep, "global", "params", "components", "defaults"}
+    known = {*keep, *RESERVED_CLASSES}
+    if not workspace.classes.is_dir():
+        return
     for path in sorted(workspace.classes.iterdir()):
         if path.name not in known and (path.is_symlink() or path.is_file()):
             remove_tree(path)
@@ -140,6 +192,7 @@ def prune_classes(workspace: Workspace, keep: Collection[str]) -> None:
 
 def _keep_only(folder: Path, names: Collection[str]) -> None:
     with guard_disk(folder):
+        folder.mkdir(parents=True, exist_ok=True)
         for path in sorted(folder.iterdir()):
             if path.name not in names:
                 remove_tree(path)
@@ -149,7 +202,8 @@ def read_cluster_params(workspace: Workspace) -> dict[str, Any]:
     """Read back the parameters of the facts class, for local mode.
 
     Raises:
-        InputError: there was no earlier run, or the file is damaged.
+        InputError: there was no earlier run, or the file is damaged; the tenant's name, which is a folder's, is
+            checked.
     """
     from commodore.manifests import load_all
 
@@ -176,4 +230,5 @@ def read_cluster_params(workspace: Workspace) -> dict[str, Any]:
             locations=[str(path)],
         )
     assert isinstance(parameters, dict)
+    check_name(cluster["tenant"], "tenant", reserved=RESERVED_CLASSES)
     return parameters

@@ -9,6 +9,7 @@ from typing import Any
 from commodore.errors import CommodoreError, InputError, Location
 from commodore.inventory.files import class_files
 from commodore.manifests import load_all
+from commodore.workspace import guard_disk
 
 REMOVED_VARIABLES = {
     "${customer:name}": "${cluster:tenant}",
@@ -28,7 +29,10 @@ def find_removed_variables(targets: Iterable[Path]) -> list[CommodoreError]:
 
 
 def _check(path: Path) -> Iterator[CommodoreError]:
-    content = path.read_bytes()
+    if not path.is_file():  # a link to nothing, a pipe: reclass reports it if it is used
+        return
+    with guard_disk(path):
+        content = path.read_bytes()
     present = [name for name in REMOVED_VARIABLES if name.encode() in content]
     if not present:
         return
@@ -38,10 +42,13 @@ def _check(path: Path) -> Iterator[CommodoreError]:
         return
     if len(documents) != 1 or not isinstance(documents[0], dict):
         return
+    position = dict.fromkeys(present, -1)
     for field, text in _strings(documents[0], ""):
         for name in present:
             if name in text:
-                line = content[: content.index(name.encode())].count(b"\n") + 1
+                # Values come in the file's order, so each next one is the next place of the name, save for anchors.
+                position[name] = max(content.find(name.encode(), position[name] + 1), position[name])
+                line = content[: position[name]].count(b"\n") + 1
                 yield InputError(
                     "CMD-INV-008",
                     f"{field} uses {name}, which was removed",

@@ -5,17 +5,18 @@ from __future__ import annotations
 import contextlib
 import functools
 import os
-import re
-import sys
-import tempfile
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
-from commodore.errors import CommodoreError, InputError, Location
 from commodore.events import Announce, Noted, ignore
-from commodore.inventory.applications import merge_applications
+from commodore.inventory._class_files import ClassFiles
+from commodore.inventory._failures import translate, translate_panic
+from commodore.inventory._stderr import captured
+from commodore.inventory.applications import has_removals, merge_applications
+
+Rendered = TypeVar("Rendered")
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,7 +34,7 @@ class Node:
 
     @property
     def classes(self) -> tuple[str, ...]:
-        """The classes included, in merge order."""
+        """The classes included, as reclass lists them: not in merge order, references as they are written."""
         return tuple(self.raw["classes"])
 
 
@@ -50,12 +51,16 @@ def render_node(
     """Render one target of the hierarchy below `inventory` (`classes/` and `targets/`).
 
     Raises:
-        InputError: the hierarchy is wrong; names the class and, where reclass tells, its file and line.
+        InputError: the hierarchy is wrong; names the class and, where that can be found out, its file and line.
     """
-    reclass = _open(inventory, ignore_missing_classes)
-    with _translated(inventory, reclass), _captured_warnings(announce):
-        raw = reclass.nodeinfo(name).as_dict()
-    return _node(inventory, name, raw, reclass.classes, announce)
+    files, raw = _render(
+        inventory,
+        [name],
+        lambda reclass: reclass.nodeinfo(name).as_dict(),
+        announce,
+        ignore_missing_classes=ignore_missing_classes,
+    )
+    return _node(files, name, raw, announce)
 
 
 def render_inventory(inventory: Path, *, announce: Announce = ignore) -> Inventory:
@@ -64,31 +69,49 @@ def render_inventory(inventory: Path, *, announce: Announce = ignore) -> Invento
     Raises:
         InputError: see `render_node`.
     """
-    reclass = _open(inventory, ignore_missing_classes=False)
-    with _translated(inventory, reclass), _captured_warnings(announce):
-        rendered = reclass.inventory().as_dict()["nodes"]
-    classes = reclass.classes
-    return Inventory({name: _node(inventory, name, rendered[name], classes, ignore) for name in sorted(rendered)})
+    targets = sorted(path.stem for path in (inventory / "targets").glob("*.yml"))
+    files, nodes = _render(inventory, targets, lambda reclass: reclass.inventory().as_dict()["nodes"], announce)
+    return Inventory({name: _node(files, name, nodes[name], ignore) for name in sorted(nodes)})
 
 
-def _node(inventory: Path, name: str, raw: dict[str, Any], files: Mapping[str, str], announce: Announce) -> Node:
-    target = inventory / "targets" / f"{name}.yml"
-    paths = [inventory / "classes" / files[cls] for cls in raw["classes"] if cls in files]
-    applications = merge_applications([*paths, target], tuple(raw["applications"]), announce)
-    return Node(name, applications, {**raw, "applications": list(applications)})
-
-
-def _open(inventory: Path, ignore_missing_classes: bool) -> Any:
+def _render(
+    inventory: Path,
+    targets: Sequence[str],
+    render: Callable[[Any], Rendered],
+    announce: Announce,
+    *,
+    ignore_missing_classes: bool = False,
+) -> tuple[ClassFiles, Rendered]:
     import reclass_rs
 
     _set_threads()
-    with _translated(inventory, None):
-        return reclass_rs.Reclass(
+    with _translated(ClassFiles.found(inventory, {})):
+        reclass = reclass_rs.Reclass(
             inventory_path=str(inventory),
             nodes_path=str(inventory / "targets"),
             classes_path=str(inventory / "classes"),
             ignore_class_notfound=ignore_missing_classes,
         )
+    files = ClassFiles.found(inventory, reclass.classes)
+    for target in targets:
+        files.order(target)  # classes in a loop would end the process: reclass-rs follows them until its stack is full
+    try:
+        with _translated(files), captured() as warnings:
+            return files, render(reclass)
+    finally:
+        for line in warnings:
+            announce(Noted(f"reclass: {line}", level=1))
+
+
+def _node(files: ClassFiles, name: str, raw: dict[str, Any], announce: Announce) -> Node:
+    target = files.target(name)
+    rendered = tuple(raw["applications"])
+    if not has_removals(files.section(path, "applications") for path in (*files.paths.values(), target)):
+        return Node(name, rendered, raw)
+    order = [files.paths[cls] for cls in files.order(name)]
+    lists = [files.section(path, "applications") for path in (*order, target)]
+    applications = merge_applications(lists, rendered, announce)
+    return Node(name, applications, {**raw, "applications": list(applications)})
 
 
 @functools.cache
@@ -101,116 +124,12 @@ def _set_threads() -> None:
 
 
 @contextlib.contextmanager
-def _captured_warnings(announce: Announce) -> Iterator[None]:
-    """reclass-rs writes its warnings straight to file descriptor 2; announce them in debug instead."""
-    sys.stderr.flush()
-    saved = os.dup(2)
-    with tempfile.TemporaryFile() as sink:
-        os.dup2(sink.fileno(), 2)
-        try:
-            yield
-        finally:
-            os.dup2(saved, 2)
-            os.close(saved)
-            sink.seek(0)
-            for line in sink.read().decode(errors="replace").splitlines():
-                announce(Noted(f"reclass: {line}", level=1))
-
-
-@contextlib.contextmanager
-def _translated(inventory: Path, reclass: Any) -> Iterator[None]:
+def _translated(files: ClassFiles) -> Iterator[None]:
     try:
         yield
     except ValueError as error:
-        raise _translate(inventory, str(error), reclass.classes if reclass is not None else {}) from error
-
-
-_TARGET = re.compile(r"rendering (?:node )?(?P<target>[^\s:]+): (?!Error)(?P<cause>.*)", re.DOTALL)
-_PARSE = re.compile(
-    r"Deserializing (?P<cls>\S+?): (?P<cause>.*?)(?: at line (?P<line>\d+) column (?P<column>\d+))?(?:,|$)"
-)
-_MISSING = re.compile(r"Class (?P<cls>\S+) not found")
-_DANGLING = re.compile(r"IO error for operation on (?P<path>.*?): (?P<cause>.*)", re.DOTALL)
-_LOOKUP = re.compile(r"lookup error for reference '(?P<ref>[^']*)' in parameter '(?P<parameter>[^']*)'")
-_LOOP = re.compile(r"reference loop")
-
-
-def _translate(inventory: Path, text: str, files: Mapping[str, str]) -> CommodoreError:
-    target = _TARGET.search(text)
-    where = f" while rendering target {target['target']!r}" if target else ""
-    cause = target["cause"] if target else text
-    if found := _PARSE.search(cause):
-        place = str(inventory / "classes" / files[found["cls"]]) if found["cls"] in files else f"class {found['cls']}"
-        line, column = (int(found[part]) if found[part] else None for part in ("line", "column"))
-        return InputError(
-            "CMD-INV-001",
-            f"class {found['cls']} is not valid YAML: {found['cause']}",
-            hint="correct the file",
-            locations=[Location(place, line, column)],
-        )
-    if found := _MISSING.search(cause):
-        return InputError(
-            "CMD-INV-002",
-            f"class {found['cls']} is included but does not exist{where}",
-            hint=_missing_hint(inventory, found["cls"]),
-            locations=_including(inventory, found["cls"], files),
-        )
-    if found := _LOOKUP.search(cause):
-        return InputError(
-            "CMD-INV-003",
-            f"parameter {found['parameter']!r} refers to {found['ref']}, which is not defined{where}",
-            hint="define the parameter, or give a default: ${path::default}",
-            locations=_mentioning(inventory, found["ref"], files),
-        )
-    if _LOOP.search(cause):
-        return InputError(
-            "CMD-INV-004",
-            f"references form a loop{where}: {cause}",
-            hint="an instance's parameters may refer to the instance's own key, but not to its component's key",
-        )
-    if found := _DANGLING.search(text):
-        return InputError(
-            "CMD-INV-005",
-            f"cannot read {found['path']}: {found['cause']}",
-            hint="a link in the hierarchy may point to a file that no longer exists",
-            locations=[found["path"]],
-        )
-    return InputError("CMD-INV-006", f"the hierarchy cannot be rendered: {cause}{where}")
-
-
-def _missing_hint(inventory: Path, cls: str) -> str:
-    root = cls.split(".", 1)[0]
-    if (inventory / "classes" / root).exists():
-        return f"create {cls.replace('.', '/')}.yml in that repository, or remove the include"
-    return f"if {root!r} is a package, include 'pkg.{root}' in `applications` and describe it in `parameters.packages`"
-
-
-def _class_files(inventory: Path, files: Mapping[str, str]) -> Iterator[tuple[Path, str]]:
-    for relative in sorted(files.values()):
-        path = inventory / "classes" / relative
-        with contextlib.suppress(OSError, UnicodeDecodeError):
-            yield path, path.read_text()
-
-
-def _mentioning(inventory: Path, text: str, files: Mapping[str, str]) -> list[Location]:
-    """The first lines of class files that contain `text`, at most three."""
-    found: list[Location] = []
-    for path, content in _class_files(inventory, files):
-        if text in content:
-            line = content[: content.index(text)].count("\n") + 1
-            found.append(Location(str(path), line))
-            if len(found) == 3:
-                break
-    return found
-
-
-def _including(inventory: Path, cls: str, files: Mapping[str, str]) -> list[Location]:
-    """Where a class is included by its full name or by a relative one."""
-    last = cls.rsplit(".", 1)[-1]
-    found: list[Location] = []
-    for path, content in _class_files(inventory, files):
-        for number, line in enumerate(content.splitlines(), 1):
-            entry = line.strip().removeprefix("- ").strip("'\" ")
-            if line.strip().startswith("- ") and (entry == cls or (entry.startswith(".") and entry.endswith(last))):
-                found.append(Location(str(path), number))
-    return found[:3]
+        raise translate(str(error), files) from error
+    except BaseException as error:
+        if type(error).__name__ != "PanicException":  # of pyo3, which does not export it
+            raise
+        raise translate_panic(str(error), files) from None

@@ -42,9 +42,9 @@ class InstanceMeta:
         """The target's own parameters, with the pair that merges an alias over its component (spec c 2.6)."""
         own: dict[str, Any] = {
             "_instance": self.instance,
-            "_base_directory": str(self.directory),
-            "_kustomize_wrapper": str(self.kustomize_wrapper),
-            "_python3": self.python,
+            "_base_directory": _literal(str(self.directory)),
+            "_kustomize_wrapper": _literal(str(self.kustomize_wrapper)),
+            "_python3": _literal(self.python),
             "kapitan": {"vars": {"target": self.instance}},
         }
         if self.instance != self.component:
@@ -52,6 +52,11 @@ class InstanceMeta:
             own[alias_key] = {}
             own[parameter_key(self.component)] = f"${{{alias_key}}}"
         return own
+
+
+def _literal(text: str) -> str:
+    """A path as reclass keeps it: `${` in it would be read as a reference."""
+    return text.replace("${", "\\${")
 
 
 def bootstrap_target(defaults: Iterable[str] = ()) -> Target:
