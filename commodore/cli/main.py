@@ -12,7 +12,7 @@ from typing import Any
 import click
 
 from commodore import __version__
-from commodore.cli._lazy import LazyCommand, LazyGroup
+from commodore.cli._lazy import LazyCommand, LazyGroup, PipeClosed
 from commodore.cli._options import gather, options
 from commodore.cli.console import Console
 from commodore.errors import CommodoreError, EnvironmentFault, InputError, InternalError, UsageError
@@ -66,7 +66,7 @@ def run(arguments: list[str], *, dotenv: bool = False) -> int:
     except (click.Abort, KeyboardInterrupt):
         _error_console(arguments).aborted()
         return 130
-    except BrokenPipeError:
+    except PipeClosed:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 141
     except Exception as error:

@@ -1,0 +1,40 @@
+"""A group of commands that tells how it was called."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import click
+
+from commodore.cli._lazy import LazyCommand, LazyGroup
+from commodore.cli._options import options
+from commodore.cli.console import console_of
+from commodore.settings import API, DYNAMIC_FACTS, FORCE
+
+ENTRY = LazyCommand("tests.cli.probe:group", "Tell how it was called.")
+
+
+@dataclass(frozen=True, slots=True)
+class Seen:
+    verbosity: int
+    quiet: bool
+    values: dict[str, Any]
+
+
+SEEN: list[Seen] = []
+
+
+@click.group(cls=LazyGroup, lazy={"look": LazyCommand("tests.cli.probe:look", "Look.")})
+@options()
+def group() -> None:
+    """Tell how it was called."""
+
+
+@click.command("look")
+@options(*API, FORCE, DYNAMIC_FACTS)
+@click.pass_context
+def look(ctx: click.Context, /, **values: Any) -> None:
+    """Look."""
+    console = console_of(ctx)
+    SEEN.append(Seen(console.verbosity, console.quiet, values))

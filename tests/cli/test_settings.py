@@ -1,0 +1,103 @@
+"""Every option that users know is there: names, short flags, variables, defaults (spec a 1.4, 3.3-3.5, 3.10)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import click
+import pytest
+
+from tests.cli.conftest import commands
+
+API = [
+    ("api_url", ["--api-url"], "COMMODORE_API_URL", None),
+    ("api_token", ["--api-token"], "COMMODORE_API_TOKEN", None),
+    ("oidc_discovery_url", ["--oidc-discovery-url"], "COMMODORE_OIDC_DISCOVERY_URL", None),
+    ("oidc_client", ["--oidc-client"], "COMMODORE_OIDC_CLIENT", None),
+]
+
+TABLE: dict[str, list[tuple[str, list[str], str | None, Any]]] = {
+    "": [
+        ("verbose", ["--verbose", "-v"], None, 0),
+        ("working_dir", ["--working-dir", "-d"], "COMMODORE_WORKING_DIR", "."),
+        ("request_timeout", ["--request-timeout"], "COMMODORE_REQUEST_TIMEOUT", 5),
+    ],
+    "catalog clean": [("verbose", ["--verbose", "-v"], None, 0)],
+    "catalog compile": [
+        *API,
+        ("verbose", ["--verbose", "-v"], None, 0),
+        ("local", ["--local"], None, False),
+        ("push", ["--push"], None, False),
+        ("interactive", ["--interactive", "-i"], None, False),
+        ("git_author_name", ["--git-author-name"], "GIT_AUTHOR_NAME", None),
+        ("git_author_email", ["--git-author-email"], "GIT_AUTHOR_EMAIL", None),
+        (
+            "global_repo_revision_override",
+            ["--global-repo-revision-override", "-g"],
+            "GLOBAL_REPO_REVISION_OVERRIDE",
+            None,
+        ),
+        (
+            "tenant_repo_revision_override",
+            ["--tenant-repo-revision-override", "-t"],
+            "TENANT_REPO_REVISION_OVERRIDE",
+            None,
+        ),
+        ("fetch_dependencies", ["--fetch-dependencies", "--no-fetch-dependencies", "-F"], None, True),
+        ("migration", ["--migration", "-m"], None, None),
+        ("dynamic_fact", ["--dynamic-fact", "-d"], None, ()),
+        ("force", ["--force", "--no-force"], None, False),
+        ("processes", ["--processes"], None, 0),
+    ],
+    "catalog list": [
+        *API,
+        ("verbose", ["--verbose", "-v"], None, 0),
+        ("out", ["--out", "-o"], None, "table"),
+        ("tenant", ["--tenant", "-t"], None, None),
+        ("sort_by", ["--sort-by"], None, None),
+    ],
+    "component compile": [
+        ("verbose", ["--verbose", "-v"], None, 0),
+        ("values", ["--values", "-f"], None, ()),
+        ("alias", ["--alias", "-a"], None, None),
+        ("search_paths", ["--search-paths", "-J"], None, ()),
+        ("output", ["--output", "-o"], None, "./"),
+        ("repo_directory", ["--repo-directory", "-r"], None, None),
+        ("name", ["--name", "-n"], None, None),
+    ],
+}
+
+KNOWN = {" ".join(known.words): known.command for known in commands()}
+
+
+@pytest.mark.parametrize("command", TABLE)
+def test_options(command: str) -> None:
+    found = {parameter.name: parameter for parameter in KNOWN[command].params}
+    for name, flags, variable, default in TABLE[command]:
+        option = found[name]
+        assert isinstance(option, click.Option)
+        assert sorted([*option.opts, *option.secondary_opts]) == sorted(flags), name
+        assert list(option.envvar or []) == ([variable] if variable else []), name
+        context = click.Context(KNOWN[command])
+        assert option.process_value(context, option.get_default(context)) in (default, type_of(option, default)), name
+
+
+def type_of(option: click.Option, default: Any) -> Any:
+    return None if default is None else option.type_cast_value(click.Context(click.Command("x")), default)
+
+
+def test_which_side_the_short_flag_of_fetching_is_on() -> None:
+    """`-F` means the negative."""
+    parser = KNOWN["catalog compile"].make_context("compile", ["c-one", "-F"])
+    assert parser.params["fetch_dependencies"] is False
+
+
+@pytest.mark.parametrize("command", [name for name in KNOWN if name])
+def test_every_command_is_described(command: str) -> None:
+    """Every option has a help text, and every command takes -v."""
+    for parameter in KNOWN[command].params:
+        if isinstance(parameter, click.Option):
+            assert parameter.help, parameter.name
+            assert parameter.help.endswith("."), parameter.name
+    if not command.startswith("version"):
+        assert "verbose" in {parameter.name for parameter in KNOWN[command].params}
