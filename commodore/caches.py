@@ -24,6 +24,11 @@ def template_cache() -> Path:
     return cache_folder() / "templates"
 
 
+def dependency_cache() -> Path:
+    """Kapitan dependencies by source and version."""
+    return cache_folder() / "dependencies"
+
+
 def token_cache() -> Path:
     """The file with the tokens of the Lieutenant API."""
     return cache_folder() / "token"

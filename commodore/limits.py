@@ -60,8 +60,22 @@ class Limits:
     template_bytes: int = 64 << 20  # the size of all of them
     cruft_file_bytes: int = 1 << 20  # a .cruft.json
 
+    # sync
+    sync_workers: int = 4  # repositories cloned and updated at the same time
+    sync_list_bytes: int = 4 << 20  # the list of repositories
+    sync_state_age: float = 86400.0  # an interrupted run older than this is not continued
+    github_timeout: int = 30  # one attempt of one request to GitHub (connect, and between two bytes)
+    github_attempts: int = 4  # attempts of a request that failed in a way that may pass
+    github_backoff: float = 1.0  # first pause between attempts; doubles each time
+    github_limited: float = 60.0  # first pause when GitHub limits the rate without saying for how long; doubles
+    github_wait: float = 900.0  # longest pause GitHub may ask for; if it asks for more the run ends, to be continued
+    github_writes: float = 1.0  # pause between two requests that change something, as GitHub asks for
+    comment_characters: int = 60_000  # of rejected patches in a comment; GitHub takes 65536
+
     # engine
     fetch_workers: int = 8  # Kapitan dependencies fetched at the same time, apart from what computes
+    cached_files: int = 200_000  # files and folders of one dependency that is kept; larger ones are fetched each time
+    cached_bytes: int = 512 << 20  # the bytes in them
     durations_bytes: int = 1 << 20  # the file that says how long instances took the last time
     download_timeout: float = 30.0  # connecting to a server of a dependency, and between two bytes
     download_bytes: int = 512 << 20  # one downloaded dependency

@@ -12,7 +12,8 @@ from kapitan.dependency_manager import base
 from kapitan.errors import GitSubdirNotFoundError
 from kapitan.inventory.model import dependencies as models
 
-from commodore.engine import _archives
+from commodore.engine import _archives, _git_dependency
+from commodore.engine._dependency_cache import DependencyCache, chart_key
 from commodore.engine._kapitan_errors import tail
 from commodore.engine._tasks import Dependency, Failure, FetchTask
 from commodore.errors import CommodoreError, EnvironmentFault, InputError, PolicyError
@@ -30,19 +31,21 @@ _MODELS = {
 
 def fetch_groups(task: FetchTask) -> tuple[Failure, ...]:
     """Fetch every group of a task. Returns what failed; the others are in place."""
-    _install(task.run.limits)
+    limits, root = task.run.limits, task.run.dependency_cache
+    cache = DependencyCache(root, limits) if root is not None else None
+    _install(limits, cache)
     failures: list[Failure] = []
     task.place.mkdir(parents=True)
     for group in task.groups:
         try:
-            _fetch(group.items, str(task.place))
+            _fetch(group.items, task.place, cache, limits)
         except Exception as error:
             failures.append(Failure(group.units, _explain(error, group.items[0])))
     return tuple(failures)
 
 
-def _fetch(group: tuple[Dependency, ...], folder: str) -> None:
-    first = group[0]
+def _fetch(group: tuple[Dependency, ...], place: Path, cache: DependencyCache | None, limits: Limits) -> None:
+    first, folder = group[0], str(place)
     items = [
         _MODELS[item.kind](type=item.kind, source=item.source, output_path=str(item.output), **item.fields)
         for item in group
@@ -56,7 +59,10 @@ def _fetch(group: tuple[Dependency, ...], folder: str) -> None:
     elif first.kind == "git":
         for argument in (first.source, *(item.fields["ref"] or "" for item in group)):
             _refuse_option(argument)
-        base.fetch_git_dependency((first.source, items), folder, True)
+        if cache is not None:
+            _git_dependency.fetch(first.source, items, place, cache, limits)
+        else:
+            base.fetch_git_dependency((first.source, items), folder, True)
     elif first.kind == "oci":
         base.fetch_oci_dependency((first.source, items), folder, True)
     else:
@@ -94,8 +100,13 @@ def _reason(error: Exception) -> str:
     return tail(str(text)) if str(text).strip() else type(error).__name__
 
 
-def _install(limits: Limits) -> None:
-    """Lean clones, bounded downloads, and archives whose members are looked at, in place of Kapitan's functions."""
+_pull_chart = base.fetch_helm_archive
+
+
+def _install(limits: Limits, cache: DependencyCache | None) -> None:
+    """Lean clones, bounded downloads, archives whose members are looked at, and charts from the cache, in place of
+    Kapitan's functions.
+    """
 
     def download(source: str) -> tuple[bytes, str]:
         return _download(source, limits)
@@ -103,7 +114,16 @@ def _install(limits: Limits) -> None:
     def unpack(file: str, folder: str, content_type: str | None) -> bool:
         return _archives.unpack(Path(file), Path(folder), content_type, limits)
 
+    def pull(helm: str | None, repository: str, chart: str, version: str | None, target: str) -> None:
+        key = chart_key(repository, chart, version)
+        if cache is None or key is None:
+            _pull_chart(helm, repository, chart, version, target)
+        elif not cache.copy(key, Path(target)):
+            _pull_chart(helm, repository, chart, version, target)
+            cache.add(key, Path(target))
+
     base.fetch_git_source = _clone
+    base.fetch_helm_archive = pull
     base.make_request = download
     base.unpack_downloaded_file = unpack
 

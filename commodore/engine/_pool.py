@@ -55,21 +55,21 @@ class WorkerPool:
         self._failure = ""
         self._unread = b""
 
-    def run(self, offer: Callable[[], Task | None], done: Callable[[Task, Outcome], None]) -> None:
+    def run(self, offer: Callable[[], Task | None], done: Callable[[Task, Outcome], None], keep: int) -> None:
         """Perform what `offer` gives, each task on a worker of its own, and call `done` for each in the order in which
         they end.
 
         `offer` is asked until it gives nothing, at first and whenever tasks have ended: it decides how many run at the
-        same time. Whatever interrupts this (Ctrl-C, an error in `done`) ends the workers first: they must not go on
-        writing.
+        same time. Idle workers beyond `keep` are ended, as each takes memory. Whatever interrupts this (Ctrl-C, an
+        error in `done`) ends the workers first: they must not go on writing.
         """
         try:
-            self._run(offer, done)
+            self._run(offer, done, keep)
         except BaseException:
             self.close()
             raise
 
-    def _run(self, offer: Callable[[], Task | None], done: Callable[[Task, Outcome], None]) -> None:
+    def _run(self, offer: Callable[[], Task | None], done: Callable[[Task, Outcome], None], keep: int) -> None:
         busy: list[_Worker] = []
         while True:
             while (offered := offer()) is not None:
@@ -78,6 +78,7 @@ class WorkerPool:
                 busy.append(worker)
                 with contextlib.suppress(OSError):  # a worker that is gone is noticed below, when its answer is read
                     worker.connection.send(offered)
+            self._dismiss(keep)
             if not busy:
                 return
             ready = set(wait([worker.connection for worker in busy]))
@@ -86,6 +87,11 @@ class WorkerPool:
                 task, worker.task = worker.task, None
                 assert task is not None
                 done(task, self._receive(worker, task))
+
+    def _dismiss(self, keep: int) -> None:
+        for worker in [worker for worker in self._workers if worker.task is None][keep:]:
+            self._workers.remove(worker)
+            worker.connection.close()  # which is how a worker learns that there is nothing more to do
 
     def _start(self) -> _Worker:
         ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_STREAM)

@@ -21,7 +21,8 @@ class Run:
         request: the caller's request.
         targets: every target of the inventory and the file with its node (see `commodore.engine._nodes`).
         jobs: what is compiled in this run, by instance.
-        staging: the run's own folder; `work/<instance>` and `fetch/<n>` are made below it.
+        staging: the run's own folder; `work/<instance>` and `fetch/<wave>/<n>` are made below it.
+        dependency_cache: the folder with what was fetched before, None for none.
     """
 
     key: str
@@ -30,6 +31,7 @@ class Run:
     jobs: Mapping[str, InstanceJob]
     staging: Path
     limits: Limits
+    dependency_cache: Path | None = None
 
     def workplace(self, instance: str) -> Path:
         """The folder that an instance alone works in: it holds `compiled/<instance>` and temporary files."""

@@ -47,12 +47,22 @@ class Engine:
         processes: number of workers, 0 for one per usable CPU; a request may ask for another number.
         announce: who listens.
         limits: bounds of sizes and counts.
+        dependency_cache: where Kapitan dependencies of a fixed version are kept for all runs, such as
+            `commodore.caches.dependency_cache()`; None fetches all of them anew.
     """
 
-    def __init__(self, *, processes: int = 0, announce: Announce, limits: Limits = DEFAULT_LIMITS) -> None:
+    def __init__(
+        self,
+        *,
+        processes: int = 0,
+        announce: Announce,
+        limits: Limits = DEFAULT_LIMITS,
+        dependency_cache: Path | None = None,
+    ) -> None:
         self._processes = processes
         self._announce = announce
         self._limits = limits
+        self._dependency_cache = dependency_cache
         self._pool = WorkerPool()
 
     def __enter__(self) -> Self:
@@ -105,8 +115,9 @@ class Engine:
             begun = [(run, batch.nodes) for run, batch in zip(runs, batches, strict=True) if isinstance(run, Run)]
             durations = {run.request.root: read_durations(run.request.root, self._limits) for run, _ in begun}
             rank = slowest_first(begun, durations)
-            schedule = Schedule(begun, rank, self._announce, self._size(batches), self._limits)
-            self._pool.run(schedule.offer, schedule.done)
+            size = self._size(batches)
+            schedule = Schedule(begun, rank, self._announce, size, self._limits)
+            self._pool.run(schedule.offer, schedule.done, keep=size)
             outcomes = tuple(
                 _conclude(run, batch, schedule) if isinstance(run, Run) else BatchOutcome(error=run)
                 for run, batch in zip(runs, batches, strict=True)
@@ -128,6 +139,7 @@ class Engine:
                     jobs={job.name: job for job in batch.jobs},
                     staging=staging,
                     limits=self._limits,
+                    dependency_cache=self._dependency_cache,
                 )
         except CommodoreError as error:
             return error

@@ -1,0 +1,186 @@
+"""The cache of fetched Kapitan dependencies, shared by all working directories: one folder per source and version.
+
+An entry appears by a rename, complete, and never changes. It is copied out, never linked to, and verified while it is
+copied: whoever damages or removes it costs the next run a download and nothing else. Neither names nor contents hold
+credentials: the key is made from the URL without them.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import json
+import os
+import re
+import shutil
+import stat
+import tempfile
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from commodore.git import redact
+from commodore.limits import Limits
+from commodore.workspace import remove_tree, write_atomically
+
+_STAGING = "new-"
+_EXACT = re.compile(r"v?(0|[1-9][0-9]*)(\.(0|[1-9][0-9]*)){2}(-[0-9A-Za-z.-]+)?(\+[0-9A-Za-z.-]+)?")
+
+
+@dataclass(frozen=True, slots=True)
+class CacheKey:
+    """A source, without credentials, at a version that always means the same files.
+
+    `detail` is the chart, or the folder in the repository.
+    """
+
+    kind: str
+    source: str
+    version: str
+    detail: str = ""
+
+    @property
+    def digest(self) -> str:
+        """The name of the entry."""
+        return hashlib.sha256(json.dumps([self.kind, self.source, self.version, self.detail]).encode()).hexdigest()
+
+
+def chart_key(repository: str, chart: str, version: str | None) -> CacheKey | None:
+    """The key of a chart; None if its version is a range or missing, or the URL says more than where it is."""
+    if version is None or not _EXACT.fullmatch(version) or _has_query(repository):
+        return None
+    return CacheKey("helm", redact(repository), version, chart)
+
+
+def commit_key(repository: str, commit: str, *, submodules: bool, folder: str) -> CacheKey | None:
+    """The key of what a commit has in a folder, with or without its submodules' files; None as for charts."""
+    if _has_query(repository):
+        return None
+    kind = "git with submodules" if submodules else "git"
+    return CacheKey(kind, redact(repository), commit, folder)
+
+
+def _has_query(url: str) -> bool:
+    """A query may hold a credential, or choose what is served: neither may be guessed."""
+    return "?" in url or "#" in url
+
+
+class DependencyCache:
+    """The folder of entries. Safe for several processes at once. A disk that refuses is as good as an empty cache."""
+
+    def __init__(self, root: Path, limits: Limits) -> None:
+        self._root = root
+        self._limits = limits
+
+    def copy(self, key: CacheKey, target: Path) -> bool:
+        """Copy an entry to the new folder `target`, with modes and times. Returns False if there is no sound one."""
+        entry = self._entry(key)
+        try:
+            expected = json.loads((entry / "about.json").read_bytes())["digest"]
+        except (OSError, ValueError, KeyError, TypeError):
+            expected = None
+        if expected is None and not entry.exists():
+            return False
+        with contextlib.suppress(OSError, _Refused):
+            target.parent.mkdir(parents=True, exist_ok=True)
+            if _Copy(self._limits).perform(entry / "content", target) == expected:
+                return True
+        remove_tree(target)
+        self._evict(entry)
+        return False
+
+    def add(self, key: CacheKey, folder: Path) -> None:
+        """Keep a copy of `folder`. Nothing happens if it is too large, holds devices, or another process was faster."""
+        entry = self._entry(key)
+        with contextlib.suppress(OSError, _Refused), self._staging() as staging:
+            fresh = staging / "entry"
+            fresh.mkdir()
+            digest = _Copy(self._limits).perform(folder, fresh / "content")
+            about = {
+                "kind": key.kind,
+                "source": key.source,
+                "version": key.version,
+                "detail": key.detail,
+                "digest": digest,
+            }
+            write_atomically(fresh / "about.json", json.dumps(about, sort_keys=True).encode())
+            entry.parent.mkdir(exist_ok=True)
+            fresh.rename(entry)
+
+    def _evict(self, entry: Path) -> None:
+        with contextlib.suppress(OSError), self._staging() as staging:
+            entry.rename(staging / "damaged")
+
+    def _entry(self, key: CacheKey) -> Path:
+        digest = key.digest
+        return self._root / digest[:2] / digest
+
+    @contextlib.contextmanager
+    def _staging(self) -> Iterator[Path]:
+        """A fresh folder on the cache's file system; what killed runs left long ago is removed."""
+        self._root.mkdir(mode=0o700, parents=True, exist_ok=True)
+        folder = Path(tempfile.mkdtemp(prefix=_STAGING, dir=self._root))
+        try:
+            for other in self._root.glob(_STAGING + "*"):
+                if time.time() - other.lstat().st_mtime > self._limits.staging_age:
+                    remove_tree(other)
+            yield folder
+        finally:
+            remove_tree(folder)
+
+
+class _Refused(Exception):
+    """A tree that is not cached."""
+
+
+class _Copy:
+    """Copies a tree and computes its digest from what is copied: names, kinds, modes, contents."""
+
+    def __init__(self, limits: Limits) -> None:
+        self._limits = limits
+        self._sum = hashlib.sha256()
+        self._files = self._bytes = 0
+
+    def perform(self, source: Path, target: Path) -> str:
+        self._folder(source, target, "")
+        return self._sum.hexdigest()
+
+    def _folder(self, source: Path, target: Path, name: str) -> None:
+        mode = stat.S_IMODE(source.lstat().st_mode)
+        self._note("folder", name, f"{mode:o}")
+        target.mkdir()
+        for child in sorted(os.listdir(source)):
+            path, inner = source / child, f"{name}/{child}"
+            kind = path.lstat().st_mode
+            if stat.S_ISDIR(kind):
+                self._folder(path, target / child, inner)
+            elif stat.S_ISLNK(kind):
+                self._note("link", inner, os.readlink(path))
+                (target / child).symlink_to(os.readlink(path))
+            elif stat.S_ISREG(kind):
+                self._note("file", inner, f"{stat.S_IMODE(kind):o}", self._file(path, target / child))
+            else:
+                raise _Refused(path)
+        shutil.copystat(source, target)
+
+    def _file(self, source: Path, target: Path) -> str:
+        found = hashlib.sha256()
+        with source.open("rb") as reader, target.open("xb") as writer:
+            while chunk := reader.read(1 << 20):
+                self._count(0, len(chunk))
+                found.update(chunk)
+                writer.write(chunk)
+        shutil.copystat(source, target)
+        return found.hexdigest()
+
+    def _note(self, *parts: str) -> None:
+        self._count(1, 0)
+        line = "\0".join(part.replace("\0", "") for part in parts) + "\0\n"
+        self._sum.update(line.encode("utf-8", "surrogateescape"))
+
+    def _count(self, files: int, size: int) -> None:
+        self._files += files
+        self._bytes += size
+        if self._files > self._limits.cached_files or self._bytes > self._limits.cached_bytes:
+            raise _Refused("too large")
