@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 from commodore import catalog
+from commodore.caches import dependency_cache
 from commodore.catalog import CatalogChange, CompileMetadata
 from commodore.dependencies import deprecation_notices
 from commodore.engine import Engine
@@ -124,7 +125,11 @@ def compile_catalog(
     """
     request.check()
     workspace = request.workspace
-    with workspace.locked(limits), Engine(processes=request.options.processes, announce=announce) as engine:
+    processes = request.options.processes
+    with (
+        workspace.locked(limits),
+        Engine(processes=processes, announce=announce, limits=limits, dependency_cache=dependency_cache()) as engine,
+    ):
         store = RepositoryStore(workspace.repositories, announce=announce, limits=limits, offline=request.local)
         fetcher = Fetcher(workspace, store, announce, limits, force=request.force, local=request.local)
 

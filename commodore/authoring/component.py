@@ -9,6 +9,7 @@ from pathlib import Path
 
 from commodore.authoring.made_up import Facts, component_parameters, write_argocd_stub
 from commodore.authoring.values import link_values
+from commodore.caches import dependency_cache
 from commodore.dependencies import ComponentMetadata, LibraryOwner, check_alias, read_metadata, resolve_libraries
 from commodore.engine import CompiledInstance, Engine, InstanceJob
 from commodore.errors import InputError, raise_all
@@ -91,7 +92,7 @@ def compile_component(
     """
     source = request.source
     with (
-        Engine(processes=1, announce=announce, limits=limits) as engine,
+        Engine(processes=1, announce=announce, limits=limits, dependency_cache=dependency_cache()) as engine,
         tempfile.TemporaryDirectory(prefix="component-", ignore_cleanup_errors=True) as folder,
     ):
         workspace = Workspace.at(Path(folder))

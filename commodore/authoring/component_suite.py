@@ -17,6 +17,7 @@ from commodore.authoring.component import ComponentSource, render_component
 from commodore.authoring.made_up import Facts
 from commodore.authoring.sandbox import Sandbox
 from commodore.authoring.testing import CheckOptions, Rendered, RenderedInstance, SuiteResult, judge_all, once
+from commodore.caches import dependency_cache
 from commodore.engine import Batch, BatchOutcome, Engine, InstanceJob
 from commodore.errors import CommodoreError, Findings, Location
 from commodore.events import Announce, stage
@@ -70,7 +71,9 @@ def run_component_suite(suite: ComponentSuite, announce: Announce, *, limits: Li
     announce = once(announce)
     found = find_suite(suite.source.directory, suite.checks.only, announce)
     with (
-        Engine(processes=suite.options.processes, announce=announce, limits=limits) as engine,
+        Engine(
+            processes=suite.options.processes, announce=announce, limits=limits, dependency_cache=dependency_cache()
+        ) as engine,
         tempfile.TemporaryDirectory(prefix="component-test-", ignore_cleanup_errors=True) as folder,
     ):
         with stage(announce, "preparing test cases", total=len(found.cases)):

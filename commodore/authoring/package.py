@@ -10,6 +10,7 @@ from pathlib import Path
 
 from commodore.authoring.made_up import TENANT_CLASSES, Facts, package_parameters, write_argocd_stub
 from commodore.authoring.values import link_values
+from commodore.caches import dependency_cache
 from commodore.engine import CompiledInstance, Engine
 from commodore.errors import InputError, did_you_mean
 from commodore.events import Announce, Noted, stage
@@ -89,7 +90,9 @@ def compile_package(
         CommodoreError: what is wrong with the package or what it includes; the former result is as it was.
     """
     with (
-        Engine(processes=request.options.processes, announce=announce, limits=limits) as engine,
+        Engine(
+            processes=request.options.processes, announce=announce, limits=limits, dependency_cache=dependency_cache()
+        ) as engine,
         _workspace(request, announce) as workspace,
         workspace.locked(limits),
     ):

@@ -15,6 +15,7 @@ from commodore.authoring.cases import Case, find_suite
 from commodore.authoring.made_up import Facts
 from commodore.authoring.package import PackageSource, render_package
 from commodore.authoring.testing import CheckOptions, Rendered, RenderedInstance, SuiteResult, judge_all, once
+from commodore.caches import dependency_cache
 from commodore.dependencies.bundle import LibrarySources
 from commodore.engine import Batch, BatchOutcome, Engine
 from commodore.errors import CommodoreError
@@ -66,7 +67,9 @@ def run_package_suite(suite: PackageSuite, announce: Announce, *, limits: Limits
     found = find_suite(directory, suite.checks.only, announce)
     name = _source(directory, found.cases[0]).name
     with (
-        Engine(processes=suite.options.processes, announce=announce, limits=limits) as engine,
+        Engine(
+            processes=suite.options.processes, announce=announce, limits=limits, dependency_cache=dependency_cache()
+        ) as engine,
         tempfile.TemporaryDirectory(prefix="package-test-", ignore_cleanup_errors=True) as folder,
     ):
         prepared = _prepare_all(suite, directory, found.cases, Path(folder).resolve(), announce, limits)

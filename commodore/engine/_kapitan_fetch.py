@@ -12,7 +12,7 @@ from kapitan.dependency_manager import base
 from kapitan.errors import GitSubdirNotFoundError
 from kapitan.inventory.model import dependencies as models
 
-from commodore.engine import _archives, _git_dependency
+from commodore.engine import _archives, _kapitan_git
 from commodore.engine._dependency_cache import DependencyCache, chart_key
 from commodore.engine._kapitan_errors import tail
 from commodore.engine._tasks import Dependency, Failure, FetchTask
@@ -60,7 +60,7 @@ def _fetch(group: tuple[Dependency, ...], place: Path, cache: DependencyCache | 
         for argument in (first.source, *(item.fields["ref"] or "" for item in group)):
             _refuse_option(argument)
         if cache is not None:
-            _git_dependency.fetch(first.source, items, place, cache, limits)
+            _kapitan_git.fetch(first.source, items, place, cache, limits)
         else:
             base.fetch_git_dependency((first.source, items), folder, True)
     elif first.kind == "oci":
