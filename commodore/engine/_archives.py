@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import os
 import tarfile
 import zipfile
 from pathlib import Path, PurePosixPath
+from typing import Any
 
 from commodore.errors import InputError, PolicyError
 from commodore.limits import Limits
@@ -19,6 +21,9 @@ _GZIP = frozenset(
         "application/x-compressed-tar",
     }
 )
+# Pythons before 3.11.4 cannot filter; there the looks taken here must do.
+_EXTRACT: dict[str, Any] = {"filter": "data"} if hasattr(tarfile, "data_filter") else {}
+_REFUSED: Any = getattr(tarfile, "FilterError", ())
 _ZIP_MAGIC = b"PK\x03\x04"
 
 
@@ -45,6 +50,8 @@ def unpack(file: Path, folder: Path, content_type: str | None, limits: Limits) -
             return False
     except (tarfile.FilterError, tarfile.LinkOutsideDestinationError) as error:
         raise PolicyError("CMD-ENG-030", f"the archive is refused: {error}", hint=_TRUST) from error
+    except _REFUSED as error:
+        raise PolicyError("CMD-ENG-030", f"the archive is refused: {error}", hint=_TRUST) from error
     except (tarfile.TarError, zipfile.BadZipFile, EOFError) as error:
         raise InputError("CMD-ENG-031", f"the archive cannot be unpacked: {error}") from error
     return True
@@ -63,12 +70,42 @@ def _check_size(count: int, size: int, limits: Limits) -> None:
 
 def _untar(file: Path, folder: Path, limits: Limits) -> None:
     with tarfile.open(file) as archive:
-        count = size = 0
+        members: list[tarfile.TarInfo] = []
+        links: set[PurePosixPath] = set()
+        size = 0
         for member in archive:
-            count, size = count + 1, size + member.size
-            _check_size(count, size, limits)
-            tarfile.data_filter(member, str(folder))  # all members before the first one is written
-        archive.extractall(folder, filter="data")
+            members.append(member)
+            size += member.size
+            _check_size(len(members), size, limits)
+            _check_member(member, links)  # all members before the first one is written
+        archive.extractall(folder, members, **_EXTRACT)  # noqa: S202 - every member was looked at
+
+
+def _check_member(member: tarfile.TarInfo, links: set[PurePosixPath]) -> None:
+    """Refuse what is no file, folder or link, and what leads out; take owner and special bits away.
+
+    Args:
+        links: the links seen so far; nothing may be placed through one of them.
+    """
+    name = PurePosixPath(member.name)
+    leads_out = name.is_absolute() or ".." in name.parts or any(parent in links for parent in name.parents)
+    if member.issym():
+        leads_out = leads_out or _climbs(member.linkname, len(name.parent.parts))
+        links.add(name)
+    elif member.islnk():
+        leads_out = leads_out or _climbs(member.linkname, 0)
+    if leads_out or not (member.isreg() or member.isdir() or member.issym() or member.islnk()):
+        reason = "leaves it" if leads_out else "is neither file, folder nor link"
+        raise PolicyError("CMD-ENG-030", f"the archive is refused: {member.name!r} {reason}", hint=_TRUST)
+    member.mode &= 0o755
+    member.uid, member.gid, member.uname, member.gname = os.getuid(), os.getgid(), "", ""
+
+
+def _climbs(target: str, depth: int) -> bool:
+    """Whether a link's target is absolute, or climbs more than `depth` folders, or climbs after it has descended."""
+    parts = PurePosixPath(target).parts
+    leading = next((index for index, part in enumerate(parts) if part != ".."), len(parts))
+    return target.startswith("/") or leading > depth or ".." in parts[leading:]
 
 
 def _unzip(file: Path, folder: Path, limits: Limits) -> None:

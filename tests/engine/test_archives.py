@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import os
 import tarfile
 import zipfile
 from dataclasses import replace
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 
 import pytest
 
+from commodore.engine import _archives
 from commodore.engine._archives import unpack
 from commodore.errors import PolicyError
 from commodore.limits import DEFAULT_LIMITS, Limits
@@ -56,3 +58,29 @@ def test_other_files_are_left_alone(tmp_path: Path) -> None:
     file = tmp_path / "x.tar.gz"
     file.write_text("text")
     assert not unpack(file, tmp_path, "text/plain", DEFAULT_LIMITS)
+
+
+@pytest.mark.parametrize("target", ["/etc", "..", "sub/../..", "../../outside"])
+def test_links_that_lead_out_are_refused_before_anything_is_written(tmp_path: Path, target: str) -> None:
+    """Also by the looks taken on Pythons that cannot filter."""
+    link = tarfile.TarInfo("chart/link")
+    link.type, link.linkname = tarfile.SYMTYPE, f"../{target}" if target == ".." else target
+    with pytest.raises(PolicyError) as caught:
+        _archives._check_member(link, set())
+    assert caught.value.code == "CMD-ENG-030"
+
+
+def test_nothing_is_placed_through_a_link() -> None:
+    links: set[PurePosixPath] = set()
+    link = tarfile.TarInfo("a")
+    link.type, link.linkname = tarfile.SYMTYPE, "."
+    _archives._check_member(link, links)
+    with pytest.raises(PolicyError):
+        _archives._check_member(tarfile.TarInfo("a/file"), links)
+
+
+def test_special_bits_and_owners_do_not_come_along() -> None:
+    member = tarfile.TarInfo("tool")
+    member.mode, member.uid = 0o4777, 0
+    _archives._check_member(member, set())
+    assert (member.mode, member.uid) == (0o755, os.getuid())
