@@ -27,6 +27,8 @@ ARGUMENTS = """{
   "test_cases": "defaults",
   "add_golden": "y",
   "add_matrix": "y",
+  "add_lib": "n",
+  "add_pp": "n",
   "github_owner": "nobody",
   "copyright_holder": "nobody",
   "copyright_year": "1950",
@@ -57,13 +59,20 @@ def template(world: GitWorld) -> Remote:
     return world.remote("template", FIRST, branch="main")
 
 
-def make(root: Path, remote: Remote | None = None, slug: str = "foo", choices: Choices | None = None) -> Path:
-    """A component of an author in `root`, made from the template, or from the bundled one."""
+def make(
+    root: Path,
+    remote: Remote | None = None,
+    slug: str = "foo",
+    choices: Choices | None = None,
+    *,
+    url: str | None = None,
+) -> Path:
+    """A component of an author in `root`, made from the template (`url`: another address of it) or the bundled one."""
     request = NewRequest(
         COMPONENT,
         slug,
         choices=choices or Choices(),
-        template_url=remote.url if remote else None,
+        template_url=(url or remote.url) if remote else None,
         output_dir=root,
         trust_template=remote is not None,
     )
