@@ -72,7 +72,16 @@ def prepare(
         EnvironmentFault: the remote does not answer.
     """
     keep_foreign(workspace.catalog, url=url, announce=announce, limits=limits)
-    return clone_or_update(url, workspace.catalog, announce=announce, limits=limits, author=author, children=children)
+    with workspace.staging("clone") as staging:  # what a killed run leaves there is swept by the next one
+        return clone_or_update(
+            url,
+            workspace.catalog,
+            announce=announce,
+            limits=limits,
+            author=author,
+            children=children,
+            staging=staging,
+        )
 
 
 def open_local(

@@ -63,13 +63,14 @@ def clone_or_update(
     limits: Limits = DEFAULT_LIMITS,
     author: Author | None = None,
     children: Children | None = None,
+    staging: Path | None = None,
 ) -> PublishedClone:
     """Bring a clone of `url` to the newest commit of the remote's default branch, making it if need be.
 
     What is not committed in it is the output of an earlier run and is thrown away; unpushed commits are kept under
     `refs/commodore/discarded` and announced. An empty remote gets a local, parentless commit of the empty tree with
     the message `Initial commit` on `master` (spec a 8.1). Another thread can end the talk with the remote through
-    `children`.
+    `children`. A new clone is made in the folder `staging`, by default beside its place.
 
     Raises:
         InputError: the URL is not usable.
@@ -86,7 +87,7 @@ def clone_or_update(
     _refuse_to_lose(folder, limits)
     with guard_disk(folder):
         folder.parent.mkdir(parents=True, exist_ok=True)
-        fresh = Path(tempfile.mkdtemp(prefix=f".{folder.name}-", dir=folder.parent))
+        fresh = Path(tempfile.mkdtemp(prefix=f".{folder.name}-", dir=staging or folder.parent))
     try:
         fresh.chmod(0o755)
         arguments = ["init", "--quiet", "--template=", f"--initial-branch={FALLBACK_BRANCH}", "--", str(fresh)]
