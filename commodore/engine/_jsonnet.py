@@ -67,6 +67,8 @@ def evaluate_file(path: str, *, importer: Importer, natives: Natives, ext_vars: 
         )
     except RuntimeError as error:
         raise _explain(str(error), failures) from error
+    except UnicodeDecodeError as error:  # seen after failed imports: bytes that are no text in go-jsonnet's message
+        raise _explain(error.object.decode("utf-8", "replace"), failures) from error
 
 
 def _explain(text: str, failures: list[tuple[str, Exception]]) -> Exception:
