@@ -335,6 +335,25 @@ def test_helm_namespace_excludes_objects(world: World) -> None:
     assert namespaced == ["kind: A\nmetadata:\n  name: y\n  namespace: syn-ns\n"]
 
 
+def test_helm_namespace_excludes_beside_objects_without_kind_or_metadata(world: World) -> None:
+    """C62: these match no entry, and a `|` in a name is a character like any other."""
+    text = "x: 1\n---\nkind: A\nmetadata: null\n---\nkind: A\nmetadata: {name: b}\n"
+    excluded = [{"kind": "A", "name": "b"}, {"kind": "A", "name": "a|b"}]
+    objects(world, {"v1.crd.yaml": text}, namespace_filter(exclude_objects=excluded))
+    world.compile()
+    assert world.read("a/out/v1.crd.yaml") == (
+        "metadata:\n  namespace: syn-ns\nx: 1\n---\nkind: A\nmetadata:\n  namespace: syn-ns\n---\n"
+        "kind: A\nmetadata:\n  name: b\n"
+    )
+
+
+def test_helm_namespace_rewrites_an_earlier_namespace(world: World) -> None:
+    files = {"00_namespace.yaml": "kind: Namespace\nmetadata: {name: gone}\n"}
+    objects(world, files, namespace_filter(create_namespace="true"))
+    world.compile()
+    assert "gone" not in world.read("a/out/00_namespace.yaml")
+
+
 def test_helm_namespace_refuses_what_is_no_object(world: World) -> None:
     objects(world, {"a.yaml": "- 1\n"}, namespace_filter())
     error = world.fail_once()
