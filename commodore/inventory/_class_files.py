@@ -17,7 +17,9 @@ from commodore.errors import CommodoreError, InputError, Location
 from commodore.manifests import load
 
 _SECTION = r"^%s[ \t]*:[^\n]*(?:\n(?:[ \t\r\-#][^\n]*)?)*"
-_ENTRY = re.compile(r"""[ \t]*-[ \t]+(?P<quote>['"]?)(?P<entry>[\w.~${}:/-]+)(?P=quote)[ \t]*(?:#.*)?""", re.ASCII)
+_ENTRY = re.compile(
+    r"""[ \t]*-[ \t]+(?P<quote>['"]?)(?P<entry>[\w.~${}:/-]+)(?P=quote)(?:[ \t]+#.*)?[ \t]*""", re.ASCII
+)
 _REFERENCE = re.compile(r"\$\{([^${}]*)\}")
 _NESTING = 8  # references in references that are followed
 
@@ -69,9 +71,16 @@ class ClassFiles:
         return self._parameters[path]
 
     def line_of(self, path: Path, text: str) -> int | None:
-        """The first line of a file that holds `text`."""
+        """The first line of a file that holds `text`, which is not empty."""
         before, found, _ = self.content(path).partition(text.encode())
         return before.count(b"\n") + 1 if found else None
+
+    def line_of_include(self, path: Path, entry: str) -> int | None:
+        """The first line of a file that holds this entry of `classes`."""
+        content = self.content(path)
+        pattern = rb"""(?<=[\s\[,'"])%s(?=[\s\],'"]|$)""" % re.escape(entry.encode())
+        found = re.compile(pattern).search(content, max(content.find(b"classes"), 0))
+        return content[: found.start()].count(b"\n") + 1 if found else None
 
     def order(self, target: str) -> list[str]:
         """The classes of a target in the order in which they are merged: what a class includes, then the class.
@@ -150,7 +159,7 @@ class _Walk:
     def _loop(self, name: str, path: Path, entry: str) -> CommodoreError:
         names = list(self._open)
         loop = names[names.index(name) :]
-        places = [Location(str(path), self.files.line_of(path, entry))]
+        places = [Location(str(path), self.files.line_of_include(path, entry))]
         return InputError(
             "CMD-INV-019",
             f"classes include each other: {' -> '.join([*loop, name])}",

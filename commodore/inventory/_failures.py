@@ -156,7 +156,7 @@ def _missing(failure: _Failure) -> CommodoreError:
     folder = failure.files.inventory / "classes" / root
     if not cls:
         hint = "an entry of `classes` is empty"
-    elif similar := did_you_mean(cls, failure.files.paths):
+    elif similar := did_you_mean(cls, (name for name in failure.files.paths if _differ_in_one_part(name, cls))):
         hint = similar
     elif folder.is_dir():
         hint = f"create {rest.replace('.', '/')}.yml in {folder}, or remove the include"
@@ -171,10 +171,15 @@ def _missing(failure: _Failure) -> CommodoreError:
     )
 
 
+def _differ_in_one_part(one: str, other: str) -> bool:
+    pairs = list(zip(one.split("."), other.split("."), strict=False))
+    return one.count(".") == other.count(".") and sum(a != b for a, b in pairs) == 1
+
+
 def _including(files: ClassFiles, cls: str) -> list[Location]:
     """Where a class is included, by its full name or a relative one; entries with references are not looked at."""
     return [
-        Location(str(path), files.line_of(path, entry))
+        Location(str(path), files.line_of_include(path, entry))
         for name, path in files.paths.items()
         for entry in files.section(path, "classes")
         if absolute(entry, name) == cls
@@ -265,12 +270,15 @@ def _kind(name: str) -> str:
 def _dangling(failure: _Failure) -> CommodoreError:
     path = Path(failure["path"])
     classes = failure.files.inventory / "classes"
-    folder = path.relative_to(classes).parts[0] if path.is_relative_to(classes) else path.parent.name
-    owner = f"of component {path.stem!r}" if folder in ("components", "defaults") else f"below classes/{folder}"
+    what = str(path)
+    if path.is_relative_to(classes) and path != classes:
+        folder = path.relative_to(classes).parts[0]
+        owner = f"of component {path.stem!r}" if folder in ("components", "defaults") else f"below classes/{folder}"
+        what = f"the class file {owner}"
     problem = f"a link to {os.readlink(path)}, which does not exist" if path.is_symlink() else failure["cause"].lower()
     return InputError(
         "CMD-INV-005",
-        f"the class file {owner} cannot be read: {problem}",
+        f"{what} cannot be read: {problem}",
         hint="correct or remove it",
         locations=[str(path)],
     )

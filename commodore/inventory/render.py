@@ -85,6 +85,7 @@ def _render(
     import reclass_rs
 
     _set_threads()
+    inventory = inventory.absolute()  # reclass-rs takes the other two paths relative to it
     with _translated(ClassFiles.found(inventory, {})):
         reclass = reclass_rs.Reclass(
             inventory_path=str(inventory),
