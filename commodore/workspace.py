@@ -22,7 +22,6 @@ from commodore.errors import EnvironmentFault, PolicyError
 from commodore.limits import DEFAULT_LIMITS, Limits
 
 _STAGING = ".staging"
-_OLD = ".old-"
 
 
 @dataclass(frozen=True, slots=True)
@@ -214,17 +213,15 @@ def _describe_holder(handle: int) -> str:
 
 
 _HINTS = {
-    errno.ENOSPC: "free some space; what was there before is unchanged",
-    errno.EDQUOT: "the quota is used up: free some space; what was there before is unchanged",
-    errno.EFBIG: "the limit for the size of files is reached (ulimit -f); what was there before is unchanged",
-    errno.EACCES: "check the permissions; what was there before is unchanged",
-    errno.EPERM: "check the permissions; what was there before is unchanged",
+    errno.ENOSPC: "free some space",
+    errno.EDQUOT: "the quota is used up: free some space",
+    errno.EFBIG: "the limit for the size of files is reached (ulimit -f)",
+    errno.EMFILE: "too many files are open at once; raise the limit (ulimit -n)",
+    errno.EACCES: "check the permissions",
     errno.EROFS: "the file system is read-only; choose another folder",
     errno.ELOOP: "a symbolic link is where none should be, or links form a loop; remove it",
     errno.EISDIR: "a folder is in the way; move it away",
     errno.ENOTDIR: "a file is where a folder should be; move it away",
-    errno.ENAMETOOLONG: "choose a shorter path",
-    errno.EMFILE: "too many files are open at once; raise the limit (ulimit -n)",
 }
 
 
@@ -242,7 +239,7 @@ def guard_disk(place: Path) -> Iterator[None]:
         raise EnvironmentFault(
             "CMD-WORK-003",
             f"cannot use {place}: {error.strerror or error}",
-            hint=_HINTS.get(error.errno or 0, "what was there before is unchanged"),
+            hint=_HINTS.get(error.errno or 0, "look at the reason") + "; what was there before is unchanged",
             locations=list(dict.fromkeys(os.fsdecode(name) for name in named)) or [str(place)],
         ) from error
 
@@ -328,7 +325,7 @@ def replace_tree(new: Path, place: Path) -> None:
         if not os.path.lexists(place):
             os.rename(new, place)
             return
-        aside = Path(tempfile.mkdtemp(prefix=_OLD, dir=new.parent))
+        aside = Path(tempfile.mkdtemp(prefix=".old-", dir=new.parent))
         old = aside / "old"
         try:
             os.rename(place, old)
