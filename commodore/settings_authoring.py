@@ -1,4 +1,4 @@
-"""The options of `component new|update|delete` and `package new|update`, declared like the others (spec b 6.1; a 3.8).
+"""The options of the commands of authors, declared like the others (spec b 6.1; a 3.8, 3.11).
 
 Options that are not given to `update` keep what is stored, so their default is None.
 """
@@ -135,3 +135,79 @@ COMPONENT_DELETE = (
 )
 PACKAGE_NEW = (*_NEW_FIRST, GOLDEN_TESTS, *_NEW_LAST)
 PACKAGE_UPDATE = (*_UPDATE_FIRST, *_kept((GOLDEN_TESTS,)), *_UPDATE_LAST)
+
+SYNC = (
+    Setting(
+        "dry_run",
+        ("--dry-run",),
+        "Only say which pull requests would be made or updated.",
+        kind="switch",
+        default=False,
+    ),
+    Setting(
+        "github_token",
+        ("--github-token",),
+        "Token for GitHub, for its API and for git; better given in the variable, which others cannot see.",
+        environment="COMMODORE_GITHUB_TOKEN",
+        metavar="TOKEN",
+        secret=True,
+    ),
+    Setting(
+        "github_url",
+        ("--github-url",),
+        "URL of GitHub's API; that of a GitHub Enterprise server ends in /api/v3.",
+        default="https://api.github.com",
+        environment="COMMODORE_GITHUB_URL",
+        metavar="URL",
+    ),
+    Setting(
+        "pr_branch",
+        ("-b", "--pr-branch"),
+        "Branch of the pull requests; it is overwritten.",
+        default="template-sync",
+        metavar="BRANCH",
+    ),
+    Setting(
+        "pr_label",
+        ("-l", "--pr-label"),
+        "Label for the pull requests; may be repeated.",
+        metavar="LABEL",
+        multiple=True,
+    ),
+    Setting(
+        "pr_batch_size",
+        ("--pr-batch-size",),
+        "Pause each time so many pull requests were made or updated; 0: never.",
+        kind="integer",
+        default=10,
+        metavar="COUNT",
+    ),
+    Setting(
+        "github_pause",
+        ("--github-pause",),
+        "How long to pause, so that what pull requests start does not start all at once; 0: not at all.",
+        kind="integer",
+        default=120,
+        metavar="SECONDS",
+    ),
+    Setting(
+        "filter",
+        ("--filter",),
+        "Only repositories in whose OWNER/NAME this regular expression is found.",
+        default="",
+        metavar="REGEX",
+    ),
+    replace(
+        TEMPLATE_VERSION,
+        default=None,
+        help="Try this branch, tag or commit of the templates instead of the stored one; always a dry run.",
+    ),
+    TRUST_TEMPLATE,
+    Setting(
+        "restart",
+        ("--restart",),
+        "Begin anew, even if an earlier run of the same command was interrupted.",
+        kind="switch",
+        default=False,
+    ),
+)

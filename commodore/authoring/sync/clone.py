@@ -1,0 +1,214 @@
+"""Temporary clones of the repositories, and how git gets the token (spec b 7, weak points).
+
+A clone lies in a temporary folder, never in the user's dependencies. The token reaches git in variables of the
+environment of the few commands that talk to the server: it is on no command line and in no file.
+"""
+
+from __future__ import annotations
+
+import base64
+import os
+from dataclasses import dataclass
+from pathlib import Path
+from urllib.parse import SplitResult, urlsplit
+
+from commodore.authoring.sync.github import Repository
+from commodore.errors import EnvironmentFault, InputError, PolicyError, UsageError
+from commodore.git import Children, normalize, redact, redact_text, run
+from commodore.limits import DEFAULT_LIMITS, Limits
+
+_PORTS = {"http": 80, "https": 443}
+
+
+@dataclass(frozen=True, slots=True)
+class GitAccess:
+    """What git needs to talk to the server of an API.
+
+    Attributes:
+        api_url: repositories must be on its host, or on that host without a leading `api.`.
+        token: sent to that host alone.
+        children: knows the git processes, so that they can be ended.
+    """
+
+    api_url: str
+    token: str
+    children: Children
+    limits: Limits = DEFAULT_LIMITS
+
+    def check(self, url: str) -> str:
+        """The normalised URL of a repository, if it is on the API's site.
+
+        Raises:
+            PolicyError: it is not; nothing is fetched from there, and the token is not sent there.
+            InputError: the URL cannot be used.
+        """
+        wanted = normalize(url)
+        api, given = urlsplit(self.api_url), urlsplit(wanted)
+        hosts = {api.hostname, (api.hostname or "").removeprefix("api.")}
+        same = given.hostname in hosts and given.scheme == api.scheme and _port(given) == _port(api)
+        if not same or given.username or given.password:
+            raise PolicyError(
+                "CMD-SYNC-010",
+                f"the API at {self.api_url} names a repository elsewhere: {redact(url)}",
+                hint="check --github-url (COMMODORE_GITHUB_URL); the token is sent to that server only",
+            )
+        return wanted
+
+    def environment(self) -> dict[str, str]:
+        """The variables that let git send the token, besides settings that the environment already has."""
+        site = urlsplit(self.api_url)
+        host = (site.hostname or "").removeprefix("api.")
+        place = f"{f'[{host}]' if ':' in host else host}{f':{site.port}' if site.port else ''}"
+        credentials = base64.b64encode(f"x-access-token:{self.token}".encode()).decode()
+        given = os.environ.get("GIT_CONFIG_COUNT", "")
+        count = int(given) if given.isdecimal() else 0
+        return {
+            "GIT_CONFIG_COUNT": str(count + 1),
+            f"GIT_CONFIG_KEY_{count}": f"http.{site.scheme}://{place}/.extraHeader",
+            f"GIT_CONFIG_VALUE_{count}": f"Authorization: Basic {credentials}",
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class Clone:
+    """A shallow clone, checked out at the newest commit of the default branch.
+
+    Attributes:
+        base: that commit.
+        branch: of the pull request.
+        remote_tip: the commit that this branch is at on the server; None if it is not there.
+    """
+
+    folder: Path
+    url: str
+    base: str
+    branch: str
+    remote_tip: str | None
+    access: GitAccess
+
+    def is_pushed(self) -> bool:
+        """Whether the branch on the server already has the files of HEAD, right on top of `base`."""
+        if self.remote_tip is None:
+            return False
+        tree = self._git("rev-parse", "HEAD^{tree}")
+        return self._header(self.remote_tip) == [f"tree {tree}", f"parent {self.base}"]
+
+    def is_foreign(self) -> bool:
+        """Whether somebody else's commit is the newest one of the branch on the server."""
+        if self.remote_tip is None:
+            return False
+        return self._git("log", "-1", "--format=%s", self.remote_tip) != self._git("log", "-1", "--format=%s", "HEAD")
+
+    def push(self) -> None:
+        """Make the branch on the server what HEAD is, if it still is at `remote_tip`.
+
+        Raises:
+            EnvironmentFault: the server refuses, or the branch has moved meanwhile.
+        """
+        ref = f"refs/heads/{self.branch}"
+        lease = f"--force-with-lease={ref}:{self.remote_tip or ''}"
+        arguments = ["push", "--porcelain", "--no-verify", "--recurse-submodules=no", lease, "origin", f"HEAD:{ref}"]
+        answer = run(
+            arguments,
+            cwd=self.folder,
+            timeout=self.access.limits.git_timeout,
+            environment=self.access.environment(),
+            children=self.access.children,
+            check=False,
+        )
+        if answer.returncode == 0:
+            return
+        lines = [line.strip() for line in answer.stderr.splitlines() if line.strip()]
+        said = [line.removeprefix("remote:").strip() for line in lines if line.startswith("remote:")]
+        reasons = [line.rpartition("\t")[2] for line in answer.text.splitlines() if line.startswith("!")]
+        words = "; ".join(word for word in (*reasons, *(said or lines)) if word)
+        clean = redact_text("".join(letter for letter in words if letter.isprintable()))[:500]
+        hint = "may the token write to the repository (contents), and do the branch's rules allow it?"
+        if "workflow" in clean:
+            hint = "the update changes GitHub workflows: the token needs the scope 'workflow' for that"
+        raise EnvironmentFault(
+            "CMD-SYNC-012", f"the push of '{self.branch}' to {redact(self.url)} was refused: {clean}", hint=hint
+        )
+
+    def _header(self, commit: str) -> list[str]:
+        lines = self._git("cat-file", "commit", commit).split("\n\n")[0].splitlines()
+        return [line for line in lines if line.startswith(("tree ", "parent "))]
+
+    def _git(self, *arguments: str) -> str:
+        return run(list(arguments), cwd=self.folder, timeout=self.access.limits.git_timeout).text
+
+
+def check_branch(branch: str, limits: Limits = DEFAULT_LIMITS) -> str:
+    """Return `branch` if it can be the name of a branch.
+
+    Raises:
+        UsageError: it cannot.
+    """
+    if not _is_branch(branch, limits):
+        raise UsageError(
+            "CMD-SYNC-006",
+            f"--pr-branch {branch!r} cannot be the name of a branch",
+            hint="use letters, digits, '-' and '/'",
+        )
+    return branch
+
+
+def make_clone(repository: Repository, folder: Path, branch: str, access: GitAccess) -> Clone | None:
+    """Clone a repository into a new folder, just the newest commits; None if it is empty.
+
+    Raises:
+        InputError: `branch` is the default branch, or something that the API says cannot be used.
+        PolicyError: the repository is not on the API's site.
+        EnvironmentFault: it cannot be fetched.
+    """
+    url, default = access.check(repository.clone_url), repository.default_branch
+    timeout = access.limits.git_timeout
+    if not _is_branch(default, access.limits):
+        raise InputError("CMD-SYNC-028", f"the default branch {default!r} of {repository.name} cannot be used")
+    if branch == default:
+        raise InputError(
+            "CMD-SYNC-011",
+            f"'{branch}' is the default branch of {repository.name}, which is never pushed to",
+            hint="choose another name for the branch of pull requests with --pr-branch",
+        )
+    initialise = ["init", "--quiet", "--template=", "--initial-branch=clone", "--", str(folder)]
+    run(initialise, cwd=folder.parent, timeout=timeout)
+    run(["config", "remote.origin.url", url], cwd=folder, timeout=timeout)
+    refs = [f"refs/heads/{name}" for name in (default, branch)]
+    answer = _talk(access, folder, url, ["ls-remote", "origin", *refs])
+    tips = {ref: sha for sha, _, ref in (line.partition("\t") for line in answer.splitlines())}
+    if refs[0] not in tips:
+        return None
+    specs = [f"+{ref}:refs/remotes/origin/{ref.removeprefix('refs/heads/')}" for ref in refs if ref in tips]
+    _talk(access, folder, url, ["fetch", "--quiet", "--depth=1", "--no-tags", "origin", *specs])
+    base = _commit(folder, default, timeout)
+    tip = _commit(folder, branch, timeout) if refs[1] in tips else None
+    checkout = ["checkout", "--quiet", "-B", "clone", base]
+    run(checkout, cwd=folder, timeout=timeout, environment={"GIT_LFS_SKIP_SMUDGE": "1"})
+    return Clone(folder, url, base, branch, tip, access)
+
+
+def _talk(access: GitAccess, folder: Path, url: str, arguments: list[str]) -> str:
+    return run(
+        arguments,
+        cwd=folder,
+        timeout=access.limits.git_timeout,
+        environment=access.environment(),
+        children=access.children,
+        about=redact(url),
+    ).text
+
+
+def _commit(folder: Path, branch: str, timeout: float) -> str:
+    return run(["rev-parse", "--verify", f"refs/remotes/origin/{branch}^{{commit}}"], cwd=folder, timeout=timeout).text
+
+
+def _is_branch(name: str, limits: Limits) -> bool:
+    if not name or name.startswith("-") or not name.isprintable():
+        return False
+    arguments = ["check-ref-format", f"refs/heads/{name}"]
+    return run(arguments, cwd=Path("/"), timeout=limits.git_timeout, check=False).returncode == 0
+
+
+def _port(parts: SplitResult) -> int | None:
+    return parts.port or _PORTS.get(parts.scheme)

@@ -1,0 +1,266 @@
+"""GitHub's API through PyGithub, imported when the first request is made, as that takes a while (spec b 7.3, 7.5).
+
+What is repeated is a whole step that looks before it changes anything, so that a request whose answer was lost is not
+made twice. Requests never run at the same time, as GitHub asks for.
+"""
+
+from __future__ import annotations
+
+import re
+import threading
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, TypeVar, cast
+from urllib.parse import urlsplit
+
+from commodore import __version__
+from commodore.authoring.sync._answers import Passing, explain, pause_asked_for
+from commodore.authoring.sync.model import Halt
+from commodore.errors import EnvironmentFault, UsageError
+from commodore.events import Announce, Noted
+from commodore.limits import DEFAULT_LIMITS, Limits
+
+if TYPE_CHECKING:
+    from github.PullRequest import PullRequest
+    from github.Repository import Repository as ApiRepository
+
+_T = TypeVar("_T")
+_TOKEN = re.compile(r"[!-~]+")
+_LOOPBACK = frozenset({"localhost", "127.0.0.1", "::1"})
+
+
+@dataclass(frozen=True, slots=True)
+class Repository:
+    """A repository as the API knows it. `name` is its present one: after a renaming the API answers to the old one."""
+
+    name: str
+    clone_url: str
+    default_branch: str
+    archived: bool
+    handle: ApiRepository
+
+
+@dataclass(frozen=True, slots=True)
+class Pull:
+    """An open pull request."""
+
+    url: str
+    body: str
+    labels: frozenset[str]
+    handle: PullRequest
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """What a pull request is to be: `comment` is added unless the same one is there; an empty one is none."""
+
+    title: str
+    body: str
+    base: str
+    branch: str
+    labels: Sequence[str]
+    comment: str
+
+
+class GitHub:
+    """One server's API for one token. Methods may be called from several threads.
+
+    Raises:
+        UsageError: the token or the URL cannot be used.
+    """
+
+    def __init__(self, url: str, token: str | None, announce: Announce, limits: Limits = DEFAULT_LIMITS) -> None:
+        self.url = _check_url(url)
+        self.token = _check_token(token)
+        self._announce = announce
+        self._limits = limits
+        self._lock = threading.Lock()
+        self._stopping = threading.Event()
+        self._api: Any = None
+
+    def stop(self) -> None:
+        """End all waiting, now and later; whoever waits gets `Halt`."""
+        self._stopping.set()
+
+    def close(self) -> None:
+        """Close the connection."""
+        with self._lock:
+            if self._api is not None:
+                self._api.close()
+
+    def wait(self, seconds: float) -> None:
+        """Do nothing for a while.
+
+        Raises:
+            Halt: the run was stopped.
+        """
+        if self._stopping.wait(seconds):
+            raise Halt(EnvironmentFault("CMD-SYNC-027", "the run was stopped", hint="run again to continue it"))
+
+    def repository(self, wanted: str) -> Repository | None:
+        """Look up `owner/repository`; None if there is none, or the token does not show it.
+
+        Raises:
+            CommodoreError: GitHub's answer is an error or no answer.
+            Halt: so would all others be.
+        """
+
+        def look() -> Repository | None:
+            from github import UnknownObjectException
+
+            try:
+                found = self._client().get_repo(wanted)
+            except UnknownObjectException:
+                return None
+            name, url, branch = _texts(found.full_name, found.clone_url, found.default_branch)
+            return Repository(name, url, branch, bool(found.archived), found)
+
+        return self._ask(wanted, look)
+
+    def pull(self, repository: Repository, branch: str) -> Pull | None:
+        """The open pull request of this branch of this repository, not of a fork's branch with the same name.
+
+        Raises: see `repository`.
+        """
+        return self._ask(repository.name, lambda: _find_pull(repository, branch))
+
+    def publish(self, repository: Repository, wanted: Wanted) -> tuple[Pull, bool]:
+        """Open the pull request or bring it up to date; returns it, and whether it is new.
+
+        Title and labels that people have given it stay.
+
+        Raises: see `repository`.
+        """
+
+        def step() -> tuple[Pull, bool]:
+            pull = _find_pull(repository, wanted.branch)
+            created = pull is None
+            if pull is None:
+                pull = _pull(
+                    repository.handle.create_pull(
+                        base=wanted.base, head=wanted.branch, title=wanted.title, body=wanted.body
+                    )
+                )
+            elif pull.body != wanted.body:
+                pull.handle.edit(body=wanted.body)
+            missing = [label for label in dict.fromkeys(wanted.labels) if label.lower() not in pull.labels]
+            if missing:
+                pull.handle.add_to_labels(*missing)
+            if wanted.comment and not is_said(pull, wanted.comment):
+                pull.handle.create_issue_comment(wanted.comment)
+            return pull, created
+
+        return self._ask(repository.name, step, changes=True)
+
+    def is_current(self, repository: Repository, pull: Pull, wanted: Wanted) -> bool:
+        """Whether nothing of the pull request would change.
+
+        Raises: see `repository`.
+        """
+        if pull.body != wanted.body or not {label.lower() for label in wanted.labels} <= pull.labels:
+            return False
+        return not wanted.comment or self._ask(repository.name, lambda: is_said(pull, wanted.comment))
+
+    def _client(self) -> Any:
+        if self._api is None:
+            from github import Auth, Github
+
+            self._api = Github(
+                auth=Auth.Token(self.token),
+                base_url=self.url,
+                timeout=self._limits.github_timeout,
+                user_agent=f"commodore/{__version__}",
+                per_page=100,
+                retry=None,
+                seconds_between_requests=None,
+                seconds_between_writes=self._limits.github_writes or None,
+            )
+        return self._api
+
+    def _ask(self, name: str, step: Callable[[], _T], *, changes: bool = False) -> _T:
+        """Do a step, again if it failed in a way that may pass."""
+        last = self._limits.github_attempts
+        with self._lock:
+            for attempt in range(1, last + 1):
+                try:
+                    if self._stopping.is_set():
+                        self.wait(0)
+                    return step()
+                except Halt:
+                    raise
+                except Exception as error:  # PyGithub lets those of requests, urllib3 and its own asserts through
+                    asked = pause_asked_for(error, attempt, self._limits)
+                    told = explain(error, name, self.url, changes=changes, asked=asked)
+                    if not isinstance(told, Passing):
+                        raise told from error
+                    if attempt == last or (asked or 0) > self._limits.github_wait:
+                        raise told.error from error
+                pause = self._limits.github_backoff * 2 ** (attempt - 1) if asked is None else asked
+                self._announce(Noted(f"{told}; trying again in {pause:.0f} s ({attempt} of {last - 1})"))
+                self.wait(pause)
+        raise ValueError("github_attempts must be at least 1")
+
+
+def is_said(pull: Pull, comment: str) -> bool:
+    """Whether the pull request has this comment; GitHub may have changed the ends of lines."""
+    wanted = comment.split()
+    return any((each.body or "").split() == wanted for each in pull.handle.get_issue_comments())
+
+
+def _find_pull(repository: Repository, branch: str) -> Pull | None:
+    owner = repository.name.partition("/")[0]
+    for pull in repository.handle.get_pulls(state="open", head=f"{owner}:{branch}"):
+        source = cast("ApiRepository | None", pull.head.repo)  # None: the fork is gone
+        if source is None or source.full_name.lower() != repository.name.lower():
+            continue
+        if pull.head.ref == branch:
+            return _pull(pull)
+    return None
+
+
+def _pull(handle: PullRequest) -> Pull:
+    labels = frozenset(label.name.lower() for label in handle.labels)
+    body = (handle.body or "").replace("\r\n", "\n")
+    [url] = _texts(handle.html_url)
+    return Pull(url, body, labels, handle)
+
+
+def _texts(*values: object) -> tuple[str, ...]:
+    """What PyGithub reads as None where the API's answer lacks it."""
+    texts = tuple(value for value in values if isinstance(value, str) and value and value.isprintable())
+    if len(texts) < len(values):
+        raise ValueError("something is missing in it")
+    return texts
+
+
+def _check_token(token: str | None) -> str:
+    token = (token or "").strip()
+    if not token:
+        raise UsageError(
+            "CMD-SYNC-001",
+            "a token for GitHub is needed",
+            hint="give it in the variable COMMODORE_GITHUB_TOKEN, or with --github-token",
+        )
+    if not _TOKEN.fullmatch(token):
+        raise UsageError(
+            "CMD-SYNC-001",
+            "the token for GitHub holds characters that no token has",
+            hint="give the token itself in COMMODORE_GITHUB_TOKEN or with --github-token",
+        )
+    return token
+
+
+def _check_url(url: str) -> str:
+    try:
+        parts = urlsplit(url)
+        host, _ = parts.hostname, parts.port
+    except ValueError:
+        parts, host = urlsplit(""), None
+    secure = parts.scheme == "https" or (parts.scheme == "http" and host in _LOOPBACK)
+    if not host or not secure or parts.username or parts.password or parts.query or parts.fragment or " " in url:
+        raise UsageError(
+            "CMD-SYNC-007",
+            "the URL of GitHub's API cannot be used: it must begin with https://, and have no user, '?' or '#'",
+            hint="give one like https://github.example.com/api/v3 with --github-url (COMMODORE_GITHUB_URL)",
+        )
+    return url.rstrip("/")

@@ -1,0 +1,95 @@
+"""The list of repositories: one YAML document with a list of `owner/repository` (spec b 7.2)."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import Any
+
+from commodore.authoring.sync.model import Item
+from commodore.errors import InputError, Location, UsageError
+from commodore.events import Announce, Warned
+from commodore.limits import DEFAULT_LIMITS, Limits
+from commodore.manifests import load
+
+_ENTRY = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]*/[A-Za-z0-9._-]+")
+_SHOWN = 100
+
+
+def read_list(path: Path, wanted: str, announce: Announce, *, limits: Limits = DEFAULT_LIMITS) -> list[Item]:
+    """The entries of a list in which the regular expression `wanted` is found, each repository once, in order.
+
+    Entries that name no repository are items with an error, so that one of them does not end the run.
+
+    Raises:
+        InputError: the file cannot be read, or is no list.
+        UsageError: `wanted` is no regular expression.
+    """
+    try:
+        pattern = re.compile(wanted)
+    except (re.error, RecursionError, OverflowError) as error:
+        raise UsageError(
+            "CMD-SYNC-005",
+            f"--filter {wanted!r} is not a regular expression: {error}",
+            hint="a plain part of the name is one; write '.', '+', '*', '(' and '[' as '\\.' and so on",
+        ) from error
+    items: list[Item] = []
+    seen: set[str] = set()
+    for position, entry in enumerate(_entries(path, limits), 1):
+        item = _item(path, position, entry)
+        if not pattern.search(item.name):
+            continue
+        if item.error is None and item.name.lower() in seen:
+            announce(
+                Warned(
+                    "CMD-SYNC-008",
+                    f"entry {position} of {path}, {item.name}, is there more than once",
+                    hint="it is looked at once; remove the others",
+                )
+            )
+            continue
+        seen.add(item.name.lower())
+        items.append(item)
+    return items
+
+
+def _entries(path: Path, limits: Limits) -> list[Any]:
+    try:
+        with path.open("rb") as file:
+            text = file.read(limits.sync_list_bytes + 1)
+    except OSError as error:
+        raise InputError(
+            "CMD-SYNC-002", f"the list {path} cannot be read: {error.strerror}", hint="check its name and permissions"
+        ) from error
+    if len(text) > limits.sync_list_bytes:
+        raise InputError(
+            "CMD-SYNC-002",
+            f"the list {path} has more than {limits.sync_list_bytes} bytes",
+            hint="is it the right file? split it if it is",
+        )
+    content = load(text, place=str(path))
+    if not isinstance(content, list):
+        raise InputError(
+            "CMD-SYNC-003",
+            f"{path} holds a {type(content).__name__.lower()} where a list is expected",
+            hint="write one line per repository, like '- owner/component-name'",
+            locations=[str(path)],
+        )
+    return content
+
+
+def _item(path: Path, position: int, entry: Any) -> Item:
+    if isinstance(entry, str) and _ENTRY.fullmatch(entry) and entry.partition("/")[2] not in (".", "..", ".git"):
+        return Item(position, entry)
+    if isinstance(entry, (dict, list)):
+        shown = f"a {type(entry).__name__}"
+    else:
+        shown = repr("".join(letter if letter.isprintable() else "?" for letter in str(entry)[:_SHOWN]))
+        shown += "" if isinstance(entry, str) else f" (a {type(entry).__name__.lower()})"
+    error = InputError(
+        "CMD-SYNC-004",
+        f"entry {position} of {path}, {shown}, does not name a repository",
+        hint="write it as 'owner/repository'",
+        locations=[Location(str(path))],
+    )
+    return Item(position, shown, error)

@@ -1,0 +1,138 @@
+"""A run over many repositories: clones and updates at the same time, changes on the server one by one (spec b 7)."""
+
+from __future__ import annotations
+
+import contextlib
+import tempfile
+from collections import deque
+from collections.abc import Callable, Generator, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import replace
+from pathlib import Path
+
+from commodore.authoring.sync._templates import SharedTemplates
+from commodore.authoring.sync.clone import GitAccess, check_branch
+from commodore.authoring.sync.github import GitHub
+from commodore.authoring.sync.item import Change, Work, prepare, publish
+from commodore.authoring.sync.list_file import read_list
+from commodore.authoring.sync.model import CHANGED, Halt, Item, ItemResult, SyncRequest, SyncResult
+from commodore.authoring.sync.state import State, open_state
+from commodore.errors import CommodoreError
+from commodore.events import Announce, Noted, StageAdvanced, Warned, stage
+from commodore.git import Children
+from commodore.limits import DEFAULT_LIMITS, Limits
+from commodore.workspace import Workspace, guard_disk, remove_tree
+
+STAGE = "updating repositories"
+
+Report = Callable[[ItemResult], None]
+"""Hears of each result as soon as it is there, in the list's order."""
+
+
+def ignore_result(result: ItemResult) -> None:
+    """Who hears nothing."""
+
+
+def sync_repositories(
+    workspace: Workspace,
+    request: SyncRequest,
+    announce: Announce,
+    *,
+    report: Report = ignore_result,
+    limits: Limits = DEFAULT_LIMITS,
+) -> SyncResult:
+    """Update every repository of a list from its template, and open pull requests with the changes.
+
+    What is wrong with one repository is part of its result and does not end the run. A run that was interrupted is
+    continued by the same request: `.commodore/sync-<digest>.json` in the workspace says what it has finished.
+
+    Raises:
+        UsageError: the token, the API's URL, the branch or the filter cannot be used.
+        InputError: the list cannot be read.
+        EnvironmentFault: the disk failed.
+    """
+    if request.template_version and not request.dry_run:
+        announce(
+            Warned(
+                "CMD-SYNC-009",
+                "--template-version makes this a dry run: pull requests follow the stored version",
+                hint="add --dry-run to say so yourself; to change the stored version, use 'update'",
+            )
+        )
+        request = replace(request, dry_run=True)
+    check_branch(request.branch, limits)
+    github = GitHub(request.github_url, request.token, announce, limits)
+    items = read_list(request.list_file, request.filter, announce, limits=limits)
+    state = open_state(workspace, request, announce, limits=limits)
+    access = GitAccess(github.url, github.token, Children(), limits)
+    with guard_disk(Path(tempfile.gettempdir())):
+        place = Path(tempfile.mkdtemp(prefix="sync-"))
+    try:
+        with stage(announce, STAGE, len(items)), SharedTemplates() as templates:
+            work = Work(request, github, access, templates, place, announce, limits)
+            return _run(work, items, state, report)
+    finally:
+        github.close()
+        remove_tree(place)
+
+
+def _run(work: Work, items: Sequence[Item], state: State, report: Report) -> SyncResult:
+    results: list[ItemResult] = []
+    halted: CommodoreError | None = None
+    try:
+        with contextlib.closing(_results(work, items, state)) as coming:
+            for result in coming:
+                state.add(result)
+                results.append(result)
+                report(result)
+                work.announce(StageAdvanced(STAGE, result.name))
+    except Halt as halt:
+        halted = halt.error
+        for item in items[len(results) :]:
+            result = state.finished.get(item.name) or ItemResult(item.name, "postponed", "the run has ended before it")
+            results.append(result)
+            report(result)
+        return SyncResult(tuple(results), halted)
+    state.remove()
+    return SyncResult(tuple(results))
+
+
+def _results(work: Work, items: Sequence[Item], state: State) -> Generator[ItemResult]:
+    """The result of each item in order; a few items ahead are prepared meanwhile."""
+    pool = ThreadPoolExecutor(work.limits.sync_workers, thread_name_prefix="sync")
+    coming = iter([item for item in items if item.name not in state.finished])
+    ahead: deque[Future[ItemResult | Change]] = deque()
+    changed = 0
+    try:
+        for item in items:
+            if item.name in state.finished:
+                yield state.finished[item.name]
+                continue
+            while len(ahead) < 2 * work.limits.sync_workers and (following := next(coming, None)) is not None:
+                ahead.append(pool.submit(prepare, work, following))
+            try:
+                outcome = ahead.popleft().result()
+                if isinstance(outcome, Change):
+                    changed = _pause(work, changed)
+                    outcome = publish(work, outcome)
+            except CommodoreError as error:
+                outcome = ItemResult(item.name, "failed", error.message, error=error)
+            changed += outcome.status in CHANGED
+            yield outcome
+            remove_tree(work.folder(item))
+    except BaseException:  # Ctrl-C, or nothing more can be done for any of them
+        work.github.stop()
+        work.access.children.end()
+        raise
+    finally:
+        pool.shutdown(wait=True, cancel_futures=True)
+
+
+def _pause(work: Work, changed: int) -> int:
+    """Pause before one more change if a batch is full; returns how many changes there were since the last pause."""
+    request = work.request
+    if request.dry_run or not request.batch_size or not request.pause or changed < request.batch_size:
+        return changed
+    work.announce(Noted(f"pausing for {request.pause:g} s after {changed} changed repositories"))
+    work.github.wait(request.pause)
+    return 0

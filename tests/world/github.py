@@ -1,0 +1,330 @@
+"""A real GitHub on loopback: the few endpoints of its API that syncing needs, and its repositories over HTTP with git.
+
+with GitHubServer(tmp_path / "github") as server:
+    server.repository("acme/component-one", {"README.md": "one\n"})
+    server.script(failing(502), path="/api/v3/repos/acme/component-one")     # fails once, then works
+    ...                                                                       # use server.url and server.token
+    assert server.pulls("acme/component-one")[0]["title"] == "..."
+
+Both the API and git want the token.
+"""
+
+from __future__ import annotations
+
+import base64
+import json
+import os
+import re
+import socketserver
+import subprocess
+import sys
+import threading
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from types import TracebackType
+from typing import Any
+from urllib.parse import parse_qs, unquote, urlsplit
+
+from tests.world.repos import Content, GitWorld, Remote, git
+
+PREFIX = "/api/v3"
+TOKEN = "ghp_VerySecretToken0123456789"
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """One request to the API as it arrived. `body` is its JSON, or None."""
+
+    method: str
+    path: str
+    query: Mapping[str, list[str]]
+    body: Any
+
+
+@dataclass(frozen=True, slots=True)
+class Reply:
+    """An answer of the API: `value` as JSON, or `text` as it is.
+
+    `drop` closes the connection instead; with `after` what was asked for is done, whatever is answered.
+    """
+
+    status: int = 200
+    value: Any = None
+    text: str | None = None
+    headers: Mapping[str, str] = field(default_factory=dict)
+    drop: bool = False
+    delay: float = 0.0
+    after: bool = False
+
+
+def failing(status: int, message: str = "it failed", **headers: str) -> Reply:
+    """A refusal with GitHub's JSON body; `retry_after="1"` becomes the header `Retry-After`."""
+    return Reply(
+        status, {"message": message}, headers={name.replace("_", "-").title(): text for name, text in headers.items()}
+    )
+
+
+@dataclass(slots=True)
+class _Script:
+    reply: Reply
+    left: float
+    method: str | None
+    path: str | None
+
+    def fits(self, request: Request) -> bool:
+        return self.left > 0 and self.method in (None, request.method) and self.path in (None, request.path)
+
+
+@dataclass(slots=True)
+class Hosted:
+    """A repository on the server. `pulls` are as the API gives them, `comments` belong to the pull of that number."""
+
+    remote: Remote
+    archived: bool = False
+    default_branch: str | None = None
+    clone_url: str | None = None
+    pulls: list[dict[str, Any]] = field(default_factory=list)
+    comments: dict[int, list[str]] = field(default_factory=dict)
+
+
+class GitHubServer:
+    """Serves from `with` to the end of the block, in threads of its own. `root` holds the bare repositories."""
+
+    def __init__(self, root: Path) -> None:
+        self.world = GitWorld(root)
+        self.token = TOKEN
+        self.hosted: dict[str, Hosted] = {}
+        self.moved: dict[str, str] = {}
+        self.requests: list[Request] = []
+        self.faults: list[BaseException] = []
+        self.stopping = threading.Event()
+        self._scripts: list[_Script] = []
+        self._lock = threading.Lock()
+        self._http = _Http(self)
+        self._thread = threading.Thread(target=self._http.serve_forever, kwargs={"poll_interval": 0.02})
+
+    @property
+    def site(self) -> str:
+        return f"http://127.0.0.1:{self._http.server_address[1]}"
+
+    @property
+    def url(self) -> str:
+        """The API's URL."""
+        return self.site + PREFIX
+
+    def repository(self, name: str, files: Mapping[str, Content] | None = None, *, branch: str = "master") -> Hosted:
+        """A new repository `owner/name`; without files it is empty."""
+        remote = self.world.remote(name, files, branch=branch)
+        git(remote.path, "config", "http.receivepack", "true")
+        hosted = self.hosted[name] = Hosted(remote)
+        return hosted
+
+    def script(self, *replies: Reply, times: float = 1, method: str | None = None, path: str | None = None) -> None:
+        """Answer coming API requests (of this method, this path without the prefix) by these, each `times` times."""
+        full = None if path is None else PREFIX + path
+        with self._lock:
+            self._scripts += [_Script(reply, times, method, full) for reply in replies]
+
+    def open_pull(
+        self, name: str, branch: str, *, head: str | None = None, body: str = "", **more: Any
+    ) -> dict[str, Any]:
+        """A pull request that somebody has opened; `head` is the repository that its branch is in."""
+        hosted = self.hosted[name]
+        number = len(hosted.pulls) + 1
+        path = f"{self.url}/repos/{name}"
+        pull = {
+            "number": number,
+            "state": "open",
+            "title": "a title",
+            "body": body,
+            "url": f"{path}/pulls/{number}",
+            "issue_url": f"{path}/issues/{number}",
+            "html_url": f"{self.site}/{name}/pull/{number}",
+            "labels": [],
+            "head": {"ref": branch, "repo": {"full_name": head or name, "url": f"{self.url}/repos/{head or name}"}},
+            **more,
+        }
+        hosted.pulls.append(pull)
+        hosted.comments[number] = []
+        return pull
+
+    def pulls(self, name: str) -> list[dict[str, Any]]:
+        return self.hosted[name].pulls
+
+    def writes(self) -> list[str]:
+        """Method and path (without the prefix) of the requests that change something."""
+        asked = [(request.method, request.path.removeprefix(PREFIX)) for request in self.requests]
+        return [f"{method} {path}" for method, path in asked if method != "GET"]
+
+    def __enter__(self) -> GitHubServer:
+        self._thread.start()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, value: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.stopping.set()
+        self._http.shutdown()
+        self._thread.join()
+        self._http.server_close()
+        if kind is None and self.faults:
+            raise self.faults[0]
+
+    def reply_to(self, request: Request, authorization: str) -> Reply:
+        """What to answer, and remember the request."""
+        with self._lock:
+            self.requests.append(request)
+            script = next((each for each in self._scripts if each.fits(request)), None)
+            if script is not None:
+                script.left -= 1
+                if script.reply.after:
+                    self._regular(request)
+                return script.reply
+            if authorization not in (f"token {self.token}", f"Bearer {self.token}"):
+                return failing(401, "Bad credentials")
+            return self._regular(request)
+
+    def _regular(self, request: Request) -> Reply:
+        match = re.fullmatch(rf"{PREFIX}/repos/([^/]+/[^/]+)(/.*)?", request.path)
+        if match is None:
+            return failing(404, "Not Found")
+        name, rest = unquote(match[1]), match[2] or ""
+        if name in self.moved:
+            return Reply(301, headers={"Location": f"{self.url}/repos/{self.moved[name]}{rest}"})
+        hosted = self.hosted.get(name)
+        if hosted is None:
+            return failing(404, "Not Found")
+        if request.method == "GET" and not rest:
+            return Reply(200, self._describe(name, hosted))
+        if rest == "/pulls":
+            return self._pulls(name, hosted, request)
+        match = re.fullmatch(r"/(?:pulls|issues)/(\d+)(/labels|/comments)?", rest)
+        if match is None or int(match[1]) > len(hosted.pulls):
+            return failing(404, "Not Found")
+        return self._pull(hosted, int(match[1]), match[2], request)
+
+    def _describe(self, name: str, hosted: Hosted) -> dict[str, Any]:
+        return {
+            "full_name": name,
+            "url": f"{self.url}/repos/{name}",
+            "clone_url": hosted.clone_url or f"{self.site}/{name}.git",
+            "default_branch": hosted.default_branch or hosted.remote.branch,
+            "archived": hosted.archived,
+        }
+
+    def _pulls(self, name: str, hosted: Hosted, request: Request) -> Reply:
+        if request.method == "GET":
+            owner, _, branch = request.query["head"][0].partition(":")
+            return Reply(200, [each for each in hosted.pulls if _is_from(each, owner, branch)])
+        wanted = request.body
+        if any(
+            each["head"]["ref"] == wanted["head"] and each["head"]["repo"]["full_name"] == name for each in hosted.pulls
+        ):
+            return Reply(
+                422, {"message": "Validation Failed", "errors": [{"message": "A pull request already exists"}]}
+            )
+        if not hosted.remote.sha(wanted["head"], missing=""):
+            return Reply(422, {"message": "Validation Failed", "errors": [{"field": "head", "code": "invalid"}]})
+        given = {"title": wanted["title"], "base": {"ref": wanted["base"]}}
+        return Reply(201, self.open_pull(name, wanted["head"], body=wanted["body"], **given))
+
+    def _pull(self, hosted: Hosted, number: int, part: str | None, request: Request) -> Reply:
+        pull = hosted.pulls[number - 1]
+        if part == "/labels":
+            pull["labels"] += [{"name": label} for label in request.body]
+            return Reply(200, pull["labels"])
+        if part == "/comments":
+            comments = hosted.comments[number]
+            if request.method == "POST":
+                comments.append(request.body["body"])
+                return Reply(201, {"body": comments[-1]})
+            return Reply(200, [{"body": comment} for comment in comments])
+        if request.method == "PATCH":
+            pull.update(request.body)
+        return Reply(200, pull)
+
+
+def _is_from(pull: Mapping[str, Any], owner: str, branch: str) -> bool:
+    head = pull["head"]
+    return bool(pull["state"] == "open" and head["ref"] == branch and head["repo"]["full_name"].startswith(f"{owner}/"))
+
+
+class _Http(ThreadingHTTPServer):
+    daemon_threads = False
+
+    def __init__(self, github: GitHubServer) -> None:
+        self.github = github
+        super().__init__(("127.0.0.1", 0), _Handler)
+
+    def server_bind(self) -> None:
+        socketserver.TCPServer.server_bind(self)  # without the name look-up of HTTPServer
+        self.server_name, self.server_port = "127.0.0.1", int(self.server_address[1])
+
+    def handle_error(self, request: Any, client_address: Any) -> None:
+        fault = sys.exc_info()[1]
+        if fault is not None and not isinstance(fault, OSError):  # clients that go away are not this server's fault
+            self.github.faults.append(fault)
+
+
+class _Handler(BaseHTTPRequestHandler):
+    server: _Http  # HTTP/1.0: each request has a connection of its own, so that none is left open at the end
+
+    def _answer(self) -> None:
+        body = self.rfile.read(int(self.headers.get("Content-Length") or 0))
+        parts = urlsplit(self.path)
+        if not parts.path.startswith(PREFIX):
+            self._git(parts.path, parts.query, body)
+            return
+        request = Request(self.command, parts.path, parse_qs(parts.query), json.loads(body) if body else None)
+        reply = self.server.github.reply_to(request, self.headers.get("Authorization", ""))
+        self.server.github.stopping.wait(reply.delay)
+        if reply.drop:
+            self.close_connection = True
+            return
+        kind = "application/json" if reply.text is None else "text/html"
+        text = json.dumps(reply.value) if reply.text is None else reply.text
+        self._send(reply.status, {"Content-Type": kind, **reply.headers}, text.encode())
+
+    do_GET = do_POST = do_PATCH = _answer  # noqa: N815 - the names that http.server asks for
+
+    def _git(self, path: str, query: str, body: bytes) -> None:
+        """Let git's own server program answer."""
+        github = self.server.github
+        credentials = base64.b64encode(f"x-access-token:{github.token}".encode()).decode()
+        if self.headers.get("Authorization") != f"Basic {credentials}":
+            self._send(401, {"WWW-Authenticate": 'Basic realm="git"'}, b"")
+            return
+        environment = {
+            **os.environ,
+            "GIT_PROJECT_ROOT": str(github.world.root),
+            "GIT_HTTP_EXPORT_ALL": "1",
+            "GIT_PROTOCOL": self.headers.get("Git-Protocol", ""),
+            "HTTP_CONTENT_ENCODING": self.headers.get("Content-Encoding", ""),
+            "PATH_INFO": unquote(path),
+            "QUERY_STRING": query,
+            "REQUEST_METHOD": self.command,
+            "CONTENT_TYPE": self.headers.get("Content-Type", ""),
+            "CONTENT_LENGTH": str(len(body)),
+            "REMOTE_USER": "tess",
+            "REMOTE_ADDR": "127.0.0.1",
+        }
+        answer = subprocess.run(
+            ["git", "http-backend"], input=body, env=environment, capture_output=True, check=False
+        ).stdout
+        head, _, content = answer.partition(b"\r\n\r\n")
+        headers = dict(line.split(": ", 1) for line in head.decode().splitlines() if ": " in line)
+        status = int(headers.pop("Status", "200").split(" ")[0])
+        self._send(status, headers, content)
+
+    def _send(self, status: int, headers: Mapping[str, str], body: bytes) -> None:
+        self.send_response(status)
+        for name, value in headers.items():
+            self.send_header(name, value)
+        self.send_header("Content-Length", str(len(body)))
+        self.end_headers()
+        self.wfile.write(body)
+
+    def log_message(self, format: str, *arguments: object) -> None:
+        """Say nothing; `requests` has it."""
