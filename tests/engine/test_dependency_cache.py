@@ -341,6 +341,12 @@ def test_a_branch_is_asked_for_and_fetched_when_it_moves(runs: Runs, repository:
     assert text(runs.fetch(source(repository, "master"))) == "three"
 
 
+def test_an_annotated_tag_is_the_commit_it_stands_for(runs: Runs, repository: Path) -> None:
+    tagged = git(repository, "rev-parse", "v1^{commit}")
+    assert [text(runs.fetch(source(repository, ref))) for ref in ("v1", tagged)] == ["one", "one"]
+    assert len([call for call in runs.calls("git") if " fetch " in call]) == 1
+
+
 def test_a_full_commit_asks_nobody(runs: Runs, repository: Path) -> None:
     head = git(repository, "rev-parse", "HEAD")
     assert text(runs.fetch(source(repository, head))) == "two"
@@ -351,7 +357,7 @@ def test_a_full_commit_asks_nobody(runs: Runs, repository: Path) -> None:
 def test_what_a_name_means(runs: Runs, repository: Path) -> None:
     """As `git checkout` sees it in a fresh clone: the default branch, then a tag, then another branch."""
     git(repository, "tag", "master", "v1^{}")
-    git(repository, "branch", "v1", "master^{}")
+    git(repository, "branch", "v1", "refs/heads/master")
     git(repository, "branch", "deep/v1", "refs/heads/master")
     wanted = [source(repository, name) for name in ("master", "v1", "deep/v1")]
     expected = [text(runs.fetch(one, cached=False)) for one in wanted]
