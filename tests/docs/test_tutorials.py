@@ -1,0 +1,96 @@
+"""The tutorials can be followed: every command is run, every output that is shown is what comes out."""
+
+from __future__ import annotations
+
+import os
+import shlex
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.docs.tutorials import Command, Done, WriteFile, follow, steps
+from tests.world.cluster import ROOT
+
+TUTORIALS = ROOT / "docs" / "tutorial"
+
+
+@pytest.mark.parametrize("page", ["first-component", "first-package"])
+def test_a_reader_sees_what_the_page_shows(page: str, tmp_path: Path, tmp_path_factory: pytest.TempPathFactory) -> None:
+    programs = tmp_path_factory.mktemp("bin")
+    (programs / "commodore").write_text(f'#!/bin/sh\nexec {shlex.quote(sys.executable)} -m commodore "$@"\n')
+    (programs / "commodore").chmod(0o755)
+    environment = {
+        **os.environ,
+        "PATH": f"{programs}{os.pathsep}{os.environ['PATH']}",
+        "PYTHONPATH": str(ROOT),
+    }
+    done = follow((TUTORIALS / f"{page}.md").read_text(encoding="utf-8"), tmp_path, environment)
+    assert [complaint for one in done if (complaint := one.complaint())] == []
+    programs_run = [one.step.shell.split()[:3] for one in done if isinstance(one.step, Command)]
+    assert ["commodore", page.removeprefix("first-"), "test"] in programs_run
+
+
+def test_every_tutorial_is_followed_somewhere() -> None:
+    """The other one is the subject of tests/examples/test_tutorial.py."""
+    assert sorted(path.stem for path in TUTORIALS.glob("*.md")) == ["first-catalog", "first-component", "first-package"]
+
+
+def test_what_counts_as_a_step() -> None:
+    page = """
+Text with `$ no command`.
+
+```console
+$ one
+output of one
+$ two
+```
+
+```{code-block} yaml
+:caption: folder/file.yml
+a: 1
+```
+
+```yaml
+not: a file
+```
+"""
+    assert list(steps(page)) == [
+        Command("one", "output of one\n"),
+        Command("two", ""),
+        WriteFile("folder/file.yml", "a: 1\n"),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("shown", "printed", "good"),
+    [
+        ("one\n", "one\n", True),
+        ("one\n", "one\ntwo\n", False),
+        ("…\ntwo\n", "zero\none\ntwo\n", True),
+        ("…\ntwo\n", "two\n", True),
+        ("…\ntwo\n", "zero\none\n", False),
+        ("in (0.1 s): [x]\n", "in (12.3 s): [x]\n", True),
+        ("in (0.1 s)\n", "in (0.1 m)\n", False),
+        ("at …/file\n", "at /a/b/file\n", True),
+        ("at …/file\n", "at /a\n/file\n", False),
+    ],
+)
+def test_how_output_is_compared(shown: str, printed: str, good: bool) -> None:
+    assert (Done(Command("x", shown), printed, 1).complaint() == "") == good
+
+
+def test_a_command_without_output_must_succeed() -> None:
+    assert Done(Command("x", ""), "", 0).complaint() == ""
+    assert "exit code 1: why" in Done(Command("x", ""), "why", 1).complaint()
+
+
+def test_a_shell_is_kept_for_the_whole_page(tmp_path: Path) -> None:
+    (tmp_path / "sub").mkdir()
+    page = (
+        "```console\n$ cd sub\n$ export NAME=value\n```\n"
+        "```{code-block} text\n:caption: file\n'quoted' $NAME\n```\n"
+        "```console\n$ cat file; echo $NAME\n'quoted' $NAME\nvalue\n$ false\n```\n"
+    )
+    complaints = [one.complaint() for one in follow(page, tmp_path, os.environ)]
+    assert complaints == ["", "", "", "", "exit code 1: "]
