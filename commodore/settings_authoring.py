@@ -194,7 +194,6 @@ SYNC = (
         "filter",
         ("--filter",),
         "Only repositories in whose OWNER/NAME this regular expression is found.",
-        default="",
         metavar="REGEX",
     ),
     replace(

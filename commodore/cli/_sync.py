@@ -33,7 +33,7 @@ def run_sync(ctx: click.Context, kind: Kind, list_file: Path, values: Mapping[st
         labels=values["pr_label"],
         batch_size=values["pr_batch_size"],
         pause=values["github_pause"],
-        filter=values["filter"],
+        filter=values["filter"] or "",
         template_version=values["template_version"] or None,
         trust_template=values["trust_template"],
         dry_run=values["dry_run"],

@@ -11,7 +11,19 @@ import pytest
 from tests.cli.conftest import commands
 from tests.world.cluster import ROOT
 
-HEAVY = {"kapitan", "reclass_rs", "requests", "rich", "git", "yaml", "_gojsonnet", "cookiecutter", "jinja2", "dotenv"}
+HEAVY = {
+    "kapitan",
+    "reclass_rs",
+    "requests",
+    "rich",
+    "git",
+    "github",
+    "yaml",
+    "_gojsonnet",
+    "cookiecutter",
+    "jinja2",
+    "dotenv",
+}
 
 
 def loaded(arguments: list[str], **environment: str) -> tuple[subprocess.CompletedProcess[str], set[str]]:
