@@ -47,7 +47,8 @@ def show_results(result: SuiteResult, started: datetime, junit: Path | None, con
     counts = Counter(str(case.status) for case in result.cases)
     told = ", ".join(f"{counts[status]} {status}" for status in _COLOURS if counts[status])
     without = "" if result.golden_tests or counts["updated"] else "; there are no golden trees to compare with"
-    console.status(f"{len(result.cases)} test cases of {result.name} in {result.seconds:.1f} s: {told}{without}")
+    cases = f"{len(result.cases)} test case{'' if len(result.cases) == 1 else 's'}"
+    console.status(f"{cases} of {result.name} in {result.seconds:.1f} s: {told}{without}")
     return 0 if result.passed else 1
 
 

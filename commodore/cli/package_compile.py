@@ -43,4 +43,5 @@ def package_compile(ctx: click.Context, /, path: Path, test_class: str, **values
     )
     with console.working():
         compiled = compile_package(request, console.announce)
-    console.status(f"Compiled package {request.source.name} to {path / 'compiled'}: {len(compiled)} instances")
+    instances = f"{len(compiled)} instance{'' if len(compiled) == 1 else 's'}"
+    console.status(f"Compiled package {request.source.name} to {path / 'compiled'}: {instances}")

@@ -69,7 +69,7 @@ def test_what_people_and_ci_are_shown(demo: TestedComponent, tmp_path: Path) -> 
     assert lines[0].startswith("differs  defaults (")
     assert lines[1:4] == ["  ~ text: demo/demo/config.yaml", "      @@ -1 +1,6 @@", "      -was: different"]
     assert lines[-2] == "finding: ConfigMap demo in demo/demo/config.yaml has no namespace [CMD-TEST-021] (defaults)"
-    assert "1 test cases of demo in" in shown.stderr
+    assert "1 test case of demo in" in shown.stderr
     assert shown.stderr.rstrip().endswith("1 differs")
     (failure,) = ElementTree.parse(tmp_path / "results.xml").getroot().iter("failure")
     assert failure.get("type") == "differs"
