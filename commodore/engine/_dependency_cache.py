@@ -20,12 +20,21 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+from commodore.errors import EnvironmentFault
 from commodore.git import redact
 from commodore.limits import Limits
 from commodore.workspace import remove_tree, write_atomically
 
 _STAGING = "new-"
 _EXACT = re.compile(r"v?(0|[1-9][0-9]*)(\.(0|[1-9][0-9]*)){2}(-[0-9A-Za-z.-]+)?(\+[0-9A-Za-z.-]+)?")
+
+
+class _Refused(Exception):
+    """A tree that is not cached."""
+
+
+_NOT_KEPT = (_Refused, OSError, EnvironmentFault)
+"""What lets a dependency be fetched again the next time, and does not matter otherwise."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,7 +102,7 @@ class DependencyCache:
     def add(self, key: CacheKey, folder: Path) -> None:
         """Keep a copy of `folder`. Nothing happens if it is too large, holds devices, or another process was faster."""
         entry = self._entry(key)
-        with contextlib.suppress(OSError, _Refused), self._staging() as staging:
+        with contextlib.suppress(*_NOT_KEPT), self._staging() as staging:
             fresh = staging / "entry"
             fresh.mkdir()
             digest = _Copy(self._limits).perform(folder, fresh / "content")
@@ -109,7 +118,7 @@ class DependencyCache:
             fresh.rename(entry)
 
     def _evict(self, entry: Path) -> None:
-        with contextlib.suppress(OSError), self._staging() as staging:
+        with contextlib.suppress(*_NOT_KEPT), self._staging() as staging:
             entry.rename(staging / "damaged")
 
     def _entry(self, key: CacheKey) -> Path:
@@ -128,10 +137,6 @@ class DependencyCache:
             yield folder
         finally:
             remove_tree(folder)
-
-
-class _Refused(Exception):
-    """A tree that is not cached."""
 
 
 class _Copy:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import resource
 import shutil
 import stat
 import subprocess
@@ -158,6 +159,20 @@ def test_leftovers_of_killed_runs(cache: DependencyCache, tree: Path, tmp_path: 
     cache.add(KEY, tree)
     assert not old.exists()
     assert young.exists()
+
+
+def test_a_disk_that_becomes_full(cache: DependencyCache, tree: Path, tmp_path: Path) -> None:
+    """What does not fit is not kept, and does not stop a run."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
+    (tree / "übung").write_bytes(b"")
+    (tree / "sub" / "run.sh").write_text("")
+    resource.setrlimit(resource.RLIMIT_FSIZE, (10, hard))
+    try:
+        cache.add(KEY, tree)  # the record is what is too large here
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
+    assert not list((tmp_path / "cache").glob("*/*"))
+    assert not cache.copy(KEY, tmp_path / "copy")
 
 
 def test_a_disk_that_refuses_is_an_empty_cache(tree: Path, tmp_path: Path) -> None:
