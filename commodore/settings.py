@@ -305,6 +305,7 @@ PACKAGE_COMPILE = (
         default=False,
     ),
     FETCH_DEPENDENCIES,
+    FORCE,
     Setting(
         "keep_dir",
         ("-k", "--keep-dir/--no-keep-dir"),

@@ -32,7 +32,7 @@ from commodore.stages.compiling import CompileOptions, compile_instances
 from commodore.stages.components import fetch_components, write_hierarchy
 from commodore.stages.packages import fetch_packages
 from commodore.stages.publishing import write_references
-from commodore.workspace import Workspace, copy_tree, replace_tree
+from commodore.workspace import Workspace, copy_tree, is_inside, replace_tree
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,7 +69,10 @@ class PackageSource:
 
 @dataclass(frozen=True, slots=True)
 class PackageCompile:
-    """What to compile and how. `workspace` of None is a throw-away one; the result lies in `output/compiled`."""
+    """What to compile and how. `workspace` of None is a throw-away one; the result lies in `output/compiled`.
+
+    With `force`, local changes in the workspace's checkouts make way (spec b 4.2, weak points).
+    """
 
     source: PackageSource
     values: tuple[Path, ...]
@@ -77,6 +80,7 @@ class PackageCompile:
     workspace: Path | None = None
     keep: bool = False
     local: bool = False
+    force: bool = False
     facts: Facts = field(default_factory=Facts)
     options: CompileOptions = field(default_factory=CompileOptions)
 
@@ -97,7 +101,7 @@ def compile_package(
         workspace.locked(limits),
     ):
         store = RepositoryStore(workspace.repositories, announce=announce, limits=limits, offline=request.local)
-        fetcher = Fetcher(workspace, store, announce, limits, local=request.local)
+        fetcher = Fetcher(workspace, store, announce, limits, force=request.force, local=request.local)
         components, inventory = render_package(fetcher, request.source, request.values, request.facts)
         if request.options.fetch:
             bundle_libraries(fetcher, components, inventory)
@@ -141,6 +145,13 @@ def render_package(
 @contextlib.contextmanager
 def _workspace(request: PackageCompile, announce: Announce) -> Iterator[Workspace]:
     if request.workspace is not None:
+        if is_inside(request.workspace, request.source.directory):
+            raise InputError(
+                "CMD-AUT-011",
+                f"the working directory {request.workspace} lies in the package that is compiled",
+                hint="give --tmp-dir a folder outside of it",
+                locations=[str(request.workspace)],
+            )
         yield Workspace.at(request.workspace)
     elif request.keep:
         folder = tempfile.mkdtemp(prefix="package-")

@@ -38,6 +38,7 @@ def package_compile(ctx: click.Context, /, path: Path, test_class: str, **values
         workspace=None if tmp_dir is None else working_dir(ctx) / tmp_dir,
         keep=values["keep_dir"],
         local=values["local"],
+        force=values["force"],
         facts=read_facts(values, console),
         options=CompileOptions(fetch=fetch, processes=values["processes"], verbose=console.verbosity >= 3),
     )

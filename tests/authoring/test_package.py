@@ -174,6 +174,19 @@ def test_local_mode_in_a_kept_folder(world: PackageWorld, tmp_path: Path, monkey
     assert "43" in defaults.read_text(encoding="utf-8")
     assert world.data() == {"answer": "43"}
 
+    forced = world.compile("--tmp-dir", "kept", "--force")  # as the hint of the refusal says
+    assert (forced.code, forced.warnings) == (0, ["CMD-GIT-045"]), forced.stderr
+    assert world.data() == {"answer": "42"}
+
+
+@pytest.mark.parametrize("place", ["", "kept"])
+def test_a_working_directory_in_the_package(world: PackageWorld, place: str) -> None:
+    """Each would contain the other."""
+    before = snapshot(world.folder)
+    result = world.compile("--tmp-dir", str(world.folder / place))
+    assert (result.code, result.error["code"]) == (1, "CMD-AUT-011")
+    assert snapshot(world.folder) == before
+
 
 def test_fetching_cannot_be_left_out_elsewhere(world: PackageWorld) -> None:
     result = world.compile("-F")
