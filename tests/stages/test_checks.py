@@ -28,6 +28,31 @@ def test_libraries_and_aliases_reach_other_components(world: ClusterWorld) -> No
     assert sorted(path.name for path in folder.iterdir()) == ["common.libsonnet", "maker.libsonnet"]
 
 
+def test_libraries_declare_no_interface(world: ClusterWorld) -> None:
+    """C55: every file of `lib/` can be imported as it is, on any level and of any kind, with all its fields."""
+    world.component(
+        "maker",
+        {
+            "lib/maker-parts/deep/part.libsonnet": "{ _inner:: 'field', part: 1 }",
+            "lib/maker-number.json": "[2]",
+            "lib/maker.txt": "text",
+        },
+    )
+    world.component(
+        "user",
+        {
+            "component/main.jsonnet": """
+              local part = import 'lib/maker-parts/deep/part.libsonnet';
+              local more = { number: import 'lib/maker-number.json', text: importstr 'lib/maker.txt' };
+              { out: part + more + { inner: part._inner } }
+            """
+        },
+    )
+    result = world.compile()
+    assert (result.code, result.warnings) == (0, []), result.stderr
+    assert world.manifest("user/out.yaml") == {"inner": "field", "number": [2], "part": 1, "text": "text"}
+
+
 def test_libraries_of_foreign_names(world: ClusterWorld) -> None:
     """C50, C52, C53: all wrong libraries of a run are reported."""
     alias = {"library_aliases": {"b-lib.libsonnet": "a.libsonnet", "shared.libsonnet": "a.libsonnet"}}
