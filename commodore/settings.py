@@ -108,14 +108,14 @@ API_TOKEN = Setting(
 OIDC_DISCOVERY_URL = Setting(
     "oidc_discovery_url",
     ("--oidc-discovery-url",),
-    "OIDC discovery URL of the identity provider. Read by the API's own hints when it is not given.",
+    "OIDC discovery URL of the identity provider. Accepted, but not used as long as there is no login.",
     environment="COMMODORE_OIDC_DISCOVERY_URL",
     metavar="URL",
 )
 OIDC_CLIENT = Setting(
     "oidc_client",
     ("--oidc-client",),
-    "OIDC client name.",
+    "OIDC client name. Accepted, but not used as long as there is no login.",
     environment="COMMODORE_OIDC_CLIENT",
     metavar="TEXT",
 )

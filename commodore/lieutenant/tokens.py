@@ -36,7 +36,7 @@ def resolve_token(
     Args:
         given: what the user gave: a token, or the path of a file that holds one. Blank text counts as nothing.
         api_url: the API's URL as the user spelt it; the cache is keyed by it.
-        cache_file: where `commodore login` keeps tokens.
+        cache_file: where tokens of logins are kept (spec a 11.2).
         announce: hears of expired tokens.
         now: seconds since the epoch.
 
@@ -55,7 +55,7 @@ def resolve_token(
     if expired or cached is not None:
         which = "given" if expired else "of the last login"
         announce(
-            Warned("CMD-API-051", f"the API token {which} has expired", hint="get a new one, with `commodore login`")
+            Warned("CMD-API-051", f"the API token {which} has expired", hint="get a new one from your identity provider")
         )
     return None
 

@@ -85,7 +85,7 @@ def test_without_an_api(call: Call) -> None:
     assert "--api-url" in err
     code, _, err = call("catalog", "list", "--api-url", "https://api.example.com")
     assert code == 2
-    assert "commodore login" in err
+    assert "--api-token" in err
 
 
 def test_a_token_in_a_file(call: Call, api: LieutenantServer, tmp_path: Path) -> None:

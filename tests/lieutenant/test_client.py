@@ -100,7 +100,7 @@ def test_missing_url_and_token() -> None:
                 error = failure(lambda asking=asking: asking.clusters())  # type: ignore[misc]
                 assert isinstance(error, UsageError)
                 assert error.code == "CMD-API-003"
-                assert "commodore login" in error.hint
+                assert "--api-token" in error.hint
                 assert "COMMODORE_API_TOKEN" in error.hint
         assert api.requests == []
 

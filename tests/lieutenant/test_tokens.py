@@ -124,7 +124,7 @@ def test_an_expired_token_alone_is_none_and_announced(tmp_path: Path) -> None:
     (event,) = heard
     assert isinstance(event, Warned)
     assert event.code == "CMD-API-051"
-    assert "commodore login" in event.hint
+    assert "new one" in event.hint
     assert expired not in event.message + event.hint
 
 
