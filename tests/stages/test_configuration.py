@@ -26,3 +26,17 @@ def test_a_checkout_that_is_missing_in_local_mode(world: ClusterWorld) -> None:
     result = world.compile("--local")
     assert (result.code, result.warnings) == (0, ["CMD-DEP-040", "CMD-DEP-044"])
     assert sorted(path.name for path in (world.work / "compiled").iterdir()) == ["kept"]
+
+
+def test_untracked_configuration_is_refused_unless_forced(world: ClusterWorld) -> None:
+    """Nobody else could compile it again (spec a 7.1 step 2); with --force it stays and is compiled."""
+    world.component("c-one")
+    assert world.compile().code == 0
+    stray = world.work / "inventory" / "classes" / "global" / "stray.yml"
+    stray.write_text("parameters: {}\n")
+    result = world.compile()
+    assert (result.code, result.error["code"]) == (4, "CMD-INV-031")
+    assert "stray.yml" in result.error["message"]
+    forced = world.compile("--force")
+    assert (forced.code, "CMD-INV-030" in forced.warnings) == (0, True)
+    assert stray.exists()
