@@ -76,6 +76,16 @@ def test_several_errors_are_raised_together() -> None:
     assert together.value.message == "one; two; three"
 
 
+def test_equal_errors_are_raised_once() -> None:
+    one = InputError("CMD-X-001", "one", locations=["a"])
+    with pytest.raises(InputError) as alone:
+        raise_all([one, InputError("CMD-X-001", "one", locations=["a"])])
+    assert alone.value is one
+    with pytest.raises(Findings) as both:
+        raise_all([one, InputError("CMD-X-001", "one", locations=["b"])])
+    assert len(both.value.errors) == 2
+
+
 def test_findings_without_errors_are_a_mistake() -> None:
     with pytest.raises(ValueError, match="without errors"):
         Findings([])

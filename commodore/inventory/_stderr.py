@@ -10,7 +10,7 @@ import tempfile
 import threading
 from collections.abc import Iterator
 
-_KNOWN = re.compile(rb"ignore missing class |\[(?:WARN|INFO|ERROR)\] |Missing class '|Building inventory|Inventory ")
+_KNOWN = re.compile(rb"ignore missing class |\[WARN\] |Missing class '|While initializing global thread pool")
 _PANIC = re.compile(rb"\n?thread '[^\n]*' (?:\(\d+\) )?panicked at .*", re.DOTALL)
 _ONE_AT_A_TIME = threading.Lock()  # the descriptor belongs to the process, so that two redirections would cross
 

@@ -84,7 +84,6 @@ def _render(
 ) -> tuple[ClassFiles, Rendered]:
     import reclass_rs
 
-    _set_threads()
     inventory = inventory.absolute()  # reclass-rs takes the other two paths relative to it
     with _translated(ClassFiles.found(inventory, {})):
         reclass = reclass_rs.Reclass(
@@ -98,6 +97,7 @@ def _render(
         files.order(target)  # classes in a loop would end the process: reclass-rs follows them until its stack is full
     try:
         with _translated(files), captured() as warnings:
+            _set_threads()
             return files, render(reclass)
     finally:
         for line in warnings:
@@ -117,7 +117,7 @@ def _node(files: ClassFiles, name: str, raw: dict[str, Any], announce: Announce)
 
 @functools.cache
 def _set_threads() -> None:
-    """reclass-rs takes its thread count once per process and says so on stderr when asked again."""
+    """reclass-rs takes its thread count once per process, and complains on stderr if somebody has set it already."""
     import reclass_rs
 
     usable = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 0

@@ -284,6 +284,19 @@ class TestStandardError:
         assert capfd.readouterr().err == "still here\n"
         assert [len(one.heard) for one in hierarchies] == [5, 5, 5, 5]
 
+    def test_threads_that_somebody_else_has_counted(self, tmp_path: Path) -> None:
+        """reclass-rs complains when its threads are counted a second time, as Kapitan in the same process would."""
+        Hierarchy(tmp_path).target("classes: [a]").classes({"a.yml": "parameters: {x: 1}"})
+        code = (
+            "from pathlib import Path\nimport reclass_rs\nreclass_rs.Reclass.set_thread_count(1)\n"
+            "reclass_rs.Reclass('inventory').inventory()\n"
+            "from commodore.inventory import render_node\n"
+            "print(render_node(Path('inventory'), 'cluster').parameters['x'])"
+        )
+        environment = {**os.environ, "PYTHONPATH": str(Path(__file__).parents[2])}
+        result = subprocess.run([sys.executable, "-c", code], capture_output=True, cwd=tmp_path, env=environment)
+        assert (result.stdout, result.stderr) == (b"1\n", b"")
+
     def test_without_one(self, tmp_path: Path) -> None:
         Hierarchy(tmp_path).target("classes: [a]").classes({"a.yml": "parameters: {x: 1}"})
         code = (
