@@ -289,7 +289,7 @@ class TestStandardError:
         Hierarchy(tmp_path).target("classes: [a]").classes({"a.yml": "parameters: {x: 1}"})
         code = (
             "from pathlib import Path\nimport reclass_rs\nreclass_rs.Reclass.set_thread_count(1)\n"
-            "reclass_rs.Reclass('inventory').inventory()\n"
+            "reclass_rs.Reclass('inventory', 'targets', 'classes').inventory()\n"
             "from commodore.inventory import render_node\n"
             "print(render_node(Path('inventory'), 'cluster').parameters['x'])"
         )
