@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from commodore.cli.console import Console, console_of, printable, working_dir
+from commodore.errors import Findings
 
 if TYPE_CHECKING:
     from commodore.authoring import Kind
@@ -56,7 +57,9 @@ def _reporter(console: Console) -> Callable[[ItemResult], None]:
         if console.log_format == "json":
             console.result(json.dumps(item.as_dict(), sort_keys=True))
         elif item.error is not None:
-            console.error(item.error)
+            for error in item.error.errors if isinstance(item.error, Findings) else (item.error,):
+                named = error.message if item.name in error.message else f"{item.name}: {error.message}"
+                console.error(type(error)(error.code, named, hint=error.hint, locations=error.locations))
 
     return report
 

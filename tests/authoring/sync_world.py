@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import functools
+import os
+import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
@@ -15,7 +18,7 @@ from commodore.limits import Limits
 from commodore.workspace import Workspace
 from tests.authoring import template_world
 from tests.world.github import GitHubServer
-from tests.world.repos import Content, GitWorld, Remote, git
+from tests.world.repos import Content, GitWorld, Remote, Script, git
 
 BRANCH = "template-sync"
 QUICK = Limits(github_writes=0, github_backoff=0.01, github_limited=0.01, github_wait=5, github_attempts=3)
@@ -33,10 +36,15 @@ class SyncWorld:
 
     def component(self, slug: str, files: dict[str, Content] | None = None, *, owner: str = "acme") -> str:
         """A component made from the template as it is now, with changes of its author, and its place in the list."""
-        folder = template_world.make(self.root / "authors", self.template, slug)
         name = f"{owner}/component-{slug}"
-        hosted = self.server.repository(name)
-        git(folder, "push", "--quiet", hosted.remote.url, "master")
+        first, made = seed()
+        if self.template.sha("main") == first:
+            changed = {path: _replaced(content, slug, self.template.url) for path, content in made.items()}
+            hosted = self.server.repository(name, changed)
+        else:
+            folder = template_world.make(self.root / "authors", self.template, slug)
+            hosted = self.server.repository(name)
+            git(folder, "push", "--quiet", hosted.remote.url, "master")
         if files:
             hosted.remote.commit(files)
         self.names.append(name)
@@ -77,6 +85,26 @@ class SyncWorld:
     @property
     def state(self) -> list[Path]:
         return sorted((self.root / "work" / ".commodore").glob("sync-*.json"))
+
+
+_SLUG, _URL = "seed-slug", "seed-url"
+
+
+@functools.cache
+def seed() -> tuple[str, dict[str, Content]]:
+    """The template's first commit, and a component made from it once for all tests, as rendering takes its time."""
+    with tempfile.TemporaryDirectory(prefix="seed-") as place:
+        template = template_world.template(GitWorld(Path(place) / "remotes"))
+        folder = template_world.make(Path(place), template, _SLUG)
+        made: dict[str, Content] = {}
+        for path in git(folder, "ls-files").splitlines():
+            text = (folder / path).read_text(encoding="utf-8").replace(template.url, _URL)
+            made[path] = Script(text) if os.access(folder / path, os.X_OK) else text
+        return template.sha("main"), made
+
+
+def _replaced(content: Content, slug: str, url: str) -> Content:
+    return content.replace(_SLUG, slug).replace(_URL, url) if isinstance(content, str) else content
 
 
 @contextmanager

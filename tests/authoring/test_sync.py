@@ -173,6 +173,9 @@ def test_one_failure_does_not_end_the_run(world: SyncWorld) -> None:
     result = world.sync()
     assert [item.name for item in result.items] == ["'no-repository'", broken, refused, fine]
     assert codes(result) == ["CMD-SYNC-004", "CMD-TPL-011", "CMD-SYNC-012", None]
+    assert result.items[1].reason.startswith(f"{broken}/.cruft.json cannot be used")
+    assert result.items[1].error is not None
+    assert [str(location) for location in result.items[1].error.locations] == [f"{broken}/.cruft.json"]
     assert "not today" in result.items[2].reason
     assert result.items[3].status == "created"
     assert dict(result.counts()) == {"created": 1, "failed": 3}
@@ -348,7 +351,10 @@ def test_a_damaged_state_is_no_obstacle(world: SyncWorld, content: str) -> None:
     assert world.warnings == ["CMD-SYNC-014"]
 
 
-def test_ctrl_c_keeps_what_is_finished(world: SyncWorld) -> None:
+def test_ctrl_c_keeps_what_is_finished(world: SyncWorld, monkeypatch: pytest.MonkeyPatch) -> None:
+    temporary = world.root / "temporary"
+    temporary.mkdir()
+    monkeypatch.setattr(tempfile, "tempdir", str(temporary))
     first, second = world.component("one"), world.component("two")
     world.server.script(failing(503), times=math.inf, path=f"/repos/{second}")
 
@@ -361,7 +367,7 @@ def test_ctrl_c_keeps_what_is_finished(world: SyncWorld) -> None:
             Workspace.at(world.root / "work"), world.request(), world.heard.append, report=press, limits=slow
         )
     assert [item["name"] for item in json.loads(world.state[0].read_text(encoding="utf-8"))["items"]] == [first]
-    assert list(Path(tempfile.gettempdir()).glob("sync-*")) == []
+    assert list(temporary.iterdir()) == []
 
 
 def test_the_token_is_on_no_command_line_and_in_no_file(world: SyncWorld, monkeypatch: pytest.MonkeyPatch) -> None:

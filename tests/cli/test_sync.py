@@ -109,6 +109,15 @@ def test_without_a_token(call: Call, world: SyncWorld, monkeypatch: pytest.Monke
     assert "--github-token" in err
 
 
+def test_errors_name_the_repository(call: Call, world: SyncWorld) -> None:
+    name = world.component("foo")
+    world.advance()
+    code, _, err = call("component", "sync", listed(world))
+    assert code == 1
+    assert f"error: {name}: the template " in err
+    assert "[CMD-TPL-020]" in err
+
+
 def test_a_run_that_ends_early_is_an_error_of_the_surroundings(call: Call, world: SyncWorld) -> None:
     world.component("foo")
     world.component("bar")

@@ -17,7 +17,7 @@ from commodore.authoring.sync.item import Change, Work, prepare, publish
 from commodore.authoring.sync.list_file import read_list
 from commodore.authoring.sync.model import CHANGED, Halt, Item, ItemResult, SyncRequest, SyncResult
 from commodore.authoring.sync.state import State, open_state
-from commodore.errors import CommodoreError
+from commodore.errors import CommodoreError, Findings
 from commodore.events import Announce, Noted, StageAdvanced, Warned, stage
 from commodore.git import Children
 from commodore.limits import DEFAULT_LIMITS, Limits
@@ -66,7 +66,7 @@ def sync_repositories(
     state = open_state(workspace, request, announce, limits=limits)
     access = GitAccess(github.url, github.token, Children(), limits)
     with guard_disk(Path(tempfile.gettempdir())):
-        place = Path(tempfile.mkdtemp(prefix="sync-"))
+        place = Path(tempfile.mkdtemp(prefix="sync-")).resolve()
     try:
         with stage(announce, STAGE, len(items)), SharedTemplates() as templates:
             work = Work(request, github, access, templates, place, announce, limits)
@@ -116,7 +116,8 @@ def _results(work: Work, items: Sequence[Item], state: State) -> Generator[ItemR
                     changed = _pause(work, changed)
                     outcome = publish(work, outcome)
             except CommodoreError as error:
-                outcome = ItemResult(item.name, "failed", error.message, error=error)
+                told = _about(error, str(work.folder(item)), item.name)
+                outcome = ItemResult(item.name, "failed", told.message, error=told)
             changed += outcome.status in CHANGED
             yield outcome
             remove_tree(work.folder(item))
@@ -126,6 +127,15 @@ def _results(work: Work, items: Sequence[Item], state: State) -> Generator[ItemR
         raise
     finally:
         pool.shutdown(wait=True, cancel_futures=True)
+
+
+def _about(error: CommodoreError, folder: str, name: str) -> CommodoreError:
+    """The same error, naming the repository instead of the temporary folder of its clone."""
+    if isinstance(error, Findings):
+        return Findings(_about(one, folder, name) for one in error.errors)
+    locations = [replace(each, place=each.place.replace(folder, name)) for each in error.locations]
+    message, hint = (text.replace(folder, name) for text in (error.message, error.hint))
+    return type(error)(error.code, message, hint=hint, locations=locations)
 
 
 def _pause(work: Work, changed: int) -> int:
