@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Sequence
+from typing import ClassVar
 
 import yaml
 
@@ -14,6 +15,9 @@ _STYLES = {"literal": "|", "folded": ">", "double-quotes": '"'}
 
 class _IndentedDumper(yaml.SafeDumper):
     """PyYAML's dumper with list items indented below their key (spec c 6.1)."""
+
+    # Kapitan registers one for its enumerations on PyYAML's own dumper; what is written must not depend on who did what.
+    yaml_multi_representers: ClassVar[dict[type, object]] = {}
 
     def increase_indent(self, flow: bool = False, indentless: bool = False) -> None:
         super().increase_indent(flow, False)
