@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Sequence
-from typing import ClassVar
+from collections.abc import Callable, Sequence
+from typing import Any, ClassVar
 
 import yaml
+from yaml.representer import BaseRepresenter
 
 from commodore.errors import InputError
 
@@ -16,8 +17,8 @@ _STYLES = {"literal": "|", "folded": ">", "double-quotes": '"'}
 class _IndentedDumper(yaml.SafeDumper):
     """PyYAML's dumper with list items indented below their key (spec c 6.1)."""
 
-    # Kapitan registers one for its enumerations on PyYAML's own dumper; what is written must not depend on who did what.
-    yaml_multi_representers: ClassVar[dict[type, object]] = {}
+    # Kapitan registers one for its enumerations on the dumper of PyYAML itself, which must not decide what is written.
+    yaml_multi_representers: ClassVar[dict[type[Any], Callable[[BaseRepresenter, Any], yaml.Node]]] = {}
 
     def increase_indent(self, flow: bool = False, indentless: bool = False) -> None:
         super().increase_indent(flow, False)
