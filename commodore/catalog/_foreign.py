@@ -20,6 +20,7 @@ from commodore.limits import DEFAULT_LIMITS, Limits
 
 OWNED_FOLDERS: Final = ("manifests", "refs")
 _OUTPUT: Final = "refs/commodore/output"
+_INSTALLING: Final = ".git/commodore-installing"
 _SHOWN: Final = 3
 
 
@@ -42,9 +43,16 @@ def commit_of(folder: Path, name: str, limits: Limits) -> str:
     return run(arguments, cwd=folder, timeout=limits.git_timeout, check=False).text
 
 
+def announce_output(folder: Path) -> None:
+    """Note that output is about to be put into the working copy, in case the run is killed before it is recorded."""
+    if (folder / ".git").is_dir():
+        (folder / _INSTALLING).touch()
+
+
 def record_output(folder: Path, limits: Limits) -> None:
     """Remember that what is in the working copy now is the output of this run."""
     run(["update-ref", _OUTPUT, _snapshot(folder, limits)], cwd=folder, timeout=limits.git_timeout)
+    (folder / _INSTALLING).unlink(missing_ok=True)
 
 
 def keep_foreign(folder: Path, *, url: str | None, announce: events.Announce, limits: Limits) -> None:
@@ -54,7 +62,7 @@ def keep_foreign(folder: Path, *, url: str | None, announce: events.Announce, li
         folder: the clone; one that is no clone (yet) has nothing to keep.
         url: the remote whose newest commit is about to replace everything; None in local mode, where only what the
             compiler owns is replaced.
-        announce: hears CMD-CAT-012 if something was kept.
+        announce: hears CMD-CAT-012 if something was kept; of what a killed run left, only a note.
         limits: how long git may take.
 
     Raises:
@@ -88,6 +96,9 @@ def keep_foreign(folder: Path, *, url: str | None, announce: events.Announce, li
     arguments = ["commit-tree", "--no-gpg-sign", *(["-p", head] if head else []), "-m", "what made way", snapshot]
     commit = run(arguments, cwd=folder, timeout=limits.git_timeout, environment=environment).text
     [ref] = keep_commits(folder, [commit], limits.git_timeout)
+    if (folder / _INSTALLING).exists():
+        announce(events.Noted(f"what an interrupted run has left in {folder} makes way and is kept under {ref}"))
+        return
     announce(
         events.Warned(
             "CMD-CAT-012",

@@ -12,7 +12,14 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from commodore import events
-from commodore.catalog._foreign import commit_of, differing_paths, is_owned, keep_foreign, record_output
+from commodore.catalog._foreign import (
+    announce_output,
+    commit_of,
+    differing_paths,
+    is_owned,
+    keep_foreign,
+    record_output,
+)
 from commodore.catalog.changes import ChangeSummary, describe
 from commodore.errors import EnvironmentFault, PolicyError
 from commodore.git import (
@@ -130,6 +137,7 @@ def install(workspace: Workspace, manifests: Path, refs: Path) -> None:
     # Replaced trees go out of the catalog: if this process is killed here, nothing of them is ever staged.
     with workspace.staging("replaced") as replaced, guard_disk(workspace.catalog):
         workspace.catalog.mkdir(parents=True, exist_ok=True)
+        announce_output(workspace.catalog)
         _swap(((manifests, workspace.manifests), (refs, workspace.refs)), replaced)
 
 

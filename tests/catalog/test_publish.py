@@ -224,6 +224,17 @@ class TestNothingIsLost:
         assert discarded(run.workspace) == []
         assert run.push({"a.yaml": "a: 4\n"}).pushed
 
+    def test_what_a_killed_run_has_installed_is_kept_without_a_warning(self, run: Run) -> None:
+        """Killed between the swap of the trees and their recording: it is nobody's work, but nobody can be sure."""
+        run.compile({"a.yaml": "half-way\n"})
+        assert run.push({"a.yaml": "a: 4\n"}).pushed
+        assert run.heard.codes == []
+        (ref,) = discarded(run.workspace)
+        assert git(run.workspace.catalog, "show", f"{ref}:manifests/a.yaml") == "half-way"
+        (run.workspace.catalog / "manifests/a.yaml").write_text("by hand\n")
+        run.push({"a.yaml": "a: 5\n"})
+        assert run.heard.codes == ["CMD-CAT-012"]
+
     def test_edits_by_hand_are_kept(self, run: Run) -> None:
         stage(run.compile({"a.yaml": "a: 2\n", "b.yaml": "b\n"}, {"x/key": "ref\n"}))
         catalog = run.workspace.catalog
