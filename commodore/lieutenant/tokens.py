@@ -55,7 +55,9 @@ def resolve_token(
     if expired or cached is not None:
         which = "given" if expired else "of the last login"
         announce(
-            Warned("CMD-API-051", f"the API token {which} has expired", hint="get a new one from your identity provider")
+            Warned(
+                "CMD-API-051", f"the API token {which} has expired", hint="get a new one from your identity provider"
+            )
         )
     return None
 
