@@ -220,7 +220,10 @@ class TestAliases:
 
 
 class TestTakeover:
-    """C54: c2 may use c1's name if it replaces c1, and c1 is not deployed or is deprecated in favour of c2."""
+    """C54: c2 may use c1's name if it replaces c1, and c1 is not deployed or is deprecated in favour of c2.
+
+    Spec b 8, row 8.
+    """
 
     def resolve(self, root: Path, *, replaces: bool, deployed: bool, **c1: Any) -> tuple[list[str], list[Event]]:
         aliases = {"c1.libsonnet": "c2.libsonnet"}

@@ -58,7 +58,10 @@ def test_normal_form(url: str, normal: str) -> None:
     ],
 )
 def test_push_url(url: str, pushed: str | None) -> None:
-    """C25: HTTP(S) is pushed by SSH; C26: without user info; C27: without the port; C28: others are left alone."""
+    """C25: HTTP(S) is pushed by SSH; C26: without user info; C27: without the port; C28: others are left alone.
+
+    Spec b 8, row 6.
+    """
     assert push_url(url) == pushed
 
 

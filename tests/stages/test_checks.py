@@ -54,7 +54,10 @@ def test_libraries_declare_no_interface(world: ClusterWorld) -> None:
 
 
 def test_libraries_of_foreign_names(world: ClusterWorld) -> None:
-    """C50, C52, C53: all wrong libraries of a run are reported."""
+    """C50, C52, C53: all wrong libraries of a run are reported.
+
+    Spec b 8, row 7.
+    """
     alias = {"library_aliases": {"b-lib.libsonnet": "a.libsonnet", "shared.libsonnet": "a.libsonnet"}}
     world.component("a", {"lib/a.libsonnet": "{}", "lib/stray.libsonnet": "{}"}, metadata=alias)
     world.component("b", {"lib/b.libsonnet": "{}"}, metadata={"library_aliases": {"shared.libsonnet": "b.libsonnet"}})
