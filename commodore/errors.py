@@ -75,6 +75,11 @@ class CommodoreError(Exception):
         """Errors cross process borders (workers), so they pickle with all their fields."""
         return _rebuild, (type(self), self.code, self.message, self.hint, self.locations)
 
+    def about(self, subject: str = "", *, at: Sequence[Location | str] = ()) -> CommodoreError:
+        """The same error with its message put under a subject, and with further places after its own."""
+        message = f"{subject}: {self.message}" if subject else self.message
+        return type(self)(self.code, message, hint=self.hint, locations=[*self.locations, *at])
+
     def as_dict(self) -> dict[str, Any]:
         """The error as JSON-ready data, for machine-readable output."""
         return {
@@ -139,6 +144,10 @@ class Findings(CommodoreError):
 
     def __reduce__(self) -> tuple[Any, ...]:
         return Findings, (self.errors,)
+
+    def about(self, subject: str = "", *, at: Sequence[Location | str] = ()) -> CommodoreError:
+        """The same errors, each of them put under the subject."""
+        return Findings(error.about(subject, at=at) for error in self.errors)
 
 
 def _rebuild(

@@ -91,7 +91,7 @@ def _placed(error: CommodoreError, place: EntryPlace, at: list[Location]) -> Com
     """The same error, with the entry named, unless it was."""
     if error.message.startswith("instance "):
         return error
-    return type(error)(error.code, f"{place}: {error.message}", hint=error.hint, locations=[*error.locations, *at])
+    return error.about(str(place), at=at)
 
 
 def _text(error: BaseException) -> str:

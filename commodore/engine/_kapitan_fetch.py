@@ -78,7 +78,7 @@ def _explain(error: Exception, first: Dependency) -> CommodoreError:
     chart = f" {first.fields['chart_name']} {first.fields['version'] or 'latest'}" if first.kind == "helm" else ""
     message = f"cannot fetch the {first.kind} dependency{chart} from {redact(first.source)}"
     if isinstance(error, CommodoreError):
-        return type(error)(error.code, f"{message}: {error.message}", hint=error.hint, locations=error.locations)
+        return error.about(message)
     reason = redact_text(_reason(error))
     if isinstance(error, GitSubdirNotFoundError):
         return InputError("CMD-ENG-026", f"{message}: {reason}", hint="check the dependency's subdir and ref")

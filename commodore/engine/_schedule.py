@@ -213,7 +213,7 @@ class Schedule:
                 self._errors.setdefault((run.key, name), [])
             if names:
                 told = ", ".join(map(repr, names))
-                self._errors[run.key, names[0]].append(_prefixed(error, f"instance {told}: ") if prefix else error)
+                self._errors[run.key, names[0]].append(error.about(f"instance {told}") if prefix else error)
 
     def _release(self, unit: Unit) -> None:
         if not self._missing[unit]:
@@ -237,10 +237,6 @@ def slowest_first(work: Sequence[tuple[Run, Nodes]], durations: Mapping[Path, Ma
         for name in run.jobs:
             ranks[run.key, name] = (1, -known[name]) if name in known else (0, -len(list(_input_paths(nodes[name]))))
     return lambda unit: ranks[unit]
-
-
-def _prefixed(error: CommodoreError, prefix: str) -> CommodoreError:
-    return type(error)(error.code, prefix + error.message, hint=error.hint, locations=error.locations)
 
 
 def _names_dependencies(node: Mapping[str, Any]) -> bool:

@@ -175,7 +175,5 @@ def run_filters(filters: tuple[Filter, ...], node: Mapping[str, Any], run: Run, 
                 job = run.jobs[instance]
                 run_jsonnet_filter(jsonnet_file(found, job), folder, found.arguments, node, run, job, confinement)
         except CommodoreError as error:
-            raise type(error)(
-                error.code, f"{found}: {error.message}", hint=error.hint, locations=error.locations
-            ) from error
+            raise error.about(str(found)) from error
     return notes

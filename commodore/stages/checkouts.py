@@ -84,9 +84,7 @@ class Fetcher:
             moving = " (a branch, which moves)" if revision.kind == "branch" else ""
             self.announce(Noted(f"{what} {spec.name}: {spec.version}{moving} is {revision.sha}", level=1))
         except CommodoreError as error:
-            raise type(error)(
-                error.code, f"{what} {spec.name!r}: {error.message}", hint=error.hint, locations=error.locations
-            ) from error
+            raise error.about(f"{what} {spec.name!r}") from error
         return _confined(Dependency(spec.name, spec, checkout), what)
 
     def _open(self, spec: DependencySpec, folder: Path, what: str) -> Dependency | None:

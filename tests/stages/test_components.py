@@ -269,3 +269,17 @@ def test_a_path_that_does_not_exist_or_leaves_its_repository(world: ClusterWorld
     result = world.compile()
     assert [error["code"] for error in result.errors] == ["CMD-DEP-041", "CMD-DEP-042"]
     assert result.code == 4
+
+
+def test_changes_and_commits_of_one_component_are_reported_together(world: ClusterWorld) -> None:
+    """Both would be lost, and each error names the component."""
+    world.component("app", data={"answer": "42"})
+    assert world.compile().code == 0
+    checkout = world.work / "dependencies" / "app"
+    (checkout / "class" / "app.yml").write_text("parameters: {}\n")
+    git(checkout, "commit", "--quiet", "--all", "--message", "mine")
+    (checkout / "class" / "defaults.yml").write_text("parameters: {}\n")
+    result = world.compile()
+    assert result.code == 4
+    assert [error["code"] for error in result.errors] == ["CMD-GIT-040", "CMD-GIT-041"]
+    assert all(error["message"].startswith("component 'app': ") for error in result.errors)

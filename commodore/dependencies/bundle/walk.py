@@ -24,7 +24,7 @@ from commodore.dependencies.bundle.jsonnetfile import (
 )
 from commodore.dependencies.bundle.remotes import check_name
 from commodore.dependencies.bundle.sources import LibrarySources, Wanted
-from commodore.errors import CommodoreError, Findings, InputError, Location, PolicyError, raise_all
+from commodore.errors import CommodoreError, InputError, Location, PolicyError, raise_all
 from commodore.limits import DEFAULT_LIMITS, Limits
 from commodore.workspace import is_inside
 
@@ -304,7 +304,5 @@ def _asker(package: Package) -> str:
 
 def _required_by(error: CommodoreError, package: Package, place: str) -> CommodoreError:
     """The same error, saying which package is concerned and which file asks for it."""
-    if isinstance(error, Findings):
-        return Findings(_required_by(one, package, place) for one in error.errors)
     where = f"{place}: {package.name}" + (f", required by {_asker(package)}" if package.required_by else "")
-    return type(error)(error.code, error.message, hint=error.hint, locations=[*error.locations, where])
+    return error.about(at=[where])
