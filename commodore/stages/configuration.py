@@ -73,21 +73,19 @@ def open_configuration(fetcher: Fetcher, tenant: str) -> Configuration:
     """The two repositories as the last run left them, for local mode.
 
     Raises:
-        CommodoreError: removed variables.
+        CommodoreError: a checkout is missing, or removed variables.
     """
     workspace = fetcher.workspace
     with stage(fetcher.announce, "opening configuration", total=2):
         folders = (workspace.global_config, workspace.tenant_config(tenant))
-        checkouts = (open_checkout(folder, url="", version="") for folder in folders if folder.is_dir())
-        try:
-            configuration = Configuration(*checkouts)
-        except TypeError:
+        if missing := [str(folder) for folder in folders if not folder.is_dir()]:
             raise PolicyError(
                 "CMD-INV-013",
                 "the checkout of the global defaults or of the tenant's configuration is missing",
                 hint="run once without --local",
-                locations=[str(folder) for folder in folders if not folder.is_dir()],
-            ) from None
+                locations=missing,
+            )
+        configuration = Configuration(*(open_checkout(folder, url="", version="") for folder in folders))
         return _begin_hierarchy(fetcher, configuration)
 
 
