@@ -9,7 +9,8 @@ from typing import Any
 import click
 from click.core import ParameterSource
 
-from commodore.settings import VERBOSE, Setting, Settings, Source, Value
+from commodore.settings.common import VERBOSE
+from commodore.settings.model import Setting, Settings, Source, Value
 
 
 def options(*settings: Setting) -> Callable[[Callable[..., Any]], Callable[..., Any]]:

@@ -11,7 +11,7 @@ import click
 from commodore.cli._options import options
 from commodore.cli._template_choices import diff_lines, read_choices
 from commodore.cli.console import console_of, paint, working_dir
-from commodore.settings_authoring import (
+from commodore.settings.authoring import (
     COMPONENT_DELETE,
     COMPONENT_NEW,
     COMPONENT_UPDATE,

@@ -15,7 +15,8 @@ from commodore.cli._lieutenant import connect, read_dynamic_facts
 from commodore.cli._options import options
 from commodore.cli.console import Console, console_of, paint, printable, working_dir
 from commodore.events import Warned
-from commodore.settings import CATALOG_COMPILE, CATALOG_LIST, LOCAL_FETCH_WARNING
+from commodore.settings.catalog import CATALOG_COMPILE, CATALOG_LIST
+from commodore.settings.common import LOCAL_FETCH_WARNING
 
 if TYPE_CHECKING:
     from commodore.catalog import CatalogChange

@@ -12,7 +12,7 @@ from commodore.cli._lazy import LazyCommand, LazyGroup
 from commodore.cli._options import options
 from commodore.cli.console import console_of
 from commodore.events import Warned
-from commodore.settings import COMPONENT_COMPILE
+from commodore.settings.compile import COMPONENT_COMPILE
 
 
 @click.group(

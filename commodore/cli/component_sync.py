@@ -9,7 +9,7 @@ import click
 
 from commodore.cli._options import options
 from commodore.cli._sync import run_sync
-from commodore.settings_authoring import SYNC
+from commodore.settings.authoring import SYNC
 
 
 @click.command("sync")

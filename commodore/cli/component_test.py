@@ -12,7 +12,7 @@ from commodore.cli._facts import read_facts
 from commodore.cli._options import options
 from commodore.cli._results import check_options, show_results
 from commodore.cli.console import console_of
-from commodore.settings import COMPONENT_TEST
+from commodore.settings.compile import COMPONENT_TEST
 
 
 @click.command("test")

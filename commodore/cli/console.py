@@ -16,7 +16,7 @@ import click
 
 from commodore.errors import CommodoreError, Findings
 from commodore.events import Event, Noted, StageAdvanced, StageFinished, StageStarted, Warned
-from commodore.settings import Settings
+from commodore.settings.model import Settings
 
 LogFormat = Literal["text", "json"]
 

@@ -16,7 +16,8 @@ from commodore.cli._lazy import LazyCommand, LazyGroup, PipeClosed
 from commodore.cli._options import gather, options
 from commodore.cli.console import Console
 from commodore.errors import CommodoreError, EnvironmentFault, InputError, InternalError, UsageError
-from commodore.settings import ENVIRONMENT_PREFIX, LOG_FORMAT, QUIET, REQUEST_TIMEOUT, WORKING_DIR
+from commodore.settings.common import LOG_FORMAT, QUIET, REQUEST_TIMEOUT, WORKING_DIR
+from commodore.settings.model import ENVIRONMENT_PREFIX
 
 GLOBAL = (WORKING_DIR, REQUEST_TIMEOUT, QUIET, LOG_FORMAT)
 

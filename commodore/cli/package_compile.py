@@ -11,7 +11,8 @@ from commodore.cli._facts import read_facts
 from commodore.cli._options import options
 from commodore.cli.console import console_of, working_dir
 from commodore.events import Warned
-from commodore.settings import LOCAL_FETCH_WARNING, PACKAGE_COMPILE
+from commodore.settings.common import LOCAL_FETCH_WARNING
+from commodore.settings.compile import PACKAGE_COMPILE
 
 
 @click.command("compile")

@@ -10,7 +10,7 @@ import click
 from commodore import __version__
 from commodore.cli._options import options
 from commodore.cli.console import console_of
-from commodore.settings import VERSION
+from commodore.settings.common import VERSION
 
 
 @click.command("version")

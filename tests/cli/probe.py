@@ -10,7 +10,8 @@ import click
 from commodore.cli._lazy import LazyCommand, LazyGroup
 from commodore.cli._options import options
 from commodore.cli.console import console_of
-from commodore.settings import API, DYNAMIC_FACTS, FORCE
+from commodore.settings.catalog import DYNAMIC_FACTS
+from commodore.settings.common import API, FORCE
 
 ENTRY = LazyCommand("tests.cli.probe:group", "Tell how it was called.")
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from commodore.settings import Setting
+from commodore.settings.model import Setting
 
 _AUTOMERGE_LISTS = (
     ("patch_block", "automerge-patch-block", "whose patches are not merged automatically"),

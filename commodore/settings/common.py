@@ -1,0 +1,118 @@
+"""Options of the whole program, and those that several groups of commands share."""
+
+from __future__ import annotations
+
+from commodore.settings.model import Setting
+
+WORKING_DIR = Setting(
+    "working_dir",
+    ("-d", "--working-dir"),
+    "The folder that everything is read from and written to. It is created when it is needed.",
+    kind="path",
+    default=".",
+    environment="COMMODORE_WORKING_DIR",
+    metavar="DIR",
+)
+REQUEST_TIMEOUT = Setting(
+    "request_timeout",
+    ("--request-timeout",),
+    "Seconds that one request to the Lieutenant API may take.",
+    kind="seconds",
+    default=5,
+    environment="COMMODORE_REQUEST_TIMEOUT",
+)
+VERBOSE = Setting(
+    "verbose", ("-v", "--verbose"), "Say more; repeat it up to three times to say still more.", kind="count", default=0
+)
+QUIET = Setting("quiet", ("-q", "--quiet"), "Say only warnings and errors.", kind="switch", default=False)
+LOG_FORMAT = Setting(
+    "log_format",
+    ("--log-format",),
+    "How progress, warnings and errors are written to standard error: for people, or one JSON object a line.",
+    kind="choice",
+    choices=("text", "json"),
+    default="text",
+)
+
+API_URL = Setting(
+    "api_url", ("--api-url",), "URL of the Lieutenant API.", environment="COMMODORE_API_URL", metavar="URL"
+)
+API_TOKEN = Setting(
+    "api_token",
+    ("--api-token",),
+    "Token for the Lieutenant API, or the path of a file that holds it.",
+    environment="COMMODORE_API_TOKEN",
+    metavar="TOKEN",
+    secret=True,
+)
+OIDC_DISCOVERY_URL = Setting(
+    "oidc_discovery_url",
+    ("--oidc-discovery-url",),
+    "OIDC discovery URL of the identity provider. Accepted, but not used as long as there is no login.",
+    environment="COMMODORE_OIDC_DISCOVERY_URL",
+    metavar="URL",
+)
+OIDC_CLIENT = Setting(
+    "oidc_client",
+    ("--oidc-client",),
+    "OIDC client name. Accepted, but not used as long as there is no login.",
+    environment="COMMODORE_OIDC_CLIENT",
+    metavar="TEXT",
+)
+API = (API_URL, API_TOKEN, OIDC_DISCOVERY_URL, OIDC_CLIENT)
+
+CLUSTER_FILE = Setting(
+    "cluster_file",
+    ("--cluster-file",),
+    "Take the cluster's facts from this file instead of the Lieutenant API. Nothing is reported then.",
+    kind="file",
+    metavar="FILE",
+)
+FETCH_DEPENDENCIES = Setting(
+    "fetch_dependencies",
+    ("--fetch-dependencies/--no-fetch-dependencies", " /-F"),
+    "Fetch Jsonnet and Kapitan dependencies. Only local mode can do without.",
+    kind="switch",
+    default=True,
+)
+LOCAL_FETCH_WARNING = "--no-fetch-dependencies has no effect without --local; dependencies are fetched"
+FORCE = Setting(
+    "force",
+    ("--force/--no-force",),
+    "Discard local changes in checkouts. What is discarded is kept under refs/commodore/discarded.",
+    kind="switch",
+    default=False,
+)
+PROCESSES = Setting(
+    "processes",
+    ("--processes",),
+    "Worker processes that compile; 0 means one per usable CPU.",
+    kind="integer",
+    default=0,
+)
+VALUES = Setting(
+    "values",
+    ("-f", "--values"),
+    "Class file with parameters; may be repeated, later ones win.",
+    kind="file",
+    multiple=True,
+    metavar="FILE",
+)
+MADE_UP_FACTS = (
+    Setting(
+        "facts_file",
+        ("--facts",),
+        "YAML file with the maps `facts` and `dynamic_facts` of the made-up cluster.",
+        kind="file",
+        metavar="FILE",
+    ),
+    Setting("fact", ("--fact",), "A fact of the made-up cluster.", metavar="KEY=VALUE", multiple=True),
+    Setting(
+        "dynamic_fact",
+        ("--dynamic-fact",),
+        "A dynamic fact of the made-up cluster; KEY may be a path with dots, a VALUE beginning with 'json:' is JSON.",
+        metavar="KEY=VALUE",
+        multiple=True,
+    ),
+)
+VERSION = (Setting("out", ("-o", "--out"), "Output format.", kind="choice", choices=("text", "json"), default="text"),)

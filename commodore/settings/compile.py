@@ -1,0 +1,115 @@
+"""Options of compiling and testing single components and packages."""
+
+from __future__ import annotations
+
+from commodore.settings.common import FETCH_DEPENDENCIES, FORCE, MADE_UP_FACTS, PROCESSES, VALUES
+from commodore.settings.model import Setting
+
+COMPONENT_COMPILE = (
+    VALUES,
+    *MADE_UP_FACTS,
+    Setting("alias", ("-a", "--alias"), "Instance name to compile the component as.", metavar="ALIAS"),
+    Setting(
+        "search_paths",
+        ("-J", "--search-paths"),
+        "Further folder to search for Jsonnet files; may be repeated.",
+        kind="folder",
+        multiple=True,
+        metavar="DIR",
+    ),
+    Setting(
+        "output", ("-o", "--output"), "Folder that gets compiled/<instance>.", kind="path", default="./", metavar="DIR"
+    ),
+    Setting(
+        "repo_directory",
+        ("-r", "--repo-directory"),
+        "Without effect; accepted for old scripts.",
+        kind="path",
+        metavar="DIR",
+    ),
+    Setting(
+        "name",
+        ("-n", "--name"),
+        "Name of the component; by default its folder's name without 'component-'.",
+        metavar="NAME",
+    ),
+    PROCESSES,
+)
+PACKAGE_COMPILE = (
+    VALUES,
+    *MADE_UP_FACTS,
+    Setting(
+        "local",
+        ("--local",),
+        "Compile with the dependencies that are in the folder given with --tmp-dir.",
+        kind="switch",
+        default=False,
+    ),
+    FETCH_DEPENDENCIES,
+    FORCE,
+    Setting(
+        "keep_dir",
+        ("-k", "--keep-dir/--no-keep-dir"),
+        "Keep the temporary working directory.",
+        kind="switch",
+        default=False,
+    ),
+    Setting(
+        "tmp_dir",
+        ("--tmp-dir",),
+        "Work in this folder, and keep it; relative to the working directory.",
+        kind="path",
+        metavar="PATH",
+    ),
+    PROCESSES,
+)
+TEST_CASES = (
+    Setting(
+        "case",
+        ("--case",),
+        "Run only this test case; may be repeated.",
+        metavar="NAME",
+        multiple=True,
+    ),
+    Setting(
+        "update",
+        ("--update",),
+        "Make what the cases render now their golden trees.",
+        kind="switch",
+        default=False,
+    ),
+    Setting(
+        "strict",
+        ("--strict",),
+        "Let a case fail for what the checks of its objects and references find.",
+        kind="switch",
+        default=False,
+    ),
+    Setting("junit", ("--junit",), "Write the results to this file as JUnit XML.", kind="path", metavar="FILE"),
+)
+COMPONENT_TEST = (
+    *TEST_CASES,
+    *MADE_UP_FACTS,
+    Setting(
+        "alias",
+        ("-a", "--alias"),
+        "Instance name to compile all cases as, instead of the one that their golden trees are of.",
+        metavar="ALIAS",
+    ),
+    Setting(
+        "search_paths",
+        ("-J", "--search-paths"),
+        "Further folder to search for Jsonnet files; may be repeated.",
+        kind="folder",
+        multiple=True,
+        metavar="DIR",
+    ),
+    Setting(
+        "name",
+        ("-n", "--name"),
+        "Name of the component; by default its folder's name without 'component-'.",
+        metavar="NAME",
+    ),
+    PROCESSES,
+)
+PACKAGE_TEST = (*TEST_CASES, *MADE_UP_FACTS, PROCESSES)

@@ -1,0 +1,59 @@
+"""What an option is, and what it was given."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Literal
+
+Kind = Literal["text", "switch", "count", "integer", "seconds", "path", "folder", "file", "choice"]
+Source = Literal["command line", "environment", "default"]
+
+ENVIRONMENT_PREFIX = "COMMODORE"
+
+
+@dataclass(frozen=True, slots=True)
+class Setting:
+    """One option.
+
+    `flags` as typed (`--push`, or `--force/--no-force` for a pair); `kind` says what its value is (a `folder` or
+    `file` must exist); `multiple` options repeat; a `secret` value is never shown.
+    """
+
+    name: str
+    flags: tuple[str, ...]
+    help: str
+    kind: Kind = "text"
+    default: Any = None
+    environment: str | None = None
+    metavar: str | None = None
+    choices: tuple[str, ...] = ()
+    multiple: bool = False
+    secret: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Value:
+    """What an option was given, and from where, so that a message can say which knob to turn."""
+
+    setting: Setting
+    value: Any
+    source: Source
+
+    def describe(self) -> str:
+        """The option and its source in words, for messages; never the value of a secret."""
+        shown = "…" if self.setting.secret else repr(self.value)
+        return f"{self.setting.flags[-1].split('/')[0]} = {shown} ({self.source})"
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """The options of one invocation, by name."""
+
+    values: Mapping[str, Value]
+
+    def __getitem__(self, name: str) -> Any:
+        return self.values[name].value
+
+    def source(self, name: str) -> Source:
+        return self.values[name].source
