@@ -8,7 +8,10 @@ from collections import defaultdict
 from collections.abc import Iterator
 from pathlib import Path
 
+import pytest
+
 from commodore import errors
+from commodore.error_pages import EXIT_CODES, find_error_page, normalize_code, read_error_rooms
 
 ROOT = Path(__file__).resolve().parent.parent
 SOURCE = ROOT / "commodore"
@@ -79,6 +82,58 @@ def test_every_heading_is_a_code_with_a_title() -> None:
     for path in DOCS.glob("[A-Z]*.md"):
         headings = re.findall(r"^## .*$", path.read_text(encoding="utf-8"), re.MULTILINE)
         assert [heading for heading in headings if not SECTION.match(heading)] == [], path.name
+
+
+def test_every_section_says_who_has_to_act() -> None:
+    """Below its heading: `*input error, exit code 1*`, and so on for the families of errors, `*warning*`, `*finding*`."""
+    known = {f"*{family} error, exit code {code}*" for family, code in EXIT_CODES.items()} | {"*warning*", "*finding*"}
+    wrong = {}
+    for path in DOCS.glob("[A-Z]*.md"):
+        _, *found = re.split(r"^## (CMD-\S+?): .*$", path.read_text(encoding="utf-8"), flags=re.MULTILINE)
+        for code, text in zip(found[::2], found[1::2], strict=True):
+            line = text.strip().partition("\n")[0]
+            if line not in known:
+                wrong[code] = line
+    assert wrong == {}, f"the line below the heading must be one of {sorted(known)}"
+
+
+def test_sections_name_the_family_of_the_source() -> None:
+    named = {page.code: page.family for room in read_error_rooms() for page in room.pages}
+    wrong = {}
+    for path in SOURCE.rglob("*.py"):
+        for code, kind in errors_made(ast.parse(path.read_text(encoding="utf-8"))):
+            family = getattr(errors, kind).family
+            if named[code] != family:
+                wrong[code] = f"{named[code]} in the page, {family} in {path.name}"
+    assert wrong == {}
+
+
+def test_the_pages_as_data_are_the_sections() -> None:
+    rooms = read_error_rooms()
+    assert [(room.name, page.code) for room in rooms for page in room.pages] == sections()
+    for room in rooms:
+        assert room.title
+        for page in room.pages:
+            assert page.paragraphs, f"{page.code} has no text"
+            assert page.exit_code == EXIT_CODES.get(page.family)
+
+
+@pytest.mark.parametrize("spelling", ["CMD-DEP-012", "cmd-dep-012", "dep-012", "dep-12", "DEP012", "[CMD-DEP-012]"])
+def test_a_code_is_found_however_it_is_spelt(spelling: str) -> None:
+    assert normalize_code(spelling) == "CMD-DEP-012"
+    page = find_error_page(spelling)
+    assert (page.code, page.family, page.exit_code) == ("CMD-DEP-012", "input", 1)
+
+
+@pytest.mark.parametrize(
+    ("wanted", "hint"),
+    [("CMD-DEP-999", "CMD-DEP-0"), ("CMD-DPE-012", "CMD-DEP-012"), ("nonsense", "lists all codes"), ("", "lists all")],
+)
+def test_an_unknown_code_gets_a_suggestion(wanted: str, hint: str) -> None:
+    with pytest.raises(errors.InputError, match="there is no error code") as caught:
+        find_error_page(wanted)
+    assert caught.value.code == "CMD-CLI-060"
+    assert hint in caught.value.hint
 
 
 def test_each_code_has_one_error_class() -> None:

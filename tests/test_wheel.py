@@ -35,6 +35,21 @@ def test_the_wheel_holds_everything_under_the_package(wheel: zipfile.ZipFile, tr
     assert tracked - set(wheel.namelist()) == set()
 
 
+def test_the_wheel_holds_the_pages_about_error_codes(wheel: zipfile.ZipFile, tmp_path: Path) -> None:
+    wheel.extractall(tmp_path / "site")
+    show = "from commodore.error_pages import find_error_page; print(find_error_page('DEP-12').title)"
+    done = subprocess.run(
+        [sys.executable, "-P", "-c", f"import sys; sys.path.insert(0, sys.argv[1]); {show}", str(tmp_path / "site")],
+        cwd=tmp_path,
+        check=True,
+        capture_output=True,
+        text=True,
+    )
+    assert done.stdout == "included but not described\n"
+    pages = {path.name: path.read_bytes() for path in (ROOT / "docs" / "reference" / "errors").glob("*.md")}
+    assert {name: wheel.read(f"commodore/error-pages/{name}") for name in pages} == pages
+
+
 def test_modes_survive(wheel: zipfile.ZipFile, tracked: set[str]) -> None:
     modes = {name: stat.S_IMODE(wheel.getinfo(name).external_attr >> 16) for name in tracked}
     assert modes == {name: 0o755 if os.access(ROOT / name, os.X_OK) else 0o644 for name in tracked}
