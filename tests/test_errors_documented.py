@@ -85,7 +85,7 @@ def test_every_heading_is_a_code_with_a_title() -> None:
 
 
 def test_every_section_says_who_has_to_act() -> None:
-    """Below its heading: `*input error, exit code 1*`, and so on for the families of errors, `*warning*`, `*finding*`."""
+    """Below its heading: `*input error, exit code 1*` and so on for the families, `*warning*`, `*finding*`."""
     known = {f"*{family} error, exit code {code}*" for family, code in EXIT_CODES.items()} | {"*warning*", "*finding*"}
     wrong = {}
     for path in DOCS.glob("[A-Z]*.md"):

@@ -6,6 +6,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import click
+from click.shell_completion import CompletionItem
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -21,6 +22,20 @@ def complete_clusters(ctx: click.Context, _parameter: click.Parameter, incomplet
         return []
     found = (cluster.get("id") for cluster in clusters)
     return sorted(name for name in found if isinstance(name, str) and name.startswith(incomplete))
+
+
+def complete_error_codes(_ctx: click.Context, _parameter: click.Parameter, incomplete: str) -> list[CompletionItem]:
+    """The error codes that begin with what is typed, with their titles; `dep` stands for `CMD-DEP`."""
+    from commodore.error_pages import read_error_rooms
+    from commodore.errors import CommodoreError
+
+    typed = incomplete.upper()
+    wanted = typed if "CMD-".startswith(typed[:4]) else f"CMD-{typed}"
+    try:
+        pages = [page for room in read_error_rooms() for page in room.pages]
+    except (CommodoreError, OSError):
+        return []
+    return [CompletionItem(page.code, help=page.title) for page in pages if page.code.startswith(wanted)]
 
 
 def _clusters(given: Mapping[str, Any]) -> list[dict[str, Any]]:

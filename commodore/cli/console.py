@@ -20,6 +20,7 @@ from commodore.settings.model import Settings
 
 LogFormat = Literal["text", "json"]
 
+_CLI_CODES = "CMD-CLI-"  # what is wrong with a command line, its message and hint say in full
 _CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
 
 
@@ -40,6 +41,7 @@ class Console:
         self.err: IO[str] = sys.stderr
         self._progress: Any = None
         self._tasks: dict[str, Any] = {}
+        self._explained = False
 
     def announce(self, event: Event) -> None:
         """The listener that library functions are given."""
@@ -58,8 +60,9 @@ class Console:
                 self._stage(event)
 
     def error(self, error: CommodoreError) -> None:
-        """Show one error, or all of several."""
-        for one in error.errors if isinstance(error, Findings) else (error,):
+        """Show one error, or all of several. A person is told, once, where to read more."""
+        errors = error.errors if isinstance(error, Findings) else (error,)
+        for one in errors:
             if self.log_format == "json":
                 self._json({"event": "Error", **one.as_dict()})
                 continue
@@ -68,6 +71,10 @@ class Console:
                 self._say(f"  at {printable(str(location))}")
             if one.hint:
                 self._say(f"  hint: {printable(one.hint)}")
+        explained = next((one.code for one in errors if not one.code.startswith(_CLI_CODES)), "")
+        if explained and not self._explained and self.log_format == "text" and self.err.isatty():
+            self._explained = True
+            self._say(click.style(f"explain: commodore explain {explained}", dim=True))
 
     def aborted(self) -> None:
         """Say that the user has ended the run."""

@@ -30,6 +30,7 @@ CONTEXT = {"help_option_names": ["-h", "--help"], "max_content_width": 100, "aut
     lazy={
         "catalog": LazyCommand("commodore.cli.catalog:catalog", "Compile, list and clean cluster catalogs."),
         "component": LazyCommand("commodore.cli.component:component", "Work on components."),
+        "explain": LazyCommand("commodore.cli.explain:explain", "Say what an error code means."),
         "package": LazyCommand("commodore.cli.package:package", "Work on configuration packages."),
         "version": LazyCommand("commodore.cli.version:version", "Show versions of commodore and its tools."),
     },

@@ -116,3 +116,13 @@ MADE_UP_FACTS = (
     ),
 )
 VERSION = (Setting("out", ("-o", "--out"), "Output format.", kind="choice", choices=("text", "json"), default="text"),)
+EXPLAIN = (
+    Setting(
+        "out",
+        ("-o", "--output"),
+        "Output format.",
+        kind="choice",
+        choices=("text", "json", "markdown"),
+        default="text",
+    ),
+)
