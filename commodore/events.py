@@ -39,6 +39,46 @@ class StageAdvanced(Event):
 
 
 @dataclass(frozen=True, slots=True)
+class TaskBegun(Event):
+    """A task was handed to a worker process. With `TaskEnded` it is told for traces of a run, and to nobody else.
+
+    Args:
+        task: `inspect` (read an instance's dependencies), `fetch` (dependencies) or `compile`.
+        item: the instance; the sources of a fetch.
+        place: the folder that the instance's output is for. `task`, `item` and `place` are a task's identity.
+        instances: those that the task is for.
+    """
+
+    task: str
+    item: str
+    place: str
+    instances: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class TaskEnded(Event):
+    """A task of a worker process has ended.
+
+    Args:
+        task: as in `TaskBegun`, like `item` and `place`.
+        worker: the worker's number; workers count from 0.
+        started: when it was begun, on the clock of `time.perf_counter`, which is one for all processes of a machine.
+        seconds: how long it took.
+        parts: what it consisted of, one after another: name and seconds.
+        failed: whether there were errors.
+    """
+
+    task: str
+    item: str
+    place: str
+    worker: int
+    started: float
+    seconds: float
+    parts: tuple[tuple[str, float], ...] = ()
+    failed: bool = False
+
+
+@dataclass(frozen=True, slots=True)
 class Warned(Event):
     """Something a user should look at, though the run goes on."""
 
@@ -53,6 +93,18 @@ class Noted(Event):
 
     message: str
     level: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class PageToVisit(Event):
+    """A page that a person must visit before the run can go on. It is shown even if quiet.
+
+    `code` is to be entered there, if it is not empty; `opened` says that a browser was started already.
+    """
+
+    url: str
+    code: str = ""
+    opened: bool = False
 
 
 Announce = Callable[[Event], None]

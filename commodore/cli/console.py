@@ -15,7 +15,17 @@ from typing import IO, Any, Literal
 import click
 
 from commodore.errors import CommodoreError, Findings
-from commodore.events import Event, Noted, StageAdvanced, StageFinished, StageStarted, Warned
+from commodore.events import (
+    Event,
+    Noted,
+    PageToVisit,
+    StageAdvanced,
+    StageFinished,
+    StageStarted,
+    TaskBegun,
+    TaskEnded,
+    Warned,
+)
 from commodore.settings.model import Settings
 
 LogFormat = Literal["text", "json"]
@@ -45,8 +55,10 @@ class Console:
 
     def announce(self, event: Event) -> None:
         """The listener that library functions are given."""
+        if isinstance(event, TaskBegun | TaskEnded):  # for traces, see commodore.profile
+            return
         if self.log_format == "json":
-            wanted = isinstance(event, Warned) if self.quiet else True
+            wanted = isinstance(event, Warned | PageToVisit) if self.quiet else True
             if wanted and (not isinstance(event, Noted) or event.level <= self.verbosity):
                 self._json({"event": type(event).__name__, **asdict(event)})
             return
@@ -56,6 +68,9 @@ class Console:
             case Noted(message, level):
                 if level <= self.verbosity and not self.quiet:
                     self._say(printable(message))
+            case PageToVisit(url, code, opened):
+                how = "Log in with the browser that opens, or visit" if opened else "To log in, visit"
+                self._say(f"{how}\n  {printable(url)}" + (f"\nand enter the code {printable(code)}" if code else ""))
             case StageStarted() | StageAdvanced() | StageFinished():
                 self._stage(event)
 

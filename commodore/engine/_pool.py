@@ -12,6 +12,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable
+from dataclasses import replace
 from multiprocessing.connection import Connection, wait
 
 from commodore.engine._tasks import CompileTask, FetchTask, Outcome, Task
@@ -109,7 +110,7 @@ class WorkerPool:
             self._workers.remove(worker)
             worker.connection.close()
             return Outcome(errors=(self._explain_death(worker, task),))
-        return outcome
+        return replace(outcome, worker=worker.number)
 
     def _explain_death(self, worker: _Worker, task: Task) -> EnvironmentFault:
         status = self._exit_status(worker)

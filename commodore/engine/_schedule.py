@@ -25,7 +25,8 @@ from commodore.engine._tasks import (
     Unit,
 )
 from commodore.errors import CommodoreError
-from commodore.events import Announce, Noted, StageAdvanced, Warned
+from commodore.events import Announce, Noted, StageAdvanced, TaskBegun, TaskEnded, Warned
+from commodore.git import redact
 from commodore.limits import Limits
 
 COMPILE_STAGE = "compile"
@@ -88,6 +89,15 @@ class Schedule:
 
     def offer(self) -> Task | None:
         """The next task, or None as long as nothing can be done."""
+        task = self._next()
+        if task is not None:
+            instances: tuple[str, ...] = (task.instance,)
+            if isinstance(task, FetchTask):
+                instances = tuple(sorted({name for _, name in task.units}))
+            self._announce(TaskBegun(*_identity(task), instances))
+        return task
+
+    def _next(self) -> Task | None:
         while self._is_idle() and self._begin_wave():
             pass
         if self._fetches and self._fetching < self._limits.fetch_workers:
@@ -120,6 +130,11 @@ class Schedule:
 
     def done(self, task: Task, outcome: Outcome) -> None:
         """Take what a task came to."""
+        if outcome.worker is not None:
+            worker, start, seconds = outcome.worker, outcome.started, outcome.seconds
+            self._announce(
+                TaskEnded(*_identity(task), worker, start, seconds, outcome.parts, failed=bool(outcome.errors))
+            )
         for note in outcome.notes:
             self._announce(Noted(note, level=1))
         for warning in outcome.warnings:
@@ -223,6 +238,14 @@ class Schedule:
 
     def _is_sound(self, unit: Unit) -> bool:
         return unit not in self._errors
+
+
+def _identity(task: Task) -> tuple[str, str, str]:
+    """What a task is in the events about it."""
+    place = str(task.run.request.output)
+    if isinstance(task, FetchTask):
+        return "fetch", ", ".join(dict.fromkeys(redact(group.items[0].source) for group in task.groups)), place
+    return ("compile" if isinstance(task, CompileTask) else "inspect"), task.instance, place
 
 
 def slowest_first(work: Sequence[tuple[Run, Nodes]], durations: Mapping[Path, Mapping[str, float]]) -> Ranking:

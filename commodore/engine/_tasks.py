@@ -123,10 +123,17 @@ Task = InspectTask | FetchTask | CompileTask
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What a task came to: a value, or errors; and notes worth telling either way."""
+    """What a task came to: a value, or errors; and notes worth telling either way.
+
+    For traces: when it was begun (the clock of `time.perf_counter`), by which worker (none if it has died), and how
+    long its parts took.
+    """
 
     value: Any = None
     errors: tuple[CommodoreError, ...] = ()
     notes: tuple[str, ...] = ()
     warnings: tuple[str, ...] = ()
     seconds: float = 0.0
+    started: float = 0.0
+    parts: tuple[tuple[str, float], ...] = ()
+    worker: int | None = None

@@ -59,6 +59,8 @@ class Worker:
             outcome.notes + self._notes.take(),
             outcome.warnings,
             time.perf_counter() - start,
+            start,
+            outcome.parts,
         )
 
     def _perform(self, task: Task) -> Outcome:
@@ -86,6 +88,7 @@ def _compile(renderer: _kapitan.Renderer, task: CompileTask) -> Outcome:
     skipped: list[str] = []
     notes: list[str] = []
     steps: tuple[filters.Filter, ...] = ()
+    start = time.perf_counter()
     node = renderer.node(task.instance)
     try:
         steps = filters.read_filters(node, task.run.jobs[task.instance])
@@ -99,9 +102,11 @@ def _compile(renderer: _kapitan.Renderer, task: CompileTask) -> Outcome:
         errors.extend(findings.errors)
     except CommodoreError as error:
         errors.append(error)
+    rendered = time.perf_counter()
     if not errors:
         notes.extend(filters.run_filters(steps, node, task.run, task.instance))
-    return Outcome(errors=tuple(errors), warnings=tuple(skipped), notes=tuple(notes))
+    parts = (("render", rendered - start), ("filter", time.perf_counter() - rendered))
+    return Outcome(errors=tuple(errors), warnings=tuple(skipped), notes=tuple(notes), parts=parts)
 
 
 def _unexpected(error: Exception, task: Task) -> InternalError:
