@@ -1,5 +1,7 @@
 """The hierarchy of a cluster: classes and targets on disk, and their rendering with reclass-rs."""
 
+from commodore.inventory.compiled import compiled_preview, compiled_targets
+from commodore.inventory.differences import Difference, compare_parameters
 from commodore.inventory.files import class_files
 from commodore.inventory.hierarchy import (
     ClassLinks,
@@ -13,24 +15,38 @@ from commodore.inventory.hierarchy import (
     write_cluster_params,
     write_targets,
 )
+from commodore.inventory.parameter_path import ParameterPath, format_path, key_text, look_up, parse_path
+from commodore.inventory.preview import Preview, PreviewSources, open_preview
 from commodore.inventory.removed import find_removed_variables
 from commodore.inventory.render import Inventory, Node, render_inventory, render_node
 from commodore.inventory.targets import InstanceMeta, Target, bootstrap_target, instance_target, standalone_target
 
 __all__ = [
     "ClassLinks",
+    "Difference",
     "InstanceMeta",
     "Inventory",
     "Node",
+    "ParameterPath",
+    "Preview",
+    "PreviewSources",
     "Target",
     "bootstrap_target",
     "class_files",
     "cluster_parameters",
+    "compare_parameters",
+    "compiled_preview",
+    "compiled_targets",
     "find_removed_variables",
     "foreign_class_folders",
+    "format_path",
     "instance_target",
+    "key_text",
     "link_classes",
     "link_packages",
+    "look_up",
+    "open_preview",
+    "parse_path",
     "prune_classes",
     "read_cluster_params",
     "render_inventory",

@@ -1,0 +1,39 @@
+"""What a compile has left in a working directory, to be looked at."""
+
+from __future__ import annotations
+
+from commodore.errors import InputError, did_you_mean
+from commodore.inventory.preview import Preview
+from commodore.names import BOOTSTRAP_TARGET
+from commodore.workspace import Workspace
+
+
+def compiled_preview(workspace: Workspace, instance: str | None = None) -> Preview:
+    """What a compile has left in a working directory: an instance's target, or the cluster's.
+
+    Raises:
+        InputError: CMD-INV-046, there is none; CMD-INV-047, the cluster has no such instance.
+    """
+    targets = compiled_targets(workspace)
+    if BOOTSTRAP_TARGET not in targets:
+        raise InputError(
+            "CMD-INV-046",
+            f"no cluster has been compiled in {workspace.root}",
+            hint="name a folder with global defaults, or with --working-dir one in which a cluster was compiled",
+            locations=[str(workspace.targets)],
+        )
+    node = instance or BOOTSTRAP_TARGET
+    if node not in targets:
+        instances = [target for target in targets if target != BOOTSTRAP_TARGET]
+        raise InputError(
+            "CMD-INV-047",
+            f"the cluster compiled in {workspace.root} has no instance {node!r}",
+            hint=did_you_mean(node, instances) or f"its instances are {', '.join(instances) or 'none'}",
+            locations=[str(workspace.targets)],
+        )
+    return Preview(workspace.inventory, node, {}, {})
+
+
+def compiled_targets(workspace: Workspace) -> list[str]:
+    """The targets that a compile has left in a working directory, sorted; `cluster` is the cluster itself."""
+    return sorted(path.stem for path in workspace.targets.glob("*.yml") if not path.name.startswith("."))

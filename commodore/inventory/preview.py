@@ -1,0 +1,294 @@
+"""A hierarchy without a cluster: rendered from local folders for a made-up one, in a folder of its own (spec c 4).
+
+Nothing is written into the users' folders: what is generated lies in the throw-away inventory itself, values files are
+copied there, and only whole folders are links.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import re
+import tempfile
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from commodore.errors import CommodoreError, Findings, InputError, UsageError
+from commodore.events import Announce, Event, Noted, Warned, ignore
+from commodore.git import find_root
+from commodore.inventory.hierarchy import (
+    ClassLinks,
+    cluster_parameters,
+    link_classes,
+    write_class,
+    write_cluster_params,
+    write_targets,
+)
+from commodore.inventory.render import Node, render_node
+from commodore.inventory.targets import Target
+from commodore.manifests import load
+from commodore.names import RESERVED_CLASSES, check_instance_name, check_name
+from commodore.workspace import Workspace, guard_disk, link_relative, remove_tree, write_atomically
+
+_NODE = "global"
+_MADE_UP_FACTS = {
+    "distribution": "x-fake-distribution",
+    "cloud": "x-fake-cloud",
+    "region": "x-fake-region",
+    "lieutenant-instance": "lieutenant-prod",
+}
+_TENANT, _CLUSTER = "t-foo", "c-bar"
+_CLASS_NAME = re.compile(r"[^\s.~$\\][^$\\]*")
+_MISSING = "reclass: ignore missing class "
+
+
+@dataclass(frozen=True, slots=True)
+class PreviewSources:
+    """What a preview is made of: folders of configuration, values files (later ones win), folders of components."""
+
+    global_config: Path
+    tenant_config: Path | None = None
+    values: tuple[Path, ...] = ()
+    components: tuple[Path, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Preview:
+    """An inventory to look at.
+
+    Attributes:
+        inventory: the folder with `classes/` and `targets/`.
+        node: the target to render.
+        originals: files and folders of the inventory, and those of the user that they stand for.
+        generated: class files of the inventory that stand for no file of the user, and what to call them.
+    """
+
+    inventory: Path
+    node: str
+    originals: Mapping[Path, Path]
+    generated: Mapping[Path, str]
+
+    def original(self, path: Path) -> Path | None:
+        """The user's own file that a file of the inventory stands for; None if it was generated."""
+        if path in self.generated:
+            return None
+        for place in (path, *path.parents):
+            if place in self.originals:
+                return self.originals[place] / path.relative_to(place)
+        return path
+
+    def render(self, *, ignore_missing_classes: bool = False, announce: Announce = ignore) -> Node:
+        """Render the target. Classes that are missing and may be are announced.
+
+        Raises:
+            InputError: the hierarchy is wrong; the user's own files are named.
+        """
+        try:
+            return render_node(
+                self.inventory,
+                self.node,
+                ignore_missing_classes=ignore_missing_classes,
+                announce=lambda event: announce(_louder(event)),
+            )
+        except CommodoreError as error:
+            raise self.explain(error) from error
+
+    def explain(self, error: CommodoreError) -> CommodoreError:
+        """The same error with the user's own files in place of those of the inventory."""
+        if isinstance(error, Findings):
+            return Findings(self.explain(one) for one in error.errors)
+        return type(error)(
+            error.code,
+            self._own_paths(error.message),
+            hint=self._own_paths(error.hint),
+            locations=[replace(one, place=self._own_paths(one.place)) for one in error.locations],
+        )
+
+    def _own_paths(self, text: str) -> str:
+        names: dict[Path, object] = {**self.originals, **self.generated}
+        for place in sorted(names, key=lambda path: len(str(path)), reverse=True):
+            text = text.replace(str(place), str(names[place]))
+        return text
+
+
+@contextlib.contextmanager
+def open_preview(sources: PreviewSources, announce: Announce = ignore) -> Iterator[Preview]:
+    """Make a throw-away inventory for a made-up cluster; it is removed at the end, whatever happens.
+
+    The target includes the made-up facts, the defaults of the components in name order, the values files in the order
+    given, and `global.commodore`. The tenant's and the cluster's id are those that the values files set.
+
+    Raises:
+        InputError: a values file cannot be used (CMD-INV-042, CMD-YAML-001), or a component's folder is none
+            (CMD-INV-044), or a name cannot be used.
+        UsageError: CMD-INV-045, two components have the same name.
+        EnvironmentFault: the operating system refused.
+    """
+    values = [_read_values(path, announce) for path in sources.values]
+    components = _find_components(sources.components)
+    with _throw_away_folder() as folder:
+        yield _build(Workspace(folder), sources, values, components, announce)
+
+
+@dataclass(frozen=True, slots=True)
+class _Values:
+    path: Path
+    content: bytes
+    cluster: Mapping[str, Any]
+
+
+def _read_values(path: Path, announce: Announce) -> _Values:
+    with guard_disk(path):
+        content = path.read_bytes()
+    document = load(content, place=str(path))
+    if document is None:
+        announce(Warned("CMD-INV-043", f"the values file {path} is empty", hint="it is used, but changes nothing"))
+        return _Values(path, b"{}\n", {})
+    if not isinstance(document, dict):
+        raise InputError(
+            "CMD-INV-042",
+            f"the values file {path} is no class: it must be a map",
+            hint="a class is a map with `classes`, `applications` and `parameters`; leave out what is empty",
+            locations=[str(path)],
+        )
+    parameters = document.get("parameters")
+    cluster = parameters.get("cluster") if isinstance(parameters, dict) else None
+    return _Values(path, content, cluster if isinstance(cluster, dict) else {})
+
+
+def _find_components(folders: Sequence[Path]) -> list[ClassLinks]:
+    found: dict[str, ClassLinks] = {}
+    for folder in folders:
+        directory = folder.resolve()
+        name = check_instance_name(_component_name(directory), "component")
+        if not (directory / "class" / "defaults.yml").is_file():
+            raise InputError(
+                "CMD-INV-044",
+                f"{folder} is no component with defaults: it has no class/defaults.yml",
+                hint="name the folder that holds the component's `class` folder",
+                locations=[str(directory / "class" / "defaults.yml")],
+            )
+        if name in found:
+            raise UsageError(
+                "CMD-INV-045",
+                f"{found[name].directory} and {directory} are both component {name!r}",
+                hint="name one of them",
+            )
+        found[name] = ClassLinks(name, name, directory, find_root(directory) or directory)
+    return list(found.values())
+
+
+def _component_name(directory: Path) -> str:
+    """The name is that of the only class besides the defaults; a working copy's folder may be called otherwise."""
+    classes = [path.stem for path in (directory / "class").glob("*.yml") if path.name != "defaults.yml"]
+    return classes[0] if len(classes) == 1 else directory.name.removeprefix("component-")
+
+
+@contextlib.contextmanager
+def _throw_away_folder() -> Iterator[Path]:
+    place = Path(tempfile.gettempdir())
+    with guard_disk(place):
+        folder = Path(tempfile.mkdtemp(prefix="commodore-reclass-")).resolve()
+    try:
+        yield folder
+    finally:
+        remove_tree(folder)  # does not follow links, whatever the permissions
+
+
+def _build(
+    workspace: Workspace,
+    sources: PreviewSources,
+    values: Sequence[_Values],
+    components: Sequence[ClassLinks],
+    announce: Announce,
+) -> Preview:
+    tenant, cluster = _id(values, "tenant", _TENANT), _id(values, "name", _CLUSTER)
+    _warn_if_strange(sources.global_config, announce)
+    with_defaults = link_classes(workspace, components)
+    originals = {workspace.component_classes / f"{one.instance}.yml": one.component_class for one in components}
+    originals |= {workspace.defaults_classes / f"{one.instance}.yml": one.defaults_class for one in components}
+    originals[workspace.global_config] = sources.global_config
+    if sources.tenant_config is not None:
+        place = workspace.tenant_config(check_name(tenant, "tenant", reserved=RESERVED_CLASSES))
+        originals[place] = sources.tenant_config
+        link_relative(place, sources.tenant_config.resolve())
+    link_relative(workspace.global_config, sources.global_config.resolve())
+    write_cluster_params(workspace, _made_up(tenant, cluster))
+    generated = {
+        workspace.cluster_params: "the made-up facts (class params.cluster)",
+        workspace.target(_NODE): "the made-up target",
+    }
+    if sources.tenant_config is None and (placeholder := _placeholder(workspace, tenant, cluster)) is not None:
+        generated[placeholder] = "the made-up cluster's empty class"
+    classes = []
+    for one in values:
+        classes.append(_free_class(workspace.classes, one.path.stem))
+        originals[workspace.classes / f"{classes[-1]}.yml"] = one.path
+        write_atomically(workspace.classes / f"{classes[-1]}.yml", one.content)
+    defaults = [f"defaults.{name}" for name in with_defaults]
+    target = Target(_NODE, ("params.cluster", *defaults, *classes, "global.commodore"), {"_instance": _NODE})
+    write_targets(workspace, [target])
+    return Preview(workspace.inventory, _NODE, originals, generated)
+
+
+def _warn_if_strange(folder: Path, announce: Announce) -> None:
+    if not any((folder / name).is_file() for name in ("commodore.yml", "commodore.yaml")):
+        message = f"{folder} has no commodore.yml, with which global defaults begin"
+        announce(Warned("CMD-INV-048", message, hint="is it the right folder?"))
+
+
+def _id(values: Sequence[_Values], key: str, otherwise: str) -> Any:
+    """An id as the last values file sets it. Maps and lists are for reclass to refuse, which names the file."""
+    given = [one.cluster[key] for one in values if one.cluster.get(key) is not None]
+    return given[-1] if given and not isinstance(given[-1], (dict, list)) else otherwise
+
+
+def _made_up(tenant: Any, cluster: Any) -> Mapping[str, Any]:
+    """The facts class of a made-up cluster (spec c 4, step 4)."""
+    return {
+        "cluster": cluster_parameters(
+            name=cluster,
+            display_name="Foo Inc. Bar cluster",
+            catalog_url="not-a-real-repo",
+            tenant=tenant,
+            tenant_display_name="Foo Inc.",
+        ),
+        "facts": _MADE_UP_FACTS,
+        "dynamic_facts": {},
+    }
+
+
+def _placeholder(workspace: Workspace, tenant: Any, cluster: Any) -> Path | None:
+    """The class that the hierarchy includes for the cluster, so that it can be rendered without a tenant's folder."""
+    try:
+        names = check_name(tenant, "tenant", reserved=RESERVED_CLASSES), check_name(cluster, "cluster")
+    except InputError:  # no class can have that name, so the render says what is wrong if it matters
+        return None
+    place = workspace.tenant_config(names[0]) / f"{names[1]}.yml"
+    write_class(place, {})
+    return place
+
+
+def _free_class(classes: Path, stem: str) -> str:
+    """The class name of a values file: its stem, as long as it is one and nobody else has it."""
+    wanted = stem if _CLASS_NAME.fullmatch(stem) else "values"
+    name, number = wanted, 1
+    while _is_taken(classes, name):
+        number += 1
+        name = f"{wanted}-{number}"
+    return name
+
+
+def _is_taken(classes: Path, name: str) -> bool:
+    parts = Path(*name.split("."))
+    places = (Path(name), parts, parts / "init")
+    return any(os.path.lexists(classes / f"{place}{suffix}") for place in places for suffix in (".yml", ".yaml"))
+
+
+def _louder(event: Event) -> Event:
+    """A class that is left out is worth saying here: in a preview it may be a misspelt one."""
+    if isinstance(event, Noted) and event.message.startswith(_MISSING):
+        return Noted(f"class {event.message.removeprefix(_MISSING)} does not exist and is left out")
+    return event
