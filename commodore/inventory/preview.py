@@ -17,7 +17,6 @@ from typing import Any
 
 from commodore.errors import CommodoreError, Findings, InputError, UsageError
 from commodore.events import Announce, Event, Noted, Warned, ignore
-from commodore.git import find_root
 from commodore.inventory.hierarchy import (
     ClassLinks,
     cluster_parameters,
@@ -159,6 +158,8 @@ def _read_values(path: Path, announce: Announce) -> _Values:
 
 
 def _find_components(folders: Sequence[Path]) -> list[ClassLinks]:
+    from commodore.git import find_root  # most previews need no git
+
     found: dict[str, ClassLinks] = {}
     for folder in folders:
         directory = folder.resolve()
