@@ -13,6 +13,7 @@ from commodore.cli._completion import complete_clusters
 from commodore.cli._lazy import LazyCommand, LazyGroup
 from commodore.cli._lieutenant import connect, read_dynamic_facts
 from commodore.cli._options import options
+from commodore.cli._profile import profiled
 from commodore.cli.console import Console, console_of, paint, printable, working_dir
 from commodore.events import Warned
 from commodore.settings.catalog import CATALOG_COMPILE, CATALOG_LIST
@@ -112,13 +113,15 @@ def catalog_compile(ctx: click.Context, /, cluster: str, **values: Any) -> None:
             ask = request.push and values["interactive"] and change.changed
             return not ask or click.confirm("Commit and push these changes?", default=False)
 
+    title = f"{ctx.command_path} {cluster}"
     if values["cluster_file"] is not None or values["local"]:
         source = _File(values["cluster_file"] or Path(), cluster, facts, console)
-        with console.working():
-            result = compile_catalog(request, source, review, console.announce)
+        with profiled(values["profile"], title, console) as announce, console.working():
+            result = compile_catalog(request, source, review, announce)
     else:
-        with connect(ctx, values, console) as client, console.working():
-            result = compile_catalog(request, _Api(client, cluster, facts, console), review, console.announce)
+        api = connect(ctx, values, console)
+        with profiled(values["profile"], title, console) as announce, api as client, console.working():
+            result = compile_catalog(request, _Api(client, cluster, facts, console), review, announce)
     conclude(console, request, result.change)
     console.notices(result.notices)
 

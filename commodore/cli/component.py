@@ -10,6 +10,7 @@ import click
 from commodore.cli._facts import read_facts
 from commodore.cli._lazy import LazyCommand, LazyGroup
 from commodore.cli._options import options
+from commodore.cli._profile import profiled
 from commodore.cli.console import console_of
 from commodore.events import Warned
 from commodore.settings.compile import COMPONENT_COMPILE
@@ -62,6 +63,7 @@ def component_compile(ctx: click.Context, /, path: Path, **values: Any) -> None:
         facts=read_facts(values, console),
         options=CompileOptions(processes=values["processes"], verbose=console.verbosity >= 3),
     )
-    with console.working():
-        compiled = compile_component(request, console.announce)
+    title = f"{ctx.command_path} {request.source.name}"
+    with profiled(values["profile"], title, console) as announce, console.working():
+        compiled = compile_component(request, announce)
     console.status(f"Compiled component {request.source.name} to {compiled.directory} in {compiled.seconds:.1f} s")

@@ -10,6 +10,7 @@ import click
 
 from commodore.cli._facts import read_facts
 from commodore.cli._options import options
+from commodore.cli._profile import profiled
 from commodore.cli._results import check_options, show_results
 from commodore.cli.console import console_of
 from commodore.settings.compile import COMPONENT_TEST
@@ -37,6 +38,7 @@ def component_test(ctx: click.Context, /, path: Path, **values: Any) -> int:
         options=CompileOptions(processes=values["processes"], verbose=console.verbosity >= 3),
         checks=check_options(values),
     )
-    with console.working():
-        result = run_component_suite(suite, console.announce)
+    title = f"{ctx.command_path} {suite.source.name}"
+    with profiled(values["profile"], title, console) as announce, console.working():
+        result = run_component_suite(suite, announce)
     return show_results(result, started, values["junit"], console)

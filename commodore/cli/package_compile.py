@@ -9,6 +9,7 @@ import click
 
 from commodore.cli._facts import read_facts
 from commodore.cli._options import options
+from commodore.cli._profile import profiled
 from commodore.cli.console import console_of, working_dir
 from commodore.events import Warned
 from commodore.settings.common import LOCAL_FETCH_WARNING
@@ -43,7 +44,8 @@ def package_compile(ctx: click.Context, /, path: Path, test_class: str, **values
         facts=read_facts(values, console),
         options=CompileOptions(fetch=fetch, processes=values["processes"], verbose=console.verbosity >= 3),
     )
-    with console.working():
-        compiled = compile_package(request, console.announce)
+    title = f"{ctx.command_path} {request.source.name}"
+    with profiled(values["profile"], title, console) as announce, console.working():
+        compiled = compile_package(request, announce)
     instances = f"{len(compiled)} instance{'' if len(compiled) == 1 else 's'}"
     console.status(f"Compiled package {request.source.name} to {path / 'compiled'}: {instances}")

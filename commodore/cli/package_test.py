@@ -10,6 +10,7 @@ import click
 
 from commodore.cli._facts import read_facts
 from commodore.cli._options import options
+from commodore.cli._profile import profiled
 from commodore.cli._results import check_options, show_results
 from commodore.cli.console import console_of
 from commodore.settings.compile import PACKAGE_TEST
@@ -35,6 +36,7 @@ def package_test(ctx: click.Context, /, path: Path, **values: Any) -> int:
         options=CompileOptions(processes=values["processes"], verbose=console.verbosity >= 3),
         checks=check_options(values),
     )
-    with console.working():
-        result = run_package_suite(suite, console.announce)
+    title = f"{ctx.command_path} {path.resolve().name}"
+    with profiled(values["profile"], title, console) as announce, console.working():
+        result = run_package_suite(suite, announce)
     return show_results(result, started, values["junit"], console)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from commodore.settings.common import API, CLUSTER_FILE, FETCH_DEPENDENCIES, FORCE, PROCESSES
+from commodore.settings.common import API, CLUSTER_FILE, FETCH_DEPENDENCIES, FORCE, PROCESSES, PROFILE
 from commodore.settings.model import Setting
 
 DYNAMIC_FACTS = Setting(
@@ -70,6 +70,7 @@ CATALOG_COMPILE = (
     DYNAMIC_FACTS,
     FORCE,
     PROCESSES,
+    PROFILE,
 )
 
 CATALOG_LIST = (

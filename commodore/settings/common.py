@@ -90,6 +90,13 @@ PROCESSES = Setting(
     kind="integer",
     default=0,
 )
+PROFILE = Setting(
+    "profile",
+    ("--profile",),
+    "Write a trace of the run to this file, for Perfetto or Chrome, and show the slowest instances.",
+    kind="path",
+    metavar="FILE",
+)
 VALUES = Setting(
     "values",
     ("-f", "--values"),

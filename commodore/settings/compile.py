@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from commodore.settings.common import FETCH_DEPENDENCIES, FORCE, MADE_UP_FACTS, PROCESSES, VALUES
+from commodore.settings.common import FETCH_DEPENDENCIES, FORCE, MADE_UP_FACTS, PROCESSES, PROFILE, VALUES
 from commodore.settings.model import Setting
 
 COMPONENT_COMPILE = (
@@ -34,6 +34,7 @@ COMPONENT_COMPILE = (
         metavar="NAME",
     ),
     PROCESSES,
+    PROFILE,
 )
 PACKAGE_COMPILE = (
     VALUES,
@@ -62,6 +63,7 @@ PACKAGE_COMPILE = (
         metavar="PATH",
     ),
     PROCESSES,
+    PROFILE,
 )
 TEST_CASES = (
     Setting(
@@ -111,5 +113,6 @@ COMPONENT_TEST = (
         metavar="NAME",
     ),
     PROCESSES,
+    PROFILE,
 )
-PACKAGE_TEST = (*TEST_CASES, *MADE_UP_FACTS, PROCESSES)
+PACKAGE_TEST = (*TEST_CASES, *MADE_UP_FACTS, PROCESSES, PROFILE)
