@@ -22,8 +22,19 @@ class Limits:
     token_cache_bytes: int = 4 << 20  # the token cache
     cluster_file_bytes: int = 16 << 20  # a file that stands in for the API
 
+    # login
+    login_seconds: float = 300.0  # a whole login, from its start until somebody has logged in
+    login_answer_bytes: int = 1 << 20  # one answer of an identity provider
+    callback_request_seconds: float = 5.0  # one request to the callback, from connecting to its last header
+    callback_page_seconds: float = 2.0  # sending the page that says how the login went
+    clock_skew: int = 60  # how far the clocks of this machine and the identity provider may be apart
+    device_interval: float = 5.0  # pause between two questions of the device flow, if the provider names none
+    token_lock_wait: float = 30.0  # waiting for another process that works on the token file
+
     # git
     git_threads: int = 8  # repositories fetched at the same time
+    git_questions: int = 32  # remotes asked at the same time what they have; by SSH no more than `git_threads`
+    clean_files: int = 20_000  # files of a working copy whose times are compared before git is asked about changes
     git_timeout: float = 600.0  # one git command that talks to a remote
     push_attempts: int = 3  # pushes tried when the remote has moved meanwhile
 
@@ -41,6 +52,7 @@ class Limits:
     # inventory and output
     inventory_bytes: int = 512 << 20  # rendered parameters of all targets together
     output_file_bytes: int = 64 << 20  # one rendered manifest file
+    lint_file_bytes: int = 16 << 20  # one file that is linted
     name_length: int = 200  # a component, instance or package name
 
     # manifests
@@ -73,6 +85,7 @@ class Limits:
     comment_characters: int = 60_000  # of rejected patches in a comment; GitHub takes 65536
 
     # engine
+    result_bytes: int = 64 << 20  # the rendered files of one instance; larger ones are rendered each time
     fetch_workers: int = 8  # Kapitan dependencies fetched at the same time, apart from what computes
     cached_files: int = 200_000  # files and folders of one dependency that is kept; larger ones are fetched each time
     cached_bytes: int = 512 << 20  # the bytes in them
@@ -84,6 +97,16 @@ class Limits:
 
     # external tools
     tool_timeout: float = 10.0  # asking a tool for its version
+    tool_version_age: float = 86400.0  # after this time a tool is asked for its version again, though its file is the same
+    tool_download_bytes: int = 256 << 20  # the archive of a tool
+    tool_download_seconds: float = 900.0  # one download, from the request to its last byte
+    tool_binary_bytes: int = 512 << 20  # the executable in it
+    tool_archive_members: int = 1000  # files and folders in it
+    tool_checksum_bytes: int = 1 << 20  # a file with checksums
+    tool_releases_bytes: int = 32 << 20  # one page of a list of releases
+    tool_releases_age: float = 3600.0  # so long an answer about the latest release counts
+    tool_state_bytes: int = 1 << 20  # a file that says what is installed, which versions tools have, or what is released
+    tool_lock_wait: float = 600.0  # how long an installation waits for another one
 
 
 DEFAULT_LIMITS = Limits()

@@ -1,18 +1,61 @@
-"""External tools: where they are, which version they have. Nothing is installed here."""
+"""External tools: where they are, which version they have, and installing those that are missing."""
 
 from __future__ import annotations
 
 from commodore.tools.find import TOOL_NAMES, Source, Tool, ask_versions, find_tools, locate_tool, managed_folder
+from commodore.tools.install import (
+    MANAGEABLE,
+    NOT_NEEDED,
+    Choice,
+    Outcome,
+    check_tool,
+    install_tool,
+    managed_tools,
+    missing_tools,
+    uninstall_tool,
+    upgrade_tool,
+)
+from commodore.tools.latest import latest_versions
+from commodore.tools.minimum import check_minimum
+from commodore.tools.numbers import VersionNumber
+from commodore.tools.pins import KNOWN_VERSIONS, MINIMUM_VERSIONS, Pins, known_pins
+from commodore.tools.releases import GITHUB_API, Platform, Releases, check_mirror
+from commodore.tools.survey import ToolStatus, survey_tools
+from commodore.tools.toolbox import Toolbox
 from commodore.tools.versions import CoreLibrary, core_libraries
 
 __all__ = [
+    "Choice",
     "CoreLibrary",
+    "GITHUB_API",
+    "KNOWN_VERSIONS",
+    "MANAGEABLE",
+    "MINIMUM_VERSIONS",
+    "NOT_NEEDED",
+    "Outcome",
+    "Pins",
+    "Platform",
+    "Releases",
     "Source",
     "TOOL_NAMES",
     "Tool",
+    "ToolStatus",
+    "Toolbox",
+    "VersionNumber",
     "ask_versions",
+    "check_minimum",
+    "check_mirror",
+    "check_tool",
     "core_libraries",
     "find_tools",
+    "install_tool",
+    "known_pins",
+    "latest_versions",
     "locate_tool",
     "managed_folder",
+    "managed_tools",
+    "missing_tools",
+    "survey_tools",
+    "uninstall_tool",
+    "upgrade_tool",
 ]

@@ -1,0 +1,104 @@
+"""Whether the tools that a compile needs are new enough. Each file is asked once."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+
+from commodore.caches import cache_folder
+from commodore.errors import EnvironmentFault, raise_all
+from commodore.events import Announce
+from commodore.limits import Limits
+from commodore.tools._records import read_record, write_record
+from commodore.tools.find import Tool, ask_versions, locate_tool
+from commodore.tools.numbers import VersionNumber
+from commodore.tools.pins import MINIMUM_VERSIONS
+
+
+def version_cache() -> Path:
+    """The file with the versions that tools have said."""
+    return cache_folder() / "tool-versions.json"
+
+
+def check_minimum(
+    names: Iterable[str], limits: Limits, announce: Announce, *, environ: Mapping[str, str] = os.environ
+) -> None:
+    """Refuse tools that are too old. Tools that are nowhere, or do not say their version, pass: they may do.
+
+    A tool is started only if its path, size or time of change are new, or it was last asked
+    `limits.tool_version_age` seconds ago: a wrapper script may lead to another version without changing.
+
+    Args:
+        names: the tools that are needed; those without a minimum pass.
+
+    Raises:
+        EnvironmentFault: CMD-TOOL-025, a tool is too old; 003, KAPITAN_HELM_PATH misleads.
+    """
+    wanted = [locate_tool(name, environ=environ) for name in sorted(set(names) & set(MINIMUM_VERSIONS))]
+    tools = [tool for tool in wanted if tool is not None]
+    if not tools:
+        return
+    versions = _versions(tools, limits, announce, environ)
+    errors = []
+    for tool in tools:
+        has, least = VersionNumber.find(versions.get(tool.name)), MINIMUM_VERSIONS[tool.name]
+        if has is not None and has < least:
+            errors.append(
+                EnvironmentFault(
+                    "CMD-TOOL-025",
+                    f"{tool.name} {has} is too old: at least {least} is needed",
+                    hint=f"run 'commodore tool install {tool.name}', and remove the old one or put it behind in PATH",
+                    locations=[str(tool.path)],
+                )
+            )
+    raise_all(errors)
+
+
+def _versions(
+    tools: list[Tool], limits: Limits, announce: Announce, environ: Mapping[str, str]
+) -> dict[str, str | None]:
+    """The version of each tool by name, from the cache if its file is still the same."""
+    file = version_cache()
+    record = read_record(file, limits)
+    now = time.time()
+    versions: dict[str, str | None] = {}
+    for tool in tools:
+        match record.get(_key(tool)):
+            case [list() as mark, str(version), int() | float() as when] if (
+                mark == _mark(tool.path) and 0 <= now - when <= limits.tool_version_age
+            ):
+                versions[tool.name] = version
+    unknown = [(tool, _mark(tool.path)) for tool in tools if tool.name not in versions]
+    asked = ask_versions([tool for tool, _ in unknown], environ=environ, limits=limits, announce=announce)
+    for tool, (_, mark) in zip(asked, unknown, strict=True):
+        versions[tool.name] = tool.version
+        if tool.version is not None and mark:
+            record[_key(tool)] = [mark, tool.version, now]
+    if unknown:
+        write_record(file, _recent(record, now, limits))
+    return versions
+
+
+def _recent(record: Mapping[str, object], now: float, limits: Limits) -> dict[str, object]:
+    """Without what is too old to count, so that the file does not grow for ever."""
+    kept: dict[str, object] = {}
+    for key, value in record.items():
+        match value:
+            case [_, _, int() | float() as when] if 0 <= now - when <= limits.tool_version_age:
+                kept[key] = value
+    return kept
+
+
+def _key(tool: Tool) -> str:
+    return f"{tool.name} {tool.path}"
+
+
+def _mark(path: Path) -> list[int]:
+    """What changes when somebody puts another file there: time of change and size, of what links lead to."""
+    try:
+        found = path.stat()
+    except OSError:
+        return []
+    return [found.st_mtime_ns, found.st_size]
