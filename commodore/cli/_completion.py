@@ -55,3 +55,16 @@ def _clusters(given: Mapping[str, Any]) -> list[dict[str, Any]]:
         url, lambda: token, timeout=limits.completion_timeout, limits=limits, announce=ignore
     ) as client:
         return client.clusters()
+
+
+def complete_instances(ctx: click.Context, _parameter: click.Parameter, incomplete: str) -> list[str]:
+    """The instances of the cluster that was last compiled in the working directory that begin with what is typed."""
+    from commodore.errors import CommodoreError
+    from commodore.inventory.compiled import compiled_targets
+    from commodore.workspace import Workspace
+
+    try:
+        targets = compiled_targets(Workspace.at(ctx.find_root().params["working_dir"]))
+    except (CommodoreError, OSError):
+        return []
+    return [name for name in targets if name.startswith(incomplete)]

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 import click
@@ -12,13 +13,23 @@ from click.core import ParameterSource
 from commodore.settings.common import VERBOSE
 from commodore.settings.model import Setting, Settings, Source, Value
 
+Complete = Callable[[click.Context, click.Parameter, str], Any]
+"""What the shell may complete: the context, the option and what is typed, to the texts that are meant perhaps."""
 
-def options(*settings: Setting) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
-    """Decorate a command with options, in the order given, and with `-v`, which adds up over all levels."""
+
+def options(
+    *settings: Setting, complete: Mapping[str, Complete] = MappingProxyType({})
+) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    """Decorate a command with options, in the order given, and with `-v`, which adds up over all levels.
+
+    Args:
+        complete: what the shell completes, by the name of the option.
+    """
 
     def decorate(function: Callable[..., Any]) -> Callable[..., Any]:
         for setting in (VERBOSE, *reversed(settings)):
-            function = click.option(*_declaration(setting), **_attributes(setting))(function)
+            attributes = {**_attributes(setting), "shell_complete": complete.get(setting.name)}
+            function = click.option(*_declaration(setting), **attributes)(function)
         return function
 
     return decorate

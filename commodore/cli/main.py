@@ -31,7 +31,9 @@ CONTEXT = {"help_option_names": ["-h", "--help"], "max_content_width": 100, "aut
         "catalog": LazyCommand("commodore.cli.catalog:catalog", "Compile, list and clean cluster catalogs."),
         "component": LazyCommand("commodore.cli.component:component", "Work on components."),
         "explain": LazyCommand("commodore.cli.explain:explain", "Say what an error code means."),
+        "inventory": LazyCommand("commodore.cli.inventory:inventory", "Look at the hierarchy."),
         "package": LazyCommand("commodore.cli.package:package", "Work on configuration packages."),
+        "tool": LazyCommand("commodore.cli.tool:tool", "Manage the external tools."),
         "version": LazyCommand("commodore.cli.version:version", "Show versions of commodore and its tools."),
     },
 )

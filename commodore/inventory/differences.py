@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import difflib
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from commodore.inventory.parameter_path import ParameterPath, format_path, key_text
+from commodore.errors import InputError
+from commodore.inventory.parameter_path import ParameterPath, format_path, key_text, look_up
+from commodore.manifests import DiffLine, LineStyle, dump_flush
 
 Change = Literal["added", "removed", "changed"]
 
@@ -33,12 +36,59 @@ class Difference:
         return shown
 
 
-def compare_parameters(left: Mapping[Any, Any], right: Mapping[Any, Any]) -> list[Difference]:
+def compare_parameters(left: Mapping[Any, Any], right: Mapping[Any, Any], path: ParameterPath = ()) -> list[Difference]:
     """The parameters that differ, sorted by path. Maps are looked into, lists are compared as a whole.
 
     Parameters in `OF_A_PLACE` are left out. Types count: `1`, `1.0`, `'1'` and `true` are four values.
+
+    Args:
+        path: compare only what is there.
+
+    Raises:
+        InputError: CMD-INV-041, there is no such parameter on either side.
     """
-    return list(_compare(_without_place(left), _without_place(right), ()))
+    if not path:
+        return list(_compare(_without_place(left), _without_place(right), ()))
+    ours, theirs = _found(left, path), _found(right, path)
+    if not ours and not theirs:
+        look_up(left, path)
+    if ours and theirs and isinstance(ours[0], Mapping) and isinstance(theirs[0], Mapping):
+        return list(_compare(ours[0], theirs[0], path))
+    if ours and theirs:
+        return [] if _same(ours[0], theirs[0]) else [Difference(path, "changed", ours[0], theirs[0])]
+    if ours:
+        return [Difference(path, "removed", ours[0], None)]
+    return [Difference(path, "added", None, theirs[0])]
+
+
+def render_difference(difference: Difference) -> Iterator[DiffLine]:
+    """A difference as lines of a unified diff, in which the parameter's path stands where lines have numbers."""
+    note = "" if difference.change == "changed" else f" {difference.change}"
+    yield DiffLine("hunk", f"@@ {format_path(difference.path)}{note} @@")
+    old = [] if difference.change == "added" else _lines(difference.left)
+    new = [] if difference.change == "removed" else _lines(difference.right)
+    for line in list(difflib.unified_diff(old, new, lineterm=""))[2:]:
+        if not line.startswith("@@"):
+            yield DiffLine(_STYLES[line[0]], line)
+        elif not line.startswith(("@@ -1 ", "@@ -1,", "@@ -0,")):
+            yield DiffLine("context", " …")
+
+
+_STYLES: dict[str, LineStyle] = {"+": "add", "-": "remove", " ": "context"}
+
+
+def _lines(value: Any) -> list[str]:
+    """A value as lines: texts of several lines as they are, everything else as YAML."""
+    if isinstance(value, str) and "\n" in value:
+        return value.removesuffix("\n").split("\n")
+    return dump_flush(value).removesuffix("\n...\n").removesuffix("\n").split("\n")
+
+
+def _found(parameters: Mapping[Any, Any], path: ParameterPath) -> tuple[Any, ...]:
+    try:
+        return (look_up(parameters, path),)
+    except InputError:
+        return ()
 
 
 def _without_place(parameters: Mapping[Any, Any]) -> dict[Any, Any]:

@@ -7,7 +7,7 @@ from commodore.manifests.changes import ChangeKind, FileChange, TreeChange, comp
 from commodore.manifests.diff import DiffMode, ObjectCounts, count_objects, render
 from commodore.manifests.objects import ObjectKey, in_order, is_well_formed, key_of, sort_key
 from commodore.manifests.yaml_in import load, load_all
-from commodore.manifests.yaml_out import Emitter, MultilineStyle, dump, dump_stream
+from commodore.manifests.yaml_out import Emitter, MultilineStyle, dump, dump_flush, dump_stream
 
 __all__ = [
     "ChangeKind",
@@ -23,6 +23,7 @@ __all__ = [
     "compare_trees",
     "count_objects",
     "dump",
+    "dump_flush",
     "dump_stream",
     "in_order",
     "is_well_formed",

@@ -38,14 +38,36 @@ def _dumper(multiline_style: str) -> type[_IndentedDumper]:
     return Dumper
 
 
+class _FlushDumper(yaml.SafeDumper):
+    """PyYAML's dumper as it is, whatever others have registered for texts and enumerations (spec c 4)."""
+
+    yaml_multi_representers: ClassVar[dict[type[Any], Callable[[BaseRepresenter, Any], yaml.Node]]] = {}
+
+
+_FlushDumper.add_representer(str, yaml.representer.SafeRepresenter.represent_str)
+
+
+def dump_flush(document: object) -> str:
+    """One document as PyYAML writes it if nobody tells it otherwise.
+
+    Raises:
+        InputError: CMD-YAML-002, a value YAML has no form for; CMD-YAML-003, nested too deeply.
+    """
+    return _written([document], _FlushDumper)
+
+
 def dump_all(documents: Sequence[object], multiline_style: str) -> str:
     """The documents as one stream.
 
     Raises:
         InputError: CMD-YAML-002, a value YAML has no form for; CMD-YAML-003, nested too deeply.
     """
+    return _written(documents, _dumper(multiline_style))
+
+
+def _written(documents: Sequence[object], dumper: type[yaml.SafeDumper]) -> str:
     try:
-        return str(yaml.dump_all(documents, Dumper=_dumper(multiline_style), indent=2, default_flow_style=False))
+        return str(yaml.dump_all(documents, Dumper=dumper, indent=2, default_flow_style=False))
     except yaml.representer.RepresenterError as error:
         kind = type(error.args[-1]).__name__
         raise InputError(

@@ -250,3 +250,15 @@ def dump(document: object, multiline_style: MultilineStyle = "literal") -> str:
 def dump_stream(documents: Sequence[object], multiline_style: MultilineStyle = "literal") -> str:
     """Several documents as a YAML stream: `---` between them, an empty text for none. See `Emitter.dump_stream`."""
     return _EMITTERS[multiline_style].dump_stream(documents)
+
+
+def dump_flush(document: object) -> str:
+    """One document in PyYAML's own style, as `inventory show` prints it (spec c 4): ASCII, sorted keys, list items
+    flush with their key, strings with newlines in quotes. A lone scalar is followed by a line `...`.
+
+    Raises:
+        InputError: CMD-YAML-002, a value YAML has no form for; CMD-YAML-003, nested too deeply.
+    """
+    from commodore.manifests import _pyyaml
+
+    return _pyyaml.dump_flush(document)

@@ -1,0 +1,185 @@
+"""`commodore inventory`: look at the hierarchy (spec a 3.14, c 4)."""
+
+from __future__ import annotations
+
+import contextlib
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from commodore.cli._completion import complete_instances
+from commodore.cli._lazy import LazyCommand, LazyGroup
+from commodore.cli._options import options
+from commodore.cli._parameters import show_differences, show_parameters
+from commodore.cli.console import Console, console_of, working_dir
+from commodore.errors import UsageError
+from commodore.settings.inventory import INVENTORY_LIST, INVENTORY_SHOW
+
+if TYPE_CHECKING:
+    from commodore.inventory import Preview
+
+
+@click.group(
+    cls=LazyGroup,
+    lazy={
+        "components": LazyCommand(
+            "commodore.cli.inventory:inventory_components", "Show the components that the hierarchy knows."
+        ),
+        "packages": LazyCommand(
+            "commodore.cli.inventory:inventory_packages", "Show the packages that the hierarchy knows."
+        ),
+        "show": LazyCommand("commodore.cli.inventory:inventory_show", "Show the parameters of the hierarchy."),
+    },
+)
+@options()
+def inventory() -> None:
+    """Look at the hierarchy, without compiling anything.
+
+    GLOBAL_CONFIG and TENANT_CONFIG are local folders.
+    """
+
+
+_folder = click.Path(exists=True, file_okay=False, path_type=Path)
+
+
+@click.command("components")
+@click.argument("global_config", type=_folder, required=False)
+@click.argument("tenant_config", type=_folder, required=False)
+@options(*INVENTORY_LIST)
+@click.pass_context
+def inventory_components(ctx: click.Context, /, **values: Any) -> None:
+    """Show where the hierarchy says that components are, and in which versions.
+
+    The hierarchy is that of the folders GLOBAL_CONFIG and TENANT_CONFIG for a made-up cluster; without them, that of
+    the cluster that was last compiled in the working directory.
+    """
+    _show_section(ctx, "components", values)
+
+
+@click.command("packages")
+@click.argument("global_config", type=_folder, required=False)
+@click.argument("tenant_config", type=_folder, required=False)
+@options(*INVENTORY_LIST)
+@click.pass_context
+def inventory_packages(ctx: click.Context, /, **values: Any) -> None:
+    """Show where the hierarchy says that packages are, and in which versions.
+
+    The hierarchy is that of the folders GLOBAL_CONFIG and TENANT_CONFIG for a made-up cluster; without them, that of
+    the cluster that was last compiled in the working directory.
+    """
+    _show_section(ctx, "packages", values)
+
+
+@click.command("show")
+@click.argument("global_config", type=_folder, required=False)
+@click.argument("tenant_config", type=_folder, required=False)
+@options(*INVENTORY_SHOW, complete={"instance": complete_instances})
+@click.pass_context
+def inventory_show(ctx: click.Context, /, **values: Any) -> None:
+    """Show the parameters of the hierarchy, or how they differ between two clusters.
+
+    The hierarchy is that of the folders GLOBAL_CONFIG and TENANT_CONFIG for a made-up cluster, whose facts and ids
+    values files may set; without them, that of the cluster that was last compiled in the working directory.
+    """
+    from commodore.inventory import compare_parameters, look_up, parse_path
+
+    console = console_of(ctx)
+    path = () if values["path"] is None else parse_path(values["path"])
+    left = _parameters(ctx, values, console)
+    if not (values["diff_values"] or values["diff_dir"]):
+        value = look_up(left, path) if path else left
+        show_parameters(value, values["output_format"] or "yaml", console, whole=not path)
+        return
+    right = _other_parameters(ctx, values, console)
+    found = compare_parameters(left, right, path)
+    show_differences(found, _names(values, ctx), values["output_format"] or "text", console)
+    console.status(_summary(Counter(one.change for one in found)))
+
+
+def _show_section(ctx: click.Context, section: str, values: Mapping[str, Any]) -> None:
+    console = console_of(ctx)
+    found = _parameters(ctx, values, console).get(section)
+    show_parameters({} if found is None else found, values["output_format"], console, whole=True)
+
+
+def _parameters(ctx: click.Context, values: Mapping[str, Any], console: Console) -> Mapping[Any, Any]:
+    with open_inventory(ctx, values, console) as preview:
+        return _rendered(preview, values, console)
+
+
+def _other_parameters(ctx: click.Context, values: Mapping[str, Any], console: Console) -> Mapping[Any, Any]:
+    """The parameters of the cluster that the first one is compared with."""
+    from commodore.inventory import compiled_preview
+    from commodore.workspace import Workspace
+
+    if values["diff_dir"] is not None:
+        return _rendered(compiled_preview(Workspace.at(values["diff_dir"]), values["instance"]), values, console)
+    return _parameters(ctx, {**values, "values": values["diff_values"]}, console)
+
+
+def _rendered(preview: Preview, values: Mapping[str, Any], console: Console) -> Mapping[Any, Any]:
+    allowed = values["allow_missing_classes"]
+    return preview.render(ignore_missing_classes=allowed, announce=console.announce).parameters
+
+
+@contextlib.contextmanager
+def open_inventory(ctx: click.Context, values: Mapping[str, Any], console: Console) -> Iterator[Preview]:
+    """The inventory that a command line names: local folders, or what was compiled in the working directory.
+
+    Args:
+        values: `global_config`, `tenant_config` and `values`; also `component` and `instance` if the command has them.
+
+    Raises:
+        UsageError: CMD-CLI-040 to 042, options that make no sense together.
+        CommodoreError: there is no such inventory, or it cannot be made.
+    """
+    from commodore.inventory import PreviewSources, compiled_preview, open_preview
+    from commodore.workspace import Workspace
+
+    _check(values)
+    if values["global_config"] is None:
+        yield compiled_preview(Workspace.at(working_dir(ctx)), values.get("instance"))
+        return
+    sources = PreviewSources(
+        values["global_config"], values["tenant_config"], values["values"], values.get("component", ())
+    )
+    with open_preview(sources, console.announce) as preview:
+        yield preview
+
+
+def _check(values: Mapping[str, Any]) -> None:
+    if values.get("diff_values") and values.get("diff_dir"):
+        raise UsageError(
+            "CMD-CLI-042", "--diff-values and --diff-dir cannot be used together", hint="compare two clusters at a time"
+        )
+    if values["global_config"] is None:
+        for name in ("values", "component", "diff_values"):
+            if values.get(name):
+                raise UsageError(
+                    "CMD-CLI-040",
+                    f"--{name.replace('_', '-')} needs GLOBAL_CONFIG",
+                    hint="name a folder with global defaults; what was compiled is shown as it is",
+                )
+    elif values.get("instance") is not None and values.get("diff_dir") is None:
+        raise UsageError(
+            "CMD-CLI-041",
+            "--instance cannot be used with GLOBAL_CONFIG",
+            hint="leave GLOBAL_CONFIG out to see an instance as it was compiled",
+        )
+
+
+def _names(values: Mapping[str, Any], ctx: click.Context) -> tuple[str, str]:
+    """What the two clusters are called in a diff: their last values files, or folders."""
+    left = values["values"] or [values["global_config"] or working_dir(ctx)]
+    return str(left[-1]), str(values["diff_dir"] or values["diff_values"][-1])
+
+
+def _summary(counts: Mapping[str, int]) -> str:
+    total = sum(counts.values())
+    if not total:
+        return "No parameters differ"
+    parts = ", ".join(f"{counts[change]} {change}" for change in ("added", "removed", "changed") if counts[change])
+    return f"{total} parameter{'' if total == 1 else 's'} differ{'s' if total == 1 else ''}: {parts}"

@@ -1,0 +1,74 @@
+"""Options of looking at inventories."""
+
+from __future__ import annotations
+
+from commodore.settings.common import VALUES
+from commodore.settings.model import Setting
+
+ALLOW_MISSING_CLASSES = Setting(
+    "allow_missing_classes",
+    ("--allow-missing-classes/--no-allow-missing-classes", " /-A"),
+    "Leave out classes that do not exist, and name them.",
+    kind="switch",
+    default=True,
+)
+INVENTORY_LIST = (
+    Setting(
+        "output_format",
+        ("-o", "--output-format"),
+        "Output format.",
+        kind="choice",
+        choices=("json", "yaml"),
+        default="yaml",
+    ),
+    VALUES,
+    ALLOW_MISSING_CLASSES,
+)
+INSTANCE = Setting(
+    "instance",
+    ("--instance",),
+    "Instance of the compiled cluster to look at; by default the cluster itself.",
+    metavar="NAME",
+)
+COMPONENTS = Setting(
+    "component",
+    ("--component",),
+    "Include the defaults of the component in this folder, as a compile does; may be repeated.",
+    kind="folder",
+    multiple=True,
+    metavar="DIR",
+)
+INVENTORY_SHOW = (
+    Setting(
+        "output_format",
+        ("-o", "--output-format"),
+        "Output format: yaml if not given, and text for differences. As text, a single value is printed bare.",
+        kind="choice",
+        choices=("json", "text", "yaml"),
+    ),
+    VALUES,
+    ALLOW_MISSING_CLASSES,
+    Setting(
+        "path",
+        ("--path",),
+        """Show only this parameter, like argocd.images[0].tag; a key with dots in quotes: labels."a.b".""",
+        metavar="PARAMETER",
+    ),
+    COMPONENTS,
+    INSTANCE,
+    Setting(
+        "diff_values",
+        ("--diff-values",),
+        "Show how the cluster of this values file differs; may be repeated, later ones win.",
+        kind="file",
+        multiple=True,
+        metavar="FILE",
+    ),
+    Setting(
+        "diff_dir",
+        ("--diff-dir",),
+        "Show how the cluster compiled in this working directory differs.",
+        kind="folder",
+        metavar="DIR",
+    ),
+)
