@@ -46,13 +46,13 @@ class TaskBegun(Event):
         task: `inspect` (read an instance's dependencies), `fetch` (dependencies) or `compile`.
         item: the instance; the sources of a fetch.
         place: the folder that the instance's output is for. `task`, `item` and `place` are a task's identity.
-        instances: those that the task is for.
+        instances: those that the task is for, with the folders that their output is for: place and name.
     """
 
     task: str
     item: str
     place: str
-    instances: tuple[str, ...]
+    instances: tuple[tuple[str, str], ...]
 
 
 @dataclass(frozen=True, slots=True)

@@ -121,7 +121,7 @@ class Profile:
         ended = [one.event for one in self._heard if isinstance(one.event, TaskEnded)]
         for event in ended:
             for instance in begun[_identity(event)].instances if event.task == "fetch" else ():
-                fetches[event.place, instance] += event.seconds
+                fetches[instance] += event.seconds
         found = [_instance_time(event, fetches[event.place, event.item]) for event in ended if event.task == "compile"]
         return tuple(sorted(found, key=lambda one: (-one.total, one.instance, one.place)))
 
@@ -183,7 +183,8 @@ def _tasks(heard: Iterable[_Heard], end: float) -> Iterator[Span]:
             running[_identity(one.event)] = one.event, one.when
         elif isinstance(one.event, TaskEnded):
             begun, _ = running.pop(_identity(one.event))
-            yield from _task(one.event, {"instances": list(begun.instances), "output": begun.place})
+            instances = sorted({name for _, name in begun.instances})
+            yield from _task(one.event, {"instances": instances, "output": begun.place})
     lost = [_unfinished(_WORKERS, "", task.item, start, task.task, end) for task, start in running.values()]
     yield from _side_by_side("unfinished", lost)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import Counter
+import os
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -57,12 +57,15 @@ def profiled(file: Path | None, title: str, console: Console) -> Iterator[Announ
 
 def _check(file: Path) -> None:
     """Rather now than after a long run."""
-    folder = file.resolve().parent
     what = ""
-    if file.exists() and not file.is_file():
-        what = "it is a folder" if file.is_dir() else "it is no ordinary file"
-    elif not folder.is_dir():
-        what = f"there is no folder {folder}"
+    try:
+        folder = file.resolve().parent
+        if file.exists() and not file.is_file():
+            what = "it is a folder" if file.is_dir() else "it is no ordinary file"
+        elif not folder.is_dir():
+            what = f"there is no folder {folder}"
+    except OSError as error:  # names that are too long
+        what = str(error.strerror)
     if what:
         raise InputError(
             "CMD-CLI-062", f"the trace cannot be written to {file}: {what}", hint="name a file in a folder that exists"
@@ -79,22 +82,27 @@ def _write(file: Path, trace: bytes, console: Console) -> None:
 
 
 def _show(file: Path, instances: Sequence[InstanceTime], console: Console) -> None:
-    slowest = tuple(instances[:_SHOWN])
     if console.log_format == "json":
-        console.announce(Profiled(str(file), len(instances), slowest))
+        console.announce(Profiled(str(file), len(instances), tuple(instances[:_SHOWN])))
         return
-    for line in _table(slowest, len(instances)):
+    for line in _table(instances):
         console.announce(Noted(line))
     console.announce(Noted(f"Trace: {file} (open it in https://ui.perfetto.dev or chrome://tracing)"))
 
 
-def _table(slowest: Sequence[InstanceTime], count: int) -> Iterator[str]:
-    if not slowest:
+def _table(instances: Sequence[InstanceTime]) -> Iterator[str]:
+    if not instances:
         return
-    yield "Slowest instances, in seconds:" if count > len(slowest) else "Instances, in seconds:"
+    yield "Slowest instances, in seconds:" if len(instances) > _SHOWN else "Instances, in seconds:"
     yield "   total    fetch   render   filter  instance"
-    named = Counter(one.instance for one in slowest)
-    for one in slowest:
+    for one in instances[:_SHOWN]:
         times = " ".join(f"{seconds:8.2f}" for seconds in (one.total, one.fetch, one.render, one.filter))
-        where = f" ({Path(one.place).name})" if named[one.instance] > 1 else ""
-        yield f"{times}  {printable(one.instance)}{where}"
+        yield f"{times}  {printable(one.instance)}{_distinction(one, instances)}"
+
+
+def _distinction(one: InstanceTime, instances: Sequence[InstanceTime]) -> str:
+    """What tells an instance from those of the same name: the part of its place where they differ, a test case."""
+    places = [other.place for other in instances if other.instance == one.instance]
+    if len(places) == 1:
+        return ""
+    return f" ({Path(one.place).relative_to(os.path.commonpath(places)).parts[0]})"

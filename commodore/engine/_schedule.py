@@ -91,10 +91,9 @@ class Schedule:
         """The next task, or None as long as nothing can be done."""
         task = self._next()
         if task is not None:
-            instances: tuple[str, ...] = (task.instance,)
-            if isinstance(task, FetchTask):
-                instances = tuple(sorted({name for _, name in task.units}))
-            self._announce(TaskBegun(*_identity(task), instances))
+            units = task.units if isinstance(task, FetchTask) else {(task.run.key, task.instance)}
+            instances = {(str(self._runs[key].request.output), name) for key, name in units}
+            self._announce(TaskBegun(*_identity(task), tuple(sorted(instances))))
         return task
 
     def _next(self) -> Task | None:
