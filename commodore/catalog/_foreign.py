@@ -15,7 +15,7 @@ from typing import Final
 from commodore import events
 from commodore.errors import PolicyError
 from commodore.git import identity_environment, inspect, normalize, run
-from commodore.git.repository import keep_commits
+from commodore.git.keeping import keep_commits
 from commodore.limits import DEFAULT_LIMITS, Limits
 
 OWNED_FOLDERS: Final = ("manifests", "refs")

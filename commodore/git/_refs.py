@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import hashlib
+import json
+import os
 import re
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Literal
 
 from commodore.git.runner import run
+from commodore.workspace import write_atomically
 
 Kind = Literal["branch", "tag", "revision"]
 
@@ -36,12 +40,14 @@ class RemoteRefs:
     """Branches and tags as the remote had them at the last fetch: short name -> object id.
 
     `commits` maps a tag to the commit it stands for; a tag of something else, or of a tag, is missing in it.
+    `short` has the abbreviations, of at least six digits, of all commits that a branch or a tag points at.
     """
 
     branches: Mapping[str, str]
     tags: Mapping[str, str]
     commits: Mapping[str, str]
     head: str | None
+    short: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def tips(self) -> frozenset[str]:
@@ -50,15 +56,64 @@ class RemoteRefs:
 
 
 def read_refs(bare: Path, timeout: float | None) -> RemoteRefs:
-    """Read the remote's branches and tags from a bare clone (one git process)."""
-    layout = "%(refname)%00%(objectname)%00%(objecttype)%00%(*objectname)%00%(*objecttype)%00%(symref)"
+    """Read the remote's branches and tags from a bare clone: one git process, none if nothing has moved since."""
+    storage = _describe_storage(bare)
+    noted = _read_note(bare, storage)
+    if noted is not None:
+        return noted
+    refs = _list_refs(bare, timeout)
+    content = {"storage": storage, **asdict(refs)}
+    write_atomically(bare / _NOTE, json.dumps(content, sort_keys=True).encode("ascii"))
+    return refs
+
+
+_NOTE = "commodore-refs"
+
+
+def _describe_storage(bare: Path) -> str:
+    """Which files hold the refs, and when they were written; git replaces these files, it never writes into them."""
+    entries: list[tuple[str, int, int, int]] = []
+    for start in ("packed-refs", "refs", "reftable"):
+        for path in _files(bare / start):
+            found = os.lstat(path)
+            entries.append((os.path.relpath(path, bare), found.st_mtime_ns, found.st_size, found.st_ino))
+    return hashlib.sha256(json.dumps(sorted(entries)).encode()).hexdigest()
+
+
+def _files(start: Path) -> Iterator[str]:
+    if start.is_file():
+        yield str(start)
+    for folder, _, names in os.walk(start):
+        yield from (os.path.join(folder, name) for name in names)
+
+
+def _read_note(bare: Path, storage: str) -> RemoteRefs | None:
+    try:
+        content = json.loads((bare / _NOTE).read_bytes())
+        if content.pop("storage") != storage:
+            return None
+        refs = RemoteRefs(**content)
+        maps = (refs.branches, refs.tags, refs.commits, refs.short)
+        return refs if all(isinstance(one, dict) for one in maps) else None
+    except (OSError, ValueError, KeyError, TypeError, AttributeError):
+        return None
+
+
+def _list_refs(bare: Path, timeout: float | None) -> RemoteRefs:
+    fields = "%(refname)%00%(objectname)%00%(objecttype)%00%(*objectname)%00%(*objecttype)%00%(symref)"
+    layout = f"{fields}%00%(objectname:short=6)%00%(*objectname:short=6)"
     answer = run(["for-each-ref", f"--format={layout}", BRANCHES, TAGS], cwd=bare, timeout=timeout)
     branches: dict[str, str] = {}
     tags: dict[str, str] = {}
     commits: dict[str, str] = {}
+    short: dict[str, str] = {}
     head: str | None = None
     for line in answer.text.splitlines():
-        name, sha, kind, peeled, peeled_kind, symref = line.split("\0")
+        name, sha, kind, peeled, peeled_kind, symref, abbreviated, peeled_abbreviated = line.split("\0")
+        if kind == "commit":
+            short[sha] = abbreviated
+        elif peeled_kind == "commit":
+            short[peeled] = peeled_abbreviated
         if name == BRANCHES + "HEAD":
             head = symref.removeprefix(BRANCHES) if symref.startswith(BRANCHES) else None
         elif name.startswith(BRANCHES):
@@ -70,7 +125,7 @@ def read_refs(bare: Path, timeout: float | None) -> RemoteRefs:
                 commits[tag] = sha
             elif peeled_kind == "commit":
                 commits[tag] = peeled
-    return RemoteRefs(branches, tags, commits, head)
+    return RemoteRefs(branches, tags, commits, head, short)
 
 
 def match_name(version: str, refs: RemoteRefs) -> tuple[str, Kind] | None:

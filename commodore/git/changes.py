@@ -10,7 +10,7 @@ from pathlib import Path
 from commodore.events import Announce, Noted, Warned
 from commodore.git._worktree_files import MOVING, linked_admin, read_state
 from commodore.git.identity import identity_environment
-from commodore.git.repository import keep_commits
+from commodore.git.keeping import keep_commits
 from commodore.git.runner import run
 from commodore.limits import DEFAULT_LIMITS, Limits
 
@@ -57,9 +57,17 @@ def inspect(folder: Path, *, limits: Limits = DEFAULT_LIMITS) -> LocalChanges:
 
 
 def read_status(folder: Path, limits: Limits, *, untracked: bool) -> LocalChanges:
-    """`git status` as data, without unpushed commits (one git process)."""
+    """`git status` as data, without unpushed commits (one git process). Nothing is written, not even to the index."""
     files = "normal" if untracked else "no"
-    arguments = ["status", "--porcelain=v2", "--branch", "-z", "--no-renames", f"--untracked-files={files}"]
+    arguments = [
+        "--no-optional-locks",
+        "status",
+        "--porcelain=v2",
+        "--branch",
+        "-z",
+        "--no-renames",
+        f"--untracked-files={files}",
+    ]
     answer = run([*arguments, "--ignore-submodules=all"], cwd=folder, timeout=limits.git_timeout)
     modified: list[str] = []
     unknown: list[str] = []

@@ -8,19 +8,23 @@ from __future__ import annotations
 import enum
 import re
 import tempfile
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
 from commodore.errors import CommodoreError, EnvironmentFault, PolicyError
 from commodore.events import Announce, Noted, Warned, ignore
+from commodore.git._remote_config import is_remote, set_remote
+from commodore.git.asking import RemoteState, ask
 from commodore.git.identity import Author, identity_environment
-from commodore.git.repository import FALLBACK_BRANCH, check_version, keep_commits, set_remote
+from commodore.git.keeping import keep_commits
+from commodore.git.repository import FALLBACK_BRANCH
 from commodore.git.runner import Children, GitResult, clean_text, fault, last_words, run
 from commodore.git.urls import normalize, redact, repository_key, shown
+from commodore.git.versions import check_version
 from commodore.limits import DEFAULT_LIMITS, Limits
 from commodore.workspace import guard_disk, remove_tree, replace_tree
 
-_HEAD = re.compile(r"^ref: refs/heads/(?P<branch>.+)\tHEAD$", re.MULTILINE)
 _FETCH = ("fetch", "--no-tags", "--prune", "--no-write-fetch-head", "origin", "+refs/heads/*:refs/remotes/origin/*")
 # What git says when somebody else was quicker, in the order of the push: before it, during it.
 _MOVED = re.compile(
@@ -64,13 +68,15 @@ def clone_or_update(
     author: Author | None = None,
     children: Children | None = None,
     staging: Path | None = None,
+    ask_remote: Callable[[str, Path], RemoteState] | None = None,
 ) -> PublishedClone:
     """Bring a clone of `url` to the newest commit of the remote's default branch, making it if need be.
 
     What is not committed in it is the output of an earlier run and is thrown away; unpushed commits are kept under
     `refs/commodore/discarded` and announced. An empty remote gets a local, parentless commit of the empty tree with
     the message `Initial commit` on `master` (spec a 8.1). Another thread can end the talk with the remote through
-    `children`. A new clone is made in the folder `staging`, by default beside its place.
+    `children`. A new clone is made in the folder `staging`, by default beside its place. `ask_remote` answers what the
+    remote at a URL, which is the `origin` of a folder, has; by default it is asked.
 
     Raises:
         InputError: the URL is not usable.
@@ -81,9 +87,15 @@ def clone_or_update(
     repository_key(url)
     if folder.is_symlink() or (folder.exists() and not folder.is_dir()):
         raise _in_the_way(folder, "a link or file is there")
-    if (folder / ".git").is_dir() and _origin(folder, limits) == wanted:
-        set_remote(folder / ".git" / "config", wanted, limits.git_timeout)
-        return _update(wanted, folder, announce, limits, author, children)
+    config = folder / ".git" / "config"
+
+    def ask_anew(url: str, clone: Path) -> RemoteState:
+        return ask(url, clone, limits=limits, children=children)
+
+    update = _Update(wanted, announce, limits, author, children, ask_remote or ask_anew)
+    if (folder / ".git").is_dir() and (is_remote(config, wanted) or _origin(folder, limits) == wanted):
+        set_remote(config, wanted, limits.git_timeout)
+        return update.run(folder)
     _refuse_to_lose(folder, limits)
     with guard_disk(folder):
         folder.parent.mkdir(parents=True, exist_ok=True)
@@ -93,7 +105,7 @@ def clone_or_update(
         arguments = ["init", "--quiet", "--template=", f"--initial-branch={FALLBACK_BRANCH}", "--", str(fresh)]
         run(arguments, cwd=fresh, timeout=limits.git_timeout)
         set_remote(fresh / ".git" / "config", wanted, limits.git_timeout)
-        made = _update(wanted, fresh, announce, limits, author, children)
+        made = update.run(fresh)
         replace_tree(fresh, folder)
     finally:
         remove_tree(fresh)
@@ -137,36 +149,53 @@ def unstage(folder: Path, *, limits: Limits = DEFAULT_LIMITS) -> None:
     run(["reset", "--quiet", "--mixed"], cwd=folder, timeout=limits.git_timeout)
 
 
-def _update(
-    url: str, folder: Path, announce: Announce, limits: Limits, author: Author | None, children: Children | None
-) -> PublishedClone:
-    (folder / ".git" / "index.lock").unlink(missing_ok=True)  # a killed run's; whoever holds the workspace is alone
-    timeout = limits.git_timeout
-    ask = ["ls-remote", "--symref", "origin", "HEAD", "refs/heads/*"]
-    heads = run(ask, cwd=folder, timeout=timeout, about=redact(url), children=children).text
-    branches = {
-        name.removeprefix("refs/heads/"): sha
-        for sha, _, name in (line.partition("\t") for line in heads.splitlines())
-        if name.startswith("refs/heads/")
-    }
-    named = _HEAD.search(heads)
-    branch = named["branch"] if named else FALLBACK_BRANCH
-    if branch not in branches:
-        if branches:
-            raise EnvironmentFault(
-                "CMD-GIT-054",
-                f"the default branch '{shown(branch)}' of {redact(url)} does not exist",
-                hint="set the default branch on the server to one that exists",
-            )
-        return _begin(url, folder, branch if named else FALLBACK_BRANCH, announce, limits, author)
-    if _sha(folder, f"refs/remotes/origin/{branch}", limits) != branches[branch]:
-        run(_FETCH, cwd=folder, timeout=timeout, about=redact(url), children=children)
-    sha = _sha(folder, f"refs/remotes/origin/{branch}", limits)
-    _keep_unpushed(folder, announce, limits)
-    run(["checkout", "--quiet", "--force", "-B", branch, sha], cwd=folder, timeout=timeout)
-    run(["branch", "--quiet", f"--set-upstream-to=origin/{branch}", branch], cwd=folder, timeout=timeout)
-    run(["clean", "--quiet", "-ffdx"], cwd=folder, timeout=timeout)
-    return PublishedClone(folder, redact(url), branch, sha, empty=False)
+@dataclass(frozen=True, slots=True)
+class _Update:
+    """How a clone of `url` is brought to the newest commit of the remote's default branch."""
+
+    url: str
+    announce: Announce
+    limits: Limits
+    author: Author | None
+    children: Children | None
+    ask_remote: Callable[[str, Path], RemoteState]
+
+    def run(self, folder: Path) -> PublishedClone:
+        """Do it, in the clone in `folder`."""
+        (folder / ".git" / "index.lock").unlink(missing_ok=True)  # a killed run's; whoever holds the workspace is alone
+        state = self.ask_remote(self.url, folder)
+        branch = state.head or FALLBACK_BRANCH
+        if branch not in state.branches:
+            if state.branches:
+                raise EnvironmentFault(
+                    "CMD-GIT-054",
+                    f"the default branch '{shown(branch)}' of {redact(self.url)} does not exist",
+                    hint="set the default branch on the server to one that exists",
+                )
+            return _begin(self.url, folder, branch, self.announce, self.limits, self.author)
+        sha = state.branches[branch]
+        if not _is_there(folder, branch, sha, self.limits):
+            sha = self._move(folder, branch, sha)
+        return PublishedClone(folder, redact(self.url), branch, sha, empty=False)
+
+    def _move(self, folder: Path, branch: str, sha: str) -> str:
+        limits, timeout = self.limits, self.limits.git_timeout
+        if _sha(folder, f"refs/remotes/origin/{branch}", limits) != sha:
+            run(_FETCH, cwd=folder, timeout=timeout, about=redact(self.url), children=self.children)
+        sha = _sha(folder, f"refs/remotes/origin/{branch}", limits)
+        _keep_unpushed(folder, self.announce, limits)
+        run(["checkout", "--quiet", "--force", "-B", branch, sha], cwd=folder, timeout=timeout)
+        run(["branch", "--quiet", f"--set-upstream-to=origin/{branch}", branch], cwd=folder, timeout=timeout)
+        run(["clean", "--quiet", "-ffdx"], cwd=folder, timeout=timeout)
+        return sha
+
+
+def _is_there(folder: Path, branch: str, sha: str, limits: Limits) -> bool:
+    """Whether the clone is on the branch at this commit, which is the remote's too, and has no file of its own."""
+    arguments = ["status", "--porcelain=v2", "--branch", "-z", "--ignored", "--untracked-files=all", "--no-renames"]
+    answer = run(arguments, cwd=folder, timeout=limits.git_timeout).text
+    wanted = f"branch.oid {sha}", f"branch.head {branch}", f"branch.upstream origin/{branch}", "branch.ab +0 -0"
+    return answer.split("\0") == [*(f"# {line}" for line in wanted), ""]
 
 
 def _begin(

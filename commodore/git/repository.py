@@ -2,28 +2,28 @@
 
 from __future__ import annotations
 
-import re
 import tempfile
 import threading
-import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 
 from commodore.errors import EnvironmentFault, InputError, did_you_mean
 from commodore.events import Announce, Noted, Warned, ignore
 from commodore.git import _refs
 from commodore.git._export import write_tree
-from commodore.git._refs import DISCARDED, FULL_SHA, RemoteRefs, Revision
+from commodore.git._refs import FULL_SHA, RemoteRefs, Revision
+from commodore.git._remote_config import FETCH_REFSPEC, FETCH_TAGS, is_remote, set_remote
 from commodore.git._repair import move_in, own_tips
+from commodore.git.asking import RemoteState, ask
+from commodore.git.keeping import keep_commits
 from commodore.git.runner import Children, GitResult, run
-from commodore.git.urls import normalize, push_url, redact, repository_key, shown
+from commodore.git.urls import normalize, redact, repository_key, shown
+from commodore.git.versions import check_version
 from commodore.limits import DEFAULT_LIMITS, Limits
 from commodore.workspace import guard_disk, remove_tree, replace_tree
 
-_FETCH = "+refs/heads/*:refs/remotes/origin/*"
-_FETCH_ALL = ("fetch", "--no-tags", "--prune", "--no-write-fetch-head", "origin", _FETCH, "+refs/tags/*:refs/tags/*")
+_FETCH_ALL = ("fetch", "--no-tags", "--prune", "--no-write-fetch-head", "origin", FETCH_REFSPEC, FETCH_TAGS)
 FALLBACK_BRANCH = "master"
-_HEAD = re.compile(r"^ref: refs/heads/(?P<branch>.+)\tHEAD$", re.MULTILINE)
 
 
 class Repository:
@@ -33,6 +33,7 @@ class Repository:
         url: where the repository is; kept in normal form, credentials included.
         path: the folder of the bare clone; it need not exist yet.
         offline: never talk to the remote.
+        ask_remote: answers what the remote at a URL has; by default it is asked.
 
     Methods may be called from several threads; `lock` keeps several calls together.
     Those that talk to the remote raise EnvironmentFault when it fails.
@@ -47,6 +48,7 @@ class Repository:
         limits: Limits = DEFAULT_LIMITS,
         offline: bool = False,
         children: Children | None = None,
+        ask_remote: Callable[[str], RemoteState] | None = None,
     ) -> None:
         self.url = normalize(url)
         self.key = repository_key(url)
@@ -59,7 +61,8 @@ class Repository:
         self.lock = threading.RLock()
         self._ready = False
         self._refs: RemoteRefs | None = None
-        self._remote_head: str | None = None
+        self._ask_remote = ask_remote
+        self._state: RemoteState | None = None
 
     @property
     def display_url(self) -> str:
@@ -142,24 +145,67 @@ class Repository:
             self._refuse_offline("there is no clone of it")
         self.ensure()
 
+    @property
+    def state(self) -> RemoteState | None:
+        """What the remote has, if it was asked in this run."""
+        return self._state
+
+    def ask(self) -> RemoteState:
+        """What the remote has; it is asked once per run.
+
+        Raises:
+            EnvironmentFault: offline, or the remote does not answer.
+        """
+        with self.lock:
+            if self._state is None:
+                self._refuse_offline("its remote must be asked")
+                if self._ask_remote is not None:
+                    self._state = self._ask_remote(self.url)
+                else:
+                    clone = self.path if is_remote(self.path / "config", self.url) else None
+                    self._state = ask(self.url, clone, limits=self.limits, children=self._children)
+            return self._state
+
+    def is_current(self, version: str | None) -> bool:
+        """Whether a fetch would not change what a version means, so that none is needed.
+
+        Branches and tags that nobody wants may have moved at the remote; they are brought by a later fetch.
+        """
+        with self.lock:
+            state, refs = self.ask(), self.refs()
+            name = self.default_branch() if version is None else version
+            if state.branches.get(name) != refs.branches.get(name) or state.tags.get(name) != refs.tags.get(name):
+                return False
+            if name in refs.branches or name in refs.tags:
+                return True
+            if FULL_SHA.match(name):
+                return self.has_commits([name])
+            return state.branches == refs.branches and state.tags == refs.tags and self._is_resolvable(name)
+
+    def catch_up(self) -> bool:
+        """Fetch what was left out because nobody had wanted it. Returns whether there was something."""
+        with self.lock:
+            state, refs = self._state, self.refs()
+            if state is None or self.fetched or (state.branches == refs.branches and state.tags == refs.tags):
+                return False
+            self.fetch()
+            return True
+
     def default_branch(self) -> str:
         """The branch the remote's HEAD names, asked from the remote once per run (offline: as last seen).
 
-        Git before 2.48 cannot learn it while fetching, so this costs a connection of its own, and only repositories
-        that are used without a version pay it. A remote that names none has the default branch `master`.
+        Git before 2.48 cannot learn it while fetching. A remote that names none has the default branch `master`.
         """
         with self.lock:
-            if self.offline or self._remote_head is not None:
-                return self._remote_head or self.refs().head or FALLBACK_BRANCH
-            self.ensure()
-            answer = self._run(["ls-remote", "--symref", "origin", "HEAD"])
-            named = _HEAD.search(answer.text)
-            self._remote_head = named["branch"] if named else self._guess_head(answer.text)
-            if self.refs().head != self._remote_head and self._remote_head in self.refs().branches:
-                target = _refs.BRANCHES + self._remote_head
+            if self.offline:
+                return self.refs().head or FALLBACK_BRANCH
+            state = self.ask()
+            head = state.head or self._guess_head(state)
+            if self.refs().head != head and head in self.refs().branches:
+                target = _refs.BRANCHES + head
                 self._run(["symbolic-ref", _refs.BRANCHES + "HEAD", target])
                 self._refs = None
-            return self._remote_head
+            return head
 
     def resolve(self, version: str | None) -> Revision:
         """What a version means: a branch of the remote, else a tag, else a revision (C12; spec b 1.6).
@@ -191,12 +237,19 @@ class Repository:
             return True
         if not self.path.exists():
             return False
+        if self._ready and self.refs().tips.issuperset(shas):
+            return True
         answer = self._run(["cat-file", "--batch-check=%(objecttype)"], input="\n".join(shas).encode() + b"\n")
         return answer.text.splitlines() == ["commit"] * len(shas)
 
     def short_sha(self, sha: str) -> str:
         """A commit's abbreviation with at least six digits, for the commit message (spec a 8.5)."""
-        return self._run(["rev-parse", "--short=6", "--verify", "--end-of-options", sha]).text
+        known = self.refs().short.get(sha)
+        return (
+            known
+            if known is not None
+            else self._run(["rev-parse", "--short=6", "--verify", "--end-of-options", sha]).text
+        )
 
     def export_tree(self, sha: str, subdir: str, destination: Path) -> None:
         """Write the files of a commit (below `subdir`, "" for all) to the folder `destination`, as `git archive` does.
@@ -277,11 +330,18 @@ class Repository:
         for tag in sorted(gone):
             self.announce(Noted(f"the tag '{shown(tag)}' is gone from {self.display_url}", level=1))
 
-    def _guess_head(self, answer: str) -> str:
+    @staticmethod
+    def _guess_head(state: RemoteState) -> str:
         """For servers that do not say which branch HEAD is: one that points at the same commit."""
-        head = next((line.split("\t")[0] for line in answer.splitlines() if line.endswith("\tHEAD")), None)
-        same = sorted(name for name, sha in self.refs().branches.items() if sha == head)
+        same = sorted(name for name, sha in state.branches.items() if sha == state.head_sha)
         return next((name for name in (FALLBACK_BRANCH, "main", *same) if name in same), FALLBACK_BRANCH)
+
+    def _is_resolvable(self, version: str) -> bool:
+        try:
+            self.resolve(version)
+        except InputError:
+            return False
+        return True
 
     def _commit_of(self, expression: str, version: str) -> str:
         arguments = ["rev-parse", "--verify", "--quiet", "--end-of-options"]
@@ -325,54 +385,6 @@ class Repository:
             children=self._children,
             about=self.display_url,
         )
-
-
-def check_version(version: str, place: str) -> None:
-    """Refuse a version that git could read as an option, or that cannot be a name.
-
-    Raises:
-        InputError: it is such a version.
-    """
-    if version.startswith("-") or not version.isprintable() or not version.strip():
-        raise InputError(
-            "CMD-GIT-031",
-            f"'{shown(version)}' cannot be a version of {place}",
-            hint="a version is a branch, a tag or a commit; it is not empty and does not begin with '-'",
-        )
-
-
-def set_remote(config: Path, url: str, timeout: float | None) -> None:
-    """Make `origin` in a repository's configuration file stand for `url` (spec b 1.3); write only what differs."""
-    folder = config.parent
-    answer = run(["config", "--file", str(config), "--null", "--list"], cwd=folder, timeout=timeout)
-    present: dict[str, list[str]] = {}
-    for entry in answer.text.split("\0"):
-        name, _, value = entry.partition("\n")
-        present.setdefault(name, []).append(value)
-    wanted: dict[str, str | None] = {
-        "remote.origin.url": url,
-        "remote.origin.fetch": _FETCH,
-        "remote.origin.pushurl": push_url(url),
-    }
-    change = ["config", "--file", str(config)]
-    for key, wish in wanted.items():
-        if wish is None and key in present:
-            run([*change, "--unset-all", key], cwd=folder, timeout=timeout)
-        elif wish is not None and present.get(key) != [wish]:
-            run([*change, "--replace-all", key, wish], cwd=folder, timeout=timeout)
-
-
-def keep_commits(folder: Path, shas: Iterable[str], timeout: float | None) -> list[str]:
-    """Give each commit a ref `refs/commodore/discarded/<UTC time>[-<n>]` in the repository at `folder`."""
-    wanted = list(dict.fromkeys(shas))
-    if not wanted:
-        return []
-    stem = DISCARDED + time.strftime("%Y%m%dT%H%M%SZ", time.gmtime())
-    # The commit's own digits keep two threads, and two saves within a second, apart.
-    refs = [f"{stem}-{sha[:10]}" for sha in wanted]
-    commands = "".join(f"update {ref} {sha}\n" for ref, sha in zip(refs, wanted, strict=True))
-    run(["update-ref", "--stdin"], cwd=folder, timeout=timeout, input=commands.encode())
-    return refs
 
 
 def _looks_bare(path: Path) -> bool:

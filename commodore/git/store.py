@@ -7,10 +7,12 @@ import time
 from collections.abc import Iterable
 from concurrent.futures import FIRST_EXCEPTION, Future, ThreadPoolExecutor, wait
 from pathlib import Path
+from typing import Self
 
 from commodore.errors import CommodoreError, EnvironmentFault, InputError, raise_all
 from commodore.events import Announce, StageAdvanced, ignore
 from commodore.git._refs import FULL_SHA
+from commodore.git.asking import Questions, RemoteState
 from commodore.git.repository import Repository
 from commodore.git.runner import DAMAGED, Children
 from commodore.git.urls import is_local, normalize, redact, repository_key
@@ -36,6 +38,7 @@ class RepositoryStore:
         self._announce = announce
         self._limits = limits
         self._children = Children()
+        self._questions = Questions(root, limits=limits)
         self._lock = threading.Lock()
         self._repositories: dict[str, Repository] = {}
         self._sought: set[tuple[str, str]] = set()
@@ -60,6 +63,7 @@ class RepositoryStore:
                     limits=self._limits,
                     offline=self.offline,
                     children=self._children,
+                    ask_remote=self._questions.answer,
                 )
             elif is_local(known.url) != is_local(normalize(url)):
                 raise InputError(
@@ -71,11 +75,49 @@ class RepositoryStore:
                 known.prefer_url(url)
         return known
 
+    def foresee(self, urls: Iterable[str]) -> None:
+        """Begin to ask remotes what they have before it is known whether somebody wants that; offline, do nothing.
+
+        Each is asked in the background, all at the same time. `close` must be called afterwards.
+        """
+        if not self.offline:
+            self._questions.foresee(urls)
+
+    def ask(self, url: str, clone: Path | None = None) -> RemoteState:
+        """What the remote at this URL (in normal form) has; each is asked once per run.
+
+        Args:
+            clone: a repository that is none of the store's, whose `origin` it is.
+
+        Raises:
+            EnvironmentFault: offline, or the remote does not answer.
+        """
+        if self.offline:
+            return self.repository(url).ask()
+        return self._questions.answer(url, clone)
+
+    @property
+    def asked(self) -> list[str]:
+        """The URLs of the remotes whose answers were wanted in this run, sorted."""
+        return self._questions.wanted
+
+    def close(self) -> None:
+        """End everything that still talks to a remote. The store cannot fetch any more."""
+        self._children.end()
+        self._questions.end()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *exception: object) -> None:
+        self.close()
+
     def sync(self, wanted: Iterable[tuple[str, str | None]]) -> None:
         """Fetch what is needed for these (URL, version) pairs, all repositories in parallel.
 
         A repository is fetched at most once per run; not at all when every version wanted of it is a full commit id
-        that is there already; and once more only when a version is asked for that the first fetch did not bring.
+        that is there already, or its remote says that none of them has changed; and once more only when a version is
+        asked for that the first fetch did not bring.
         Versions that stay unknown are no error here: `Repository.resolve` says so, to whoever wants them. Offline,
         only the presence of clones is checked.
 
@@ -99,16 +141,23 @@ class RepositoryStore:
     def _sync_all(self, work: list[tuple[Repository, set[str | None]]]) -> list[CommodoreError]:
         if not work:
             return []
+        self.foresee(repository.url for repository, wanted in work if self._must_be_asked(repository, wanted))
         pool = ThreadPoolExecutor(min(self._limits.git_threads, len(work)), thread_name_prefix="fetch")
         try:
             futures = [pool.submit(self._sync_one, repository, wanted) for repository, wanted in work]
             wait(futures, return_when=FIRST_EXCEPTION)
             return [error for future in futures if (error := _outcome(future)) is not None]
         except BaseException:  # Ctrl-C above all
-            self._children.end()
+            self.close()
             raise
         finally:
             pool.shutdown(wait=True, cancel_futures=True)
+
+    @staticmethod
+    def _must_be_asked(repository: Repository, wanted: set[str | None]) -> bool:
+        """Whether it is certain that this repository's remote will be asked; a new clone is fetched at once instead."""
+        named = any(version is None or not FULL_SHA.match(version) for version in wanted)
+        return named and not repository.fetched and repository.path.exists()
 
     def _sync_one(self, repository: Repository, wanted: set[str | None]) -> CommodoreError | None:
         start = time.perf_counter()
@@ -143,17 +192,26 @@ class RepositoryStore:
         shas = sorted(version for version in wanted if version is not None and FULL_SHA.match(version))
         if len(shas) == len(wanted) and repository.has_commits(shas):
             return False
-        asked = not repository.fetched
-        if not repository.fetched:
-            repository.fetch()
-        elif any(self._is_new_and_unknown(repository, version) for version in wanted if version is not None):
-            repository.fetch()
-            asked = True
+        asked = self._fetch_if_needed(repository, wanted)
         if None in wanted:
             repository.default_branch()
         for sha in shas:
             if not repository.has_commits([sha]):
                 asked = repository.fetch_commit(sha) or asked
+        return asked
+
+    def _fetch_if_needed(self, repository: Repository, wanted: set[str | None]) -> bool:
+        """A remote that has been fetched from before is only asked what it has; it mostly has nothing new."""
+        if repository.fetched:
+            named = [version for version in wanted if version is not None]
+            needed = any(self._is_new_and_unknown(repository, version) for version in named)
+            if needed:
+                repository.fetch()
+            return needed
+        asked = repository.state is None
+        if not repository.refs().branches or not all(map(repository.is_current, sorted(wanted, key=str))):
+            repository.fetch()
+            return True
         return asked
 
     def _is_new_and_unknown(self, repository: Repository, version: str) -> bool:

@@ -13,6 +13,7 @@ from pathlib import Path
 
 from commodore.errors import CommodoreError, EnvironmentFault, PolicyError, raise_all
 from commodore.events import Noted
+from commodore.git._clean_note import Glance
 from commodore.git._refs import Revision
 from commodore.git._worktree_files import (
     MOVING,
@@ -47,7 +48,8 @@ def check_out(repository: Repository, folder: Path, revision: Revision, *, force
 
     A worktree that is on the wanted branch and has nothing of its own is fast-forwarded and stays on it; any other is
     detached at the commit. An ordinary clone, or a worktree of another repository, is replaced when it holds nothing
-    that would be lost. One that is there already costs one git process.
+    that would be lost. One that is there already costs at most one git process, and none if its files are as they were
+    when git last found no changes in them.
 
     Args:
         force: changes and unpushed commits make way; they are kept, and announced with the command to get them back.
@@ -94,10 +96,12 @@ def _move(repository: Repository, files: WorktreeFiles, revision: Revision, forc
     folder, state = files.folder, read_state(files.admin)
     if state == MOVING or not (files.admin / "index").exists():
         _finish_interrupted(repository, files)
-    status = read_status(folder, repository.limits, untracked=False)
+    status = _status(repository, files)
     unpushed: tuple[str, ...] = ()
     if status.head not in (revision.sha, state) and status.head not in repository.refs().tips:
         unpushed = unpushed_commits(folder, status.head, state, repository.limits)
+        if unpushed and repository.catch_up():  # they may have been pushed since
+            unpushed = unpushed_commits(folder, status.head, state, repository.limits)
     changes = LocalChanges(status.modified, (), unpushed, status.branch, status.head)
     if changes.dirty:
         if not force:
@@ -111,6 +115,16 @@ def _move(repository: Repository, files: WorktreeFiles, revision: Revision, forc
         write_state(files.admin, revision.sha if answer.returncode == 0 else state)
         if answer.returncode != 0:
             raise _refused(folder, answer)
+
+
+def _status(repository: Repository, files: WorktreeFiles) -> LocalChanges:
+    glance = Glance(files, repository.limits)
+    if glance.known_clean:
+        return LocalChanges(head=files.sha)
+    status = read_status(files.folder, repository.limits, untracked=False)
+    if not status.modified and status.head == files.sha:
+        glance.note_clean()
+    return status
 
 
 def _go_to(repository: Repository, folder: Path, changes: LocalChanges, revision: Revision) -> GitResult:

@@ -22,8 +22,8 @@ def config(repository: Repository) -> dict[str, str]:
     return dict(line.split("=", 1) for line in lines if line.startswith("remote."))
 
 
-def fetched(store: RepositoryStore, remote: Remote) -> Repository:
-    store.sync([(remote.url, "master")])
+def fetched(store: RepositoryStore, remote: Remote, *versions: str) -> Repository:
+    store.sync((remote.url, version) for version in (versions or ("master",)))
     return store.repository(remote.url)
 
 
@@ -179,7 +179,7 @@ def test_a_deleted_tag_is_gone_but_its_commit_is_kept(new_run: NewRun, world: Gi
     remote.tag("v1")
     repository = fetched(new_run(), remote)
     remote.delete_tag("v1")
-    repository = fetched(new_run(), remote)
+    repository = fetched(new_run(), remote, "v1")
     with pytest.raises(InputError):
         repository.resolve("v1")
     assert list(discarded(repository).values()) == [remote.sha()]
@@ -214,7 +214,7 @@ def test_folders_and_files_of_refs_may_change_places(new_run: NewRun, world: Git
         remote.delete_tag("t" + name)
         remote.start_branch(other)
         remote.tag("t" + other)
-        repository = fetched(new_run(), remote)
+        repository = fetched(new_run(), remote, other, "t" + other)
         assert repository.resolve(other).kind == "branch"
         assert repository.resolve("t" + other).kind == "tag"
         remote.delete_branch(other)

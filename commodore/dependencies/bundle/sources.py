@@ -12,7 +12,7 @@ import json
 import re
 import time
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
@@ -23,7 +23,7 @@ from commodore.dependencies.bundle.jsonnetfile import GitSource
 from commodore.dependencies.bundle.remotes import Remote
 from commodore.errors import CommodoreError, EnvironmentFault, InputError, did_you_mean
 from commodore.events import Announce, StageAdvanced, Warned, ignore
-from commodore.git import FETCH_STAGE, Repository, RepositoryStore, run
+from commodore.git import FETCH_STAGE, RemoteState, Repository, RepositoryStore, run
 from commodore.git.runner import Children
 from commodore.limits import DEFAULT_LIMITS, Limits
 from commodore.workspace import guard_disk, write_atomically
@@ -31,7 +31,6 @@ from commodore.workspace import guard_disk, write_atomically
 _FULL_SHA = re.compile(r"[0-9a-fA-F]{40}|[0-9a-fA-F]{64}")
 # What is not a ref's name but still names a commit: an abbreviation, a walk along the history, `git describe`.
 _EXPRESSION = re.compile(r"[0-9a-fA-F]{4,63}|.*[~^].*|.+-\d+-g[0-9a-f]{4,64}")
-_HEADS, _TAGS, _PEELED = "refs/heads/", "refs/tags/", "^{}"
 
 Outcome = TypeVar("Outcome")
 
@@ -61,7 +60,6 @@ class LibrarySources:
         self._announce = announce
         self._limits = limits
         self._children = Children()
-        self._refs: dict[Remote, Mapping[str, str]] = {}
         self._commits: dict[tuple[Remote, str], str] = {}
 
     def resolve(self, wanted: Iterable[Wanted]) -> dict[Wanted, str | CommodoreError]:
@@ -130,17 +128,15 @@ class LibrarySources:
             return self._remembered(remote, version) or self._resolve_in_clone(repository, version)
         if repository.fetched:
             return self._resolve_in_clone(repository, version)
-        if remote not in self._refs:
-            self._refs[remote] = self._list_refs(repository)
-        refs = self._refs[remote]
-        sha = _match(version, refs)
-        if sha is None and version == "master" and (sha := _match("main", refs)):
+        state = self._store.ask(repository.url)
+        sha = state.find(version)
+        if sha is None and version == "master" and (sha := state.find("main")):
             self._announce(_main_instead(repository))
         if sha is None and _EXPRESSION.fullmatch(version):
             self._store.sync([(remote.url, version)])
             sha = repository.resolve(version).sha
         if sha is None:
-            raise _unknown(version, repository, refs)
+            raise _unknown(version, repository, state)
         self._remember(remote, version, sha)
         return sha
 
@@ -153,23 +149,6 @@ class LibrarySources:
             sha = repository.resolve("main").sha
             self._announce(_main_instead(repository))
             return sha
-
-    def _list_refs(self, repository: Repository) -> dict[str, str]:
-        """Branches and tags of the remote, as full names; a tag stands for the object that it finally points at."""
-        arguments = ["ls-remote", "--heads", "--tags", "--", repository.url]
-        with self._cache.staging() as folder:
-            try:
-                answer = run(arguments, cwd=folder, timeout=self._limits.git_timeout, children=self._children)
-            except CommodoreError as error:
-                # The folder it ran in says nothing; the repository does.
-                locations = [repository.display_url]
-                raise type(error)(error.code, error.message, hint=error.hint, locations=locations) from error
-        refs: dict[str, str] = {}
-        for line in answer.text.splitlines():
-            sha, _, name = line.partition("\t")
-            # A peeled tag follows the tag itself, and replaces it.
-            refs[name.removesuffix(_PEELED)] = sha
-        return refs
 
     def _export(
         self, remote: Remote, wanted: Sequence[tuple[GitSource, str]]
@@ -244,17 +223,10 @@ class LibrarySources:
             return dict(zip(remotes, pool.map(step, remotes), strict=True))
         except BaseException:  # Ctrl-C above all
             self._children.end()
+            self._store.close()
             raise
         finally:
             pool.shutdown(wait=True, cancel_futures=True)
-
-
-def _match(version: str, refs: Mapping[str, str]) -> str | None:
-    """A branch beats a tag of the same name; full ref names are understood too."""
-    for name in (_HEADS + version, _TAGS + version, version):
-        if name in refs:
-            return refs[name]
-    return None
 
 
 def _main_instead(repository: Repository) -> Warned:
@@ -265,8 +237,8 @@ def _main_instead(repository: Repository) -> Warned:
     )
 
 
-def _unknown(version: str, repository: Repository, refs: Mapping[str, str]) -> InputError:
-    names = {name.removeprefix(_HEADS).removeprefix(_TAGS) for name in refs}
+def _unknown(version: str, repository: Repository, state: RemoteState) -> InputError:
+    names = {*state.branches, *state.tags}
     return InputError(
         "CMD-JB-007",
         f"the version {version!r} was not found in {repository.display_url}",

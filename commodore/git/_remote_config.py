@@ -1,0 +1,64 @@
+"""The part of a repository's configuration that says where its remote is.
+
+A configuration file that was looked at before is not read by git again, which saves a process per repository and run.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from pathlib import Path
+
+from commodore.git.runner import run
+from commodore.git.urls import push_url
+from commodore.workspace import write_atomically
+
+FETCH_REFSPEC = "+refs/heads/*:refs/remotes/origin/*"
+FETCH_TAGS = "+refs/tags/*:refs/tags/*"
+_NOTE = "commodore-remote"
+
+
+def set_remote(config: Path, url: str, timeout: float | None) -> None:
+    """Make `origin` in a repository's configuration file stand for `url` (spec b 1.3); write only what differs."""
+    if is_remote(config, url):
+        return
+    folder = config.parent
+    answer = run(["config", "--file", str(config), "--null", "--list"], cwd=folder, timeout=timeout)
+    present: dict[str, list[str]] = {}
+    for entry in answer.text.split("\0"):
+        name, _, value = entry.partition("\n")
+        present.setdefault(name, []).append(value)
+    wanted: dict[str, str | None] = {
+        "remote.origin.url": url,
+        "remote.origin.fetch": FETCH_REFSPEC,
+        "remote.origin.pushurl": push_url(url),
+    }
+    change = ["config", "--file", str(config)]
+    for key, wish in wanted.items():
+        if wish is None and key in present:
+            run([*change, "--unset-all", key], cwd=folder, timeout=timeout)
+        elif wish is not None and present.get(key) != [wish]:
+            run([*change, "--replace-all", key, wish], cwd=folder, timeout=timeout)
+    _note_remote(config, url)
+
+
+def is_remote(config: Path, url: str) -> bool:
+    """Whether the configuration file is, byte for byte, one that was found to make `origin` stand for `url`."""
+    digest = _digest(config, url)
+    try:
+        return digest != "" and (config.parent / _NOTE).read_text(encoding="ascii") == digest
+    except (OSError, UnicodeDecodeError):
+        return False
+
+
+def _note_remote(config: Path, url: str) -> None:
+    """Note that the configuration file as it is now makes `origin` stand for `url`."""
+    if digest := _digest(config, url):
+        write_atomically(config.parent / _NOTE, digest.encode())
+
+
+def _digest(config: Path, url: str) -> str:
+    try:
+        content = config.read_bytes()
+    except OSError:
+        return ""
+    return hashlib.sha256(b"1\0" + url.encode("utf-8", "surrogateescape") + b"\0" + content).hexdigest()
