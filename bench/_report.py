@@ -36,7 +36,7 @@ def to_markdown(rounds: Rounds, phases: Sequence[str], machine: dict[str, Any], 
         line += [_same(columns)] if compared else []
         lines.append(line)
     table = "\n".join(f"| {' | '.join(line)} |" for line in lines)
-    return f"{table}\n\n{_footnote(rounds, machine)}"
+    return f"{table}\n\n{footnote(rounds, machine)}"
 
 
 def write_json(path: Path, rounds: Rounds, phases: Sequence[str], machine: dict[str, Any], **about: str | int) -> None:
@@ -72,7 +72,8 @@ def _same(columns: list[list[Sample]]) -> str:
     return "yes" if len(results) == 1 else "NO"
 
 
-def _footnote(rounds: Rounds, machine: dict[str, Any]) -> str:
+def footnote(rounds: Rounds, machine: dict[str, Any]) -> str:
+    """How and on which machine it was measured."""
     samples = [sample for per_round in rounds.values() for each in per_round for sample in each]
     loads = [sample.cost.load for sample in samples]
     count = len(next(iter(rounds.values())))
