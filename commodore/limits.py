@@ -85,6 +85,9 @@ class Limits:
     comment_characters: int = 60_000  # of rejected patches in a comment; GitHub takes 65536
 
     # engine
+    shapes: int = 16  # different records of one instance that are compared with what is there
+    kustomizations: int = 1000  # folders that one kustomization is made of
+    remembered_programs: int = 50  # programs whose digests are kept
     result_bytes: int = 64 << 20  # the rendered files of one instance; larger ones are rendered each time
     fetch_workers: int = 8  # Kapitan dependencies fetched at the same time, apart from what computes
     cached_files: int = 200_000  # files and folders of one dependency that is kept; larger ones are fetched each time
@@ -97,7 +100,9 @@ class Limits:
 
     # external tools
     tool_timeout: float = 10.0  # asking a tool for its version
-    tool_version_age: float = 86400.0  # after this time a tool is asked for its version again, though its file is the same
+    tool_version_age: float = (
+        86400.0  # after this time a tool is asked for its version again, though its file is the same
+    )
     tool_download_bytes: int = 256 << 20  # the archive of a tool
     tool_download_seconds: float = 900.0  # one download, from the request to its last byte
     tool_binary_bytes: int = 512 << 20  # the executable in it
@@ -105,7 +110,9 @@ class Limits:
     tool_checksum_bytes: int = 1 << 20  # a file with checksums
     tool_releases_bytes: int = 32 << 20  # one page of a list of releases
     tool_releases_age: float = 3600.0  # so long an answer about the latest release counts
-    tool_state_bytes: int = 1 << 20  # a file that says what is installed, which versions tools have, or what is released
+    tool_state_bytes: int = (
+        1 << 20
+    )  # a file that says what is installed, which versions tools have, or what is released
     tool_lock_wait: float = 600.0  # how long an installation waits for another one
 
 

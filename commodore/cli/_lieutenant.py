@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -16,19 +17,27 @@ if TYPE_CHECKING:
 def connect(ctx: click.Context, values: Mapping[str, Any], console: Console) -> LieutenantClient:
     """A client for the API that the options name; it asks for a valid token before every request.
 
+    A login that has expired is renewed. If that cannot be, or there was none, and somebody is at the terminal, a login
+    is begun, as by `commodore login` (spec a 3.4).
+
     Raises:
         CommodoreError: the API's URL is missing or wrong.
     """
     from commodore.caches import token_cache
-    from commodore.lieutenant import LieutenantClient, resolve_token
+    from commodore.cli.login import login_options
+    from commodore.lieutenant import LieutenantClient, TokenStore, given_token
+    from commodore.lieutenant.login import TokenSource
+    from commodore.limits import DEFAULT_LIMITS
 
-    url, given = values["api_url"], values["api_token"]
-    return LieutenantClient(
-        url,
-        lambda: resolve_token(given, url, token_cache(), console.announce),
-        timeout=ctx.find_root().obj["request_timeout"],
-        announce=console.announce,
+    wanted = login_options(ctx, values)
+    source = TokenSource(
+        lambda: given_token(values["api_token"], DEFAULT_LIMITS),
+        wanted,
+        TokenStore(token_cache()),
+        console.announce,
+        may_log_in=sys.stdin.isatty() and sys.stderr.isatty(),
     )
+    return LieutenantClient(values["api_url"], source, timeout=wanted.timeout, announce=console.announce)
 
 
 def read_dynamic_facts(entries: Sequence[str], console: Console) -> Mapping[str, Any]:

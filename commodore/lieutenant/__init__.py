@@ -9,13 +9,16 @@ from commodore.lieutenant.dynamic_facts import parse_dynamic_facts
 from commodore.lieutenant.listing import ListFormat, render_clusters
 from commodore.lieutenant.load import load_cluster
 from commodore.lieutenant.models import Cluster, Tenant, parse_cluster
-from commodore.lieutenant.tokens import resolve_token
+from commodore.lieutenant.token_store import TokenStore
+from commodore.lieutenant.tokens import given_token, resolve_token
 
 __all__ = [
     "Cluster",
     "LieutenantClient",
     "ListFormat",
     "Tenant",
+    "TokenStore",
+    "given_token",
     "list_cluster_file",
     "load_cluster",
     "load_cluster_file",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 import ssl
 import time
@@ -51,10 +52,13 @@ class Session:
     The environment counts where it says how to reach the API: proxies and certificate authorities, of which
     `SSL_CERT_FILE` and `SSL_CERT_DIR` are used if `REQUESTS_CA_BUNDLE` and `CURL_CA_BUNDLE` are not set. It does not
     count where it says who we are: an entry in `.netrc` never takes the token's place.
+
+    With a `deadline` (of the monotonic clock) nothing is waited for any longer then.
     """
 
-    def __init__(self, timeout: float, limits: Limits, announce: Announce) -> None:
+    def __init__(self, timeout: float, limits: Limits, announce: Announce, *, deadline: float | None = None) -> None:
         self._timeout = timeout
+        self._deadline = math.inf if deadline is None else deadline
         self._limits = limits
         self._announce = announce
         self._session = _RequestsSession()
@@ -91,7 +95,7 @@ class Session:
                 reason = f"{url} returned {answer.status}"
             pause = max(asked, self._limits.request_backoff * 2 ** (attempt - 1))
             self._announce(Noted(f"{reason}; trying again in {pause:g} s ({attempt} of {attempts - 1})", level=1))
-            time.sleep(pause)
+            time.sleep(max(0.0, min(pause, self._deadline - time.monotonic())))
         raise ValueError("request_attempts must be at least 1")
 
     def post(self, url: str, headers: Mapping[str, str], body: bytes) -> Answer:
@@ -118,21 +122,25 @@ class Session:
         )
 
     def _send(self, method: str, url: str, headers: Mapping[str, str], body: bytes | None) -> Answer:
-        deadline = time.monotonic() + self._limits.response_seconds
+        now = time.monotonic()
+        deadline = min(now + self._limits.response_seconds, self._deadline)
+        timeout = min(self._timeout, deadline - now)
+        if timeout <= 0:
+            raise EnvironmentFault("CMD-API-007", f"there was no time left to ask {url}", hint=_REACH_HINT)
         try:
             with self._session.request(
                 method,
                 url,
                 data=body,
                 headers=dict(headers),
-                timeout=(self._timeout, self._timeout),
+                timeout=(timeout, timeout),
                 allow_redirects=False,
                 stream=True,
             ) as response:
                 content = self._read(response, url, deadline)
                 return Answer(response.status_code, response.reason or "", response.headers, content)
         except (OSError, urllib3.exceptions.HTTPError, UnicodeError) as error:
-            raise _explain(error, url, self._timeout) from error
+            raise _explain(error, url, timeout) from error
 
     def _read(self, response: requests.Response, url: str, deadline: float) -> bytes:
         content = bytearray()
@@ -210,7 +218,7 @@ def _explain(error: Exception, url: str, timeout: float) -> Exception:
             hint="set REQUESTS_CA_BUNDLE or SSL_CERT_FILE to a file with the certificate authority of the API",
         )
     if caused_by(requests.exceptions.Timeout, urllib3.exceptions.ReadTimeoutError, TimeoutError):
-        message = f"{url} did not answer within {timeout:g} s"
+        message = f"{url} did not answer within {timeout:.3g} s"
         return _PassingFault(
             EnvironmentFault("CMD-API-007", message, hint=f"give more time with --request-timeout, or {_REACH_HINT}")
         )

@@ -17,7 +17,7 @@ from commodore.limits import DEFAULT_LIMITS, Limits
 if TYPE_CHECKING:
     from commodore.lieutenant._http import Answer
 
-_LOGIN_HINT = "give a token with --api-token (COMMODORE_API_TOKEN)"
+_LOGIN_HINT = "log in with `commodore login`, or give a token with --api-token (COMMODORE_API_TOKEN)"
 _REASON_LENGTH = 300
 
 

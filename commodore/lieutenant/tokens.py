@@ -2,24 +2,17 @@
 
 from __future__ import annotations
 
-import base64
-import binascii
 import errno
-import json
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
 from commodore.errors import InputError
 from commodore.events import Announce, Noted, Warned
+from commodore.lieutenant._jwt import is_expired
+from commodore.lieutenant.token_store import TokenStore
 from commodore.limits import DEFAULT_LIMITS, Limits
-
-_SPARE_SECONDS = 10
-"""A token that lives no longer than this counts as expired (spec a 4.1)."""
-
-_FOREVER = 1 << 62
-"""An expiry beyond this, which a float might not even hold, is as good as this one."""
 
 
 def resolve_token(
@@ -31,7 +24,7 @@ def resolve_token(
     now: Callable[[], float] = time.time,
     limits: Limits = DEFAULT_LIMITS,
 ) -> str | None:
-    """The token to use, or None if there is none that is still valid.
+    """The token to use, or None if there is none that is still valid. Nothing is asked for: no network, no keyring.
 
     Args:
         given: what the user gave: a token, or the path of a file that holds one. Blank text counts as nothing.
@@ -43,62 +36,47 @@ def resolve_token(
     Raises:
         InputError: `given` looks like a path but no file is there, or the file cannot be read or is too large.
     """
-    token = _given_token(given, limits)
-    expired = token is not None and _is_expired(token, now)
+    token = given_token(given, limits)
+    expired = token is not None and is_expired(token, now())
     if token is not None and not expired:
         return token
-    cached = None if api_url is None or cache_file is None else cached_token(api_url, cache_file, limits=limits)
-    if cached is not None and not _is_expired(cached, now):
+    cached = None if api_url is None or cache_file is None else cached_token(api_url, TokenStore(cache_file, limits))
+    if cached is not None and not is_expired(cached, now()):
         if expired:
             announce(Noted("the API token given has expired; the one of the last login is used", level=1))
         return cached
     if expired or cached is not None:
-        which = "given" if expired else "of the last login"
-        announce(
-            Warned(
-                "CMD-API-051", f"the API token {which} has expired", hint="get a new one from your identity provider"
-            )
-        )
+        announce(expiry_warning(given=expired))
     return None
 
 
-def cached_token(api_url: str, cache_file: Path, *, limits: Limits = DEFAULT_LIMITS) -> str | None:
-    """The `id_token` that the cache has for this URL, spelt like that or with or without a slash at its end.
+def cached_token(api_url: str, store: TokenStore, *, keyring: bool = False) -> str | None:
+    """The `id_token` that the store has for this URL, spelt like that or with or without a slash at its end.
 
-    A cache that is missing or damaged counts as empty.
+    Raises:
+        EnvironmentFault: the tokens are in a keyring that cannot be used; only if `keyring` lets it be asked.
     """
-    entries = _read_cache(cache_file, limits)
-    bare = api_url.rstrip("/")
-    for key in (api_url, bare, f"{bare}/"):
-        entry = entries.get(key)
-        token = entry.get("id_token") if isinstance(entry, dict) else None
-        if isinstance(token, str) and token.strip():
-            return token.strip()
-    return None
+    return id_token_of(store.read(api_url, keyring=keyring))
 
 
-def token_expiry(token: str) -> float | None:
-    """When a JWT expires, in seconds since the epoch; None if it does not tell. The signature is not checked."""
-    parts = token.split(".")
-    if len(parts) != 3:
-        return None
-    try:
-        padded = parts[1] + "=" * (-len(parts[1]) % 4)
-        claims = json.loads(base64.b64decode(padded, altchars=b"-_", validate=True))
-    except (binascii.Error, ValueError, RecursionError):
-        return None
-    expiry = claims.get("exp") if isinstance(claims, dict) else None
-    if isinstance(expiry, bool) or not isinstance(expiry, int | float):
-        return None
-    return float(min(expiry, _FOREVER))
+def id_token_of(entry: Mapping[str, Any] | None) -> str | None:
+    """The ID token of an entry of the store."""
+    token = entry.get("id_token") if entry else None
+    return token.strip() or None if isinstance(token, str) else None
 
 
-def _is_expired(token: str, now: Callable[[], float]) -> bool:
-    expiry = token_expiry(token)
-    return expiry is not None and expiry < now() + _SPARE_SECONDS
+def expiry_warning(*, given: bool) -> Warned:
+    """That the token given, or that of the last login, has expired."""
+    which = "given" if given else "of the last login"
+    return Warned("CMD-API-051", f"the API token {which} has expired", hint="log in again with `commodore login`")
 
 
-def _given_token(given: str | None, limits: Limits) -> str | None:
+def given_token(given: str | None, limits: Limits) -> str | None:
+    """What the user gave as token, read from its file if it is the path of one (spec a 4.1).
+
+    Raises:
+        InputError: it looks like a path but no file is there, or the file cannot be read or is too large.
+    """
     text = (given or "").strip()
     if not text:
         return None
@@ -124,16 +102,6 @@ def _given_token(given: str | None, limits: Limits) -> str | None:
         return content.decode().strip() or None
     except UnicodeDecodeError as error:
         raise _unusable(f"the API token's file {text} does not hold text") from error
-
-
-def _read_cache(cache_file: Path, limits: Limits) -> dict[str, Any]:
-    try:
-        with cache_file.open("rb") as file:
-            content = file.read(limits.token_cache_bytes + 1)
-        entries = json.loads(content) if len(content) <= limits.token_cache_bytes else {}
-    except (OSError, ValueError, RecursionError):
-        return {}
-    return entries if isinstance(entries, dict) else {}
 
 
 def _unusable(message: str, hint: str = "give the token itself, or the path of a file that holds it") -> InputError:

@@ -48,18 +48,52 @@ API_TOKEN = Setting(
 OIDC_DISCOVERY_URL = Setting(
     "oidc_discovery_url",
     ("--oidc-discovery-url",),
-    "OIDC discovery URL of the identity provider. Accepted, but not used as long as there is no login.",
+    "OIDC discovery URL of the identity provider. By default the API is asked for it, and for the client.",
     environment="COMMODORE_OIDC_DISCOVERY_URL",
     metavar="URL",
 )
 OIDC_CLIENT = Setting(
     "oidc_client",
     ("--oidc-client",),
-    "OIDC client name. Accepted, but not used as long as there is no login.",
+    "OIDC client name, as it is registered at the identity provider.",
     environment="COMMODORE_OIDC_CLIENT",
     metavar="TEXT",
 )
-API = (API_URL, API_TOKEN, OIDC_DISCOVERY_URL, OIDC_CLIENT)
+LOGIN_WAYS = (
+    Setting(
+        "callback_address",
+        ("--callback-address",),
+        "When logging in, the address on which the browser's return is awaited: localhost, which is the default, or an "
+        "IP address. A container whose port is published needs 0.0.0.0.",
+        environment="COMMODORE_CALLBACK_ADDRESS",
+        metavar="ADDRESS",
+    ),
+    Setting(
+        "callback_port",
+        ("--callback-port",),
+        "The port for that, by default 18000; 0 takes a free one. The identity provider must know "
+        "http://localhost:PORT.",
+        kind="integer",
+        environment="COMMODORE_CALLBACK_PORT",
+        metavar="PORT",
+    ),
+    Setting(
+        "device",
+        ("--device",),
+        "When logging in, show a code that is entered in a browser on any device, and await no browser here.",
+        kind="switch",
+        default=False,
+    ),
+    Setting(
+        "keyring",
+        ("--keyring",),
+        "When logging in, keep the tokens in the keyring of the desktop instead of a file.",
+        kind="switch",
+        default=False,
+        environment="COMMODORE_KEYRING",
+    ),
+)
+API = (API_URL, API_TOKEN, OIDC_DISCOVERY_URL, OIDC_CLIENT, *LOGIN_WAYS)
 
 CLUSTER_FILE = Setting(
     "cluster_file",

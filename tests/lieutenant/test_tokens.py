@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from commodore.errors import InputError
 from commodore.events import Event, Warned, ignore
 from commodore.lieutenant import resolve_token
-from commodore.lieutenant.tokens import token_expiry
+from commodore.lieutenant._jwt import token_expiry
 from commodore.limits import Limits
 
 NOW = 1_000_000.0
@@ -124,7 +124,7 @@ def test_an_expired_token_alone_is_none_and_announced(tmp_path: Path) -> None:
     (event,) = heard
     assert isinstance(event, Warned)
     assert event.code == "CMD-API-051"
-    assert "new one" in event.hint
+    assert "commodore login" in event.hint
     assert expired not in event.message + event.hint
 
 

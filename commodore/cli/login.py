@@ -1,0 +1,134 @@
+"""`commodore login`, `fetch-token` and `logout`: tokens for the Lieutenant API (spec a 3.6, 11)."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from commodore.cli._options import options
+from commodore.cli.console import console_of, printable
+from commodore.errors import InputError, UsageError
+from commodore.settings.login import FETCH_TOKEN, LOGIN, LOGOUT
+
+if TYPE_CHECKING:
+    from commodore.lieutenant.login import Identity, LoginOptions
+
+
+@click.command("login")
+@options(*LOGIN)
+@click.pass_context
+def login(ctx: click.Context, /, **values: Any) -> None:
+    """Log in to the Lieutenant API.
+
+    A browser is opened for the identity provider. Where there is none, a link or a code is shown. The tokens are kept
+    for the other commands, which renew them without asking as long as the identity provider lets them.
+
+    Without --api-url the token is not kept but printed.
+    """
+    from commodore.caches import token_cache
+    from commodore.lieutenant import TokenStore, normalise_api_url
+    from commodore.lieutenant.login import current_login, log_in
+
+    console = console_of(ctx)
+    wanted = login_options(ctx, values)
+    if wanted.api_url:
+        normalise_api_url(wanted.api_url)
+    store = TokenStore(token_cache())
+    found = current_login(wanted, store, console.announce)
+    if found is not None and wanted.keyring and not store.uses_keyring(wanted.api_url or ""):
+        found = None  # it is to be kept elsewhere from now on
+    made = found or log_in(wanted, store, console.announce)
+    if not wanted.api_url:
+        console.result(made.id_token)
+        return
+    how = "Logged in" if found is None else "You are logged in"
+    console.status(printable(f"{how} to {wanted.api_url} as {made.identity}{until(made.identity)}."))
+
+
+@click.command("fetch-token")
+@options(*FETCH_TOKEN)
+@click.pass_context
+def fetch_token(ctx: click.Context, /, **values: Any) -> None:
+    """Print a token for the Lieutenant API, and nothing else, to standard output.
+
+    It is the token of the last login if that is still valid or can be renewed. Otherwise you are asked to log in, if a
+    terminal or a browser is there.
+    """
+    from commodore.caches import token_cache
+    from commodore.lieutenant import TokenStore, normalise_api_url
+    from commodore.lieutenant.login import current_login, has_browser, log_in
+
+    console = console_of(ctx)
+    wanted = login_options(ctx, values)
+    url = normalise_api_url(wanted.api_url)
+    store = TokenStore(token_cache())
+    found = current_login(wanted, store, console.announce)
+    if found is None and not sys.stderr.isatty() and not has_browser():
+        raise InputError(
+            "CMD-LOGIN-060",
+            f"there is no valid token for {url}, and nobody is here to log in",
+            hint="log in with `commodore login` first",
+        )
+    console.result((found or log_in(wanted, store, console.announce)).id_token)
+
+
+@click.command("logout")
+@options(*LOGOUT)
+@click.pass_context
+def logout(ctx: click.Context, /, **values: Any) -> None:
+    """Log out of the Lieutenant API: the tokens are removed, and revoked if the identity provider can do that."""
+    from commodore.caches import token_cache
+    from commodore.lieutenant import TokenStore
+    from commodore.lieutenant.login import log_out, log_out_of_all
+
+    console = console_of(ctx)
+    wanted = login_options(ctx, values)
+    store = TokenStore(token_cache())
+    if values["all"]:
+        ended = log_out_of_all(wanted, store, console.announce)
+    elif wanted.api_url:
+        ended = [wanted.api_url] if log_out(wanted, store, console.announce) else []
+    else:
+        raise UsageError(
+            "CMD-LOGIN-061",
+            "it is not said which login to end",
+            hint="name its API with --api-url (COMMODORE_API_URL), or end all with --all",
+        )
+    for url in ended:
+        console.status(printable(f"Logged out of {url}."))
+    if not ended:
+        console.status(printable("There was no login" + (f" to {wanted.api_url}." if not values["all"] else ".")))
+
+
+def login_options(ctx: click.Context, values: Mapping[str, Any]) -> LoginOptions:
+    """How to log in, from the options of a command, of which some need not exist."""
+    from commodore.lieutenant.login import CallbackSettings, LoginOptions
+
+    address, port = values.get("callback_address"), values.get("callback_port")
+    callback = None
+    if address is not None or port is not None:
+        default = CallbackSettings()
+        callback = CallbackSettings(address or default.address, default.port if port is None else port)
+        callback.addresses()
+    return LoginOptions(
+        api_url=(values["api_url"] or "").strip() or None,
+        client_id=values["oidc_client"],
+        discovery_url=values["oidc_discovery_url"],
+        timeout=ctx.find_root().obj["request_timeout"],
+        callback=callback,
+        device=bool(values.get("device")),
+        keyring=bool(values.get("keyring")),
+    )
+
+
+def until(identity: Identity) -> str:
+    """Until when a login lasts, in words; nothing if it does not end in a time that calendars know."""
+    try:
+        end = datetime.fromtimestamp(identity.expires, UTC)
+    except (OverflowError, ValueError, OSError):
+        return ""
+    return f" until {end:%Y-%m-%d %H:%M} UTC"

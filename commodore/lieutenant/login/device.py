@@ -1,0 +1,115 @@
+"""Logging in with another device (RFC 8628): a code is shown, and entered on any device with a browser."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from commodore.errors import EnvironmentFault, InputError
+from commodore.events import Announce, Noted, PageToVisit
+from commodore.lieutenant.login._wire import Wire, check_url, refused, shortened, unusable
+from commodore.lieutenant.login.authorization import SCOPES
+from commodore.lieutenant.login.exchange import TokenAnswer, read_tokens
+from commodore.lieutenant.login.provider import IdentityProvider
+from commodore.limits import Limits
+
+_WHAT = "the device code"
+_SLOWER = 5.0  # seconds that `slow_down` adds to the pause (RFC 8628 3.5)
+_LONGEST = 60.0
+
+
+class DeviceFlowRefused(Exception):
+    """The provider does not let this client use the device flow; another way may be open. `args[0]` is the error."""
+
+
+def log_in_with_device(
+    provider: IdentityProvider,
+    client_id: str,
+    wire: Wire,
+    limits: Limits,
+    announce: Announce,
+    *,
+    sleep: Callable[[float], None] = time.sleep,
+) -> TokenAnswer:
+    """Show a code, and ask for the tokens until somebody has entered it.
+
+    Raises:
+        DeviceFlowRefused: it does not start.
+        InputError: the login was denied.
+        EnvironmentFault: the code has expired, the provider refuses, cannot be reached or talks nonsense.
+    """
+    started = _start(provider, client_id, wire)
+    keys = ("device_code", "user_code", "verification_uri")
+    device_code, user_code, page = (_text(started, key) for key in keys)
+    check_url(page, "the page where the code is entered")
+    pause = _seconds(started.get("interval"), limits.device_interval)
+    expiry = time.monotonic() + _seconds(started.get("expires_in"), wire.seconds_left)
+    announce(PageToVisit(page, shortened(user_code)))
+
+    from oauthlib.oauth2 import DeviceClient
+
+    body = DeviceClient(client_id).prepare_request_body(device_code, include_client_id=True)
+    failures = 0
+    while True:
+        pause = min(pause, _LONGEST)
+        if time.monotonic() + pause > min(expiry, wire.deadline):
+            raise _expired()
+        sleep(pause)
+        try:
+            answer = wire.post(provider.token_endpoint, body, "the tokens", (device_code,))
+        except EnvironmentFault as error:
+            failures += 1
+            if error.code != "CMD-LOGIN-010" or failures == limits.request_attempts:
+                raise
+            announce(Noted(f"{error.message}; still waiting", level=1))
+            pause *= 2  # RFC 8628 3.5: ask less often then
+            continue
+        failures = 0
+        if not answer.error:
+            return read_tokens(answer)
+        if answer.error == "slow_down":
+            pause += _SLOWER
+        elif answer.error == "expired_token":
+            raise _expired()
+        elif answer.error != "authorization_pending":
+            raise refused(answer.error, answer.description)
+
+
+def _start(provider: IdentityProvider, client_id: str, wire: Wire) -> Mapping[str, Any]:
+    """Ask for a code; what the provider answers."""
+    from oauthlib.common import urlencode
+
+    if provider.device_endpoint is None:
+        raise DeviceFlowRefused(
+            InputError(
+                "CMD-LOGIN-040",
+                f"{provider.issuer} offers no login with another device",
+                hint="run the command without --device",
+            )
+        )
+    form = urlencode([("client_id", client_id), ("scope", SCOPES)])
+    started = wire.post(provider.device_endpoint, form, _WHAT)
+    if started.error:
+        raise DeviceFlowRefused(refused(started.error, started.description))
+    return started.value
+
+
+def _expired() -> EnvironmentFault:
+    return EnvironmentFault(
+        "CMD-LOGIN-041", "nobody has entered the code in time", hint="run the command again for a new code"
+    )
+
+
+def _text(value: Any, key: str) -> str:
+    text = value.get(key)
+    if not isinstance(text, str) or not text:
+        raise unusable(f"the identity provider started a login with another device without {key}")
+    return text
+
+
+def _seconds(value: object, default: float) -> float:
+    """A positive number of seconds; not every provider keeps to the form."""
+    if isinstance(value, bool) or not isinstance(value, int | float) or not 0 < value < 1 << 30:
+        return default
+    return float(value)

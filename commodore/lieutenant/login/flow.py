@@ -1,0 +1,172 @@
+"""A whole login, from the options to the stored tokens (spec a 11.1)."""
+
+from __future__ import annotations
+
+import hmac
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+from commodore.errors import CommodoreError, EnvironmentFault, PolicyError
+from commodore.events import Announce, Noted, PageToVisit
+from commodore.lieutenant import _keyring
+from commodore.lieutenant._jwt import claims_of, token_expiry
+from commodore.lieutenant.login._wire import Wire, refused, shortened, unusable
+from commodore.lieutenant.login.authorization import AuthorizationRequest, new_request
+from commodore.lieutenant.login.browser import has_browser, open_browser
+from commodore.lieutenant.login.callback import Callback, CallbackSettings, listening
+from commodore.lieutenant.login.device import DeviceFlowRefused, log_in_with_device
+from commodore.lieutenant.login.exchange import TokenAnswer, exchange_code
+from commodore.lieutenant.login.provider import IdentityProvider, OidcClient, discover, find_client
+from commodore.lieutenant.login.verification import Identity, verify
+from commodore.lieutenant.token_store import TokenStore
+from commodore.limits import DEFAULT_LIMITS, Limits
+
+
+@dataclass(frozen=True, slots=True)
+class LoginOptions:
+    """How to log in.
+
+    Args:
+        api_url: the Lieutenant API as the user spelt it; tokens are kept by it. Without one nothing is kept.
+        client_id, discovery_url: the identity provider; if neither is given the API is asked.
+        timeout: seconds for one request.
+        callback: where the browser comes back to; None: the usual place, or the device flow where no browser is.
+        device: use the device flow and nothing else.
+        keyring: keep the tokens in the keyring.
+    """
+
+    api_url: str | None
+    client_id: str | None = None
+    discovery_url: str | None = None
+    timeout: float = DEFAULT_LIMITS.request_timeout
+    callback: CallbackSettings | None = None
+    device: bool = False
+    keyring: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Login:
+    """Who is logged in, with which token."""
+
+    identity: Identity
+    id_token: str = field(repr=False)
+
+
+def log_in(options: LoginOptions, store: TokenStore, announce: Announce, *, limits: Limits = DEFAULT_LIMITS) -> Login:
+    """Let a person log in, check who it is, and keep the tokens. It takes no longer than `limits.login_seconds`.
+
+    Raises:
+        UsageError: it is not known where to log in, or the callback's address makes no sense.
+        InputError: the login was denied, or the provider has no device flow.
+        EnvironmentFault: the provider cannot be reached or refuses, the port is in use, nobody logs in in time.
+        PolicyError: a URL is not encrypted, or the ID token cannot be trusted.
+    """
+    if options.keyring:
+        _keyring.check_available()
+    deadline = time.monotonic() + limits.login_seconds
+    client = find_client(
+        options.api_url,
+        options.client_id,
+        options.discovery_url,
+        timeout=options.timeout,
+        limits=limits,
+        announce=announce,
+        deadline=deadline,
+    )
+    with Wire(options.timeout, limits, announce, deadline=deadline) as wire:
+        provider = discover(client.discovery_url, wire)
+
+        def conclude(tokens: TokenAnswer, nonce: str | None) -> Login:
+            identity = verify(tokens.id_token, provider, client.client_id, wire, limits, nonce=nonce)
+            if options.api_url:
+                with store.locked():
+                    store.write(options.api_url, tokens.entry, announce, keyring=options.keyring)
+            return Login(identity, tokens.id_token)
+
+        attempt = _Attempt(options, client, provider, wire, limits, announce, conclude)
+        return attempt.run()
+
+
+def login_of(id_token: str) -> Login:
+    """The login that a token of the store is of. It was verified before it was stored."""
+    claims = claims_of(id_token)
+
+    def text(*keys: str) -> str:
+        return next((shortened(claims[key]) for key in keys if isinstance(claims.get(key), str)), "")
+
+    expires = token_expiry(id_token)
+    identity = Identity(
+        text("sub"), text("name", "preferred_username"), text("email"), float("inf") if expires is None else expires
+    )
+    return Login(identity, id_token)
+
+
+@dataclass(frozen=True, slots=True)
+class _Attempt:
+    options: LoginOptions
+    client: OidcClient
+    provider: IdentityProvider
+    wire: Wire
+    limits: Limits
+    announce: Announce
+    conclude: Callable[[TokenAnswer, str | None], Login]
+
+    def run(self) -> Login:
+        """The device flow if it was asked for, or if there is no browser here and nobody has prepared a callback."""
+        if self.options.device:
+            try:
+                return self._with_device()
+            except DeviceFlowRefused as refusal:
+                raise refusal.args[0] from None
+        if self.options.callback is None and self.provider.device_endpoint is not None and not has_browser():
+            try:
+                return self._with_device()
+            except DeviceFlowRefused as refusal:
+                self.announce(Noted(f"no login with another device: {refusal.args[0].message}", level=1))
+        return self._with_browser()
+
+    def _with_device(self) -> Login:
+        tokens = log_in_with_device(self.provider, self.client.client_id, self.wire, self.limits, self.announce)
+        return self.conclude(tokens, None)
+
+    def _with_browser(self) -> Login:
+        settings = self.options.callback or CallbackSettings()
+        with listening(settings, self.limits, self.announce) as server:
+            request = new_request(self.provider, self.client.client_id, server.redirect_uri)
+            server.start(request.state)
+            opened = has_browser()
+            self.announce(PageToVisit(request.url, opened=opened))
+            if opened:
+                open_browser(request.url)
+            callback = server.wait(self.wire.deadline)
+            if callback is None:
+                raise EnvironmentFault(
+                    "CMD-LOGIN-033",
+                    f"nobody has logged in within {self.limits.login_seconds:g} s",
+                    hint="if the browser could not come back to this machine, try --device, or see --callback-address",
+                )
+            try:
+                login = self.conclude(self._redeem(callback, request), request.nonce)
+            except CommodoreError as error:
+                callback.fail(error.message, self.limits)
+                raise
+            callback.succeed(self.limits)
+            return login
+
+    def _redeem(self, callback: Callback, request: AuthorizationRequest) -> TokenAnswer:
+        """The tokens for what the browser brought, which has our state."""
+        if callback.error:
+            raise refused(shortened(callback.error), shortened(callback.description))
+        issuer = callback.issuer
+        if (issuer is not None or self.provider.names_issuer) and not hmac.compare_digest(
+            (issuer or "").encode(errors="replace"), self.provider.issuer.encode()
+        ):
+            raise PolicyError(
+                "CMD-LOGIN-025",
+                "the answer came from another identity provider than the one that was asked",
+                hint="try again, and tell those who run the identity provider if it stays",
+            )
+        if not callback.code:
+            raise unusable("the identity provider sent the browser back without a code")
+        return exchange_code(self.provider, self.client.client_id, request, callback.code, self.wire)
