@@ -19,7 +19,7 @@ from commodore.errors import UsageError
 from commodore.settings.inventory import INVENTORY_LIST, INVENTORY_SHOW
 
 if TYPE_CHECKING:
-    from commodore.inventory import Preview
+    from commodore.inventory import Difference, ParameterPath, Preview
 
 
 @click.group(
@@ -84,7 +84,7 @@ def inventory_show(ctx: click.Context, /, **values: Any) -> None:
     The hierarchy is that of the folders GLOBAL_CONFIG and TENANT_CONFIG for a made-up cluster, whose facts and ids
     values files may set; without them, that of the cluster that was last compiled in the working directory.
     """
-    from commodore.inventory import compare_parameters, look_up, parse_path
+    from commodore.inventory import look_up, parse_path
 
     console = console_of(ctx)
     path = () if values["path"] is None else parse_path(values["path"])
@@ -93,8 +93,7 @@ def inventory_show(ctx: click.Context, /, **values: Any) -> None:
         value = look_up(left, path) if path else left
         show_parameters(value, values["output_format"] or "yaml", console, whole=not path)
         return
-    right = _other_parameters(ctx, values, console)
-    found = compare_parameters(left, right, path)
+    found = _differences(ctx, values, left, path, console)
     show_differences(found, _names(values, ctx), values["output_format"] or "text", console)
     console.status(_summary(Counter(one.change for one in found)))
 
@@ -110,14 +109,18 @@ def _parameters(ctx: click.Context, values: Mapping[str, Any], console: Console)
         return _rendered(preview, values, console)
 
 
-def _other_parameters(ctx: click.Context, values: Mapping[str, Any], console: Console) -> Mapping[Any, Any]:
-    """The parameters of the cluster that the first one is compared with."""
-    from commodore.inventory import compiled_preview
+def _differences(
+    ctx: click.Context, values: Mapping[str, Any], left: Mapping[Any, Any], path: ParameterPath, console: Console
+) -> list[Difference]:
+    """How the cluster of other values files, or of another working directory, differs from the first one."""
+    from commodore.inventory import compare_parameters, compiled_preview, relative_to_root
     from commodore.workspace import Workspace
 
-    if values["diff_dir"] is not None:
-        return _rendered(compiled_preview(Workspace.at(values["diff_dir"]), values["instance"]), values, console)
-    return _parameters(ctx, {**values, "values": values["diff_values"]}, console)
+    if values["diff_dir"] is None:
+        return compare_parameters(left, _parameters(ctx, {**values, "values": values["diff_values"]}, console), path)
+    here, there = Workspace.at(working_dir(ctx)), Workspace.at(values["diff_dir"])
+    right = _rendered(compiled_preview(there, values["instance"]), values, console)
+    return compare_parameters(relative_to_root(left, here), relative_to_root(right, there), path)
 
 
 def _rendered(preview: Preview, values: Mapping[str, Any], console: Console) -> Mapping[Any, Any]:

@@ -1,6 +1,6 @@
 """The hierarchy of a cluster: classes and targets on disk, and their rendering with reclass-rs."""
 
-from commodore.inventory.compiled import compiled_preview, compiled_targets
+from commodore.inventory.compiled import compiled_preview, compiled_targets, relative_to_root
 from commodore.inventory.differences import Difference, compare_parameters, render_difference
 from commodore.inventory.files import class_files
 from commodore.inventory.hierarchy import (
@@ -49,6 +49,7 @@ __all__ = [
     "parse_path",
     "prune_classes",
     "read_cluster_params",
+    "relative_to_root",
     "render_difference",
     "render_inventory",
     "render_node",

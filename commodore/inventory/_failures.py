@@ -188,13 +188,12 @@ def _including(files: ClassFiles, cls: str) -> list[Location]:
 
 def _undefined(failure: _Failure) -> CommodoreError:
     ref, parameter = failure["ref"], failure["parameter"]
-    what = f"parameter {parameter!r} refers" if parameter else "an entry of `classes` refers"
     hint = "define the parameter, or give a default: ${path::default}"
     if not parameter:
         hint = "classes see the parameters of classes merged before only, not those of the same file"
     return InputError(
         "CMD-INV-003",
-        f"{what} to {ref}, which is not defined{_while(failure.target)}",
+        f"{_referring(failure)} to {ref}, which is not defined{_while(failure.target)}",
         hint=hint,
         locations=_mentioning(failure.files, ref, failure.target),
     )
@@ -204,10 +203,14 @@ def _through(failure: _Failure) -> CommodoreError:
     reason = f"{failure['path']} is {_kind(failure['kind'])}" if failure["path"] else "lists cannot be looked into"
     return InputError(
         "CMD-INV-003",
-        f"parameter {failure['parameter']!r} refers to {failure['ref']}, but {reason}{_while(failure.target)}",
+        f"{_referring(failure)} to {failure['ref']}, but {reason}{_while(failure.target)}",
         hint="correct the reference",
         locations=_mentioning(failure.files, failure["ref"], failure.target),
     )
+
+
+def _referring(failure: _Failure) -> str:
+    return f"parameter {failure['parameter']!r} refers" if failure["parameter"] else "an entry of `classes` refers"
 
 
 def _malformed(failure: _Failure) -> CommodoreError:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from commodore.errors import InputError, did_you_mean
 from commodore.inventory.preview import Preview
 from commodore.names import BOOTSTRAP_TARGET
@@ -37,3 +39,12 @@ def compiled_preview(workspace: Workspace, instance: str | None = None) -> Previ
 def compiled_targets(workspace: Workspace) -> list[str]:
     """The targets that a compile has left in a working directory, sorted; `cluster` is the cluster itself."""
     return sorted(path.stem for path in workspace.targets.glob("*.yml") if not path.name.startswith("."))
+
+
+def relative_to_root(value: Any, workspace: Workspace) -> Any:
+    """Parameters with the paths in texts that lead into the working directory relative to it, for a comparison."""
+    if isinstance(value, str):
+        return value.replace(f"{workspace.root}/", "./")
+    if isinstance(value, dict):
+        return {key: relative_to_root(entry, workspace) for key, entry in value.items()}
+    return [relative_to_root(entry, workspace) for entry in value] if isinstance(value, list) else value

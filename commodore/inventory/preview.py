@@ -120,7 +120,7 @@ def open_preview(sources: PreviewSources, announce: Announce = ignore) -> Iterat
     given, and `global.commodore`. The tenant's and the cluster's id are those that the values files set.
 
     Raises:
-        InputError: a values file cannot be used (CMD-INV-042, CMD-YAML-001), or a component's folder is none
+        InputError: a values file cannot be used (CMD-INV-042, 049, CMD-YAML-001), or a component's folder is none
             (CMD-INV-044), or a name cannot be used.
         UsageError: CMD-INV-045, two components have the same name.
         EnvironmentFault: the operating system refused.
@@ -205,14 +205,14 @@ def _build(
     components: Sequence[ClassLinks],
     announce: Announce,
 ) -> Preview:
-    tenant, cluster = _id(values, "tenant", _TENANT), _id(values, "name", _CLUSTER)
+    (tenant, place_of_tenant), (cluster, _) = _id(values, "tenant", _TENANT), _id(values, "name", _CLUSTER)
     _warn_if_strange(sources.global_config, announce)
     with_defaults = link_classes(workspace, components)
     originals = {workspace.component_classes / f"{one.instance}.yml": one.component_class for one in components}
     originals |= {workspace.defaults_classes / f"{one.instance}.yml": one.defaults_class for one in components}
     originals[workspace.global_config] = sources.global_config
     if sources.tenant_config is not None:
-        place = workspace.tenant_config(check_name(tenant, "tenant", reserved=RESERVED_CLASSES))
+        place = workspace.tenant_config(_check_tenant(tenant, place_of_tenant))
         originals[place] = sources.tenant_config
         link_relative(place, sources.tenant_config.resolve())
     link_relative(workspace.global_config, sources.global_config.resolve())
@@ -234,16 +234,34 @@ def _build(
     return Preview(workspace.inventory, _NODE, originals, generated)
 
 
+def _check_tenant(tenant: Any, places: Sequence[str]) -> str:
+    try:
+        return check_name(tenant, "tenant", reserved=RESERVED_CLASSES)
+    except InputError as error:
+        raise error.about(at=places) from None
+
+
 def _warn_if_strange(folder: Path, announce: Announce) -> None:
     if not any((folder / name).is_file() for name in ("commodore.yml", "commodore.yaml")):
         message = f"{folder} has no commodore.yml, with which global defaults begin"
         announce(Warned("CMD-INV-048", message, hint="is it the right folder?"))
 
 
-def _id(values: Sequence[_Values], key: str, otherwise: str) -> Any:
-    """An id as the last values file sets it. Maps and lists are for reclass to refuse, which names the file."""
-    given = [one.cluster[key] for one in values if one.cluster.get(key) is not None]
-    return given[-1] if given and not isinstance(given[-1], (dict, list)) else otherwise
+def _id(values: Sequence[_Values], key: str, otherwise: str) -> tuple[Any, list[str]]:
+    """An id as the last values file sets it, and that file."""
+    for one in reversed(values):
+        given = one.cluster.get(key)
+        if isinstance(given, (dict, list)):
+            kind = "map" if isinstance(given, dict) else "list"
+            raise InputError(
+                "CMD-INV-049",
+                f"parameters.cluster.{key} in {one.path} must be a text, not a {kind}",
+                hint="it is the id of the cluster or of its tenant",
+                locations=[str(one.path)],
+            )
+        if given is not None:
+            return given, [str(one.path)]
+    return otherwise, []
 
 
 def _made_up(tenant: Any, cluster: Any) -> Mapping[str, Any]:
@@ -291,5 +309,5 @@ def _is_taken(classes: Path, name: str) -> bool:
 def _louder(event: Event) -> Event:
     """A class that is left out is worth saying here: in a preview it may be a misspelt one."""
     if isinstance(event, Noted) and event.message.startswith(_MISSING):
-        return Noted(f"class {event.message.removeprefix(_MISSING)} does not exist and is left out")
+        return Noted(event.message.removeprefix("reclass: "))
     return event
