@@ -53,6 +53,13 @@ def render_node(
     Raises:
         InputError: the hierarchy is wrong; names the class and, where that can be found out, its file and line.
     """
+    return render_with_files(inventory, name, ignore_missing_classes=ignore_missing_classes, announce=announce)[1]
+
+
+def render_with_files(
+    inventory: Path, name: str, *, ignore_missing_classes: bool = False, announce: Announce = ignore
+) -> tuple[ClassFiles, Node]:
+    """Render one target as `render_node` does; returns the class files too."""
     files, raw = _render(
         inventory,
         [name],
@@ -60,7 +67,7 @@ def render_node(
         announce,
         ignore_missing_classes=ignore_missing_classes,
     )
-    return _node(files, name, raw, announce)
+    return files, _node(files, name, raw, announce)
 
 
 def render_inventory(inventory: Path, *, announce: Announce = ignore) -> Inventory:
