@@ -57,7 +57,17 @@ class Source:
 
 @dataclass(frozen=True, slots=True)
 class Reference:
-    """A reference in a value, the parameter that it leads to, and the explanation of that one if it is followed."""One place that sets a parameter, takes it away, or replaces the map in which it is.
+    """A reference in a value, the parameter that it leads to, and the explanation of that one if it is followed."""
+
+    written: str
+    path: tuple[Any, ...]
+    outcome: Outcome
+    explanation: Explanation | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Contribution:
+    """One place that sets a parameter, takes it away, or replaces the map in which it is.
 
     Attributes:
         source: where its key stands.
