@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from commodore.cli._completion import complete_cases, complete_components
 from commodore.cli._options import options
 from commodore.cli._template_choices import diff_lines, read_choices
 from commodore.cli.console import console_of, paint, working_dir
@@ -55,7 +56,7 @@ def package_new(ctx: click.Context, /, slug: str, **values: Any) -> None:
 
 @click.command("update")
 @click.argument("path", type=_FOLDER)
-@options(*COMPONENT_UPDATE)
+@options(*COMPONENT_UPDATE, complete={"remove_test_case": complete_cases})
 @click.pass_context
 def component_update(ctx: click.Context, /, path: Path, **values: Any) -> None:
     """Merge what has changed in its template into the component in the folder PATH.
@@ -70,7 +71,7 @@ def component_update(ctx: click.Context, /, path: Path, **values: Any) -> None:
 
 @click.command("update")
 @click.argument("path", type=_FOLDER)
-@options(*PACKAGE_UPDATE)
+@options(*PACKAGE_UPDATE, complete={"remove_test_case": complete_cases})
 @click.pass_context
 def package_update(ctx: click.Context, /, path: Path, **values: Any) -> None:
     """Merge what has changed in its template into the configuration package in the folder PATH.
@@ -84,7 +85,7 @@ def package_update(ctx: click.Context, /, path: Path, **values: Any) -> None:
 
 
 @click.command("delete")
-@click.argument("slug")
+@click.argument("slug", shell_complete=complete_components)
 @options(*COMPONENT_DELETE)
 @click.pass_context
 def component_delete(ctx: click.Context, /, slug: str, force: bool) -> None:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from commodore.cli._completion import complete_clusters
+from commodore.cli._completion import complete_clusters, complete_tenants
 from commodore.cli._lazy import LazyCommand, LazyGroup
 from commodore.cli._lieutenant import connect, read_dynamic_facts
 from commodore.cli._options import options
@@ -153,7 +153,7 @@ def conclude(console: Console, request: CatalogCompile, change: CatalogChange) -
 
 
 @click.command("list")
-@options(*CATALOG_LIST)
+@options(*CATALOG_LIST, complete={"tenant": complete_tenants})
 @click.pass_context
 def catalog_list(ctx: click.Context, /, **values: Any) -> None:
     """List the clusters that the API knows, or those of a cluster file."""

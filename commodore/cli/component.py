@@ -7,6 +7,7 @@ from typing import Any
 
 import click
 
+from commodore.cli._completion import complete_aliases
 from commodore.cli._facts import read_facts
 from commodore.cli._lazy import LazyCommand, LazyGroup
 from commodore.cli._options import options
@@ -43,7 +44,7 @@ def component() -> None:
 
 @click.command("compile")
 @click.argument("path", type=click.Path(exists=True, file_okay=False, path_type=Path))
-@options(*COMPONENT_COMPILE)
+@options(*COMPONENT_COMPILE, complete={"alias": complete_aliases})
 @click.pass_context
 def component_compile(ctx: click.Context, /, path: Path, **values: Any) -> None:
     """Compile the component in the folder PATH for a made-up cluster.

@@ -8,6 +8,7 @@ from typing import Any
 
 import click
 
+from commodore.cli._completion import complete_aliases, complete_cases
 from commodore.cli._facts import read_facts
 from commodore.cli._options import options
 from commodore.cli._profile import profiled
@@ -18,7 +19,7 @@ from commodore.settings.compile import COMPONENT_TEST
 
 @click.command("test")
 @click.argument("path", type=click.Path(exists=True, file_okay=False, path_type=Path))
-@options(*COMPONENT_TEST)
+@options(*COMPONENT_TEST, complete={"case": complete_cases, "alias": complete_aliases})
 @click.pass_context
 def component_test(ctx: click.Context, /, path: Path, **values: Any) -> int:
     """Compile all test cases of the component in the folder PATH and compare with their golden trees.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import itertools
 import os
 import signal
@@ -12,6 +13,7 @@ from typing import Any
 import click
 
 from commodore import __version__
+from commodore.cli._completion import VARIABLE, is_completing
 from commodore.cli._lazy import LazyCommand, LazyGroup, PipeClosed
 from commodore.cli._options import gather, options
 from commodore.cli.console import Console
@@ -30,6 +32,7 @@ CONTEXT = {"help_option_names": ["-h", "--help"], "max_content_width": 100, "aut
     lazy={
         "catalog": LazyCommand("commodore.cli.catalog:catalog", "Compile, list and clean cluster catalogs."),
         "component": LazyCommand("commodore.cli.component:component", "Work on components."),
+        "completion": LazyCommand("commodore.cli.completion:completion", "Print what lets a shell complete."),
         "explain": LazyCommand("commodore.cli.explain:explain", "Say what an error code means."),
         "inventory": LazyCommand("commodore.cli.inventory:inventory", "Look at the hierarchy."),
         "fetch-token": LazyCommand("commodore.cli.login:fetch_token", "Print a token for the Lieutenant API."),
@@ -56,6 +59,8 @@ def main() -> None:
 
 def run(arguments: list[str], *, dotenv: bool = False) -> int:
     """Run one command line; returns the exit code. With `dotenv` the current directory's `.env` is read first."""
+    if is_completing():
+        return _complete(arguments, dotenv=dotenv)
     try:
         if dotenv:
             load_dotenv(current_directory())
@@ -87,6 +92,15 @@ def run(arguments: list[str], *, dotenv: bool = False) -> int:
             )
         )
         return InternalError.exit_code
+
+
+def _complete(arguments: list[str], *, dotenv: bool) -> int:
+    """Tell the shell what could be typed. Somebody is in the middle of typing: errors wait for the command itself."""
+    with contextlib.suppress(Exception, KeyboardInterrupt):
+        if dotenv:
+            load_dotenv(current_directory())
+        commodore.main(args=arguments, prog_name="commodore", complete_var=VARIABLE, standalone_mode=False)
+    return 0
 
 
 def current_directory() -> Path:

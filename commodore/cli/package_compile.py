@@ -7,6 +7,7 @@ from typing import Any
 
 import click
 
+from commodore.cli._completion import complete_test_classes
 from commodore.cli._facts import read_facts
 from commodore.cli._options import options
 from commodore.cli._profile import profiled
@@ -18,7 +19,7 @@ from commodore.settings.compile import PACKAGE_COMPILE
 
 @click.command("compile")
 @click.argument("path", type=click.Path(exists=True, file_okay=False, path_type=Path))
-@click.argument("test_class")
+@click.argument("test_class", shell_complete=complete_test_classes)
 @options(*PACKAGE_COMPILE)
 @click.pass_context
 def package_compile(ctx: click.Context, /, path: Path, test_class: str, **values: Any) -> None:

@@ -56,6 +56,7 @@ def test_help_loads_nothing_heavy(words: tuple[str, ...]) -> None:
         ("commodore catalog compile --git", "--git-author-name"),
         ("commodore catalog compile --migration i", "ignore-yaml-formatting"),
         ("commodore catalog list --sort-by t", "tenant"),
+        ("commodore explain name-00", "CMD-NAME-001"),
     ],
 )
 def test_completion_loads_nothing_heavy(words: str, expected: str) -> None:

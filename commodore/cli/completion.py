@@ -1,0 +1,31 @@
+"""`commodore completion`: what a shell must read to complete commands."""
+
+from __future__ import annotations
+
+import click
+from click.shell_completion import get_completion_class
+
+from commodore.cli._completion import VARIABLE
+from commodore.cli._options import options
+from commodore.cli.console import console_of
+
+SHELLS = ("bash", "zsh", "fish")
+
+
+@click.command("completion")
+@click.argument("shell", type=click.Choice(SHELLS))
+@options()
+@click.pass_context
+def completion(ctx: click.Context, /, shell: str) -> None:
+    """Print the script that lets SHELL complete commodore's commands, options and values.
+
+    \b
+    bash: commodore completion bash > ~/.local/share/bash-completion/completions/commodore
+    zsh:  commodore completion zsh > ~/.zfunc/_commodore
+    fish: commodore completion fish > ~/.config/fish/completions/commodore.fish
+
+    zsh reads ~/.zfunc if it stands in fpath before compinit is called.
+    """
+    kind = get_completion_class(shell)
+    assert kind is not None
+    console_of(ctx).result(kind(ctx.find_root().command, {}, "commodore", VARIABLE).source(), newline=False)
