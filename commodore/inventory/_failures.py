@@ -254,16 +254,34 @@ def _constant(failure: _Failure) -> CommodoreError:
 
 
 def _merge(failure: _Failure) -> CommodoreError:
-    path = tuple(re.sub(r"\[\d+\]", "", failure["path"] or "").split("."))
+    named = failure["path"] or _top_level_conflict(failure)
+    path = tuple(re.sub(r"\[\d+\]", "", named).split("."))
     places = _conflicts(failure.files, failure.target, lambda found: found == path)
     found = [place for group in places.values() for place in group]
-    where = f"parameters.{failure['path']}" if failure["path"] else "parameters"
+    where = f"parameters.{named}" if named else "parameters"
     return InputError(
         "CMD-INV-022",
         f"{where} cannot be merged: {_kind(failure['new'])} comes over {_kind(failure['old'])}{_while(failure.target)}",
         hint=f"let both have the same type, or write '~{path[-1]}' to replace what was there",
         locations=[Location(str(file), one.line, one.column) for file, one in reversed(found[-_SHOWN:])],
     )
+
+
+def _top_level_conflict(failure: _Failure) -> str:
+    """The parameter at the top that classes give different types; reclass-rs names none there."""
+    new, old = _kind(failure["new"]), _kind(failure["old"])
+    before: dict[str, str] = {}
+    for name in failure.files.order(failure.target) if failure.target else ():
+        for key, value in failure.files.parameters(failure.files.paths[name]).items():
+            kind = _kind_of(value)
+            if before.setdefault(str(key), kind) == old and kind == new:
+                return str(key)
+    return ""
+
+
+def _kind_of(value: object) -> str:
+    names = {dict: "mapping", list: "sequence", bool: "bool", str: "string", type(None): "null"}
+    return _KINDS[names.get(type(value), "number")]
 
 
 def _kind(name: str) -> str:
