@@ -19,12 +19,11 @@ SHELLS = ("bash", "zsh", "fish")
 def completion(ctx: click.Context, /, shell: str) -> None:
     """Print the script that lets SHELL complete commodore's commands, options and values.
 
-    \b
     bash: commodore completion bash > ~/.local/share/bash-completion/completions/commodore
-    zsh:  commodore completion zsh > ~/.zfunc/_commodore
-    fish: commodore completion fish > ~/.config/fish/completions/commodore.fish
 
-    zsh reads ~/.zfunc if it stands in fpath before compinit is called.
+    zsh: commodore completion zsh > ~/.zfunc/_commodore, a folder that stands in fpath before compinit is called
+
+    fish: commodore completion fish > ~/.config/fish/completions/commodore.fish
     """
     kind = get_completion_class(shell)
     assert kind is not None
