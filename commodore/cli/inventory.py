@@ -28,6 +28,7 @@ if TYPE_CHECKING:
         "components": LazyCommand(
             "commodore.cli.inventory:inventory_components", "Show the components that the hierarchy knows."
         ),
+        "lint": LazyCommand("commodore.cli.inventory_lint:lint", "Look for mistakes in class files."),
         "packages": LazyCommand(
             "commodore.cli.inventory:inventory_packages", "Show the packages that the hierarchy knows."
         ),

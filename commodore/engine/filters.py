@@ -6,7 +6,7 @@ The published tool skips a wrong definition and lets the catalog through without
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -17,11 +17,7 @@ from commodore.engine._tasks import Run
 from commodore.engine.jsonnet_filter import run_jsonnet_filter
 from commodore.engine.model import InstanceJob
 from commodore.errors import CommodoreError, InputError, PolicyError, did_you_mean, raise_all
-
-BUILTINS = ("helm_namespace",)
-TYPES = ("builtin", "jsonnet")
-_KEYS = ("type", "path", "filter", "filterargs", "enabled")
-_REQUIRED = ("type", "path", "filter")
+from commodore.inventory import check_filter
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,50 +86,21 @@ def _read(definition: Any, index: int, job: InstanceJob) -> Filter:
             locations=[f"{job.name}: parameters.commodore.postprocess.filters[{index}]"],
         )
 
-    if not isinstance(definition, Mapping):
-        raise invalid("it is not a map with the keys 'type', 'path' and 'filter'")
-    for key in _REQUIRED:
-        if key not in definition:
-            spare = [str(name) for name in definition if name not in _KEYS]
-            near = did_you_mean(key, spare).removeprefix("did you mean ").removesuffix("?")
-            raise invalid(f"the key {key!r} is missing", f"is {near} meant to be {key!r}?" if near else "")
-        if not isinstance(definition[key], str):
-            raise invalid(f"the value of {key!r} is not a string")
+    problem = check_filter(definition)
+    if problem is not None and problem.refused:
+        raise PolicyError("CMD-ENG-042", f"instance {job.name!r}, filter {index}: {problem.reason}", hint=problem.hint)
+    if problem is not None:
+        raise invalid(problem.reason, problem.hint)
     kind, name, path = definition["type"], definition["filter"], definition["path"]
-    if kind not in TYPES:
-        raise invalid(f"there is no type {kind!r}; expected 'builtin' or 'jsonnet'", did_you_mean(kind, TYPES))
-    enabled = definition.get("enabled", True)
-    if not isinstance(enabled, bool):
-        raise invalid(f"'enabled' is {enabled!r}; expected true or false")
-    if kind == "builtin" and name not in BUILTINS:
-        raise invalid(f"there is no builtin filter {name!r}", did_you_mean(name, BUILTINS) or f"known is {BUILTINS[0]}")
-    if kind == "builtin" and "filterargs" not in definition:
-        raise invalid("a builtin filter needs 'filterargs'")
-    arguments = definition.get("filterargs", {})
-    if not isinstance(arguments, Mapping):
-        raise invalid("'filterargs' is not a map")
-    if os.path.isabs(path) or os.path.normpath(path).split(os.sep)[0] == os.pardir:
-        raise PolicyError(
-            "CMD-ENG-042",
-            f"instance {job.name!r}, filter {index}: the path {path!r} leaves the instance's output folder",
-            hint="write it relative to compiled/<instance>",
-        )
+    arguments, enabled = definition.get("filterargs", {}), definition.get("enabled", True)
     found = Filter(job.name, index, kind, path, name, dict(arguments), enabled)
-    if enabled:
-        _check_arguments(found, job, invalid)
+    if enabled and kind == "jsonnet":
+        _check_file(found, job, invalid)
     return found
 
 
-def _check_arguments(found: Filter, job: InstanceJob, invalid: Any) -> None:
+def _check_file(found: Filter, job: InstanceJob, invalid: Callable[..., InputError]) -> None:
     """What only matters if the filter is going to run."""
-    if found.type == "builtin":
-        problem = helm_namespace.check_arguments(found.arguments)
-        if problem:
-            raise invalid(problem)
-        return
-    for key, value in found.arguments.items():
-        if not isinstance(value, str):
-            raise invalid(f"the filter argument {key!r} is not a string", "quote numbers and booleans")
     file = jsonnet_file(found, job)
     if not file.resolve().is_relative_to(job.directory.resolve()):
         raise PolicyError(

@@ -20,19 +20,6 @@ _EXACT = 1 << 53
 """Integers up to this size are exact as the numbers of Jsonnet."""
 
 
-def check_arguments(arguments: Mapping[str, Any]) -> str:
-    """What is wrong with a definition's arguments, or an empty string. Unknown arguments are ignored."""
-    namespace = arguments.get("namespace")
-    if not isinstance(namespace, str) or not namespace:
-        return "the filter argument 'namespace' is missing or is not a string"
-    if not isinstance(arguments.get("create_namespace", "false"), bool | str):
-        return "the filter argument 'create_namespace' is neither a boolean nor a string"
-    excluded = arguments.get("exclude_objects", [])
-    if not isinstance(excluded, list) or not all(isinstance(entry, Mapping) and "kind" in entry for entry in excluded):
-        return "the filter argument 'exclude_objects' is not a list of maps with the keys 'kind' and 'name'"
-    return ""
-
-
 def run(folder: Path, arguments: Mapping[str, Any], confinement: Confinement) -> None:
     """Set the namespace in every manifest directly in `folder`, and name all of them `.yaml`.
 

@@ -3,6 +3,7 @@
 from commodore.inventory.compiled import compiled_preview, compiled_targets, relative_to_root
 from commodore.inventory.differences import Difference, compare_parameters, render_difference
 from commodore.inventory.files import class_files
+from commodore.inventory.filter_definitions import FilterProblem, check_filter
 from commodore.inventory.hierarchy import (
     ClassLinks,
     cluster_parameters,
@@ -24,6 +25,7 @@ from commodore.inventory.targets import InstanceMeta, Target, bootstrap_target, 
 __all__ = [
     "ClassLinks",
     "Difference",
+    "FilterProblem",
     "InstanceMeta",
     "Inventory",
     "Node",
@@ -32,6 +34,7 @@ __all__ = [
     "PreviewSources",
     "Target",
     "bootstrap_target",
+    "check_filter",
     "class_files",
     "cluster_parameters",
     "compare_parameters",

@@ -11,6 +11,12 @@ from commodore.errors import InputError
 IGNORE_FILE = ".commodoreignore"
 
 
+def has_patterns(target: Path, patterns: Iterable[str] = ()) -> bool:
+    """Whether anything says that files of a target are to be left out."""
+    base = target if target.is_dir() else target.parent
+    return any(line.strip() for line in (*patterns, *_read_patterns(base)))
+
+
 def class_files(target: Path, patterns: Iterable[str] = ()) -> Iterator[Path]:
     """The files below a folder (or the one file), in path order, without hidden and ignored ones.
 

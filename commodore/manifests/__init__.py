@@ -6,7 +6,7 @@ from commodore.manifests._textdiff import DiffLine, LineStyle
 from commodore.manifests.changes import ChangeKind, FileChange, TreeChange, compare_trees
 from commodore.manifests.diff import DiffMode, ObjectCounts, count_objects, render
 from commodore.manifests.objects import ObjectKey, in_order, is_well_formed, key_of, sort_key
-from commodore.manifests.yaml_in import load, load_all
+from commodore.manifests.yaml_in import compose, load, load_all
 from commodore.manifests.yaml_out import Emitter, MultilineStyle, dump, dump_flush, dump_stream
 
 __all__ = [
@@ -21,6 +21,7 @@ __all__ = [
     "ObjectKey",
     "TreeChange",
     "compare_trees",
+    "compose",
     "count_objects",
     "dump",
     "dump_flush",

@@ -5,7 +5,12 @@ YAML 1.1 is part of the contract (spec c 6.1): `yes` is true, `012` is ten, `<<`
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+from commodore.errors import InputError
+
+if TYPE_CHECKING:
+    from yaml import Node
 
 
 def load_all(text: str | bytes, *, place: str) -> list[Any]:
@@ -46,6 +51,38 @@ def load(text: str | bytes, *, place: str) -> Any:
     try:
         loader = Loader(text)
         return loader.get_single_data()
+    except Exception as error:
+        raise explain(error, text, place) from error
+    finally:
+        if loader is not None:
+            loader.dispose()
+
+
+def compose(text: str | bytes, *, place: str) -> list[Node]:
+    """The root nodes of the first two documents of a YAML stream: PyYAML's nodes, which know their lines.
+
+    A single document is proved to be one that `load` takes; merge keys (`<<`) are nodes like others. Two documents tell
+    that there is more than one, and are not looked into.
+
+    Args and errors as for `load_all`.
+    """
+    from commodore.manifests._loader import Loader, explain
+
+    loader = None
+    try:
+        loader = Loader(text)
+        nodes: list[Node] = []
+        while len(nodes) < 2 and (node := loader.get_node() if loader.check_node() else None) is not None:
+            nodes.append(node)
+        if len(nodes) == 1:
+            # Constructing replaces merge keys in the nodes by what they stand for, so it is given nodes of its own.
+            if "<<" in text if isinstance(text, str) else b"<<" in text:
+                load(text, place=place)
+            else:
+                loader.construct_document(nodes[0])
+        return nodes
+    except InputError:
+        raise
     except Exception as error:
         raise explain(error, text, place) from error
     finally:

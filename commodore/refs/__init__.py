@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from commodore.refs.check import check_text
 from commodore.refs.find import Reference, collect, find_references
 from commodore.refs.output import check_output
 from commodore.refs.write import build_refs, vault_parameters, write_refs
@@ -10,6 +11,7 @@ __all__ = [
     "Reference",
     "build_refs",
     "check_output",
+    "check_text",
     "collect",
     "find_references",
     "vault_parameters",

@@ -72,3 +72,50 @@ INVENTORY_SHOW = (
         metavar="DIR",
     ),
 )
+LINTERS = (
+    "components",
+    "deprecated-parameters",
+    "packages",
+    "applications",
+    "duplicate-keys",
+    "filters",
+    "missing-url",
+    "references",
+    "removals",
+    "secret-references",
+)
+INVENTORY_LINT = (
+    Setting(
+        "linter",
+        ("-l", "--linter"),
+        "Linter to run; may be repeated. By default those of the published tool: components, deprecated-parameters and "
+        "packages. 'component-versions' is an old name of 'components'.",
+        kind="choice",
+        choices=(*LINTERS, "all", "component-versions"),
+        multiple=True,
+        metavar="LINTER",
+    ),
+    Setting(
+        "ignore_patterns",
+        ("--ignore-patterns",),
+        "Leave out files and folders that match this glob pattern, in every target; may be repeated.",
+        multiple=True,
+        metavar="GLOB",
+    ),
+    Setting(
+        "format",
+        ("--format",),
+        "Format of the report.",
+        kind="choice",
+        choices=("text", "json", "sarif", "github"),
+        default="text",
+    ),
+    Setting(
+        "output",
+        ("--output",),
+        "Write the report to this file, and the findings as text to standard output.",
+        kind="path",
+        metavar="FILE",
+    ),
+    Setting("strict", ("--strict",), "Count warnings as errors.", kind="switch", default=False),
+)

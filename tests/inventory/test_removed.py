@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from commodore.inventory import find_removed_variables
-from commodore.inventory.removed import REMOVED_VARIABLES
+from commodore.inventory.lint.deprecated import REMOVED_VARIABLES
 
 
 def found(path: Path) -> list[tuple[str, str]]:
