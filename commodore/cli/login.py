@@ -108,19 +108,18 @@ def login_options(ctx: click.Context, values: Mapping[str, Any]) -> LoginOptions
     """How to log in, from the options of a command, of which some need not exist."""
     from commodore.lieutenant.login import CallbackSettings, LoginOptions
 
+    default = CallbackSettings()
     address, port = values.get("callback_address"), values.get("callback_port")
-    callback = None
-    if address is not None or port is not None:
-        default = CallbackSettings()
-        callback = CallbackSettings(address or default.address, default.port if port is None else port)
-        callback.addresses()
+    callback = CallbackSettings(address or default.address, default.port if port is None else port)
+    callback.addresses()
+    prepared = address is not None or port is not None
     return LoginOptions(
         api_url=(values["api_url"] or "").strip() or None,
         client_id=values["oidc_client"],
         discovery_url=values["oidc_discovery_url"],
         timeout=ctx.find_root().obj["request_timeout"],
         callback=callback,
-        device=bool(values.get("device")),
+        device=True if values.get("device") else False if prepared else None,
         keyring=bool(values.get("keyring")),
     )
 

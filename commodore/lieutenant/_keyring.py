@@ -36,9 +36,10 @@ def read(api_url: str) -> dict[str, Any] | None:
     library = _library()
     try:
         text = library.get_password(_SERVICE, api_url)
-        entry = json.loads(text) if text else None
     except Exception as error:  # backends raise what they like
         raise _failed(error) from None
+    try:
+        entry = json.loads(text) if text else None
     except ValueError:
         return None
     return entry if isinstance(entry, dict) else None

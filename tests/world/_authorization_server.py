@@ -12,13 +12,13 @@ from dataclasses import dataclass, field
 from typing import Any
 from urllib.parse import parse_qsl, urlsplit
 
-from authlib.oauth2.rfc6749 import AuthorizationServer, OAuth2Request
-from authlib.oauth2.rfc6749.grants import AuthorizationCodeGrant, RefreshTokenGrant
-from authlib.oauth2.rfc6749.requests import BasicOAuth2Payload
-from authlib.oauth2.rfc6750 import BearerTokenGenerator
-from authlib.oauth2.rfc7009 import RevocationEndpoint
-from authlib.oauth2.rfc7636 import CodeChallenge
-from authlib.oauth2.rfc8628 import DeviceAuthorizationEndpoint, DeviceCodeGrant, DeviceCredentialDict
+from authlib.oauth2.rfc6749 import AuthorizationServer, OAuth2Request  # type: ignore[import-untyped]
+from authlib.oauth2.rfc6749.grants import AuthorizationCodeGrant, RefreshTokenGrant  # type: ignore[import-untyped]
+from authlib.oauth2.rfc6749.requests import BasicOAuth2Payload  # type: ignore[import-untyped]
+from authlib.oauth2.rfc6750 import BearerTokenGenerator  # type: ignore[import-untyped]
+from authlib.oauth2.rfc7009 import RevocationEndpoint  # type: ignore[import-untyped]
+from authlib.oauth2.rfc7636 import CodeChallenge  # type: ignore[import-untyped]
+from authlib.oauth2.rfc8628 import DeviceAuthorizationEndpoint, DeviceCodeGrant, DeviceCredentialDict  # type: ignore[import-untyped]
 
 DEVICE_GRANT = "urn:ietf:params:oauth:grant-type:device_code"
 Answered = tuple[int, Any, list[tuple[str, str]]]
@@ -108,7 +108,7 @@ class Memory:
     decisions: dict[str, bool] = field(default_factory=dict)
 
 
-class Server(AuthorizationServer):
+class Server(AuthorizationServer):  # type: ignore[misc]
     """The library's server over a `Memory`."""
 
     def __init__(self, memory: Memory) -> None:

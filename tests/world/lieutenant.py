@@ -19,7 +19,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from types import TracebackType
-from typing import Any
+from typing import Any, Self
 from urllib.parse import parse_qs, unquote, urlsplit
 
 from tests.world.certificates import Certificate
@@ -180,7 +180,7 @@ class LieutenantServer:
         with self._lock:
             self._scripts += [_Script(reply, times, method, path) for reply in replies]
 
-    def __enter__(self) -> LieutenantServer:
+    def __enter__(self) -> Self:
         self._thread.start()
         return self
 

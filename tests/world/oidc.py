@@ -20,7 +20,7 @@ from urllib.parse import parse_qsl
 
 import jwt
 import requests
-from authlib.oauth2 import OAuth2Error
+from authlib.oauth2 import OAuth2Error  # type: ignore[import-untyped]
 from cryptography.hazmat.primitives.asymmetric import ec, rsa
 
 from commodore.events import Event, PageToVisit
@@ -87,7 +87,7 @@ class OidcProvider(LieutenantServer):
             claims["nonce"] = nonce
         changed = _changed(claims, self.claims)
         if self.algorithm == "none":
-            return jwt.encode(changed, None, "none")
+            return jwt.encode(changed, "", "none")
         secret = b"a secret that everybody knows, as long as it must be" if self.algorithm.startswith("HS") else None
         key = secret or signing_key(self.key, self.algorithm)
         return jwt.encode(changed, key, self.algorithm, {"kid": f"{self.key}-{self.algorithm}"})
@@ -95,11 +95,15 @@ class OidcProvider(LieutenantServer):
     def _regular(self, request: Request) -> Reply:
         call = Call(request.method, self.url + request.target, dict(parse_qsl(request.body.decode())))
         routes: dict[tuple[str, str], Callable[[Call], Reply]] = {
-            ("GET", "/.well-known/openid-configuration"): lambda _: answering(_changed(self._discovery(), self.document)),
+            ("GET", "/.well-known/openid-configuration"): lambda _: answering(
+                _changed(self._discovery(), self.document)
+            ),
             ("GET", "/keys"): lambda _: answering({"keys": self._keys()}),
             ("GET", "/authorize"): self._authorize,
             ("POST", "/token"): self._token,
-            ("POST", "/device"): lambda call: _reply(self._server.create_endpoint_response("device_authorization", call)),
+            ("POST", "/device"): lambda call: _reply(
+                self._server.create_endpoint_response("device_authorization", call)
+            ),
             ("POST", "/revoke"): lambda call: _reply(self._server.create_endpoint_response("revocation", call)),
         }
         route = routes.get((request.method, request.path))

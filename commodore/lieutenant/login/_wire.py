@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from commodore.lieutenant._http import Answer
 
 _SHOWN = 300
+_SECRET_LENGTH = 8
 _REACH_HINT = (
     "check the network, the proxy settings and the discovery URL (--oidc-discovery-url, COMMODORE_OIDC_DISCOVERY_URL)"
 )
@@ -175,7 +176,8 @@ def shortened(text: str) -> str:
 def _shown(value: object, secrets: Iterable[str]) -> str:
     text = value if isinstance(value, str) else ""
     for secret in secrets:
-        text = text.replace(secret, "***") if secret else text
+        # A short one is none, and could stand in any word.
+        text = text.replace(secret, "***") if len(secret) >= _SECRET_LENGTH else text
     return shortened(text)
 
 

@@ -223,7 +223,7 @@ class _Handler(BaseHTTPRequestHandler):
     def do_GET(self) -> None:
         try:
             parts = urlsplit(self.path)
-            query = parse_qs(parts.query, max_num_fields=32)
+            query = parse_qs(parts.query, keep_blank_values=True, max_num_fields=32)
             host = urlsplit(f"//{self.headers.get('Host', '')}").hostname
         except ValueError:
             self._send(400, _page.page("Malformed request", "This is no answer of an identity provider."))

@@ -31,8 +31,8 @@ class LoginOptions:
         api_url: the Lieutenant API as the user spelt it; tokens are kept by it. Without one nothing is kept.
         client_id, discovery_url: the identity provider; if neither is given the API is asked.
         timeout: seconds for one request.
-        callback: where the browser comes back to; None: the usual place, or the device flow where no browser is.
-        device: use the device flow and nothing else.
+        callback: where the browser comes back to.
+        device: whether to use the device flow; None: if there is no browser here and the provider allows it.
         keyring: keep the tokens in the keyring.
     """
 
@@ -40,8 +40,8 @@ class LoginOptions:
     client_id: str | None = None
     discovery_url: str | None = None
     timeout: float = DEFAULT_LIMITS.request_timeout
-    callback: CallbackSettings | None = None
-    device: bool = False
+    callback: CallbackSettings = field(default_factory=CallbackSettings)
+    device: bool | None = None
     keyring: bool = False
 
 
@@ -113,13 +113,13 @@ class _Attempt:
     conclude: Callable[[TokenAnswer, str | None], Login]
 
     def run(self) -> Login:
-        """The device flow if it was asked for, or if there is no browser here and nobody has prepared a callback."""
+        """One of the two ways."""
         if self.options.device:
             try:
                 return self._with_device()
             except DeviceFlowRefused as refusal:
                 raise refusal.args[0] from None
-        if self.options.callback is None and self.provider.device_endpoint is not None and not has_browser():
+        if self.options.device is None and self.provider.device_endpoint is not None and not has_browser():
             try:
                 return self._with_device()
             except DeviceFlowRefused as refusal:
@@ -131,8 +131,7 @@ class _Attempt:
         return self.conclude(tokens, None)
 
     def _with_browser(self) -> Login:
-        settings = self.options.callback or CallbackSettings()
-        with listening(settings, self.limits, self.announce) as server:
+        with listening(self.options.callback, self.limits, self.announce) as server:
             request = new_request(self.provider, self.client.client_id, server.redirect_uri)
             server.start(request.state)
             opened = has_browser()

@@ -1,0 +1,41 @@
+"""A provider, a store and options that fit."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from commodore.lieutenant import TokenStore
+from commodore.lieutenant.login import CallbackSettings, LoginOptions
+from tests.world.oidc import OidcProvider
+
+API = "https://api.example.com"
+
+
+@pytest.fixture
+def provider() -> Iterator[OidcProvider]:
+    with OidcProvider() as server:
+        yield server
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> TokenStore:
+    return TokenStore(tmp_path / "cache" / "token")
+
+
+@pytest.fixture
+def options(provider: OidcProvider) -> Callable[..., LoginOptions]:
+    def options(**changes: Any) -> LoginOptions:
+        given: dict[str, Any] = {
+            "api_url": API,
+            "client_id": provider.client_id,
+            "discovery_url": provider.discovery_url,
+            "callback": CallbackSettings(port=0),
+            "device": False,
+        }
+        return LoginOptions(**{**given, **changes})
+
+    return options
