@@ -147,7 +147,7 @@ def compile_catalog(
         with workspace.staging("catalog") as new:
             references = write_references(components, inventory, new / "refs", announce)
             compiled = compile_instances(
-                engine, workspace, components, inventory, new / "refs", request.options, announce
+                engine, workspace, components, inventory, new / "refs", request.options, announce, limits
             )
             assemble_manifests(compiled, references, new / "manifests", announce)
             catalog.install(workspace, new / "manifests", new / "refs")

@@ -11,7 +11,7 @@ from commodore.authoring.made_up import Facts, component_parameters, write_argoc
 from commodore.authoring.values import link_values
 from commodore.caches import dependency_cache
 from commodore.dependencies import ComponentMetadata, LibraryOwner, check_alias, read_metadata, resolve_libraries
-from commodore.engine import CompiledInstance, Engine, InstanceJob
+from commodore.engine import Batch, CompiledInstance, Engine, InstanceJob
 from commodore.errors import InputError, raise_all
 from commodore.events import Announce, stage
 from commodore.git import find_root
@@ -32,6 +32,7 @@ from commodore.stages.bundling import bundle_one
 from commodore.stages.checks import link_libraries
 from commodore.stages.compiling import CompileOptions, standalone_request
 from commodore.stages.components import interpreter, kustomize_wrapper
+from commodore.stages.tools import check_tools
 from commodore.workspace import Workspace, link_relative
 
 
@@ -99,19 +100,20 @@ def compile_component(
         node = render_component(workspace, source, request.values, request.facts, announce)
         with stage(announce, "bundling jsonnet libraries"):
             bundle_one(workspace, source.name, source.root, source.directory, node.parameters, announce, limits)
-        job = InstanceJob(source.instance, source.name, source.directory)
+        batch = Batch(
+            [InstanceJob(source.instance, source.name, source.directory)],
+            {node.name: node.raw},
+            standalone_request(
+                workspace,
+                request.output.resolve(),
+                source.directory,
+                tuple(path.resolve() for path in request.search_paths),
+                request.options,
+            ),
+        )
+        check_tools([batch], announce, limits)
         with stage(announce, "compiling", total=1):
-            (compiled,) = engine.compile(
-                [job],
-                {node.name: node.raw},
-                standalone_request(
-                    workspace,
-                    request.output.resolve(),
-                    source.directory,
-                    tuple(path.resolve() for path in request.search_paths),
-                    request.options,
-                ),
-            )
+            (compiled,) = engine.compile(batch.jobs, batch.nodes, batch.request)
         return compiled
 
 

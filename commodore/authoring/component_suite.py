@@ -26,6 +26,7 @@ from commodore.limits import DEFAULT_LIMITS, Limits
 from commodore.names import check_instance_name, parameter_key
 from commodore.stages.bundling import StandaloneBundler
 from commodore.stages.compiling import CompileOptions, standalone_request
+from commodore.stages.tools import check_tools
 from commodore.workspace import Workspace
 
 
@@ -79,6 +80,7 @@ def run_component_suite(suite: ComponentSuite, announce: Announce, *, limits: Li
         with stage(announce, "preparing test cases", total=len(found.cases)):
             prepared = _prepare_all(suite, found.cases, Path(folder).resolve(), announce, limits)
         ready = [one for one in prepared if isinstance(one, _Prepared)]
+        check_tools([one.batch for one in ready], announce, limits)
         with stage(announce, "compiling", total=len(ready)):
             outcomes = iter(engine.compile_batches([one.batch for one in ready]))
         rendered = [_conclude(one, next(outcomes)) if isinstance(one, _Prepared) else one for one in prepared]

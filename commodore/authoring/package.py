@@ -107,7 +107,7 @@ def compile_package(
             bundle_libraries(fetcher, components, inventory)
         write_references(components, inventory, workspace.refs, announce)
         compiled = compile_instances(
-            engine, workspace, components, inventory, workspace.refs, request.options, announce
+            engine, workspace, components, inventory, workspace.refs, request.options, announce, limits
         )
         return _hand_over(workspace, request.output.resolve() / "compiled", compiled)
 

@@ -28,6 +28,7 @@ from commodore.stages.bundling import bundle_libraries, library_sources
 from commodore.stages.checkouts import Components, Fetcher
 from commodore.stages.compiling import CompileOptions, catalog_batch
 from commodore.stages.publishing import write_references
+from commodore.stages.tools import check_tools
 from commodore.workspace import Workspace
 
 
@@ -74,6 +75,7 @@ def run_package_suite(suite: PackageSuite, announce: Announce, *, limits: Limits
     ):
         prepared = _prepare_all(suite, directory, found.cases, Path(folder).resolve(), announce, limits)
         ready = [one for one in prepared if isinstance(one, _Prepared)]
+        check_tools([one.batch for one in ready], announce, limits)
         with stage(announce, "compiling", total=sum(len(one.batch.jobs) for one in ready)):
             outcomes = iter(engine.compile_batches([one.batch for one in ready]))
         rendered = [_conclude(one, next(outcomes)) if isinstance(one, _Prepared) else one for one in prepared]

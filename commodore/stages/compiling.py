@@ -8,8 +8,10 @@ from pathlib import Path
 from commodore.engine import Batch, CompiledInstance, CompileRequest, Engine, InstanceJob
 from commodore.events import Announce, stage
 from commodore.inventory import Inventory
+from commodore.limits import Limits
 from commodore.stages.checkouts import Components
 from commodore.stages.components import INSTALLED
+from commodore.stages.tools import check_tools, tool_environment
 from commodore.workspace import Workspace
 
 
@@ -32,6 +34,7 @@ def compile_instances(
     refs: Path,
     options: CompileOptions,
     announce: Announce,
+    limits: Limits,
 ) -> tuple[CompiledInstance, ...]:
     """Compile every instance of a cluster into `compiled/` (spec c 7).
 
@@ -42,6 +45,7 @@ def compile_instances(
         CommodoreError: what went wrong, for all instances together; `compiled/` is as it was.
     """
     batch = catalog_batch(workspace, components, inventory, refs, options)
+    check_tools([batch], announce, limits)
     with stage(announce, "compiling", total=len(batch.jobs)):
         return engine.compile(batch.jobs, batch.nodes, batch.request)
 
@@ -62,6 +66,7 @@ def catalog_batch(
         processes=options.processes,
         verbose=options.verbose,
         replace_all=True,
+        environment=tool_environment(),
     )
     return Batch(jobs, {name: node.raw for name, node in inventory.nodes.items()}, request)
 
@@ -87,4 +92,5 @@ def standalone_request(
         verbose=options.verbose,
         filter_search_paths=(output, INSTALLED, output / "vendor"),
         directory=Path.cwd(),
+        environment=tool_environment(),
     )

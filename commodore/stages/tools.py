@@ -1,0 +1,68 @@
+"""The external tools of a compile: where workers find them, and whether they are new enough."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any
+
+from commodore.engine import Batch
+from commodore.events import Announce
+from commodore.limits import Limits
+from commodore.stages.components import INSTALLED, kustomize_wrapper
+from commodore.tools import Source, Toolbox, check_minimum, locate_tool, managed_tools
+
+
+def tool_environment(environ: Mapping[str, str] = os.environ) -> dict[str, str]:
+    """Variables that let workers find managed tools, and kubectl's kustomize where there is no other.
+
+    What is in `PATH` comes first, so nobody's own tools are replaced. Empty if there is nothing to add.
+    """
+    box = Toolbox.of_user()
+    folders = [box.folder] if managed_tools(box) else []
+    kustomize = locate_tool("kustomize", environ=environ, managed=box.folder)
+    if kustomize is not None and kustomize.source is Source.KUBECTL:
+        folders.append(INSTALLED / "scripts" / "kubectl-kustomize")
+    if not folders:
+        return {}
+    return {"PATH": os.pathsep.join((environ.get("PATH", os.defpath), *map(str, folders)))}
+
+
+def check_tools(batches: Iterable[Batch], announce: Announce, limits: Limits) -> None:
+    """Refuse tools that are too old for what is to be compiled. Tools that no instance needs are not looked at.
+
+    Which tools are needed is read from the compile entries and the Kapitan dependencies. What commands and modules
+    start cannot be known; what is nowhere is told by the engine, with the entry that needs it.
+
+    Raises:
+        EnvironmentFault: CMD-TOOL-025, a tool is too old; 003, KAPITAN_HELM_PATH misleads.
+    """
+    needed = {tool for batch in batches for job in batch.jobs for tool in needed_tools(batch.nodes.get(job.name, {}))}
+    if needed:
+        check_minimum(needed, limits, announce)
+
+
+def needed_tools(node: Mapping[str, Any]) -> frozenset[str]:
+    """The tools that a rendered target certainly needs. What has another shape than Kapitan wants names none."""
+    parameters = node.get("parameters")
+    kapitan = parameters.get("kapitan") if isinstance(parameters, Mapping) else None
+    return frozenset(_needs(kapitan)) if isinstance(kapitan, Mapping) else frozenset()
+
+
+def _needs(kapitan: Mapping[str, Any]) -> Iterator[str]:
+    for entry in _entries(kapitan.get("compile")):
+        kind, paths = entry.get("input_type"), entry.get("input_paths")
+        if kind == "kustomize" or (
+            kind == "external" and isinstance(paths, list) and str(kustomize_wrapper()) in paths
+        ):
+            yield "kustomize"
+        elif kind == "helm" and not entry.get("helm_path"):
+            yield "helm"
+    for dependency in _entries(kapitan.get("dependencies")):
+        if dependency.get("type") == "helm" and not dependency.get("helm_path"):
+            yield "helm"
+
+
+def _entries(value: object) -> Iterator[Mapping[str, Any]]:
+    if isinstance(value, list):
+        yield from (entry for entry in value if isinstance(entry, Mapping))

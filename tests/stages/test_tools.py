@@ -1,0 +1,76 @@
+"""Which tools a compile needs, and where its workers find them."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from commodore.engine import Batch, CompileRequest, InstanceJob
+from commodore.errors import EnvironmentFault
+from commodore.events import ignore
+from commodore.limits import DEFAULT_LIMITS
+from commodore.stages import kustomize_wrapper
+from commodore.stages.tools import check_tools, needed_tools, tool_environment
+from commodore.tools import managed_folder
+
+
+def node(*entries: Any, dependencies: Any = ()) -> dict[str, Any]:
+    return {"parameters": {"kapitan": {"compile": list(entries), "dependencies": list(dependencies)}}}
+
+
+def put(folder: Path, name: str, said: str = "") -> Path:
+    folder.mkdir(parents=True, exist_ok=True)
+    path = folder / name
+    path.write_text(f"#!/bin/sh\necho '{said}'\n")
+    path.chmod(0o755)
+    return path
+
+
+@pytest.mark.parametrize(
+    ("given", "needed"),
+    [
+        (node(), set()),
+        (node({"input_type": "jsonnet"}, {"input_type": "copy"}, {"input_type": "external"}), set()),
+        (node({"input_type": "helm"}), {"helm"}),
+        (node({"input_type": "helm", "helm_path": "/opt/helm"}), set()),
+        (node({"input_type": "kustomize"}, {"input_type": "helm"}), {"helm", "kustomize"}),
+        (node({"input_type": "external", "input_paths": [str(kustomize_wrapper())]}), {"kustomize"}),
+        (node({"input_type": "external", "input_paths": ["make"]}), set()),
+        (node(dependencies=[{"type": "helm"}, {"type": "git"}]), {"helm"}),
+        ({}, set()),
+        ({"parameters": {"kapitan": [1]}}, set()),
+        ({"parameters": {"kapitan": {"compile": [1, {"input_type": []}], "dependencies": 7}}}, set()),
+    ],
+)
+def test_what_is_needed(given: dict[str, Any], needed: set[str]) -> None:
+    assert needed_tools(given) == needed
+
+
+def test_only_what_is_needed_is_looked_at(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    put(tmp_path / "bin", "helm", "v2.17.0")
+    monkeypatch.setenv("PATH", f"{tmp_path / 'bin'}:{os.environ['PATH']}")
+    request = CompileRequest(tmp_path, tmp_path, (), tmp_path)
+    jobs = [InstanceJob("app", "app", tmp_path)]
+    check_tools([Batch(jobs, {"app": node(), "other": node({"input_type": "helm"})}, request)], ignore, DEFAULT_LIMITS)
+    with pytest.raises(EnvironmentFault) as caught:
+        check_tools([Batch(jobs, {"app": node({"input_type": "helm"})}, request)], ignore, DEFAULT_LIMITS)
+    assert caught.value.code == "CMD-TOOL-025"
+
+
+def test_workers_find_managed_tools_behind_those_in_path(tmp_path: Path) -> None:
+    environ = {"PATH": str(tmp_path)}
+    assert tool_environment(environ) == {}
+    put(managed_folder(), "helm")
+    assert tool_environment(environ) == {"PATH": f"{tmp_path}:{managed_folder()}"}
+
+
+def test_workers_find_the_kustomize_of_kubectl(tmp_path: Path) -> None:
+    put(tmp_path, "kubectl")
+    folder = kustomize_wrapper().parent / "kubectl-kustomize"
+    assert os.access(folder / "kustomize", os.X_OK)
+    assert tool_environment({"PATH": str(tmp_path)}) == {"PATH": f"{tmp_path}:{folder}"}
+    put(tmp_path, "kustomize")
+    assert tool_environment({"PATH": str(tmp_path)}) == {}
