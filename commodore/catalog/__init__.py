@@ -8,7 +8,7 @@ from commodore.catalog.changes import ChangeSummary, describe
 from commodore.catalog.message import commit_message
 from commodore.catalog.metadata import CompileMetadata, RepositoryVersion, local_now
 from commodore.catalog.pending import Send, pending_file, report, report_pending
-from commodore.catalog.publish import CatalogChange, install, leave, open_local, prepare, publish, stage
+from commodore.catalog.publish import CatalogChange, install, leave, open_local, prepare, publish, stage, unchanged
 
 __all__ = [
     "CatalogChange",
@@ -31,5 +31,6 @@ __all__ = [
     "report",
     "report_pending",
     "stage",
+    "unchanged",
     "warn_about_objects",
 ]

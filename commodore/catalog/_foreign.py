@@ -55,6 +55,13 @@ def record_output(folder: Path, limits: Limits) -> None:
     (folder / _INSTALLING).unlink(missing_ok=True)
 
 
+def record_commit(folder: Path, sha: str, limits: Limits) -> None:
+    """Remember that what is in the working copy now is what this commit holds."""
+    noted = folder / ".git" / _OUTPUT
+    if not noted.is_file() or noted.read_bytes() != f"{sha}\n".encode():
+        run(["update-ref", _OUTPUT, sha], cwd=folder, timeout=limits.git_timeout)
+
+
 def keep_foreign(folder: Path, *, url: str | None, announce: events.Announce, limits: Limits) -> None:
     """Keep what somebody else left in the working copy under `refs/commodore/discarded`, before it is overwritten.
 

@@ -12,6 +12,7 @@ from pathlib import Path, PurePosixPath
 from typing import Final
 
 from commodore import events
+from commodore.catalog._same import holds
 from commodore.errors import CommodoreError, InputError, PolicyError, raise_all
 from commodore.manifests import ObjectKey
 from commodore.workspace import guard_disk
@@ -29,7 +30,7 @@ class _Rendered:
     path: str
 
 
-def assemble(compiled: Compiled, destination: Path) -> None:
+def assemble(compiled: Compiled, destination: Path, current: Path | None = None) -> Path:
     """Copy the files of all instances to `destination`, which the caller swaps into place.
 
     Files are copied, not linked: whoever edits the catalog must not change compiled output or a cache. Links in the
@@ -38,6 +39,11 @@ def assemble(compiled: Compiled, destination: Path) -> None:
     Args:
         compiled: instances and their folders; a folder that is not there has no files.
         destination: made if it is not there; files in it are overwritten.
+        current: a tree that perhaps holds all this already.
+
+    Returns:
+        the folder with the files: `current` if it holds them and nothing else, so that nothing was copied; else
+        `destination`.
 
     Raises:
         InputError: CMD-CAT-001, two instances write one file, or one a file where the other has a folder (all of
@@ -55,6 +61,8 @@ def assemble(compiled: Compiled, destination: Path) -> None:
                 files += _rendered(instance, root, root, "", (root,), errors)
     errors += _collisions(files)
     raise_all(errors)
+    if current is not None and holds(current, {file.path: file.source for file in files}):
+        return current
     with guard_disk(destination):
         destination.mkdir(parents=True, exist_ok=True)
         for parent in sorted({parent for file in files for parent in PurePosixPath(file.path).parents}):
@@ -64,6 +72,7 @@ def assemble(compiled: Compiled, destination: Path) -> None:
             shutil.copyfile(file.source, target)
             executable = file.source.stat().st_mode & stat.S_IXUSR
             target.chmod(0o755 if executable else 0o644)  # whatever the umask; git knows these two
+    return destination
 
 
 def _rendered(

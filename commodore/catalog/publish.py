@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import os
 import shutil
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -18,8 +18,10 @@ from commodore.catalog._foreign import (
     differing_paths,
     is_owned,
     keep_foreign,
+    record_commit,
     record_output,
 )
+from commodore.catalog._same import files_of, holds
 from commodore.catalog.changes import ChangeSummary, describe
 from commodore.errors import EnvironmentFault, PolicyError
 from commodore.git import (
@@ -27,6 +29,7 @@ from commodore.git import (
     Children,
     PublishedClone,
     PushOutcome,
+    RemoteState,
     clone_or_update,
     commit,
     push,
@@ -67,16 +70,19 @@ def prepare(
     announce: events.Announce = events.ignore,
     limits: Limits = DEFAULT_LIMITS,
     children: Children | None = None,
+    ask_remote: Callable[[str, Path], RemoteState] | None = None,
+    offline: bool = False,
 ) -> PublishedClone:
     """Bring `catalog/` to the newest commit of the remote's default branch; it is cloned only if it is not there.
 
     Output of earlier runs goes. Changes by others and unpushed commits are kept under `refs/commodore/discarded`.
-    Another thread can end the talk with the remote through `children`.
+    Another thread can end the talk with the remote through `children`; `ask_remote` and `offline` as in
+    `commodore.git.clone_or_update`.
 
     Raises:
         InputError: the URL is not usable.
         PolicyError: something in the folder would be lost.
-        EnvironmentFault: the remote does not answer.
+        EnvironmentFault: the remote does not answer; or offline, and there is no clone.
     """
     keep_foreign(workspace.catalog, url=url, announce=announce, limits=limits)
     with workspace.staging("clone") as staging:  # what a killed run leaves there is swept by the next one
@@ -88,6 +94,8 @@ def prepare(
             author=author,
             children=children,
             staging=staging,
+            ask_remote=ask_remote,
+            offline=offline,
         )
 
 
@@ -119,26 +127,42 @@ def open_local(
     return PublishedClone(folder, "", branch.text, sha, empty=not sha)
 
 
-def install(workspace: Workspace, manifests: Path, refs: Path) -> None:
+def install(workspace: Workspace, manifests: Path, refs: Path) -> bool:
     """Put the new trees in place of `catalog/manifests` and `catalog/refs` by renames, one right after the other.
+
+    A tree that is the same as the one in its place stays away.
 
     Hidden entries of the old folders stay, as users know it, but for ref files among them, which are stale (C66).
 
     Args:
         workspace: whose catalog it is.
-        manifests: the new tree; it is moved away from there.
-        refs: the same, for the ref files. Both are on the workspace's file system.
+        manifests: the new tree, which is moved away from there; or the one in place, if `assemble` found it to be same.
+        refs: the new ref files. Both are on the workspace's file system.
+
+    Returns:
+        whether something was replaced.
 
     Raises:
         EnvironmentFault: the operating system refused; the old trees are in place.
     """
-    _carry_hidden(workspace.manifests, manifests, stale_refs=False)
-    _carry_hidden(workspace.refs, refs, stale_refs=True)
+    trees = [(manifests, workspace.manifests)] if manifests != workspace.manifests else []
+    if not _is_same(refs, workspace.refs):
+        trees.append((refs, workspace.refs))
+    if not trees:
+        return False
+    for new, place in trees:
+        _carry_hidden(place, new, stale_refs=place == workspace.refs)
     # Replaced trees go out of the catalog: if this process is killed here, nothing of them is ever staged.
     with workspace.staging("replaced") as replaced, guard_disk(workspace.catalog):
         workspace.catalog.mkdir(parents=True, exist_ok=True)
         announce_output(workspace.catalog)
-        _swap(((manifests, workspace.manifests), (refs, workspace.refs)), replaced)
+        _swap(trees, replaced)
+    return True
+
+
+def _is_same(new: Path, place: Path) -> bool:
+    with guard_disk(new):
+        return holds(place, files_of(new))
 
 
 def _swap(trees: Sequence[tuple[Path, Path]], replaced: Path) -> None:
@@ -174,6 +198,12 @@ def stage(clone: PublishedClone, mode: DiffMode = "plain", *, limits: Limits = D
     changes = staged_changes(clone.path, limits=limits)
     lines, summary = describe(clone.path, changes, mode, limits=limits)
     return CatalogChange(bool(changes), lines, summary)
+
+
+def unchanged(clone: PublishedClone, *, limits: Limits = DEFAULT_LIMITS) -> CatalogChange:
+    """The change of a run that has installed nothing into the clone that `prepare` has brought to its newest commit."""
+    record_commit(clone.path, clone.sha, limits)
+    return CatalogChange(False, (), ChangeSummary())
 
 
 def leave(clone: PublishedClone, *, limits: Limits = DEFAULT_LIMITS) -> None:

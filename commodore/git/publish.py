@@ -69,6 +69,7 @@ def clone_or_update(
     children: Children | None = None,
     staging: Path | None = None,
     ask_remote: Callable[[str, Path], RemoteState] | None = None,
+    offline: bool = False,
 ) -> PublishedClone:
     """Bring a clone of `url` to the newest commit of the remote's default branch, making it if need be.
 
@@ -76,12 +77,13 @@ def clone_or_update(
     `refs/commodore/discarded` and announced. An empty remote gets a local, parentless commit of the empty tree with
     the message `Initial commit` on `master` (spec a 8.1). Another thread can end the talk with the remote through
     `children`. A new clone is made in the folder `staging`, by default beside its place. `ask_remote` answers what the
-    remote at a URL, which is the `origin` of a folder, has; by default it is asked.
+    remote at a URL, which is the `origin` of a folder, has; by default it is asked. With `offline` nobody is asked: the
+    clone is brought to the newest commit that it knows of the branch it is on.
 
     Raises:
         InputError: the URL is not usable.
         PolicyError: something else is in the folder's place and would be lost.
-        EnvironmentFault: the remote does not answer, or the clone is damaged.
+        EnvironmentFault: the remote does not answer, or the clone is damaged; or offline, and there is no clone.
     """
     wanted = normalize(url)
     repository_key(url)
@@ -90,12 +92,20 @@ def clone_or_update(
     config = folder / ".git" / "config"
 
     def ask_anew(url: str, clone: Path) -> RemoteState:
-        return ask(url, clone, limits=limits, children=children)
+        return _last_state(clone, limits) if offline else ask(url, clone, limits=limits, children=children)
 
-    update = _Update(wanted, announce, limits, author, children, ask_remote or ask_anew)
+    ask_remote = ask_anew if offline or ask_remote is None else ask_remote
+    update = _Update(wanted, announce, limits, author, children, ask_remote, offline)
     if (folder / ".git").is_dir() and (is_remote(config, wanted) or _origin(folder, limits) == wanted):
         set_remote(config, wanted, limits.git_timeout)
         return update.run(folder)
+    if offline:
+        raise EnvironmentFault(
+            "CMD-GIT-023",
+            f"cannot use {redact(wanted)} offline: there is no clone of it in {folder}",
+            hint="run once without offline mode, with the network there",
+            locations=[str(folder)],
+        )
     _refuse_to_lose(folder, limits)
     with guard_disk(folder):
         folder.parent.mkdir(parents=True, exist_ok=True)
@@ -159,6 +169,7 @@ class _Update:
     author: Author | None
     children: Children | None
     ask_remote: Callable[[str, Path], RemoteState]
+    offline: bool
 
     def run(self, folder: Path) -> PublishedClone:
         """Do it, in the clone in `folder`."""
@@ -172,7 +183,7 @@ class _Update:
                     f"the default branch '{shown(branch)}' of {redact(self.url)} does not exist",
                     hint="set the default branch on the server to one that exists",
                 )
-            return _begin(self.url, folder, branch, self.announce, self.limits, self.author)
+            return self._begin(folder, branch)
         sha = state.branches[branch]
         if not _is_there(folder, branch, sha, self.limits):
             sha = self._move(folder, branch, sha)
@@ -189,6 +200,35 @@ class _Update:
         run(["clean", "--quiet", "-ffdx"], cwd=folder, timeout=timeout)
         return sha
 
+    def _begin(self, folder: Path, branch: str) -> PublishedClone:
+        """Give the clone of an empty remote its initial commit."""
+        limits, timeout, url = self.limits, self.limits.git_timeout, redact(self.url)
+        self.announce(Noted(f"{url} is empty; it gets an initial commit with the first push"))
+        if not self.offline:
+            run(_FETCH, cwd=folder, timeout=timeout, about=url)  # forget branches that the remote had once
+        _keep_unpushed(folder, self.announce, limits)
+        tree = run(["hash-object", "-w", "-t", "tree", "--stdin"], cwd=folder, timeout=timeout, input=b"").text
+        environment = identity_environment(folder, self.author, limits)
+        # From standard input the message is taken as it is: the published tool's has no newline at its end either.
+        message = b"Initial commit"
+        sha = run(["commit-tree", tree], cwd=folder, timeout=timeout, environment=environment, input=message).text
+        run(["checkout", "--quiet", "--force", "-B", branch, sha], cwd=folder, timeout=timeout)
+        run(["clean", "--quiet", "-ffdx"], cwd=folder, timeout=timeout)
+        return PublishedClone(folder, url, branch, sha, empty=True)
+
+
+def _last_state(folder: Path, limits: Limits) -> RemoteState:
+    """What a clone knows of its remote; the branch it is on is taken for the default one."""
+    timeout = limits.git_timeout
+    answer = run(["for-each-ref", "--format=%(objectname) %(refname)", _KNOWN], cwd=folder, timeout=timeout).text
+    known = (line.split(" ", 1) for line in answer.splitlines())
+    branches = {name.removeprefix(_KNOWN): sha for sha, name in known}
+    head = run(["symbolic-ref", "--quiet", "--short", "HEAD"], cwd=folder, timeout=timeout, check=False).text
+    return RemoteState(branches, head=head or None)
+
+
+_KNOWN = "refs/remotes/origin/"
+
 
 def _is_there(folder: Path, branch: str, sha: str, limits: Limits) -> bool:
     """Whether the clone is on the branch at this commit, which is the remote's too, and has no file of its own."""
@@ -196,24 +236,6 @@ def _is_there(folder: Path, branch: str, sha: str, limits: Limits) -> bool:
     answer = run(arguments, cwd=folder, timeout=limits.git_timeout).text
     wanted = f"branch.oid {sha}", f"branch.head {branch}", f"branch.upstream origin/{branch}", "branch.ab +0 -0"
     return answer.split("\0") == [*(f"# {line}" for line in wanted), ""]
-
-
-def _begin(
-    url: str, folder: Path, branch: str, announce: Announce, limits: Limits, author: Author | None
-) -> PublishedClone:
-    """Give the clone of an empty remote its initial commit."""
-    timeout = limits.git_timeout
-    announce(Noted(f"{redact(url)} is empty; it gets an initial commit with the first push"))
-    run(_FETCH, cwd=folder, timeout=timeout, about=redact(url))  # forget branches that the remote had once
-    _keep_unpushed(folder, announce, limits)
-    tree = run(["hash-object", "-w", "-t", "tree", "--stdin"], cwd=folder, timeout=timeout, input=b"").text
-    environment = identity_environment(folder, author, limits)
-    # From standard input the message is taken as it is: the published tool's has no newline at its end either.
-    message = b"Initial commit"
-    sha = run(["commit-tree", tree], cwd=folder, timeout=timeout, environment=environment, input=message).text
-    run(["checkout", "--quiet", "--force", "-B", branch, sha], cwd=folder, timeout=timeout)
-    run(["clean", "--quiet", "-ffdx"], cwd=folder, timeout=timeout)
-    return PublishedClone(folder, redact(url), branch, sha, empty=True)
 
 
 def _keep_unpushed(folder: Path, announce: Announce, limits: Limits) -> None:

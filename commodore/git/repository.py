@@ -7,7 +7,7 @@ import threading
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 
-from commodore.errors import EnvironmentFault, InputError, did_you_mean
+from commodore.errors import CommodoreError, EnvironmentFault, InputError, did_you_mean
 from commodore.events import Announce, Noted, Warned, ignore
 from commodore.git import _refs
 from commodore.git._export import write_tree
@@ -95,7 +95,8 @@ class Repository:
                     hint="move the folder away and run again",
                     locations=[str(self.path)],
                 )
-            self._configure(self.path)
+            if not self.offline:
+                self._configure(self.path)
             self._ready = True
 
     def fetch(self) -> None:
@@ -214,6 +215,7 @@ class Repository:
 
         Raises:
             InputError: there is no such version, or it is no commit, or git would take it for an option.
+            EnvironmentFault: offline, and the clone has no such version.
         """
         if version is None:
             version = self.default_branch()
@@ -356,12 +358,16 @@ class Repository:
             )
         raise self._unknown(version, self.refs())
 
-    def _unknown(self, version: str, refs: RemoteRefs) -> InputError:
-        hint = did_you_mean(version, {*refs.branches, *refs.tags})
-        if not hint:
-            hint = "name a branch, a tag or a commit of the repository"
+    def _unknown(self, version: str, refs: RemoteRefs) -> CommodoreError:
         if self.offline:
-            hint += "; offline, only what was fetched before is known"
+            return EnvironmentFault(
+                "CMD-GIT-025",
+                f"the version '{shown(version)}' of {self.display_url} is not in its clone, and offline it cannot be"
+                " fetched",
+                hint="run once without offline mode, with the network there",
+                locations=[str(self.path)],
+            )
+        hint = did_you_mean(version, {*refs.branches, *refs.tags}) or "name a branch, a tag or a commit of it"
         return InputError(
             "CMD-GIT-030", f"the version '{shown(version)}' was not found in {self.display_url}", hint=hint
         )

@@ -18,11 +18,11 @@ from commodore.inventory import (
     bootstrap_target,
     instance_target,
     link_classes,
-    render_node,
     write_targets,
 )
 from commodore.names import BOOTSTRAP_TARGET
 from commodore.stages.checkouts import Components, Dependency, Fetcher
+from commodore.stages.rendering import render_node
 from commodore.workspace import Workspace
 
 INSTALLED = Path(commodore.__file__).resolve().parent
@@ -37,7 +37,7 @@ def fetch_components(fetcher: Fetcher) -> Components:
     """
     workspace = fetcher.workspace
     with stage(fetcher.announce, "fetching components"):
-        node = render_node(workspace.inventory, BOOTSTRAP_TARGET, announce=fetcher.announce)
+        node = render_node(workspace, BOOTSTRAP_TARGET, announce=fetcher.announce)
         applications = parse_applications(node.applications)
         bases = read_specs(node.parameters, "component", applications.components)
         aliases = _alias_specs(node, applications, bases)

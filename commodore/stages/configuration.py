@@ -100,8 +100,11 @@ def _begin_hierarchy(fetcher: Fetcher, configuration: Configuration) -> Configur
 def _look_for_untracked(fetcher: Fetcher, folders: list[Path]) -> None:
     """Files that git does not know would be compiled, but nobody else could compile them again (spec a 7.1 step 2)."""
     errors: list[CommodoreError] = []
-    for folder in folders:
-        untracked = inspect(folder, limits=fetcher.limits).untracked if (folder / ".git").exists() else ()
+
+    def look(folder: Path) -> tuple[str, ...]:
+        return inspect(folder, limits=fetcher.limits).untracked if (folder / ".git").exists() else ()
+
+    for folder, untracked in zip(folders, collect(look, folders, fetcher.limits.git_threads), strict=True):
         if not untracked:
             continue
         text = f"{folder} has untracked files: {', '.join(untracked[:5])}{' …' if len(untracked) > 5 else ''}"

@@ -8,9 +8,10 @@ from pathlib import Path
 from commodore.dependencies import DependencySpec, discover_packages, read_specs
 from commodore.errors import InputError
 from commodore.events import stage
-from commodore.inventory import link_packages, render_node
+from commodore.inventory import link_packages
 from commodore.names import BOOTSTRAP_TARGET
 from commodore.stages.checkouts import Dependency, Fetcher
+from commodore.stages.rendering import render_node
 
 
 def fetch_packages(fetcher: Fetcher, tenant: str, own: Mapping[str, Path] | None = None) -> tuple[Dependency, ...]:
@@ -30,7 +31,7 @@ def fetch_packages(fetcher: Fetcher, tenant: str, own: Mapping[str, Path] | None
     link_packages(workspace, given, tenant)
     with stage(announce, "fetching packages"):
         for _ in range(fetcher.limits.package_rounds):
-            node = render_node(workspace.inventory, BOOTSTRAP_TARGET, ignore_missing_classes=True, announce=announce)
+            node = render_node(workspace, BOOTSTRAP_TARGET, ignore_missing_classes=True, announce=announce)
             included = tuple(name for name in discover_packages(node.applications) if name not in given)
             specs = read_specs(node.parameters, "package", included)
             if specs == settled:

@@ -32,18 +32,26 @@ def write_references(
 
 
 def assemble_manifests(
-    compiled: Sequence[CompiledInstance], references: Sequence[refs.Reference], folder: Path, announce: Announce
-) -> None:
+    compiled: Sequence[CompiledInstance],
+    references: Sequence[refs.Reference],
+    folder: Path,
+    announce: Announce,
+    current: Path | None = None,
+) -> Path:
     """Build the new `catalog/manifests` in `folder` and look it over.
+
+    Returns:
+        `folder`; or `current`, a tree that held the very same files already.
 
     Raises:
         CommodoreError: instances that write the same files, links that lead out; all of them.
     """
     with stage(announce, "assembling the catalog"):
         outputs = [(one.name, one.directory) for one in compiled]
-        catalog.assemble(outputs, folder)
-        refs.check_output(folder, references, announce)
+        manifests = catalog.assemble(outputs, folder, current)
+        refs.check_output(manifests, references, announce)
         catalog.warn_about_objects(outputs, announce)
+        return manifests
 
 
 def describe_compile(

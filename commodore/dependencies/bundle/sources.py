@@ -143,8 +143,8 @@ class LibrarySources:
     def _resolve_in_clone(self, repository: Repository, version: str) -> str:
         try:
             return repository.resolve(version).sha
-        except InputError:
-            if version != "master":
+        except (InputError, EnvironmentFault):
+            if version != "master" or not repository.path.exists():
                 raise
             sha = repository.resolve("main").sha
             self._announce(_main_instead(repository))
