@@ -26,10 +26,7 @@ from commodore.tools._answers import StatusError, without_credentials
 _REDIRECTS = frozenset({301, 302, 303, 307, 308})
 _PASSING = frozenset({500, 502, 503, 504})
 _CHUNK = 1 << 16
-_REACH_HINT = (
-    "check the network and the proxy settings (HTTPS_PROXY, NO_PROXY); a mirror is set with --mirror; tools that are "
-    "found in PATH need no download"
-)
+_REACH_HINT = "check the network and the proxy settings (HTTPS_PROXY, NO_PROXY)"
 
 Progress = Callable[[int, int | None], None]
 """Is told how many bytes have come, and of how many if that is known."""
