@@ -25,7 +25,7 @@ def test_a_code_is_explained_in_plain_text(call: Call) -> None:
     lines = out.splitlines()
     assert lines[:2] == ["CMD-DEP-012: included but not described", "input error, exit code 1"]
     assert "`" not in out
-    assert "applications names something" in out
+    assert "applications includes something" in out
 
 
 def test_text_is_wrapped_at_the_width_of_the_terminal(call: Call, monkeypatch: pytest.MonkeyPatch) -> None:
