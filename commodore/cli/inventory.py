@@ -28,6 +28,9 @@ if TYPE_CHECKING:
         "components": LazyCommand(
             "commodore.cli.inventory:inventory_components", "Show the components that the hierarchy knows."
         ),
+        "explain": LazyCommand(
+            "commodore.cli.inventory_explain:explain", "Show where the value of a parameter comes from."
+        ),
         "lint": LazyCommand("commodore.cli.inventory_lint:lint", "Look for mistakes in class files."),
         "packages": LazyCommand(
             "commodore.cli.inventory:inventory_packages", "Show the packages that the hierarchy knows."

@@ -119,3 +119,23 @@ INVENTORY_LINT = (
     ),
     Setting("strict", ("--strict",), "Count warnings as errors.", kind="switch", default=False),
 )
+INVENTORY_EXPLAIN = (
+    Setting(
+        "output_format",
+        ("-o", "--output-format"),
+        "Output format.",
+        kind="choice",
+        choices=("json", "text"),
+        default="text",
+    ),
+    VALUES,
+    ALLOW_MISSING_CLASSES,
+    COMPONENTS,
+    Setting(
+        "instance",
+        ("--instance",),
+        "Instance of the compiled cluster to look at; by default the one whose parameters PATH begins with, else "
+        "the cluster itself.",
+        metavar="NAME",
+    ),
+)

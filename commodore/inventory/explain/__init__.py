@@ -1,6 +1,7 @@
 """Where parameters come from: the chain of class files that set one, replayed to prove it."""
 
-from commodore.inventory.explain.explaining import Explaining, explain_parameter
+from commodore.inventory.explain._as_dict import as_dict, path_text
+from commodore.inventory.explain.explaining import Explaining, explain_parameter, target_of
 from commodore.inventory.explain.model import (
     Contribution,
     Effect,
@@ -25,6 +26,9 @@ __all__ = [
     "Reference",
     "Source",
     "agrees",
+    "as_dict",
     "explain_parameter",
+    "path_text",
     "replay",
+    "target_of",
 ]

@@ -29,8 +29,21 @@ from commodore.inventory.parameter_path import ParameterPath, key_text, look_up
 from commodore.inventory.preview import Preview
 from commodore.inventory.render import render_with_files
 from commodore.limits import DEFAULT_LIMITS, Limits
+from commodore.names import BOOTSTRAP_TARGET, parameter_key
 
 _FACTS = "params.cluster"
+
+
+def target_of(path: ParameterPath, targets: Sequence[str]) -> str:
+    """The target in which a parameter is best looked at: an instance's whose key it begins with, or the cluster's.
+
+    Only an instance's own target has what its component class and its overrides make of its parameters.
+
+    Args:
+        targets: what a compile has left (`compiled_targets`).
+    """
+    owners = [name for name in targets if name != BOOTSTRAP_TARGET and parameter_key(name) == path[0]]
+    return owners[0] if len(owners) == 1 else BOOTSTRAP_TARGET
 
 
 def explain_parameter(
@@ -130,15 +143,14 @@ class Explaining:
     def _source_of_file(self, link: Link) -> Source:
         document = link.document
         if document.by_reclass:
-            return Source("reclass", Path("reclass"), 1, 1, "added by reclass-rs to every target")
+            return Source("reclass", Path("reclass"), 1, 1, "added by reclass-rs for every target")
         original = self.preview.original(document.file)
         if document.is_target:
-            note = f"the target {document.name!r}, written for every compile"
-            return Source(document.name, document.file, 1, 1, note)
+            return Source(document.name, document.file, 1, 1, f"written by commodore for target {document.name!r}")
         if original is None:
             return Source(document.name, document.file, 1, 1, self.preview.generated.get(document.file, "made up"))
         if document.name == _FACTS:
-            return Source(document.name, document.file, 1, 1, "the facts of the cluster, from Lieutenant")
+            return Source(document.name, document.file, 1, 1, "the facts of the cluster")
         file = original.resolve()
         return Source(document.name, file, 1, 1, "", self.provenance.of(file))
 
@@ -189,7 +201,8 @@ class _Following:
                 wins=counts and link.gives and (whole or len(effective) == 1),
                 references=tuple(self._references(link, depth, counts=counts)),
             )
-            before = kind if kind != "missing" else before if link.gives else "missing"
+            # A reference to nothing is something too, for what comes over it.
+            before = "plain" if kind == "missing" and link.gives else kind
 
     def _kind(self, link: Link) -> str:
         try:

@@ -155,6 +155,7 @@ def replay(explanation: Explanation) -> Any:
 def agrees(explanation: Explanation) -> bool:
     """Whether replaying the chain gives the rendered value, or none where none was rendered."""
     try:
-        return explanation.is_set and same(replay(explanation), explanation.value)
+        value = replay(explanation)
     except LookupError:
         return not explanation.is_set
+    return explanation.is_set and same(value, explanation.value)

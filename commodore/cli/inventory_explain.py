@@ -1,0 +1,83 @@
+"""`commodore inventory explain`: where the value of a parameter comes from."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import click
+
+from commodore.cli._completion import complete_instances, quick
+from commodore.cli._explanation import explanation_lines
+from commodore.cli._options import options
+from commodore.cli.console import console_of, working_dir
+from commodore.cli.inventory import open_inventory
+from commodore.events import Warned
+from commodore.settings.inventory import INVENTORY_EXPLAIN
+
+_folder = click.Path(exists=True, file_okay=False, path_type=Path)
+
+
+@quick
+def complete_parameters(ctx: click.Context, incomplete: str) -> Iterator[str]:
+    """Parameters of the cluster that was last compiled in the working directory, one key at a time.
+
+    A map is offered with a dot behind it too, so that the shell does not take it for the end of the word.
+    """
+    from commodore.inventory import compiled_preview, format_path, look_up, parse_path
+    from commodore.workspace import Workspace
+
+    above, dot, _ = incomplete.rpartition(".")
+    path = parse_path(above) if dot else ()
+    instance = ctx.params.get("instance")
+    parameters = compiled_preview(Workspace.at(ctx.find_root().params["working_dir"]), instance).render().parameters
+    value = look_up(parameters, path)
+    for key in sorted(key for key in value if isinstance(key, str)) if isinstance(value, dict) else ():
+        name = format_path((*path, key))
+        if name.startswith(incomplete) and '"' not in name:
+            yield name
+            if isinstance(value[key], dict):
+                yield f"{name}."
+
+
+@click.command("explain")
+@click.argument("path", shell_complete=complete_parameters)
+@click.argument("global_config", type=_folder, required=False)
+@click.argument("tenant_config", type=_folder, required=False)
+@options(*INVENTORY_EXPLAIN, complete={"instance": complete_instances})
+@click.pass_context
+def explain(ctx: click.Context, /, path: str, **values: Any) -> int:
+    """Show which class files set the parameter PATH, in the order in which they are merged, and which one wins.
+
+    PATH is written like argocd.images[0].tag, a key with dots in quotes: labels."a.b". The hierarchy is that of the
+    cluster that was last compiled in the working directory, or that of the folders GLOBAL_CONFIG and TENANT_CONFIG for
+    a made-up cluster.
+    """
+    from commodore.inventory import compiled_targets, parse_path
+    from commodore.inventory.explain import as_dict, explain_parameter, path_text, target_of
+    from commodore.workspace import Workspace
+
+    console = console_of(ctx)
+    wanted = parse_path(path)
+    if values["global_config"] is None and values["instance"] is None:
+        values["instance"] = target_of(wanted, compiled_targets(Workspace.at(working_dir(ctx))))
+    with open_inventory(ctx, values, console) as preview:
+        found = explain_parameter(
+            preview, wanted, ignore_missing_classes=values["allow_missing_classes"], announce=console.announce
+        )
+    if values["output_format"] == "json":
+        console.result(json.dumps(as_dict(found), indent=2, ensure_ascii=False))
+    else:
+        console.result("\n".join(explanation_lines(found)))
+    for one in found.everything():
+        if not one.complete:
+            console.announce(
+                Warned(
+                    "CMD-INV-080",
+                    f"the places shown for {path_text(one.path)} do not give its value: they are not the whole truth",
+                    hint="the value is right; report this with the class files that set the parameter",
+                )
+            )
+    return 0 if found.is_set else 1
