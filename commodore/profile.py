@@ -54,7 +54,7 @@ class InstanceTime:
         total: all of it.
         fetch: tasks that fetched dependencies of it; one that is shared counts for each instance.
         render: Kapitan's inputs.
-        filter: postprocessing.
+        filter: postprocessing. What is missing from the total is what lies between, and keeping the result.
     """
 
     instance: str
@@ -124,6 +124,14 @@ class Profile:
                 fetches[instance] += event.seconds
         found = [_instance_time(event, fetches[event.place, event.item]) for event in ended if event.task == "compile"]
         return tuple(sorted(found, key=lambda one: (-one.total, one.instance, one.place)))
+
+    def reused(self) -> int:
+        """How many instances were not compiled, as their results of an earlier run are still right."""
+        told = [one.event for one in self._heard if isinstance(one.event, StageAdvanced)]
+        rendered = [
+            one.event for one in self._heard if isinstance(one.event, TaskEnded) and one.event.task == "compile"
+        ]
+        return sum(event.stage == "compile" for event in told) - sum(not event.failed for event in rendered)
 
     def _complete(self, span: Span, thread: int) -> dict[str, Any]:
         start, end = self._microseconds(span.start), self._microseconds(span.end)

@@ -107,6 +107,18 @@ def test_items_that_overlap_lie_on_tracks_of_their_own() -> None:
     assert_nested(complete(profile))
 
 
+def test_instances_that_were_not_compiled_are_counted() -> None:
+    profile = Profile("run")
+    profile.announce(StageAdvanced("compile", "kept"))
+    begin(profile, "compile", "a")
+    end(profile, "compile", "a", 0.0, 1.0)
+    profile.announce(StageAdvanced("compile", "a", 1.0))
+    begin(profile, "compile", "b")
+    end(profile, "compile", "b", 0.0, 1.0, failed=True)
+    profile.announce(StageAdvanced("fetch", "https://git.example.com/a", 1.0))
+    assert profile.reused() == 1
+
+
 def test_the_slowest_instances_come_first() -> None:
     """What was fetched for several instances counts for each; equal names in several places are told apart."""
     profile = Profile("run")

@@ -14,17 +14,18 @@ from commodore.errors import EnvironmentFault, InputError
 from commodore.events import Announce, Event, Noted, Warned
 
 if TYPE_CHECKING:
-    from commodore.profile import InstanceTime
+    from commodore.profile import InstanceTime, Profile
 
 _SHOWN = 10
 
 
 @dataclass(frozen=True, slots=True)
 class Profiled(Event):
-    """For machines: the times of the slowest instances, and the file with the trace."""
+    """For machines: the file with the trace, how many instances were compiled or reused, the slowest of them."""
 
     file: str
     instances: int
+    reused: int
     slowest: tuple[InstanceTime, ...]
 
 
@@ -52,7 +53,7 @@ def profiled(file: Path | None, title: str, console: Console) -> Iterator[Announ
     finally:
         profile.end()
         _write(file, profile.trace(), console)
-        _show(file, profile.instances(), console)
+        _show(file, profile, console)
 
 
 def _check(file: Path) -> None:
@@ -81,12 +82,16 @@ def _write(file: Path, trace: bytes, console: Console) -> None:
         console.announce(Warned("CMD-CLI-063", f"the trace was not written: {error.message}", hint=error.hint))
 
 
-def _show(file: Path, instances: Sequence[InstanceTime], console: Console) -> None:
+def _show(file: Path, profile: Profile, console: Console) -> None:
+    instances, reused = profile.instances(), profile.reused()
     if console.log_format == "json":
-        console.announce(Profiled(str(file), len(instances), tuple(instances[:_SHOWN])))
+        console.announce(Profiled(str(file), len(instances), reused, instances[:_SHOWN]))
         return
     for line in _table(instances):
         console.announce(Noted(line))
+    if reused:
+        taken = "1 instance was" if reused == 1 else f"{reused} instances were"
+        console.announce(Noted(f"{taken} taken from earlier runs, without being compiled"))
     console.announce(Noted(f"Trace: {file} (open it in https://ui.perfetto.dev or chrome://tracing)"))
 
 
