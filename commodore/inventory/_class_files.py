@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import re
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -22,6 +22,8 @@ _ENTRY = re.compile(
 )
 _REFERENCE = re.compile(r"\$\{([^${}]*)\}")
 _NESTING = 8  # references in references that are followed
+
+Fill = Callable[[str, Collection[str]], str]
 
 
 @dataclass(slots=True)
@@ -82,13 +84,17 @@ class ClassFiles:
         found = re.compile(pattern).search(content, max(content.find(b"classes"), 0))
         return content[: found.start()].count(b"\n") + 1 if found else None
 
-    def order(self, target: str) -> list[str]:
+    def order(self, target: str, fill: Fill | None = None) -> list[str]:
         """The classes of a target in the order in which they are merged: what a class includes, then the class.
+
+        Args:
+            fill: replaces the references of an entry, given the classes that are merged already. Without it those are
+                replaced that can be found without following other references.
 
         Raises:
             InputError: CMD-INV-019, classes include each other.
         """
-        walk = _Walk(self)
+        walk = _Walk(self, fill or self._fill)
         walk.follow(target)
         return list(walk.merged)
 
@@ -112,6 +118,15 @@ class ClassFiles:
             return default
         raise LookupError(reference)
 
+    def _fill(self, entry: str, merged: Collection[str]) -> str:
+        """The entry with its references replaced; those that lead nowhere are for reclass-rs to report."""
+        for _ in range(_NESTING):
+            if "${" not in entry:
+                break
+            with contextlib.suppress(LookupError):
+                entry = _REFERENCE.sub(lambda found: _text(self.lookup(found[1], merged)), entry)
+        return entry
+
     def _may_define(self, path: Path, key: str) -> bool:
         if (path, key) not in self._defining:
             pattern = rb"""[\s{,"'=~]%s["']?[ \t]*:""" % re.escape(key.encode())
@@ -122,8 +137,9 @@ class ClassFiles:
 class _Walk:
     """A walk through the classes of one target. It keeps its own stack, as chains of classes may be long."""
 
-    def __init__(self, files: ClassFiles) -> None:
+    def __init__(self, files: ClassFiles, fill: Fill) -> None:
         self.files = files
+        self.fill = fill
         self.merged: dict[str, None] = {}
         self._open: dict[str, Iterator[str]] = {}
 
@@ -141,20 +157,11 @@ class _Walk:
                     self.merged[name] = None
 
     def _enter(self, entry: str, including: str, path: Path) -> None:
-        name = absolute(self._fill(entry), including)
+        name = absolute(self.fill(entry, self.merged), including)
         if name in self._open:
             raise self._loop(name, path, entry)
         if name not in self.merged and name in self.files.paths:
             self._open[name] = iter(self.files.section(self.files.paths[name], "classes"))
-
-    def _fill(self, entry: str) -> str:
-        """The entry with its references replaced; those that lead nowhere are for reclass-rs to report."""
-        for _ in range(_NESTING):
-            if "${" not in entry:
-                break
-            with contextlib.suppress(LookupError):
-                entry = _REFERENCE.sub(lambda found: _text(self.files.lookup(found[1], self.merged)), entry)
-        return entry
 
     def _loop(self, name: str, path: Path, entry: str) -> CommodoreError:
         names = list(self._open)

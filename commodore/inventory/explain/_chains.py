@@ -6,10 +6,12 @@ back to the first. What was found is kept.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+import contextlib
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+from commodore.inventory._class_files import ClassFiles
 from commodore.inventory.explain._documents import Document, Documents
 from commodore.inventory.explain._json_text import embedded
 from commodore.inventory.explain._merging import Merging, Unresolved, rendered
@@ -62,6 +64,24 @@ class Chains:
     _links: dict[Path, tuple[Link, ...]] = field(default_factory=dict)
     _values: dict[Path, Any] = field(default_factory=dict)
     _open: set[tuple[str, Path]] = field(default_factory=set)
+
+    @classmethod
+    def of(cls, files: ClassFiles, target: str) -> Chains:
+        """The chains of a target. References in `classes` are looked up in the classes merged before.
+
+        Raises:
+            InputError: CMD-INV-019, classes include each other.
+        """
+        documents = Documents(files, target)
+
+        def fill(entry: str, merged: Collection[str]) -> str:
+            parts = parse_references(entry)
+            with contextlib.suppress(UnexplainedError):
+                return entry if parts is None else cls(documents.merging(merged))._text(parts)
+            return entry  # a class that is left out, or whose absence is told
+
+        ordered = documents.merging(files.order(target, fill)).ordered
+        return cls(replace(documents, ordered=(*ordered, documents.own)))
 
     def links(self, path: Path) -> tuple[Link, ...]:
         """The places that set a parameter, in merge order. None for one that is not set.

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -31,15 +31,20 @@ class Documents:
     ordered: tuple[Document, ...] = ()
     _parameters: dict[Path, MapNode | None] = field(default_factory=dict)
 
+    @property
+    def own(self) -> Document:
+        """The target's file."""
+        return Document(self.target, self.files.target(self.target), is_target=True)
+
     def __post_init__(self) -> None:
         name = dict.fromkeys(("full", "path", "short"), self.target) | {"parts": [self.target]}
         own = {"parameters": {"_reclass_": {"environment": "base", "name": name}}}
         self._read_text(_RECLASS.file, json.dumps(own))
 
-    @classmethod
-    def of(cls, files: ClassFiles, target: str) -> Documents:
-        classes = [Document(name, files.paths[name]) for name in files.order(target)]
-        return cls(files, target, (_RECLASS, *classes, Document(target, files.target(target), is_target=True)))
+    def merging(self, classes: Iterable[str]) -> Documents:
+        """These classes only, as they are when those that follow are still to be found. What was read is shared."""
+        found = (_RECLASS, *(Document(name, self.files.paths[name]) for name in classes))
+        return replace(self, ordered=found, _parameters=self._parameters)
 
     def defining(self, key: Any) -> Iterator[tuple[Document, list[Entry]]]:
         """The documents that set a top-level parameter, each with its entries."""

@@ -10,7 +10,6 @@ from typing import Any
 from commodore.errors import CommodoreError
 from commodore.events import Announce, ignore
 from commodore.inventory.explain._chains import Chains, Link, UnexplainedError
-from commodore.inventory.explain._documents import Documents
 from commodore.inventory.explain._merging import Unresolved, marked
 from commodore.inventory.explain._nodes import ListNode, MapNode, Node, as_written
 from commodore.inventory.explain._references import Ref, parse_references, references_in
@@ -96,7 +95,7 @@ class Explaining:
             files, node = render_with_files(
                 preview.inventory, preview.node, ignore_missing_classes=ignore_missing_classes, announce=announce
             )
-            chains = Chains(Documents.of(files, preview.node))
+            chains = Chains.of(files, preview.node)
         except CommodoreError as error:
             raise preview.explain(error) from error
         return cls(preview, node.parameters, chains, Provenance(announce, limits), limits)

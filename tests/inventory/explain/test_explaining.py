@@ -9,9 +9,9 @@ import pytest
 
 from commodore.errors import InputError
 from commodore.inventory import look_up
-from commodore.inventory.explain import agrees, as_dict, explain_parameter, replay, target_of
+from commodore.inventory.explain import Explaining, agrees, as_dict, explain_parameter, replay, target_of
 from commodore.limits import Limits
-from tests.inventory.explain.hierarchies import Hierarchy, told
+from tests.inventory.explain.hierarchies import Hierarchy, told, write
 
 
 def test_the_last_scalar_wins(tmp_path: Path) -> None:
@@ -205,3 +205,28 @@ def test_as_data(tmp_path: Path) -> None:
     }
     assert second["file"] == str(tmp_path / "classes" / "c1.yml")
     assert second["repository"] is None
+
+
+@pytest.mark.parametrize(
+    ("first", "entry", "included"),
+    [
+        ("x: {k: one}\na: '${x}'", "${a:k}", "one"),
+        ("a: '${b}e'\nb: on", "${a}", "one"),
+        ("~a: {k: two}", "${a:k}", "two"),
+        ("a: {k: one}", "${b:k::two}", "two"),
+        ("n: w", "t${n}o", "two"),
+        ("a: 1", "target-${_reclass_:name:short}", "target-t"),
+    ],
+)
+def test_classes_that_are_included_by_reference(first: str, entry: str, included: str, tmp_path: Path) -> None:
+    """They are looked up as reclass-rs does, so that the merge order is right."""
+    preview = write(tmp_path, [first, "v: last"])
+    classes = tmp_path / "classes"
+    for name in ("one", "two", "target-t"):
+        (classes / f"{name}.yml").write_text(f"parameters: {{v: {name}, ref: {name}}}\n")
+    (classes / "c1.yml").write_text(f"classes: ['{entry}']\nparameters:\n  v: last\n")
+    explaining = Explaining.of(preview)
+    assert explaining.parameters["ref"] == included
+    found = explaining.explain(("v",))
+    assert told(found) == [f"{included}:1 v sets -", "c1:3 v replaces wins"]
+    assert found.complete
