@@ -102,6 +102,7 @@ def _render(
     files = ClassFiles.found(inventory, reclass.classes)
     for target in targets:
         files.order(target)  # classes in a loop would end the process: reclass-rs follows them until its stack is full
+    warnings: list[str] = []  # an interruption may come before the next line has given it its value
     try:
         with _translated(files), captured() as warnings:
             _set_threads()

@@ -220,6 +220,21 @@ def merge_key(base: dict[str, Any], over: dict[str, Any], key: str) -> Any:
     return over[key] if key in over else base[key]
 
 
+def test_an_interruption_before_anything_is_rendered(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Ctrl-C may come at any moment; it stays what it is."""
+
+    def interrupted() -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("commodore.inventory.render.captured", interrupted)
+    for folder in ("targets", "classes"):
+        (tmp_path / folder).mkdir()
+    (tmp_path / "targets" / "a.yml").write_text("{}")
+    with pytest.raises(KeyboardInterrupt):
+        render_inventory(tmp_path)
+
+
+
 @given(defaults=PARAMETERS, base=PARAMETERS, own=st.one_of(st.none(), PARAMETERS))
 def test_any_instance(
     tmp_path_factory: pytest.TempPathFactory, defaults: dict[str, Any], base: dict[str, Any], own: dict[str, Any] | None
