@@ -234,7 +234,6 @@ def test_an_interruption_before_anything_is_rendered(tmp_path: Path, monkeypatch
         render_inventory(tmp_path)
 
 
-
 @given(defaults=PARAMETERS, base=PARAMETERS, own=st.one_of(st.none(), PARAMETERS))
 def test_any_instance(
     tmp_path_factory: pytest.TempPathFactory, defaults: dict[str, Any], base: dict[str, Any], own: dict[str, Any] | None
