@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from commodore.errors import InputError
 from commodore.limits import DEFAULT_LIMITS
-from commodore.manifests import dump_stream, load, load_all
+from commodore.manifests import compose, dump_stream, load, load_all
 
 
 @pytest.mark.parametrize(
@@ -169,3 +169,30 @@ def test_any_text_is_read_as_pyyaml_reads_it_or_refused(text: str) -> None:
                 load_all(text, place="a.yaml")
     else:
         assert repr(load_all(text, place="a.yaml")) == repr(expected)
+
+
+def test_compose_gives_nodes_with_their_places() -> None:
+    """Merge keys stay as they are written."""
+    (root,) = compose("a: &a {b: 1}\nc: {<<: *a, b: 2}\n", place="x.yml")
+    assert [key.value for key, _ in root.value] == ["a", "c"]
+    assert [key.value for key, _ in root.value[1][1].value] == ["<<", "b"]
+    assert (root.value[1][0].start_mark.line, root.value[1][0].start_mark.column) == (1, 0)
+
+
+@pytest.mark.parametrize(
+    ("text", "count"), [("", 0), ("# x\n", 0), ("---\n", 1), ("a\n---\nb\n", 2), ("a\n---\nb\n---\n{", 2)]
+)
+def test_compose_looks_at_two_documents(text: str, count: int) -> None:
+    assert len(compose(text, place="x.yml")) == count
+
+
+@pytest.mark.parametrize(
+    "text", ["a: {", "a: !x 1", "a: 2001-99-99", "? {a: b}\n: c", b"\xff", "a: &a {<<: 1}", "[" * 300]
+)
+def test_compose_refuses_what_load_refuses(text: str | bytes) -> None:
+    with pytest.raises(InputError) as loading:
+        load(text, place="x.yml")
+    with pytest.raises(InputError) as composing:
+        compose(text, place="x.yml")
+    assert str(composing.value) == str(loading.value)
+    assert composing.value.locations == loading.value.locations

@@ -123,7 +123,7 @@ def _alias_problem(entry: str, taken: dict[str, str], *, removal: bool) -> tuple
     parts = split_entry(entry)
     if len(parts) > 2:
         return ALIAS, f"{entry!r} names several aliases", "write one entry 'component as alias' per instance"
-    if f" {entry} ".startswith(" as ") or entry.rstrip().endswith(" as"):
+    if entry.strip().startswith("as ") or entry.strip().endswith(" as"):
         return ALIAS, f"{entry!r} lacks a name beside 'as'", "write 'component as alias'"
     if parts[1:] and (wrong := _name_problem(parts[1], "component instance", entry)) is not None:
         return ALIAS, *wrong[1:]

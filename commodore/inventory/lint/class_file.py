@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Final, TypeGuard
+from typing import Final, TypeGuard
 
 from yaml import MappingNode, Node, ScalarNode, SequenceNode
 
@@ -20,6 +20,7 @@ FILES: Final = "files"
 """The name under which findings about files as such are reported; it is always on."""
 
 _TAG: Final = "tag:yaml.org,2002:"
+_MERGE: Final = f"{_TAG}merge"
 _CLASS_KEYS: Final = frozenset({"applications", "classes", "parameters"})
 _NO_CLASS_KEYS: Final = frozenset({"apiVersion", "kind"})
 _SUFFIXES: Final = frozenset({".yml", ".yaml", ".json"})
@@ -58,10 +59,11 @@ def kind_of(node: Node) -> str:
 
 def entries(node: MappingNode) -> list[tuple[Node, Node]]:
     """Keys and values of a map with what `<<` brings into it; of keys that are equal the last one counts."""
-    found: dict[Any, tuple[Node, Node]] = {}
-    for key, value in _flattened(node, set()):
-        found[key.tag, str(key.value)] = (key, value)
-    return list(found.values())
+    written: list[tuple[Node, Node]] = node.value
+    found = {(key.tag, str(key.value)) for key, _ in written}
+    if len(found) == len(written) and (_MERGE, "<<") not in found:
+        return written
+    return list({(key.tag, str(key.value)): (key, value) for key, value in _flattened(node, set())}.values())
 
 
 def member(node: Node | None, key: str) -> Node | None:
@@ -202,7 +204,7 @@ def _flattened(node: MappingNode, open_nodes: set[int]) -> Iterator[tuple[Node, 
     own: list[tuple[Node, Node]] = []
     merged: list[MappingNode] = []
     for key, value in node.value:
-        if key.tag != f"{_TAG}merge":
+        if key.tag != _MERGE:
             own.append((key, value))
         elif is_map(value):
             merged.append(value)

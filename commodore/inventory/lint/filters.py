@@ -106,7 +106,8 @@ def _is_any_reference(value: Any) -> bool:
 def _plain(node: Node, made: dict[int, Any]) -> Any:
     """A node as data, as exactly as the check of a definition looks at it; each node once, as aliases may nest."""
     if isinstance(node, ScalarNode):
-        kinds = {"null": None, "bool": True, "int": 1, "float": 1.0}
+        on = node.value.lower() in ("true", "yes", "on")
+        kinds = {"null": None, "bool": on, "int": 1, "float": 1.0}
         return kinds.get(node.tag.rpartition(":")[2], node.value)
     if id(node) not in made:
         made[id(node)] = None

@@ -68,7 +68,7 @@ class References(Linter):
                 continue
             if section == "parameters":
                 _learn(self._known, node, set())
-            for parameter, text in texts(node, section):
+            for parameter, text in texts(node, section) if b"${" in file.content else ():
                 if "${" in text.value:
                     yield from self._text(file, text, parameter)
 

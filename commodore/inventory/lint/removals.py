@@ -33,6 +33,8 @@ class Removals(Linter):
         if not file.is_class:
             return
         self._included |= set(included(file))
+        if b"~" not in file.content:
+            return
         yield from self._applications(file)
         classes = file.section("classes")
         for index, node in enumerate(classes.value if is_list(classes) else ()):

@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from typing import Final
 
-from commodore.inventory.lint.class_file import ClassFile, entries, is_map, key_text, texts
+from commodore.inventory.lint.class_file import ClassFile, is_map, texts
 from commodore.inventory.lint.linter import Linter
 from commodore.inventory.lint.model import Finding, Rule
 from commodore.refs import check_text
 
 SECRET: Final = Rule("secret-reference", "error", "A secret reference `?{...}` is malformed or not supported.")
-_NOT_SEARCHED: Final = "kapitan"
-"""What Kapitan is told, `parameters.kapitan`, is read by Kapitan alone."""
+_NOT_SEARCHED: Final = re.compile(r"parameters\.[=~]*kapitan\.")
+"""What Kapitan is told is read by Kapitan alone."""
 
 
 class SecretReferences(Linter):
@@ -26,12 +27,9 @@ class SecretReferences(Linter):
         parameters = file.section("parameters")
         if not file.is_class or not is_map(parameters) or b"?{" not in file.content:
             return
-        for key, value in entries(parameters):
-            if key_text(key).lstrip("=~") == _NOT_SEARCHED:
+        for parameter, node in texts(parameters, "parameters"):
+            if "?{" not in node.value or _NOT_SEARCHED.match(parameter):
                 continue
-            for parameter, node in texts(value, f"parameters.{key_text(key)}"):
-                if "?{" not in node.value:
-                    continue
-                for tag, error in check_text(node.value, parameter):
-                    message = f"{error.message} [{error.code}]"
-                    yield file.finding(self.name, SECRET, node, message, parameter=parameter, hint=error.hint, text=tag)
+            for tag, error in check_text(node.value, parameter):
+                message = f"{error.message} [{error.code}]"
+                yield file.finding(self.name, SECRET, node, message, parameter=parameter, hint=error.hint, text=tag)

@@ -1,0 +1,34 @@
+"""A small hierarchy to lint."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+
+from commodore.events import Announce, ignore
+from commodore.inventory.lint import Finding, LintRequest, Report, lint
+
+
+def write(folder: Path, files: Mapping[str, str | bytes]) -> Path:
+    """Write files below a folder."""
+    for name, content in files.items():
+        path = folder / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(content.encode() if isinstance(content, str) else content)
+    return folder
+
+
+def run(folder: Path, *linters: str, announce: Announce = ignore) -> Report:
+    """Lint a folder."""
+    return lint(LintRequest((folder,), linters), announce)
+
+
+def findings(folder: Path, files: Mapping[str, str | bytes], *linters: str) -> list[Finding]:
+    """What linters find in files, with file names relative to the folder."""
+    return list(run(write(folder, files), *linters).findings)
+
+
+def shown(folder: Path, files: Mapping[str, str | bytes], *linters: str) -> list[str]:
+    """The findings as `file:line:column rule`."""
+    found = findings(folder, files, *linters)
+    return [f"{Path(one.file).relative_to(folder)}:{one.line}:{one.column} {one.rule}" for one in found]
