@@ -195,7 +195,11 @@ def _throw_away_folder() -> Iterator[Path]:
     try:
         yield folder
     finally:
-        remove_tree(folder)  # does not follow links, whatever the permissions
+        try:
+            remove_tree(folder)  # does not follow links, whatever the permissions
+        except KeyboardInterrupt:  # while it was at it
+            remove_tree(folder)
+            raise
 
 
 def _build(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import tempfile
 import textwrap
 from collections.abc import Mapping
@@ -291,6 +292,25 @@ def test_nothing_is_left_and_nothing_is_touched(folders: Folders, scratch: Path)
     assert snapshot(folders.root) == before
     folders.give("w.yml", "parameters: {x: '${y}'}").failure()
     folders.give("x.yml", "- a").failure()
+    assert list(scratch.iterdir()) == []
+
+
+def test_an_interruption_of_the_removal_leaves_nothing(
+    folders: Folders, scratch: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    remove, interrupted = shutil.rmtree, []
+
+    def interrupt_once(*arguments: Any, **options: Any) -> None:
+        if not interrupted:
+            interrupted.append(True)
+            raise KeyboardInterrupt
+        remove(*arguments, **options)
+
+    opened = open_preview(folders.sources)
+    opened.__enter__()
+    monkeypatch.setattr(shutil, "rmtree", interrupt_once)
+    with pytest.raises(KeyboardInterrupt):
+        opened.__exit__(None, None, None)
     assert list(scratch.iterdir()) == []
 
 
