@@ -201,7 +201,7 @@ def _lines(status: ToolStatus, *, checked: bool) -> list[str]:
     if status.managed:
         lines.append(f"  installed: {printable(status.installed or 'UNKNOWN')}")
     if status.needed:
-        lines.append(f"  latest:    {_latest(status, checked)}")
+        lines += [f"  known:     {status.known}", f"  latest:    {_latest(status, checked)}"]
     else:
         lines.append("  not needed: commodore installs Jsonnet libraries itself")
     return lines

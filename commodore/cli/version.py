@@ -46,6 +46,7 @@ def version(ctx: click.Context, /, **values: Any) -> int:
             console.result(f"{name}: {tool.path}, version: {tool.version or 'unknown'}")
         elif name in missing:
             console.result(f"{name}: {click.style('NOT FOUND IN PATH', fg='red', bold=True)}")
+            console.status(f"install it: commodore tool install {name}")
         else:
             console.result(f"{name}: not found, and not needed")
     return 127 if missing else 0

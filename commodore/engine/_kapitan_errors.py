@@ -116,7 +116,7 @@ def _explain_missing_tool(error: BaseException, place: EntryPlace, at: list[Loca
     return EnvironmentFault("CMD-ENG-016", f"{place}: the program {tool!r} was not found", locations=at, hint=_INSTALL)
 
 
-_INSTALL = "install it or put its folder into PATH"
+_INSTALL = "install it (for helm and kustomize see 'commodore tool install --help'), or put its folder into PATH"
 
 
 def _explain_tool(error: BaseException, place: EntryPlace, at: list[Location]) -> CommodoreError | None:

@@ -165,10 +165,11 @@ class Releases:
         if asset.digest is not None:
             return asset.digest
         if urlsplit(asset.checksums).scheme != "https":
+            known = ", ".join(self.pins.get(asset.tool, {})) or "none"
             raise PolicyError(
                 "CMD-TOOL-028",
                 f"the mirror is not https, and commodore does not know the SHA-256 of {asset.tool} {asset.version}",
-                hint="use an https mirror, or a version that commodore knows: see 'commodore tool list'",
+                hint=f"use an https mirror, or a version that commodore knows ({known})",
             )
         shown = without_credentials(asset.checksums)
         self.announce(Noted(f"The SHA-256 of {asset.file} is taken from {shown}"))

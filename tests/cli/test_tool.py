@@ -173,6 +173,7 @@ def test_listing(call: Call, server: ReleaseServer, bare: Path) -> None:
         f"  location:  {helm}\n"
         "  managed:   yes\n"
         "  installed: 2026-11-20T10:11:12\n"
+        f"  known:     {KNOWN_VERSIONS['helm']}\n"
         "  latest:    4.10.0 (upgrade available: commodore tool upgrade helm --latest)\n"
         "\n"
         "jb: not found, and not needed\n"
