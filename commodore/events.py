@@ -45,7 +45,8 @@ class TaskBegun(Event):
     Args:
         task: `inspect` (read an instance's dependencies), `fetch` (dependencies) or `compile`.
         item: the instance; the sources of a fetch.
-        place: the folder that the instance's output is for. `task`, `item` and `place` are a task's identity.
+        place: the folder that the instance's output is for, or that a fetch downloads to. No two tasks have `task`,
+            `item` and `place` in common.
         instances: those that the task is for, with the folders that their output is for: place and name.
     """
 

@@ -192,7 +192,7 @@ def _tasks(heard: Iterable[_Heard], end: float) -> Iterator[Span]:
         elif isinstance(one.event, TaskEnded):
             begun, _ = running.pop(_identity(one.event))
             instances = sorted({name for _, name in begun.instances})
-            yield from _task(one.event, {"instances": instances, "output": begun.place})
+            yield from _task(one.event, {"instances": instances, "folder": begun.place})
     lost = [_unfinished(_WORKERS, "", task.item, start, task.task, end) for task, start in running.values()]
     yield from _side_by_side("unfinished", lost)
 

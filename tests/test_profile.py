@@ -85,7 +85,7 @@ def test_tasks_of_workers_with_their_parts() -> None:
     end(profile, "compile", "b", start, 0.5, worker=2, failed=True)
     spans = by_name(profile)
     assert spans["a"].track == "worker 11"
-    assert spans["a"].facts == {"instances": ["a"], "output": "/work"}
+    assert spans["a"].facts == {"instances": ["a"], "folder": "/work"}
     assert spans["b"].facts["failed"] is True
     assert spans["render"].start >= spans["a"].start
     assert spans["filter"].end == spans["a"].end

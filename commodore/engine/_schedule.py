@@ -241,10 +241,11 @@ class Schedule:
 
 def _identity(task: Task) -> tuple[str, str, str]:
     """What a task is in the events about it."""
-    place = str(task.run.request.output)
     if isinstance(task, FetchTask):
-        return "fetch", ", ".join(dict.fromkeys(redact(group.items[0].source) for group in task.groups)), place
-    return ("compile" if isinstance(task, CompileTask) else "inspect"), task.instance, place
+        first = [group.items[0] for group in task.groups]
+        names = [" ".join(filter(None, [redact(item.source), item.fields.get("chart_name")])) for item in first]
+        return "fetch", ", ".join(dict.fromkeys(names)), str(task.place)
+    return "compile" if isinstance(task, CompileTask) else "inspect", task.instance, str(task.run.request.output)
 
 
 def slowest_first(work: Sequence[tuple[Run, Nodes]], durations: Mapping[Path, Mapping[str, float]]) -> Ranking:

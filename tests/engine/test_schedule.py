@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from commodore.engine import Engine
-from commodore.events import Event, StageAdvanced
+from commodore.events import Event, StageAdvanced, TaskBegun, TaskEnded
 from tests.engine.echo import Echo
 from tests.engine.world import World, jsonnet
 
@@ -105,3 +105,33 @@ def test_inputs_that_others_fetch_are_waited_for(world: World, echo: Echo) -> No
     world.add("c", {"input_type": "copy", "input_paths": ["charts"], "output_path": "."})
     world.compile()
     assert world.read("c/sub/x") == '"/text"'
+
+
+def test_tasks_are_told_for_traces(world: World, echo: Echo) -> None:
+    """Each task begins and ends once, and is told from all others; a fetch names all instances that need it."""
+    world.add("a", kapitan=dependency(echo, "x", "fetched/x"))
+    world.add("b", kapitan=dependency(echo, "x", "fetched/x"))
+    world.add("c", jsonnet("main.jsonnet"), kapitan=dependency(echo, "y", "fetched/y"))
+    world.write("main.jsonnet", "{ out: {} }")
+    heard: list[Event] = []
+    compile_with(world, heard.append)
+    begun = {(one.task, one.item, one.place): one for one in heard if isinstance(one, TaskBegun)}
+    ended = [one for one in heard if isinstance(one, TaskEnded)]
+    assert sorted((one.task, one.item, one.place) for one in ended) == sorted(begun)
+    assert len(begun) == len(ended) == 3 + 2 + 3
+    fetches = {item: [name for _, name in one.instances] for (task, item, _), one in begun.items() if task == "fetch"}
+    assert fetches == {f"{echo.url}/x": ["a", "b"], f"{echo.url}/y": ["c"]}
+    assert [one.failed for one in ended] == [False] * 8
+    compiled = next(one for one in ended if one.task == "compile" and one.item == "c")
+    parts = dict(compiled.parts)
+    assert {"render", "filter"} <= set(parts)
+    assert sum(parts.values()) <= compiled.seconds
+
+
+def test_credentials_of_sources_are_not_told(world: World, echo: Echo) -> None:
+    source = f"{echo.url}/x".replace("http://", "http://user:secret@")
+    world.add("a", kapitan={"dependencies": [{"type": "http", "source": source, "output_path": "fetched/x"}]})
+    heard: list[Event] = []
+    compile_with(world, heard.append)
+    assert [event for event in heard if isinstance(event, TaskBegun) and event.task == "fetch"]
+    assert "secret" not in str(heard)
