@@ -29,6 +29,11 @@ def dependency_cache() -> Path:
     return cache_folder() / "dependencies"
 
 
+def result_cache() -> Path:
+    """What instances were rendered to, by what they had read."""
+    return cache_folder() / "results"
+
+
 def token_cache() -> Path:
     """The file with the tokens of the Lieutenant API."""
     return cache_folder() / "token"

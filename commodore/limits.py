@@ -36,6 +36,7 @@ class Limits:
     git_questions: int = 32  # remotes asked at the same time what they have; by SSH no more than `git_threads`
     clean_files: int = 20_000  # files of a working copy whose times are compared before git is asked about changes
     git_timeout: float = 600.0  # one git command that talks to a remote
+    settled_seconds: float = 2.0  # a file written later than this may be written again without a new time of change
     push_attempts: int = 3  # pushes tried when the remote has moved meanwhile
 
     # dependencies

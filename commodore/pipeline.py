@@ -4,18 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Protocol
 
 from commodore import catalog
-from commodore.caches import dependency_cache
 from commodore.catalog import CatalogChange, CompileMetadata
 from commodore.dependencies import deprecation_notices
 from commodore.engine import Engine
-from commodore.errors import InputError, UsageError
+from commodore.errors import UsageError
 from commodore.events import Announce, Noted, stage
 from commodore.git import Author, Children, PublishedClone, RepositoryStore, check_version, repository_key
-from commodore.inventory import cluster_parameters, read_cluster_params, render_inventory
+from commodore.inventory import Inventory, cluster_parameters, read_cluster_params
 from commodore.lieutenant import Cluster
 from commodore.limits import DEFAULT_LIMITS, Limits
 from commodore.manifests import DiffMode
@@ -31,6 +30,7 @@ from commodore.stages import (
     bundle_libraries,
     check_classes,
     check_inventory,
+    check_same_cluster,
     compile_instances,
     describe_compile,
     fetch_components,
@@ -38,6 +38,11 @@ from commodore.stages import (
     fetch_packages,
     link_libraries,
     open_configuration,
+    open_engine,
+    recall_remotes,
+    remember_cluster,
+    remember_remotes,
+    render_inventory,
     write_hierarchy,
     write_references,
 )
@@ -66,6 +71,7 @@ class CatalogCompile:
     workspace: Workspace
     push: bool = False
     local: bool = False
+    offline: bool = False
     force: bool = False
     global_revision: str | None = None
     tenant_revision: str | None = None
@@ -77,8 +83,14 @@ class CatalogCompile:
         """Refuse options that do not go together.
 
         Raises:
-            UsageError: a push with overridden revisions.
+            UsageError: a push with overridden revisions, or without network.
         """
+        if self.push and self.offline:
+            raise UsageError(
+                "CMD-CLI-026",
+                "--push and --offline do not go together",
+                hint="compile offline, look at the changes, and push with the network there",
+            )
         for option, revision in (("global", self.global_revision), ("tenant", self.tenant_revision)):
             if revision is None:
                 continue
@@ -125,12 +137,12 @@ def compile_catalog(
     """
     request.check()
     workspace = request.workspace
-    processes = request.options.processes
+    offline = request.local or request.offline
     with (
         workspace.locked(limits),
-        Engine(processes=processes, announce=announce, limits=limits, dependency_cache=dependency_cache()) as engine,
+        open_engine(request.options, announce, limits) as engine,
+        RepositoryStore(workspace.repositories, announce=announce, limits=limits, offline=offline) as store,
     ):
-        store = RepositoryStore(workspace.repositories, announce=announce, limits=limits, offline=request.local)
         fetcher = Fetcher(workspace, store, announce, limits, force=request.force, local=request.local)
 
         sources = _open(request, fetcher) if request.local else _fetch(request, source, fetcher)
@@ -139,20 +151,16 @@ def compile_catalog(
         write_hierarchy(workspace, components, announce)
         check_classes(components)
         with stage(announce, "rendering the inventory"):
-            inventory = render_inventory(workspace.inventory, announce=announce)
+            inventory = render_inventory(workspace, announce=announce)
         link_libraries(workspace, check_inventory(components, inventory, announce))
         if request.options.fetch:
             bundle_libraries(fetcher, components, inventory)
 
-        with workspace.staging("catalog") as new:
-            references = write_references(components, inventory, new / "refs", announce)
-            compiled = compile_instances(
-                engine, workspace, components, inventory, new / "refs", request.options, announce, limits
-            )
-            assemble_manifests(compiled, references, new / "manifests", announce)
-            catalog.install(workspace, new / "manifests", new / "refs")
-
-        change = catalog.stage(sources.clone, request.diff_mode, limits=limits)
+        installed = _install(request, sources, inventory, engine, announce, limits)
+        if installed or request.local:
+            change = catalog.stage(sources.clone, request.diff_mode, limits=limits)
+        else:
+            change = catalog.unchanged(sources.clone, limits=limits)
         wanted = review(change)
         notices = deprecation_notices(inventory.nodes[BOOTSTRAP_TARGET].parameters, components.applications.components)
         if request.local:
@@ -163,15 +171,41 @@ def compile_catalog(
         announce(Noted(catalog.commit_message(metadata), level=1))
         if request.push and wanted:
             change = _publish(request, source, sources.clone, change, metadata, announce, limits)
+        if not request.offline:
+            remember_remotes(workspace, store.asked)
         return CatalogResult(change, metadata, notices)
+
+
+def _install(
+    request: CatalogCompile,
+    sources: _Sources,
+    inventory: Inventory,
+    engine: Engine,
+    announce: Announce,
+    limits: Limits,
+) -> bool:
+    """Stages 9 to 11: render everything into the working copy of the catalog. Returns whether something is new."""
+    workspace, components = request.workspace, sources.components
+    # What Kapitan would fetch cannot be told to come from the cache alone; what earlier runs have fetched is there.
+    options = replace(request.options, fetch=request.options.fetch and not request.offline)
+    with workspace.staging("catalog") as new:
+        references = write_references(components, inventory, new / "refs", announce)
+        compiled = compile_instances(
+            engine, workspace, components, inventory, new / "refs", options, announce, limits
+        )
+        manifests = assemble_manifests(compiled, references, new / "manifests", announce, workspace.manifests)
+        return catalog.install(workspace, manifests, new / "refs")
 
 
 def _fetch(request: CatalogCompile, source: ClusterSource, fetcher: Fetcher) -> _Sources:
     """Stages 1 to 5: from the cluster's id to everything that it includes."""
     workspace, announce = fetcher.workspace, fetcher.announce
+    fetcher.store.foresee(recall_remotes(workspace))
     with stage(announce, "loading the cluster"):
         cluster = source.load()
     plan = _plan(request, cluster)
+    if not request.offline:
+        remember_cluster(workspace, cluster)
     if request.push:
         catalog.report_pending(workspace, cluster.id, source.report, announce)
     with ThreadPoolExecutor(1, thread_name_prefix="catalog") as background:
@@ -185,6 +219,8 @@ def _fetch(request: CatalogCompile, source: ClusterSource, fetcher: Fetcher) -> 
                 announce=announce,
                 limits=fetcher.limits,
                 children=children,
+                ask_remote=fetcher.store.ask,
+                offline=request.offline,
             )
             configuration = fetch_configuration(fetcher, plan, _facts(cluster))
             packages = fetch_packages(fetcher, plan.tenant)
@@ -192,21 +228,17 @@ def _fetch(request: CatalogCompile, source: ClusterSource, fetcher: Fetcher) -> 
             return _Sources(configuration, packages, components, clone.result())
         except BaseException:  # nobody waits for the catalog then, least of all at Ctrl-C
             children.end()
+            fetcher.store.close()
             raise
 
 
 def _open(request: CatalogCompile, fetcher: Fetcher) -> _Sources:
     """Stages 1 to 5 of local mode: what the last run has left, without asking anybody."""
     parameters = read_cluster_params(fetcher.workspace)
-    last = parameters["cluster"]
-    if last["name"] != request.cluster:
-        raise InputError(
-            "CMD-INV-015",
-            f"the working directory holds cluster {last['name']!r}, not {request.cluster!r}",
-            hint=f"compile {last['name']!r}, or run once without --local",
-        )
-    configuration = open_configuration(fetcher, last["tenant"])
-    packages = fetch_packages(fetcher, last["tenant"])
+    check_same_cluster(parameters, request.cluster)
+    tenant = parameters["cluster"]["tenant"]
+    configuration = open_configuration(fetcher, tenant)
+    packages = fetch_packages(fetcher, tenant)
     components = fetch_components(fetcher)
     clone = catalog.open_local(fetcher.workspace, announce=fetcher.announce, limits=fetcher.limits)
     return _Sources(configuration, packages, components, clone)

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import tempfile
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from commodore.authoring.made_up import Facts, component_parameters, write_argocd_stub
 from commodore.authoring.values import link_values
-from commodore.caches import dependency_cache
 from commodore.dependencies import ComponentMetadata, LibraryOwner, check_alias, read_metadata, resolve_libraries
-from commodore.engine import Batch, CompiledInstance, Engine, InstanceJob
+from commodore.engine import Batch, CompiledInstance, InstanceJob
 from commodore.errors import InputError, raise_all
 from commodore.events import Announce, stage
 from commodore.git import find_root
@@ -30,7 +29,7 @@ from commodore.limits import DEFAULT_LIMITS, Limits
 from commodore.names import check_instance_name
 from commodore.stages.bundling import bundle_one
 from commodore.stages.checks import link_libraries
-from commodore.stages.compiling import CompileOptions, standalone_request
+from commodore.stages.compiling import CompileOptions, open_engine, standalone_request
 from commodore.stages.components import interpreter, kustomize_wrapper
 from commodore.stages.tools import check_tools
 from commodore.workspace import Workspace, link_relative
@@ -93,7 +92,7 @@ def compile_component(
     """
     source = request.source
     with (
-        Engine(processes=1, announce=announce, limits=limits, dependency_cache=dependency_cache()) as engine,
+        open_engine(replace(request.options, processes=1), announce, limits) as engine,
         tempfile.TemporaryDirectory(prefix="component-", ignore_cleanup_errors=True) as folder,
     ):
         workspace = Workspace.at(Path(folder))

@@ -17,15 +17,14 @@ from commodore.authoring.component import ComponentSource, render_component
 from commodore.authoring.made_up import Facts
 from commodore.authoring.sandbox import Sandbox
 from commodore.authoring.testing import CheckOptions, Rendered, RenderedInstance, SuiteResult, judge_all, once
-from commodore.caches import dependency_cache
-from commodore.engine import Batch, BatchOutcome, Engine, InstanceJob
+from commodore.engine import Batch, BatchOutcome, InstanceJob
 from commodore.errors import CommodoreError, Findings, Location
 from commodore.events import Announce, stage
 from commodore.inventory import Node
 from commodore.limits import DEFAULT_LIMITS, Limits
 from commodore.names import check_instance_name, parameter_key
 from commodore.stages.bundling import StandaloneBundler
-from commodore.stages.compiling import CompileOptions, standalone_request
+from commodore.stages.compiling import CompileOptions, open_engine, standalone_request
 from commodore.stages.tools import check_tools
 from commodore.workspace import Workspace
 
@@ -72,9 +71,7 @@ def run_component_suite(suite: ComponentSuite, announce: Announce, *, limits: Li
     announce = once(announce)
     found = find_suite(suite.source.directory, suite.checks.only, announce)
     with (
-        Engine(
-            processes=suite.options.processes, announce=announce, limits=limits, dependency_cache=dependency_cache()
-        ) as engine,
+        open_engine(suite.options, announce, limits) as engine,
         tempfile.TemporaryDirectory(prefix="component-test-", ignore_cleanup_errors=True) as folder,
     ):
         with stage(announce, "preparing test cases", total=len(found.cases)):

@@ -10,8 +10,7 @@ from pathlib import Path
 
 from commodore.authoring.made_up import TENANT_CLASSES, Facts, package_parameters, write_argocd_stub
 from commodore.authoring.values import link_values
-from commodore.caches import dependency_cache
-from commodore.engine import CompiledInstance, Engine
+from commodore.engine import CompiledInstance
 from commodore.errors import InputError, did_you_mean
 from commodore.events import Announce, Noted, stage
 from commodore.git import RepositoryStore
@@ -28,7 +27,7 @@ from commodore.names import check_package_name
 from commodore.stages.bundling import bundle_libraries
 from commodore.stages.checkouts import Components, Fetcher
 from commodore.stages.checks import check_classes, check_inventory, link_libraries
-from commodore.stages.compiling import CompileOptions, compile_instances
+from commodore.stages.compiling import CompileOptions, compile_instances, open_engine
 from commodore.stages.components import fetch_components, write_hierarchy
 from commodore.stages.packages import fetch_packages
 from commodore.stages.publishing import write_references
@@ -94,9 +93,7 @@ def compile_package(
         CommodoreError: what is wrong with the package or what it includes; the former result is as it was.
     """
     with (
-        Engine(
-            processes=request.options.processes, announce=announce, limits=limits, dependency_cache=dependency_cache()
-        ) as engine,
+        open_engine(request.options, announce, limits) as engine,
         _workspace(request, announce) as workspace,
         workspace.locked(limits),
     ):

@@ -15,9 +15,8 @@ from commodore.authoring.cases import Case, find_suite
 from commodore.authoring.made_up import Facts
 from commodore.authoring.package import PackageSource, render_package
 from commodore.authoring.testing import CheckOptions, Rendered, RenderedInstance, SuiteResult, judge_all, once
-from commodore.caches import dependency_cache
 from commodore.dependencies.bundle import LibrarySources
-from commodore.engine import Batch, BatchOutcome, Engine
+from commodore.engine import Batch, BatchOutcome
 from commodore.errors import CommodoreError
 from commodore.events import Announce, stage
 from commodore.git import RepositoryStore
@@ -26,7 +25,7 @@ from commodore.limits import DEFAULT_LIMITS, Limits
 from commodore.names import parameter_key
 from commodore.stages.bundling import bundle_libraries, library_sources
 from commodore.stages.checkouts import Components, Fetcher
-from commodore.stages.compiling import CompileOptions, catalog_batch
+from commodore.stages.compiling import CompileOptions, catalog_batch, open_engine
 from commodore.stages.publishing import write_references
 from commodore.stages.tools import check_tools
 from commodore.workspace import Workspace
@@ -68,9 +67,7 @@ def run_package_suite(suite: PackageSuite, announce: Announce, *, limits: Limits
     found = find_suite(directory, suite.checks.only, announce)
     name = _source(directory, found.cases[0]).name
     with (
-        Engine(
-            processes=suite.options.processes, announce=announce, limits=limits, dependency_cache=dependency_cache()
-        ) as engine,
+        open_engine(suite.options, announce, limits) as engine,
         tempfile.TemporaryDirectory(prefix="package-test-", ignore_cleanup_errors=True) as folder,
     ):
         prepared = _prepare_all(suite, directory, found.cases, Path(folder).resolve(), announce, limits)

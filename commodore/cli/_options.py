@@ -83,6 +83,8 @@ def _type(setting: Setting) -> click.ParamType[Any] | type:
         return click.Choice(setting.choices, case_sensitive=False)
     if setting.kind == "integer":
         return click.IntRange(min=0)
+    if setting.kind == "percent":
+        return click.IntRange(min=0, max=100)
     if setting.kind == "seconds":
         return click.FloatRange(min=0, min_open=True)
     if setting.kind == "path":

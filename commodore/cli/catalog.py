@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from commodore.cli._compile_options import compile_options
 from commodore.cli._completion import complete_clusters, complete_tenants
 from commodore.cli._lazy import LazyCommand, LazyGroup
 from commodore.cli._lieutenant import connect, read_dynamic_facts
@@ -22,7 +23,8 @@ from commodore.settings.common import LOCAL_FETCH_WARNING
 if TYPE_CHECKING:
     from commodore.catalog import CatalogChange
     from commodore.lieutenant import Cluster, LieutenantClient
-    from commodore.pipeline import CatalogCompile
+    from commodore.pipeline import CatalogCompile, ClusterSource
+    from commodore.workspace import Workspace
 
 
 @click.group(
@@ -74,6 +76,22 @@ class _File:
         """Nobody is told."""
 
 
+@dataclass(frozen=True, slots=True)
+class _LastRun:
+    """What the last run in the workspace knew of the cluster; there is nobody to report to."""
+
+    workspace: Workspace
+    cluster: str
+
+    def load(self) -> Cluster:
+        from commodore.stages import recall_cluster
+
+        return recall_cluster(self.workspace, self.cluster)
+
+    def report(self, body: Mapping[str, Any]) -> None:
+        """Nobody is told."""
+
+
 @click.command("compile")
 @click.argument("cluster", shell_complete=complete_clusters)
 @options(*CATALOG_COMPILE)
@@ -85,7 +103,6 @@ def catalog_compile(ctx: click.Context, /, cluster: str, **values: Any) -> None:
     """
     from commodore.git import author_from
     from commodore.pipeline import CatalogCompile, compile_catalog
-    from commodore.stages import CompileOptions
     from commodore.workspace import Workspace
 
     console = console_of(ctx)
@@ -97,12 +114,13 @@ def catalog_compile(ctx: click.Context, /, cluster: str, **values: Any) -> None:
         workspace=Workspace.at(working_dir(ctx)),
         push=values["push"] and not values["local"],
         local=values["local"],
+        offline=values["offline"],
         force=values["force"],
         global_revision=values["global_repo_revision_override"],
         tenant_revision=values["tenant_repo_revision_override"],
         author=author_from(values["git_author_name"], values["git_author_email"], console.announce),
         diff_mode=values["migration"] or "plain",
-        options=CompileOptions(fetch=fetch, processes=values["processes"], verbose=console.verbosity >= 3),
+        options=compile_options(values, console, fetch=fetch),
     )
     request.check()
     facts = read_dynamic_facts(values["dynamic_fact"], console)
@@ -114,8 +132,10 @@ def catalog_compile(ctx: click.Context, /, cluster: str, **values: Any) -> None:
             return not ask or click.confirm("Commit and push these changes?", default=False)
 
     title = f"{ctx.command_path} {cluster}"
-    if values["cluster_file"] is not None or values["local"]:
-        source = _File(values["cluster_file"] or Path(), cluster, facts, console)
+    if values["cluster_file"] is not None or values["local"] or values["offline"]:
+        source: ClusterSource = _LastRun(request.workspace, cluster)
+        if values["cluster_file"] is not None:
+            source = _File(values["cluster_file"], cluster, facts, console)
         with profiled(values["profile"], title, console) as announce, console.working():
             result = compile_catalog(request, source, review, announce)
     else:
@@ -143,6 +163,8 @@ def conclude(console: Console, request: CatalogCompile, change: CatalogChange) -
         console.status(f"Pushed commit {(change.committed_sha or '')[:12]}.")
     elif change.changed and request.local:
         console.status("Nothing was pushed: local mode never does.")
+    elif change.changed and request.offline:
+        console.status("Nothing was pushed: offline mode never does.")
     elif change.changed and not request.push:
         console.status("Nothing was pushed: add --push to commit and push, and --interactive to be asked first.")
     elif change.changed:

@@ -7,6 +7,7 @@ from typing import Any
 
 import click
 
+from commodore.cli._compile_options import compile_options
 from commodore.cli._completion import complete_aliases
 from commodore.cli._facts import read_facts
 from commodore.cli._lazy import LazyCommand, LazyGroup
@@ -51,7 +52,7 @@ def component_compile(ctx: click.Context, /, path: Path, **values: Any) -> None:
 
     The manifests are written to OUTPUT/compiled/INSTANCE; nothing else is changed.
     """
-    from commodore.authoring import CompileOptions, ComponentCompile, ComponentSource, compile_component
+    from commodore.authoring import ComponentCompile, ComponentSource, compile_component
 
     console = console_of(ctx)
     if values["repo_directory"] is not None:
@@ -62,7 +63,7 @@ def component_compile(ctx: click.Context, /, path: Path, **values: Any) -> None:
         search_paths=values["search_paths"],
         output=values["output"],
         facts=read_facts(values, console),
-        options=CompileOptions(processes=values["processes"], verbose=console.verbosity >= 3),
+        options=compile_options(values, console),
     )
     title = f"{ctx.command_path} {request.source.name}"
     with profiled(values["profile"], title, console) as announce, console.working():

@@ -8,6 +8,7 @@ from typing import Any
 
 import click
 
+from commodore.cli._compile_options import compile_options
 from commodore.cli._completion import complete_aliases, complete_cases
 from commodore.cli._facts import read_facts
 from commodore.cli._options import options
@@ -27,7 +28,7 @@ def component_test(ctx: click.Context, /, path: Path, **values: Any) -> int:
     A test case is a class file tests/CASE.yml; its golden tree is tests/golden/CASE. Nothing is changed in PATH, unless
     --update is given. Ends with exit code 1 if a case differs from its golden tree or cannot be compiled.
     """
-    from commodore.authoring import CompileOptions, ComponentSource, ComponentSuite, run_component_suite
+    from commodore.authoring import ComponentSource, ComponentSuite, run_component_suite
 
     console = console_of(ctx)
     started = datetime.now(UTC)
@@ -36,7 +37,7 @@ def component_test(ctx: click.Context, /, path: Path, **values: Any) -> int:
         alias=values["alias"],
         search_paths=values["search_paths"],
         facts=read_facts(values, console),
-        options=CompileOptions(processes=values["processes"], verbose=console.verbosity >= 3),
+        options=compile_options(values, console),
         checks=check_options(values),
     )
     title = f"{ctx.command_path} {suite.source.name}"

@@ -7,6 +7,7 @@ from typing import Any
 
 import click
 
+from commodore.cli._compile_options import compile_options
 from commodore.cli._completion import complete_test_classes
 from commodore.cli._facts import read_facts
 from commodore.cli._options import options
@@ -27,7 +28,7 @@ def package_compile(ctx: click.Context, /, path: Path, test_class: str, **values
 
     TEST_CLASS is a class file relative to PATH, like tests/defaults.yml. The manifests are written to PATH/compiled.
     """
-    from commodore.authoring import CompileOptions, PackageCompile, PackageSource, compile_package
+    from commodore.authoring import PackageCompile, PackageSource, compile_package
 
     console = console_of(ctx)
     fetch = values["fetch_dependencies"] or not values["local"]
@@ -43,7 +44,7 @@ def package_compile(ctx: click.Context, /, path: Path, test_class: str, **values
         local=values["local"],
         force=values["force"],
         facts=read_facts(values, console),
-        options=CompileOptions(fetch=fetch, processes=values["processes"], verbose=console.verbosity >= 3),
+        options=compile_options(values, console, fetch=fetch),
     )
     title = f"{ctx.command_path} {request.source.name}"
     with profiled(values["profile"], title, console) as announce, console.working():

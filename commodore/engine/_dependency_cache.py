@@ -16,7 +16,7 @@ import shutil
 import stat
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -99,6 +99,14 @@ class DependencyCache:
         self._evict(entry)
         return False
 
+    def holds(self, key: CacheKey, folder: Path, unless: Callable[[str], bool]) -> bool:
+        """Whether `folder` has exactly the files of an entry, and nothing else but what `unless` says it of."""
+        try:
+            expected = json.loads((self._entry(key) / "about.json").read_bytes())["digest"]
+            return bool(_Copy(self._limits, unless).perform(folder, None) == expected)
+        except (OSError, ValueError, KeyError, TypeError, _Refused):
+            return False
+
     def add(self, key: CacheKey, folder: Path) -> None:
         """Keep a copy of `folder`. Nothing happens if it is too large, holds devices, or another process was faster."""
         entry = self._entry(key)
@@ -140,43 +148,51 @@ class DependencyCache:
 
 
 class _Copy:
-    """Copies a tree and computes its digest from what is copied: names, kinds, modes, contents."""
+    """Copies a tree, or only reads it, and computes its digest: names, kinds, modes, contents."""
 
-    def __init__(self, limits: Limits) -> None:
+    def __init__(self, limits: Limits, unless: Callable[[str], bool] = lambda _: False) -> None:
         self._limits = limits
+        self._unless = unless
         self._sum = hashlib.sha256()
         self._files = self._bytes = 0
 
-    def perform(self, source: Path, target: Path) -> str:
+    def perform(self, source: Path, target: Path | None) -> str:
         self._folder(source, target, "")
         return self._sum.hexdigest()
 
-    def _folder(self, source: Path, target: Path, name: str) -> None:
+    def _folder(self, source: Path, target: Path | None, name: str) -> None:
         mode = stat.S_IMODE(source.lstat().st_mode)
         self._note("folder", name, f"{mode:o}")
-        target.mkdir()
+        if target is not None:
+            target.mkdir()
         for child in sorted(os.listdir(source)):
             path, inner = source / child, f"{name}/{child}"
+            if self._unless(str(path)):
+                continue
+            copied = target / child if target is not None else None
             kind = path.lstat().st_mode
             if stat.S_ISDIR(kind):
-                self._folder(path, target / child, inner)
+                self._folder(path, copied, inner)
             elif stat.S_ISLNK(kind):
                 self._note("link", inner, os.readlink(path))
-                (target / child).symlink_to(os.readlink(path))
+                if copied is not None:
+                    copied.symlink_to(os.readlink(path))
             elif stat.S_ISREG(kind):
-                self._note("file", inner, f"{stat.S_IMODE(kind):o}", self._file(path, target / child))
+                self._note("file", inner, f"{stat.S_IMODE(kind):o}", self._file(path, copied))
             else:
                 raise _Refused(path)
-        shutil.copystat(source, target)
+        if target is not None:
+            shutil.copystat(source, target)
 
-    def _file(self, source: Path, target: Path) -> str:
+    def _file(self, source: Path, target: Path | None) -> str:
         found = hashlib.sha256()
-        with source.open("rb") as reader, target.open("xb") as writer:
+        with source.open("rb") as reader, open(target or os.devnull, "xb" if target else "wb") as writer:
             while chunk := reader.read(1 << 20):
                 self._count(0, len(chunk))
                 found.update(chunk)
                 writer.write(chunk)
-        shutil.copystat(source, target)
+        if target is not None:
+            shutil.copystat(source, target)
         return found.hexdigest()
 
     def _note(self, *parts: str) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import re
 from collections.abc import Callable, Mapping
 from pathlib import Path
@@ -122,14 +123,16 @@ def _location(match: re.Match[str]) -> Location:
     return Location(match["file"], int(match["line"] or match["line2"]), int(match["column"] or match["column2"]))
 
 
-def read_text(path: Path) -> bytes:
-    """A file's text as UTF-8 with `\\n` line ends, as Kapitan hands it to Jsonnet.
+def read_text(path: Path, seen: Callable[[str, bytes], None]) -> bytes:
+    """A file's text as UTF-8 with `\\n` line ends, as Kapitan hands it to Jsonnet. `seen` is told what was read.
 
     Raises:
         JsonnetError: it is a folder, cannot be read, or is not UTF-8.
     """
     try:
-        return path.read_text(encoding="utf-8").encode()
+        content = path.read_bytes()
+        seen(str(path), content)
+        return io.TextIOWrapper(io.BytesIO(content), encoding="utf-8").read().encode()
     except UnicodeDecodeError as error:
         raise JsonnetError(f"{path} is not UTF-8 text") from error
     except OSError as error:

@@ -7,10 +7,12 @@ functions that are slow, write without looking where, or leave files behind; eve
 
 from __future__ import annotations
 
+import contextlib
 import glob
 import os
 import tempfile
 from argparse import Namespace
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -24,9 +26,18 @@ from commodore.engine import _kapitan_io
 from commodore.engine._confine import Confinement
 from commodore.engine._kapitan_errors import EntryPlace, explain
 from commodore.engine._kapitan_inventory import RenderedInventory
+from commodore.engine._kapitan_work import SearchPaths, current, working
 from commodore.engine._tasks import Dependency, Run
+from commodore.engine.reuse.kustomize import Kustomize
+from commodore.engine.reuse.programs import Programs
+from commodore.engine.reuse.reads import Reads
+from commodore.engine.reuse.sources import Sources
+from commodore.engine.reuse.subject import WRAPPER
 from commodore.errors import CommodoreError, InputError, did_you_mean
 from commodore.workspace import remove_tree
+
+# Inputs of which all that they read is known.
+_OBSERVED = ("jsonnet", "helm", "copy", "remove", "external")
 
 # Inputs that may walk through all targets at once, so that they need them as one plain map.
 _READ_ALL_TARGETS = ("jinja2", "kadet")
@@ -65,6 +76,10 @@ class Renderer:
         request = run.request
         self._run = run
         self.inventory = RenderedInventory(run)
+        kept = run.result_cache
+        self.programs = Programs(os.environ, kept / "programs.json", run.limits) if kept is not None else None
+        self.sources = Sources(run.dependency_cache, run.limits)
+        self.sources.known.update(run.sources)
         self._arguments = Namespace(
             inventory_backend="reclass-rs",
             inventory_path=str(request.root / "inventory"),
@@ -125,8 +140,11 @@ class Renderer:
             )
         return self.inventory.targets[instance].parameters.kapitan
 
-    def compile(self, instance: str) -> list[str]:
+    def compile(self, instance: str, reads: Reads) -> list[str]:
         """Render an instance's compile entries in order. Returns warnings. No entries give an empty folder.
+
+        Args:
+            reads: where to note what is read.
 
         Raises:
             CommodoreError: an entry failed; later ones are not tried, because they may use its output.
@@ -136,12 +154,13 @@ class Renderer:
         output.mkdir(parents=True)
         scratch.mkdir()
         confinement = Confinement(output, scratch, self._run.jobs[instance].directory)
-        search = _kapitan_io.SearchPaths(map(str, self._run.request.search_paths), str(workplace))
+        search = SearchPaths(map(str, self._run.request.search_paths), str(workplace))
         tempfile.tempdir = str(scratch)
         base._ENSURED_DIRS.clear()  # a folder may have been removed since Kapitan made it
         warnings: list[str] = []
+        reads.fetched(str(dependency.output) for dependency in self.dependencies(instance))
         try:
-            with _kapitan_io.working(self.inventory, confinement, instance, self._run.limits):
+            with working(self.inventory, confinement, instance, self._run.limits, reads):
                 # Inputs change their entry while they work; the inventory must not change with it.
                 entries = self._settings(instance).model_copy(deep=True).compile
                 for index, entry in enumerate(entries):
@@ -157,11 +176,12 @@ class Renderer:
             remove_tree(scratch)
         return warnings
 
-    def _compile_entry(
-        self, entry: Any, place: EntryPlace, confinement: Confinement, search: _kapitan_io.SearchPaths
-    ) -> None:
+    def _compile_entry(self, entry: Any, place: EntryPlace, confinement: Confinement, search: SearchPaths) -> None:
+        reads = current().reads
         if place.input_type in _READ_ALL_TARGETS:
             cached.global_inv = self.inventory.inventory
+        if place.input_type not in _OBSERVED:
+            reads.refuse(f"an input of type {place.input_type}")
         folder = os.path.join(confinement.output, place.output_path)
         path = ""
         try:
@@ -172,18 +192,59 @@ class Renderer:
                 str(confinement.output.parent), search, self._references, place.instance, self._arguments
             )
             for wanted in entry.input_paths:
-                found = find_inputs(wanted, search)
+                found = find_inputs(wanted, search, reads)
                 if not found and not entry.ignore_missing:
                     raise _missing(place, wanted, search)
                 for path in found:
                     if place.input_type == "remove":
                         confinement.check(path, "path to remove")
-                    compiler.compile_input_path(entry, path, folder)
+                    with self._observed(entry, place, path, folder):
+                        compiler.compile_input_path(entry, path, folder)
         except Exception as error:
             raise explain(error, place, path) from error
 
+    @contextlib.contextmanager
+    def _observed(self, entry: Any, place: EntryPlace, path: str, folder: str) -> Iterator[None]:
+        """Note what an input reads apart from what Jsonnet and helm tell while they run."""
+        work = current()
+        writes_elsewhere = work.reads.places.name(folder) is not None
+        if writes_elsewhere and place.input_type not in ("jsonnet", "helm"):
+            work.reads.refuse(f"an input of type {place.input_type} writes to {folder}")
+        if place.input_type in ("helm", "copy"):
+            work.reads.tree(os.path.abspath(path))
+        if place.input_type == "remove" and work.reads.places.name(path) is not None:
+            work.reads.refuse(f"{path} is removed")
+        if place.input_type != "external":
+            yield
+            return
+        if Path(path) != WRAPPER or not entry.args:
+            work.reads.refuse(f"the command {path}")
+            yield
+            return
+        cache = self._run.dependency_cache
+        watch = Kustomize(
+            work.reads,
+            self._run.workplace(place.instance) / "tmp" / f"kustomize-{place.index}",
+            cache / "kustomize" if cache is not None else None,
+            self.sources,
+            self._run.limits,
+        )
+        work.watches.append(watch)
+        try:
+            yield
+        finally:
+            work.watches.pop()
+        if work.reads.places.name(_filled(entry.args[0], folder)) is not None:
+            work.reads.refuse(f"kustomize writes to {entry.args[0]}")
+        watch.conclude(_filled(entry.env_vars.get("INPUT_DIR", ""), folder), entry.args[1:])
 
-def find_inputs(wanted: str, search: _kapitan_io.SearchPaths) -> list[str]:
+
+def _filled(text: str, folder: str) -> str:
+    """A text of an entry as Kapitan hands it to a command."""
+    return text.replace("${compiled_target_dir}", folder)
+
+
+def find_inputs(wanted: str, search: SearchPaths, reads: Reads) -> list[str]:
     """The files and folders that an input path names, in the order in which they are compiled.
 
     Kapitan compiles every hit on every search path, in random order, and later ones overwrite equal outputs. Here they
@@ -194,15 +255,17 @@ def find_inputs(wanted: str, search: _kapitan_io.SearchPaths) -> list[str]:
     for folder in search.for_name(wanted):
         candidate = os.path.join(folder, wanted)
         if glob.has_magic(wanted):
+            reads.pattern(candidate)
             hits = sorted(glob.glob(candidate))
         else:
+            reads.kind(candidate)
             hits = [candidate] if os.path.lexists(candidate) else []
         for hit in hits:
             found.setdefault(os.path.realpath(hit), hit)
     return list(found.values())[::-1]
 
 
-def _missing(place: EntryPlace, wanted: str, search: _kapitan_io.SearchPaths) -> InputError:
+def _missing(place: EntryPlace, wanted: str, search: SearchPaths) -> InputError:
     folders = search.for_name(wanted)
     near: set[str] = set()
     for folder in folders:

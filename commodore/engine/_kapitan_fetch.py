@@ -15,7 +15,8 @@ from kapitan.inventory.model import dependencies as models
 from commodore.engine import _archives, _kapitan_git
 from commodore.engine._dependency_cache import DependencyCache, chart_key
 from commodore.engine._kapitan_errors import tail
-from commodore.engine._tasks import Dependency, Failure, FetchTask
+from commodore.engine._tasks import Dependency, Failure, FetchTask, Run
+from commodore.engine.reuse.sources import Downloads
 from commodore.errors import CommodoreError, EnvironmentFault, InputError, PolicyError
 from commodore.git import redact, redact_text
 from commodore.limits import Limits
@@ -33,7 +34,7 @@ def fetch_groups(task: FetchTask) -> tuple[Failure, ...]:
     """Fetch every group of a task. Returns what failed; the others are in place."""
     limits, root = task.run.limits, task.run.dependency_cache
     cache = DependencyCache(root, limits) if root is not None else None
-    _install(limits, cache)
+    _install(task.run, cache)
     failures: list[Failure] = []
     task.place.mkdir(parents=True)
     for group in task.groups:
@@ -103,13 +104,18 @@ def _reason(error: Exception) -> str:
 _pull_chart = base.fetch_helm_archive
 
 
-def _install(limits: Limits, cache: DependencyCache | None) -> None:
+def _install(run: Run, cache: DependencyCache | None) -> None:
     """Lean clones, bounded downloads, archives whose members are looked at, and charts from the cache, in place of
     Kapitan's functions.
     """
 
+    limits = run.limits
+    downloads = Downloads(run.dependency_cache, limits) if run.dependency_cache is not None else None
+
     def download(source: str) -> tuple[bytes, str]:
-        return _download(source, limits)
+        known = run.sources.get(("source", "http", source))
+        kept = downloads.find(source, known) if downloads is not None and known is not None else None
+        return kept or _download(source, limits)
 
     def unpack(file: str, folder: str, content_type: str | None) -> bool:
         return _archives.unpack(Path(file), Path(folder), content_type, limits)

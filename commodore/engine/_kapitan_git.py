@@ -7,7 +7,6 @@ left to Kapitan's own function, and so is telling why it fails.
 from __future__ import annotations
 
 import os
-import re
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -17,11 +16,10 @@ from kapitan.errors import GitSubdirNotFoundError
 
 from commodore import git
 from commodore.engine._dependency_cache import DependencyCache, commit_key
+from commodore.engine.reuse.sources import commits_of
 from commodore.errors import CommodoreError
 from commodore.limits import Limits
 from commodore.workspace import is_inside, remove_tree
-
-_FULL_COMMIT = re.compile(r"[0-9a-f]{40}|[0-9a-f]{64}")
 
 
 def fetch(source: str, items: Sequence[Any], folder: Path, cache: DependencyCache, limits: Limits) -> None:
@@ -33,7 +31,7 @@ def fetch(source: str, items: Sequence[Any], folder: Path, cache: DependencyCach
     Raises:
         Exception: what Kapitan and GitPython raise.
     """
-    commits = _resolve(source, [item.ref for item in items], limits)
+    commits = commits_of(source, [item.ref for item in items], limits)
     if commits is None:
         base.fetch_git_dependency((source, list(items)), str(folder), True)
         return
@@ -50,46 +48,6 @@ def fetch(source: str, items: Sequence[Any], folder: Path, cache: DependencyCach
             if key is not None and _depends_on_nothing_else(chosen, checkout):
                 cache.add(key, files)
         base.copy_tree(str(files), item.output_path, clobber_files=True)
-
-
-def _resolve(source: str, refs: Sequence[str | None], limits: Limits) -> dict[str | None, str] | None:
-    """The commit of each ref, None if one cannot be told. A full commit id asks nobody, the others ask once."""
-    known: dict[str | None, str] = {ref: ref for ref in refs if ref is not None and _FULL_COMMIT.fullmatch(ref)}
-    names = [ref for ref in dict.fromkeys(refs) if ref not in known]
-    if not names:
-        return known
-    patterns = ["HEAD"]
-    for name in names:
-        if name is not None:
-            patterns += [f"refs/heads/{name}", f"refs/tags/{name}", f"refs/tags/{name}^{{}}"]
-    try:
-        answer = git.run(
-            ["ls-remote", "--symref", "--", source, *patterns], cwd=Path.cwd(), timeout=limits.git_timeout
-        ).text
-    except CommodoreError:
-        return None
-    found: dict[str, str] = {}
-    default = ""
-    for line in answer.splitlines():
-        value, _, name = line.partition("\t")
-        if value.startswith("ref: ") and name == "HEAD":
-            default = value.removeprefix("ref: ")
-        else:
-            found[name] = value
-    for name in names:
-        commit = next((found[full] for full in _spellings(name, default) if full in found), None)
-        if commit is None:
-            return None
-        known[name] = commit
-    return known
-
-
-def _spellings(name: str | None, default: str) -> list[str]:
-    """What `git checkout NAME` takes in a fresh clone: the default branch, a tag, another branch."""
-    if name is None:
-        return ["HEAD"]
-    branch, tags = f"refs/heads/{name}", [f"refs/tags/{name}^{{}}", f"refs/tags/{name}"]
-    return [branch, *tags] if branch == default else [*tags, branch]
 
 
 class _Checkouts:

@@ -32,12 +32,21 @@ class _Worker:
 
 
 class WorkerPool:
-    """Workers that are started when they are first needed and live until `close`.
-
-    The server process begins to import Kapitan at once, while the caller does something else.
-    """
+    """Workers that are started when they are first needed and live until `close`."""
 
     def __init__(self) -> None:
+        self._server: subprocess.Popen[bytes] | None = None
+        self._workers: list[_Worker] = []
+        self._asked = 0
+        self._started: list[int] = []
+        self._ended: dict[int, int] = {}
+        self._failure = ""
+        self._unread = b""
+
+    def get_ready(self) -> None:
+        """Let the server process import Kapitan, while the caller does something else. Twice is as good as once."""
+        if self._server is not None:
+            return
         self._control, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_STREAM)
         path = [entry or os.getcwd() for entry in sys.path]
         with theirs:
@@ -49,12 +58,6 @@ class WorkerPool:
                 pass_fds=(descriptor,),
                 start_new_session=True,
             )
-        self._workers: list[_Worker] = []
-        self._asked = 0
-        self._started: list[int] = []
-        self._ended: dict[int, int] = {}
-        self._failure = ""
-        self._unread = b""
 
     def run(self, offer: Callable[[], Task | None], done: Callable[[Task, Outcome], None], keep: int) -> None:
         """Perform what `offer` gives, each task on a worker of its own, and call `done` for each in the order in which
@@ -64,6 +67,7 @@ class WorkerPool:
         same time. Idle workers beyond `keep` are ended, as each takes memory. Whatever interrupts this (Ctrl-C, an
         error in `done`) ends the workers first: they must not go on writing.
         """
+        self.get_ready()
         try:
             self._run(offer, done, keep)
         except BaseException:
@@ -160,6 +164,8 @@ class WorkerPool:
 
     def close(self) -> None:
         """End the server, the workers and whatever they have started. Nothing that they did is undone."""
+        if self._server is None:
+            return
         if self._server.returncode is None:
             with contextlib.suppress(ProcessLookupError):
                 os.killpg(self._server.pid, signal.SIGKILL)

@@ -20,6 +20,7 @@ from commodore.engine._tasks import (
     FetchTask,
     InspectTask,
     Outcome,
+    Record,
     Run,
     Task,
     Unit,
@@ -64,7 +65,7 @@ class Schedule:
         self._limits = limits
         self._computing = self._fetching = 0
         self._inspections = deque(
-            InspectTask(run, name) for run, nodes in work for name in run.jobs if _names_dependencies(nodes[name])
+            InspectTask(run, name) for run, nodes in work for name in run.pending if _names_dependencies(nodes[name])
         )
         self._found: list[_fetching.Wanted] = []
         self._waves: deque[list[Run]] | None = None
@@ -76,6 +77,7 @@ class Schedule:
         self._occupied: set[Path] = set()
         self._errors: dict[Unit, list[CommodoreError]] = defaultdict(list)
         self._seconds: dict[Unit, float] = {}
+        self._records: dict[Unit, Record] = {}
 
     def errors(self, run: Run) -> list[CommodoreError]:
         """What went wrong in a run, in the order of its jobs."""
@@ -84,6 +86,10 @@ class Schedule:
     def seconds(self, run: Run) -> dict[str, float]:
         """How long each instance of a run that is compiled has taken."""
         return {name: self._seconds[run.key, name] for name in run.jobs if (run.key, name) in self._seconds}
+
+    def records(self, run: Run) -> dict[str, Record]:
+        """What each instance that was rendered has read."""
+        return {name: self._records[run.key, name] for name in run.pending if (run.key, name) in self._records}
 
     # For the pool
 
@@ -153,6 +159,7 @@ class Schedule:
             self._found.extend((task.run, item) for item in dependencies)
         else:
             self._seconds[unit] = outcome.seconds
+            self._records[unit] = outcome.value
             self._announce(StageAdvanced(COMPILE_STAGE, task.instance, outcome.seconds))
 
     # Waves: what is fetched and compiled at the same time
@@ -176,7 +183,7 @@ class Schedule:
         self._fetches.extend(tasks)
         for run in wave:
             own = [task for task in tasks if any(key == run.key for key, _ in task.units)]
-            for name in run.jobs:
+            for name in run.pending:
                 if self._is_sound((run.key, name)):
                     self._missing[run.key, name] = {task.place for task in own if self._needs(run, name, task)}
                     self._release((run.key, name))
@@ -184,7 +191,7 @@ class Schedule:
 
     def _plan_waves(self) -> list[list[Run]]:
         """The order in which inspections end is chance: sort what they have found, and refuse what must not be."""
-        order = {(run.key, name): position for run in self._runs.values() for position, name in enumerate(run.jobs)}
+        order = {(run.key, name): position for run in self._runs.values() for position, name in enumerate(run.pending)}
         self._found.sort(key=lambda wanted: (order[wanted[0].key, wanted[1].instance], wanted[1].index))
         for run in self._runs.values():
             own = [item for other, item in self._found if other is run]
@@ -222,7 +229,7 @@ class Schedule:
     def _fail(self, units: frozenset[Unit], error: CommodoreError, *, prefix: bool) -> None:
         """Let the instances that need a dependency fail; each run is told once."""
         for run in self._runs.values():
-            names = [name for name in run.jobs if (run.key, name) in units]
+            names = [name for name in run.pending if (run.key, name) in units]
             for name in names:
                 self._errors.setdefault((run.key, name), [])
             if names:
@@ -257,7 +264,7 @@ def slowest_first(work: Sequence[tuple[Run, Nodes]], durations: Mapping[Path, Ma
     ranks: dict[Unit, Rank] = {}
     for run, nodes in work:
         known = durations[run.request.root]
-        for name in run.jobs:
+        for name in run.pending:
             ranks[run.key, name] = (1, -known[name]) if name in known else (0, -len(list(_input_paths(nodes[name]))))
     return lambda unit: ranks[unit]
 
@@ -287,7 +294,7 @@ def _shared_and_written(work: Sequence[tuple[Run, Nodes]]) -> set[Path]:
     used: Counter[Path] = Counter()
     written = set()
     for run, nodes in work:
-        for job in run.jobs.values():
+        for job in map(run.jobs.__getitem__, run.pending):
             used[job.directory] += 1
             for entry in _entries(nodes[job.name]):
                 output = str(entry.get("output_path", ""))

@@ -23,6 +23,10 @@ class Run:
         jobs: what is compiled in this run, by instance.
         staging: the run's own folder; `work/<instance>` and `fetch/<wave>/<n>` are made below it.
         dependency_cache: the folder with what was fetched before, None for none.
+        result_cache: the folder with what was rendered before, None for none.
+        pending: the instances that have to be rendered; there are results for the others.
+        subjects: under what name the result of an instance may be kept (see `commodore.engine.reuse`).
+        sources: the identities of what dependencies come from, as far as they are known.
     """
 
     key: str
@@ -32,6 +36,10 @@ class Run:
     staging: Path
     limits: Limits
     dependency_cache: Path | None = None
+    result_cache: Path | None = None
+    pending: tuple[str, ...] = ()
+    subjects: Mapping[str, str] = field(default_factory=dict, hash=False)
+    sources: Mapping[tuple[str, ...], str] = field(default_factory=dict, hash=False)
 
     def workplace(self, instance: str) -> Path:
         """The folder that an instance alone works in: it holds `compiled/<instance>` and temporary files."""
@@ -116,6 +124,19 @@ class CompileTask:
 
     run: Run
     instance: str
+
+
+@dataclass(frozen=True, slots=True)
+class Record:
+    """What an instance has read.
+
+    Args:
+        found: every thing with the digest of what was there.
+        refusal: why the result cannot be kept; empty if it can.
+    """
+
+    found: Mapping[tuple[str, ...], str] = field(hash=False)
+    refusal: str = ""
 
 
 Task = InspectTask | FetchTask | CompileTask

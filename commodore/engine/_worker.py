@@ -9,7 +9,7 @@ import traceback
 import warnings
 from multiprocessing.connection import Connection
 
-from commodore.engine import _kapitan, filters
+from commodore.engine import _kapitan, _recording, filters
 from commodore.engine._kapitan_fetch import fetch_groups
 from commodore.engine._tasks import CompileTask, FetchTask, InspectTask, Outcome, Run, Task
 from commodore.errors import CommodoreError, Findings, InternalError
@@ -90,6 +90,7 @@ def _compile(renderer: _kapitan.Renderer, task: CompileTask) -> Outcome:
     steps: tuple[filters.Filter, ...] = ()
     start = time.perf_counter()
     node = renderer.node(task.instance)
+    reads = _recording.begin(task.run, task.instance, renderer.programs)
     try:
         steps = filters.read_filters(node, task.run.jobs[task.instance])
     except Findings as findings:
@@ -97,16 +98,23 @@ def _compile(renderer: _kapitan.Renderer, task: CompileTask) -> Outcome:
     except CommodoreError as error:
         errors.append(error)
     try:
-        skipped.extend(renderer.compile(task.instance))
+        skipped.extend(renderer.compile(task.instance, reads))
     except Findings as findings:
         errors.extend(findings.errors)
     except CommodoreError as error:
         errors.append(error)
     rendered = time.perf_counter()
     if not errors:
-        notes.extend(filters.run_filters(steps, node, task.run, task.instance))
-    parts = (("render", rendered - start), ("filter", time.perf_counter() - rendered))
-    return Outcome(errors=tuple(errors), warnings=tuple(skipped), notes=tuple(notes), parts=parts)
+        notes.extend(filters.run_filters(steps, node, task.run, task.instance, reads))
+    filtered = time.perf_counter()
+    record = None
+    if not errors:
+        if skipped:
+            reads.refuse("an entry was skipped")  # which is to be told each time
+        record = _recording.finish(task.run, node, reads, renderer.dependencies(task.instance), notes)
+    done = time.perf_counter()
+    parts = (("render", rendered - start), ("filter", filtered - rendered), ("record", done - filtered))
+    return Outcome(record, errors=tuple(errors), warnings=tuple(skipped), notes=tuple(notes), parts=parts)
 
 
 def _unexpected(error: Exception, task: Task) -> InternalError:

@@ -11,6 +11,7 @@ import tempfile
 import uuid
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
+from dataclasses import replace
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
@@ -18,11 +19,13 @@ from typing import Any, Self
 from commodore.engine._durations import read_durations, write_durations
 from commodore.engine._nodes import write_nodes
 from commodore.engine._pool import WorkerPool
+from commodore.engine._records import write_record
+from commodore.engine._reuse import ResultFinder, Reuse
 from commodore.engine._schedule import COMPILE_STAGE, Schedule, slowest_first
 from commodore.engine._tasks import Run
 from commodore.engine.model import Batch, BatchOutcome, CompiledInstance, CompileRequest, InstanceJob
 from commodore.errors import CommodoreError, InputError, InternalError, did_you_mean, raise_all
-from commodore.events import Announce
+from commodore.events import Announce, StageAdvanced
 from commodore.limits import DEFAULT_LIMITS, Limits
 from commodore.names import check_name
 from commodore.workspace import Workspace, guard_disk, remove_tree, replace_tree
@@ -40,8 +43,8 @@ def usable_cpus() -> int:
 class Engine:
     """Compiles instances. A context manager: leaving it, by whatever way, ends all workers and what they have started.
 
-    The workers get ready as soon as the engine is made, while the caller does something else. One engine may compile
-    many times.
+    With an empty cache of results, the workers get ready as soon as the engine is made, while the caller does something
+    else; otherwise when something has to be rendered. One engine may compile many times.
 
     Args:
         processes: number of workers, 0 for one per usable CPU; a request may ask for another number.
@@ -49,6 +52,9 @@ class Engine:
         limits: bounds of sizes and counts.
         dependency_cache: where Kapitan dependencies of a fixed version are kept for all runs, such as
             `commodore.caches.dependency_cache()`; None fetches all of them anew.
+        result_cache: where results are kept for all runs, such as `commodore.caches.result_cache()`; None renders
+            everything.
+        shadow: how much of what is in the cache is rendered all the same and compared, from 0 to 1.
     """
 
     def __init__(
@@ -58,12 +64,18 @@ class Engine:
         announce: Announce,
         limits: Limits = DEFAULT_LIMITS,
         dependency_cache: Path | None = None,
+        result_cache: Path | None = None,
+        shadow: float = 0.0,
     ) -> None:
         self._processes = processes
         self._announce = announce
         self._limits = limits
         self._dependency_cache = dependency_cache
+        self._result_cache = result_cache
+        self._shadow = shadow
         self._pool = WorkerPool()
+        if result_cache is None or not result_cache.exists():
+            self._pool.get_ready()
 
     def __enter__(self) -> Self:
         return self
@@ -111,38 +123,65 @@ class Engine:
         """
         _check_outputs(batches)
         with ExitStack() as stagings:
-            runs = [self._begin(batch, stagings) for batch in batches]
+            runs, reuses = self._begin_all(batches, stagings)
             begun = [(run, batch.nodes) for run, batch in zip(runs, batches, strict=True) if isinstance(run, Run)]
             durations = {run.request.root: read_durations(run.request.root, self._limits) for run, _ in begun}
             rank = slowest_first(begun, durations)
             size = self._size(batches)
             schedule = Schedule(begun, rank, self._announce, size, self._limits)
-            self._pool.run(schedule.offer, schedule.done, keep=size)
+            if any(run.pending for run, _ in begun):
+                self._pool.run(schedule.offer, schedule.done, keep=size)
             outcomes = tuple(
-                _conclude(run, batch, schedule) if isinstance(run, Run) else BatchOutcome(error=run)
+                _conclude(run, batch, schedule, reuses[run.key]) if isinstance(run, Run) else BatchOutcome(error=run)
                 for run, batch in zip(runs, batches, strict=True)
             )
         for root, known in durations.items():
             _remember(root, known, outcomes, batches)
         return outcomes
 
-    def _begin(self, batch: Batch, stagings: ExitStack) -> Run | CommodoreError:
+    def _begin_all(
+        self, batches: Sequence[Batch], stagings: ExitStack
+    ) -> tuple[list[Run | CommodoreError], dict[str, Reuse]]:
+        """The batches' runs, each with what is left to render, and by run's key the results that are there already."""
+        finder = None
+        if self._result_cache is not None:
+            finder = ResultFinder(self._result_cache, self._dependency_cache, self._shadow, self._limits)
+        reuses: dict[str, Reuse] = {}
+        runs: list[Run | CommodoreError] = []
+        for batch in batches:
+            try:
+                run, reuse = self._begin(batch, stagings, finder)
+            except CommodoreError as error:
+                runs.append(error)
+            else:
+                runs.append(run)
+                reuses[run.key] = reuse
+        return runs, reuses
+
+    def _begin(self, batch: Batch, stagings: ExitStack, finder: ResultFinder | None) -> tuple[Run, Reuse]:
         root = batch.request.root
-        try:
-            _check(batch.jobs, batch.nodes)
-            with guard_disk(root):
-                staging = stagings.enter_context(Workspace(root).staging("compile"))
-                return Run(
-                    key=uuid.uuid4().hex,
-                    request=batch.request,
-                    targets=write_nodes(batch.nodes, staging / "nodes", self._limits) if batch.jobs else {},
-                    jobs={job.name: job for job in batch.jobs},
-                    staging=staging,
-                    limits=self._limits,
-                    dependency_cache=self._dependency_cache,
-                )
-        except CommodoreError as error:
-            return error
+        _check(batch.jobs, batch.nodes)
+        with guard_disk(root):
+            run = Run(
+                key=uuid.uuid4().hex,
+                request=batch.request,
+                targets={},
+                jobs={job.name: job for job in batch.jobs},
+                staging=stagings.enter_context(Workspace(root).staging("compile")),
+                limits=self._limits,
+                dependency_cache=self._dependency_cache,
+                pending=tuple(job.name for job in batch.jobs),
+            )
+            reuse = Reuse()
+            if finder is not None:
+                run, reuse = finder.find(run, batch.nodes)
+                reuse.unpack(run)
+                for name in reuse.hits:
+                    self._announce(StageAdvanced(COMPILE_STAGE, name))
+            if run.pending:
+                self._pool.get_ready()
+                run = replace(run, targets=write_nodes(batch.nodes, run.staging / "nodes", self._limits))
+            return run, reuse
 
     def _size(self, batches: Sequence[Batch]) -> int:
         asked = max((batch.request.processes for batch in batches), default=0)
@@ -179,19 +218,31 @@ def _remember(
         if batch.request.root == root and len(outcome.compiled) > 1
     ]
     if done:
-        write_durations(root, {**known, **{one.name: one.seconds for compiled in done for one in compiled}})
+        write_durations(
+            root, {**known, **{one.name: one.seconds for compiled in done for one in compiled if not one.reused}}
+        )
 
 
-def _conclude(run: Run, batch: Batch, schedule: Schedule) -> BatchOutcome:
+def _conclude(run: Run, batch: Batch, schedule: Schedule, reuse: Reuse) -> BatchOutcome:
     try:
         raise_all(schedule.errors(run))
+        raise_all(reuse.check(run))
         with guard_disk(run.request.root):
             publish(run)
     except CommodoreError as error:
         return BatchOutcome(error=error)
+    if run.request.replace_all:
+        for name, record in {**reuse.records(), **schedule.records(run)}.items():
+            reused = name in reuse.hits
+            write_record(run.request.root, name, run.jobs[name].component, record, reused=reused)
     seconds, compiled = schedule.seconds(run), run.request.output / "compiled"
     return BatchOutcome(
-        tuple(CompiledInstance(job.name, job.component, compiled / job.name, seconds[job.name]) for job in batch.jobs)
+        tuple(
+            CompiledInstance(
+                job.name, job.component, compiled / job.name, seconds.get(job.name, 0.0), job.name in reuse.hits
+            )
+            for job in batch.jobs
+        )
     )
 
 

@@ -16,6 +16,7 @@ from commodore.engine._confine import Confinement
 from commodore.engine._tasks import Run
 from commodore.engine.jsonnet_filter import run_jsonnet_filter
 from commodore.engine.model import InstanceJob
+from commodore.engine.reuse.reads import Reads
 from commodore.errors import CommodoreError, InputError, PolicyError, did_you_mean, raise_all
 from commodore.inventory import check_filter
 
@@ -121,8 +122,13 @@ def jsonnet_file(found: Filter, job: InstanceJob) -> Path:
     return job.directory / found.filter
 
 
-def run_filters(filters: tuple[Filter, ...], node: Mapping[str, Any], run: Run, instance: str) -> list[str]:
+def run_filters(
+    filters: tuple[Filter, ...], node: Mapping[str, Any], run: Run, instance: str, reads: Reads
+) -> list[str]:
     """Run an instance's filters one after another on what it has rendered. Returns what was skipped, as text.
+
+    Args:
+        reads: where to note what they read.
 
     Raises:
         CommodoreError: a filter failed; later ones did not run.
@@ -140,7 +146,9 @@ def run_filters(filters: tuple[Filter, ...], node: Mapping[str, Any], run: Run, 
                 helm_namespace.run(folder, found.arguments, confinement)
             else:
                 job = run.jobs[instance]
-                run_jsonnet_filter(jsonnet_file(found, job), folder, found.arguments, node, run, job, confinement)
+                run_jsonnet_filter(
+                    jsonnet_file(found, job), folder, found.arguments, node, run, job, confinement, reads
+                )
         except CommodoreError as error:
             raise error.about(str(found)) from error
     return notes

@@ -12,8 +12,10 @@ from typing import Any
 from commodore import manifests
 from commodore.engine._confine import Confinement
 from commodore.engine._jsonnet import Importer, JsonnetError, Natives, evaluate_file, read_text
+from commodore.engine._lazy_inventory import LazyInventory, NodeView
 from commodore.engine._tasks import Run
 from commodore.engine.model import InstanceJob
+from commodore.engine.reuse.reads import Reads
 from commodore.errors import InputError
 
 _PACKAGE = Path(__file__).resolve().parent.parent
@@ -27,6 +29,7 @@ def run_jsonnet_filter(
     run: Run,
     job: InstanceJob,
     confinement: Confinement,
+    reads: Reads,
 ) -> None:
     """Evaluate `file` and write `<folder>/<key>.yaml` for each field of its result.
 
@@ -38,9 +41,11 @@ def run_jsonnet_filter(
         PolicyError: a field's name leads out of the instance's output folder.
     """
     names = {"target": job.component, "component": job.component, "output_path": str(folder)}
-    importer = _importer(run, job)
+    importer = _importer(run, job, reads)
+    functions = {**natives(node, reads), **LazyInventory(NodeView(job.name, node), job.name, reads).natives()}
+    reads.jsonnet(str(file), file.read_bytes())
     try:
-        text = evaluate_file(str(file), importer=importer, natives=natives(node), ext_vars={**arguments, **names})
+        text = evaluate_file(str(file), importer=importer, natives=functions, ext_vars={**arguments, **names})
     except JsonnetError as error:
         raise InputError("CMD-ENG-047", error.message, locations=error.locations or (str(file),)) from error
     result = json.loads(text)
@@ -65,7 +70,7 @@ def search_paths(run: Run) -> tuple[Path, ...]:
     return run.request.filter_search_paths or (root, _PACKAGE, root / "vendor")
 
 
-def _importer(run: Run, job: InstanceJob) -> Importer:
+def _importer(run: Run, job: InstanceJob, reads: Reads) -> Importer:
     """Imports of filters. A folder of the wanted name is an error, an empty file counts as not found (spec c 10.3)."""
     rendered = run.workplace(job.name)
 
@@ -75,38 +80,46 @@ def _importer(run: Run, job: InstanceJob) -> Importer:
         for candidate in folders:
             path = Path(os.path.normpath(candidate / wanted))
             if path.exists():
-                content = read_text(path)
+                content = read_text(path, reads.jsonnet)
                 if content:
                     return str(path), content
+            reads.file(str(path))
         raise JsonnetError(f"cannot find the import {wanted!r} in {', '.join(map(str, folders))}")
 
     return find
 
 
-def natives(node: Mapping[str, Any]) -> Natives:
+def natives(node: Mapping[str, Any], reads: Reads) -> Natives:
     """The native functions of filters. Relative paths are relative to the current folder of the run."""
 
     def load(file: str) -> Any:
-        return _plain(manifests.load(_read(file), place=file), file)
+        return _plain(manifests.load(_read(file, reads), place=file), file)
 
     def load_all(file: str) -> Any:
-        return _plain(manifests.load_all(_read(file), place=file), file)
+        return _plain(manifests.load_all(_read(file, reads), place=file), file)
 
     def list_dir(folder: str, basename: bool = True) -> list[str]:
+        reads.tree(os.path.abspath(folder))
         names = sorted(name for name in os.listdir(folder) if os.path.isfile(os.path.join(folder, name)))
         return names if basename else [os.path.join(folder, name) for name in names]
+
+    def inventory() -> dict[str, Any]:
+        reads.everything({reads.instance: node})
+        return dict(node)
 
     return {
         "yaml_load": (("file",), load),
         "yaml_load_all": (("file",), load_all),
         "list_dir": (("dir", "basename"), list_dir),
-        "commodore_inventory": ((), lambda: dict(node)),
+        "commodore_inventory": ((), inventory),
     }
 
 
-def _read(file: str) -> bytes:
+def _read(file: str, reads: Reads) -> bytes:
     try:
-        return Path(file).read_bytes()
+        content = Path(file).read_bytes()
+        reads.file(os.path.abspath(file), content)
+        return content
     except OSError as error:
         raise JsonnetError(f"cannot read {file}: {error.strerror}") from error
 

@@ -64,12 +64,19 @@ class CompileRequest:
 
 @dataclass(frozen=True, slots=True)
 class CompiledInstance:
-    """An instance that is rendered and filtered. `directory` holds its files; `seconds` is the wall time it took."""
+    """An instance that is rendered and filtered.
+
+    Args:
+        directory: the folder with its files.
+        seconds: the wall time that rendering took; 0 if it was not needed.
+        reused: whether the result of an earlier run still held.
+    """
 
     name: str
     component: str
     directory: Path
     seconds: float
+    reused: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from commodore.settings.common import API, CLUSTER_FILE, FETCH_DEPENDENCIES, FORCE, PROCESSES, PROFILE
+from commodore.settings.common import API, CLUSTER_FILE, ENGINE, FETCH_DEPENDENCIES, FORCE, OFFLINE, PROFILE
 from commodore.settings.model import Setting
 
 DYNAMIC_FACTS = Setting(
@@ -23,6 +23,7 @@ CATALOG_COMPILE = (
         kind="switch",
         default=False,
     ),
+    OFFLINE,
     Setting("push", ("--push",), "Commit the catalog and push it.", kind="switch", default=False),
     Setting(
         "interactive",
@@ -69,7 +70,7 @@ CATALOG_COMPILE = (
     ),
     DYNAMIC_FACTS,
     FORCE,
-    PROCESSES,
+    *ENGINE,
     PROFILE,
 )
 

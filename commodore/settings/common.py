@@ -102,6 +102,14 @@ CLUSTER_FILE = Setting(
     kind="file",
     metavar="FILE",
 )
+OFFLINE = Setting(
+    "offline",
+    ("--offline",),
+    "Ask nobody: no API, no git server, no download. What earlier runs have fetched is compiled; never push.",
+    kind="switch",
+    default=False,
+    environment="COMMODORE_OFFLINE",
+)
 FETCH_DEPENDENCIES = Setting(
     "fetch_dependencies",
     ("--fetch-dependencies/--no-fetch-dependencies", " /-F"),
@@ -117,12 +125,31 @@ FORCE = Setting(
     kind="switch",
     default=False,
 )
-PROCESSES = Setting(
-    "processes",
-    ("--processes",),
-    "Worker processes that compile; 0 means one per usable CPU.",
-    kind="integer",
-    default=0,
+ENGINE = (
+    Setting(
+        "processes",
+        ("--processes",),
+        "Worker processes that compile; 0 means one per usable CPU.",
+        kind="integer",
+        default=0,
+    ),
+    Setting(
+        "no_cache",
+        ("--no-cache",),
+        "Render and fetch everything anew, and keep nothing of it for other runs.",
+        kind="switch",
+        default=False,
+        environment="COMMODORE_NO_CACHE",
+    ),
+    Setting(
+        "shadow",
+        ("--shadow",),
+        "Render this share of what is in the cache all the same, in percent, and fail if the results differ.",
+        kind="percent",
+        default=0,
+        environment="COMMODORE_SHADOW",
+        metavar="RATE",
+    ),
 )
 PROFILE = Setting(
     "profile",

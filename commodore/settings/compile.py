@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from commodore.settings.common import FETCH_DEPENDENCIES, FORCE, MADE_UP_FACTS, PROCESSES, PROFILE, VALUES
+from commodore.settings.common import ENGINE, FETCH_DEPENDENCIES, FORCE, MADE_UP_FACTS, PROFILE, VALUES
 from commodore.settings.model import Setting
 
 COMPONENT_COMPILE = (
@@ -33,7 +33,7 @@ COMPONENT_COMPILE = (
         "Name of the component; by default its folder's name without 'component-'.",
         metavar="NAME",
     ),
-    PROCESSES,
+    *ENGINE,
     PROFILE,
 )
 PACKAGE_COMPILE = (
@@ -62,7 +62,7 @@ PACKAGE_COMPILE = (
         kind="path",
         metavar="PATH",
     ),
-    PROCESSES,
+    *ENGINE,
     PROFILE,
 )
 TEST_CASES = (
@@ -112,7 +112,7 @@ COMPONENT_TEST = (
         "Name of the component; by default its folder's name without 'component-'.",
         metavar="NAME",
     ),
-    PROCESSES,
+    *ENGINE,
     PROFILE,
 )
-PACKAGE_TEST = (*TEST_CASES, *MADE_UP_FACTS, PROCESSES, PROFILE)
+PACKAGE_TEST = (*TEST_CASES, *MADE_UP_FACTS, *ENGINE, PROFILE)

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
 
-Kind = Literal["text", "switch", "count", "integer", "seconds", "path", "folder", "file", "choice"]
+Kind = Literal["text", "switch", "count", "integer", "percent", "seconds", "path", "folder", "file", "choice"]
 Source = Literal["command line", "environment", "default"]
 
 ENVIRONMENT_PREFIX = "COMMODORE"

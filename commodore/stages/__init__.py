@@ -4,7 +4,7 @@ from commodore.stages.bundling import bundle_libraries, bundle_one
 from commodore.stages.checkouts import Components, Dependency, Fetcher
 from commodore.stages.checks import check_classes, check_inventory, link_libraries
 from commodore.stages.cleaning import clean
-from commodore.stages.compiling import CompileOptions, compile_instances, standalone_request
+from commodore.stages.compiling import CompileOptions, compile_instances, open_engine, standalone_request
 from commodore.stages.components import fetch_components, interpreter, kustomize_wrapper, write_hierarchy
 from commodore.stages.configuration import (
     Configuration,
@@ -12,8 +12,16 @@ from commodore.stages.configuration import (
     fetch_configuration,
     open_configuration,
 )
+from commodore.stages.last_run import (
+    check_same_cluster,
+    recall_cluster,
+    recall_remotes,
+    remember_cluster,
+    remember_remotes,
+)
 from commodore.stages.packages import fetch_packages
 from commodore.stages.publishing import assemble_manifests, describe_compile, write_references
+from commodore.stages.rendering import render_inventory, render_node
 
 __all__ = [
     "CompileOptions",
@@ -27,6 +35,7 @@ __all__ = [
     "bundle_one",
     "check_classes",
     "check_inventory",
+    "check_same_cluster",
     "clean",
     "compile_instances",
     "describe_compile",
@@ -37,6 +46,13 @@ __all__ = [
     "kustomize_wrapper",
     "link_libraries",
     "open_configuration",
+    "open_engine",
+    "recall_cluster",
+    "recall_remotes",
+    "remember_cluster",
+    "remember_remotes",
+    "render_inventory",
+    "render_node",
     "standalone_request",
     "write_hierarchy",
     "write_references",

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
+from commodore.caches import dependency_cache, result_cache
 from commodore.engine import Batch, CompiledInstance, CompileRequest, Engine, InstanceJob
 from commodore.events import Announce, stage
 from commodore.inventory import Inventory
@@ -17,13 +18,33 @@ from commodore.workspace import Workspace
 
 @dataclass(frozen=True, slots=True)
 class CompileOptions:
-    """How to compile: whether to fetch Kapitan dependencies, in how many processes (0: one per CPU), how much to
-    say.
+    """How to compile.
+
+    Args:
+        fetch: whether to fetch Kapitan dependencies.
+        processes: number of workers, 0 for one per CPU.
+        verbose: announce what Kapitan logs.
+        cached: use the caches of dependencies and results.
+        shadow: the share of cached results to render all the same and compare, in percent.
     """
 
     fetch: bool = True
     processes: int = 0
     verbose: bool = False
+    cached: bool = True
+    shadow: int = 0
+
+
+def open_engine(options: CompileOptions, announce: Announce, limits: Limits) -> Engine:
+    """The engine of a command, to be left as a context manager."""
+    return Engine(
+        processes=options.processes,
+        announce=announce,
+        limits=limits,
+        dependency_cache=dependency_cache() if options.cached else None,
+        result_cache=result_cache() if options.cached else None,
+        shadow=options.shadow / 100,
+    )
 
 
 def compile_instances(

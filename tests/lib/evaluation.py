@@ -12,6 +12,10 @@ from typing import Any
 import _gojsonnet
 import yaml
 
+from commodore.engine._lazy_inventory import LazyInventory, NodeView
+from commodore.engine.reuse.places import Places
+from commodore.engine.reuse.reads import Reads
+
 HERE = Path(__file__).resolve().parent
 PACKAGE = HERE.parents[1] / "commodore"
 # What expressions can use, see prelude.libsonnet.
@@ -41,6 +45,7 @@ def compile_natives(root: Path, inventory: Mapping[str, Any]) -> Natives:
         return path
 
     return {
+        **lazy_natives(inventory),
         "inventory": (("target", "inv_path"), lambda _target, _path: inventory),
         "yaml_load": (("name",), lambda name: json.dumps(yaml.safe_load(find(name).read_text()))),
         "yaml_load_stream": (("name",), lambda name: json.dumps(list(yaml.safe_load_all(find(name).read_text())))),
@@ -48,9 +53,16 @@ def compile_natives(root: Path, inventory: Mapping[str, Any]) -> Natives:
     }
 
 
+def lazy_natives(inventory: Mapping[str, Any]) -> Natives:
+    """Those behind the inventory that is read field by field."""
+    reads = Reads("inst", Places({}, ()), None)
+    return LazyInventory(NodeView("inst", inventory), "inst", reads).natives()
+
+
 def filter_natives(inventory: Mapping[str, Any]) -> Natives:
     """The natives of postprocessing filters (spec c 10.3)."""
     return {
+        **lazy_natives(inventory),
         "commodore_inventory": ((), lambda: inventory),
         "yaml_load": (("file",), lambda file: yaml.safe_load(Path(file).read_text())),
         "yaml_load_all": (("file",), lambda file: list(yaml.safe_load_all(Path(file).read_text()))),

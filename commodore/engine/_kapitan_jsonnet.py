@@ -1,0 +1,127 @@
+"""What Jsonnet files read while Kapitan compiles them: imports, native functions, the inventory. Runs in workers only.
+
+Imports are searched as Kapitan does; files are read once and YAML quickly; all that is read is noted.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import kapitan
+from kapitan import resources
+
+from commodore import manifests
+from commodore.engine import _jsonnet, _lazy_inventory
+from commodore.engine._kapitan_work import SearchPaths, current
+
+_PACKAGE = os.path.dirname(kapitan.__file__)
+_LIBRARY = os.path.join(_PACKAGE, "lib", "kapitan.libjsonnet")
+
+# Native functions whose result depends on their arguments alone.
+_PURE = ("yaml_dump", "yaml_dump_stream", "sha256_string", "gzip_b64", "jsonschema_validate")
+
+
+def _find_yaml(search: SearchPaths, name: str) -> str:
+    if not name.endswith((".yml", ".yaml")):
+        raise FileNotFoundError(f"{name!r} does not end in .yml or .yaml")
+    for folder in search.for_name(name):
+        path = os.path.join(folder, name)
+        current().reads.file(path)
+        if os.path.exists(path):
+            return path
+    raise FileNotFoundError(f"there is no file {name!r} in the search paths")
+
+
+def _yaml_load(search: SearchPaths, name: str) -> str:
+    path = _find_yaml(search, name)
+    return json.dumps(manifests.load(Path(path).read_bytes(), place=path))
+
+
+def _yaml_load_stream(search: SearchPaths, name: str) -> str:
+    path = _find_yaml(search, name)
+    return json.dumps(manifests.load_all(Path(path).read_bytes(), place=path))
+
+
+def evaluate(path: str, *, import_callback: Any, native_callbacks: Any, ext_vars: Any) -> str:
+    _jsonnet.read_text(Path(path), current().reads.jsonnet)
+    return _jsonnet.evaluate_file(path, importer=import_callback, natives=native_callbacks, ext_vars=ext_vars)
+
+
+def native_functions(search: SearchPaths) -> dict[str, Any]:
+    """Kapitan's native functions, of which some read faster or find `compiled/` where this run has put it. All that
+    read note what they read.
+    """
+    work = current()
+    inventory, reads = work.inventory, work.reads
+
+    def with_search(function: Callable[..., Any], note: Callable[[str], None]) -> Callable[..., Any]:
+        def call(name: str, *arguments: Any) -> Any:
+            folders = search.for_name(name)
+            for folder in folders:
+                note(os.path.join(folder, name))
+            return function(folders, name, *arguments)
+
+        return call
+
+    def sorted_list(folders: list[str], name: str) -> list[str]:
+        return sorted(resources.dir_files_list(folders, name))
+
+    def render_template(folders: list[str], name: str, context: str) -> Any:
+        reads.refuse(f"the Jinja2 template {name}")
+        return resources.jinja2_render_file(folders, name, context)
+
+    def read_inventory(target: str | None, _path: str | None) -> Any:
+        if target:
+            reads.value(target, inventory.node(target))
+            reads.settings(target)
+            return inventory.view(target)
+        reads.everything({name: inventory.node(name) for name in inventory.names()})
+        return inventory.inventory
+
+    def refused(name: str, function: tuple[Any, Callable[..., Any]]) -> tuple[Any, Callable[..., Any]]:
+        def call(*arguments: Any) -> Any:
+            reads.refuse(f"the function {name} of Kapitan")
+            return function[1](*arguments)
+
+        return function[0], call
+
+    known = resources.resource_callbacks(search)
+    ours = {
+        **_lazy_inventory.LazyInventory(inventory, work.instance, reads).natives(),
+        "inventory": (("target", "inv_path"), read_inventory),
+        "yaml_load": (("name",), lambda name: _yaml_load(search, name)),
+        "yaml_load_stream": (("name",), lambda name: _yaml_load_stream(search, name)),
+        "file_read": (("name",), with_search(resources.read_file, reads.file)),
+        "file_exists": (("name",), with_search(resources.file_exists, reads.kind)),
+        "dir_files_list": (("name",), with_search(sorted_list, reads.tree)),
+        "dir_files_read": (("name",), with_search(resources.dir_files_read, reads.tree)),
+        "jinja2_render_file": (("name", "ctx"), with_search(render_template, reads.file)),
+    }
+    others = {
+        name: function if name in _PURE else refused(name, function)
+        for name, function in known.items()
+        if name not in ours
+    }
+    return {**others, **ours}
+
+
+def search_import(folder: str, wanted: str, search: SearchPaths) -> tuple[str, bytes]:
+    """The file of an import: beside the importing file, in Kapitan's package, in the search paths (spec c 8.7)."""
+    imported, reads = current().imported, current().reads
+    for candidate_folder in (folder, _PACKAGE, *search.for_name(wanted)):
+        path = os.path.normpath(os.path.join(candidate_folder, wanted))
+        if path in imported:
+            return path, imported[path]
+        if os.path.exists(path):
+            content = _jsonnet.read_text(Path(path), reads.jsonnet)
+            if path == _LIBRARY:
+                content = _lazy_inventory.override(content)
+            if not path.startswith(search.workplace):  # what this run renders may still change
+                imported[path] = content
+            return path, content
+        reads.file(path)
+    raise _jsonnet.JsonnetError(f"cannot find the import {wanted!r}")

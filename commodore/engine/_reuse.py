@@ -1,0 +1,118 @@
+"""Results of earlier runs in one call of `Engine.compile_batches`: found, unpacked, checked by rendering again."""
+
+from __future__ import annotations
+
+import os
+import random
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+from commodore.engine._dependency_cache import DependencyCache
+from commodore.engine._tasks import Record, Run
+from commodore.engine.reuse.lookup import Hit, Lookup
+from commodore.engine.reuse.reads import Key
+from commodore.engine.reuse.sources import Downloads, Sources, cache_key, source_keys
+from commodore.engine.reuse.store import ResultStore, read_folder, write_folder
+from commodore.errors import InternalError
+from commodore.limits import Limits
+from commodore.workspace import write_atomically
+
+
+@dataclass(frozen=True, slots=True)
+class Reuse:
+    """What is known of a run before anything is rendered.
+
+    Args:
+        hits: the results that still hold and are used.
+        shadowed: those that hold, but are rendered all the same, to see that both are equal.
+    """
+
+    hits: Mapping[str, Hit] = field(default_factory=dict)
+    shadowed: Mapping[str, Hit] = field(default_factory=dict)
+
+    def unpack(self, run: Run) -> None:
+        """Put the files where rendering would have put them."""
+        for name, hit in self.hits.items():
+            write_folder(hit.result, run.rendered(name))
+
+    def records(self) -> dict[str, Record]:
+        """What was read when the results were made."""
+        return {name: Record(dict(zip(hit.keys, hit.digests, strict=True))) for name, hit in self.hits.items()}
+
+    def check(self, run: Run) -> list[InternalError]:
+        """How the shadowed instances differ from what was kept. What is wrong is not kept any longer."""
+        errors = []
+        for name, hit in self.shadowed.items():
+            fresh = read_folder(run.rendered(name))
+            files = hit.result.differences(fresh) if fresh is not None else []
+            if files:
+                if run.result_cache is not None:
+                    ResultStore(run.result_cache, run.limits).forget(hit.subject, hit.shape, hit.digests)
+                listed = ", ".join(files)
+                errors.append(
+                    InternalError(
+                        "CMD-ENG-052",
+                        f"instance {name!r}: rendering it again gives something else than the cache: {listed}",
+                        hint="a chart that makes random values does that; if this instance has none, report it",
+                    )
+                )
+        return errors
+
+
+class ResultFinder:
+    """Looks for results in one call of `Engine.compile_batches`.
+
+    Args:
+        cache: where results are kept.
+        dependency_cache: where downloads are kept.
+        shadow: how much of what is found is rendered all the same, from 0 to 1.
+    """
+
+    def __init__(self, cache: Path, dependency_cache: Path | None, shadow: float, limits: Limits) -> None:
+        self._cache = cache
+        self._dependency_cache = dependency_cache
+        self._limits = limits
+        self._shadow = shadow
+        self._lookup = Lookup(
+            ResultStore(cache, limits), Sources(dependency_cache, limits), cache / "programs.json", limits
+        )
+
+    def _is_restored(self, run: Run, node: Mapping[str, Any]) -> bool:
+        """Whether an instance's dependencies lie where rendering would have put them: what is missing comes from the
+        cache. Other instances, and a later run without fetching, may read them.
+        """
+        settings = node["parameters"].get("kapitan") or {}
+        entries = settings.get("dependencies") or []
+        for key, entry in zip(source_keys(node) or [], entries, strict=True):
+            output = Path(os.path.normpath(run.request.output / str(entry["output_path"])))
+            identity = self._lookup.sources.digest(key)
+            if output.exists():
+                continue
+            if identity is None or not self._restore(key, identity, output):
+                return False
+        return True
+
+    def _restore(self, key: Key, identity: str, output: Path) -> bool:
+        if self._dependency_cache is None:
+            return False
+        if key[1] == "http":
+            found = Downloads(self._dependency_cache, self._limits).find(key[2], identity)
+            if found is not None:
+                write_atomically(output, found[0])
+            return found is not None
+        entry = cache_key(key, identity)
+        return entry is not None and DependencyCache(self._dependency_cache, self._limits).copy(entry, output)
+
+    def find(self, run: Run, nodes: Mapping[str, Mapping[str, Any]]) -> tuple[Run, Reuse]:
+        """The run with what is left to render, and the results that were found."""
+        found, subjects = self._lookup.find(run, nodes)
+        if run.request.fetch:
+            found = {name: hit for name, hit in found.items() if self._is_restored(run, nodes[name])}
+        shadowed = {name: hit for name, hit in found.items() if random.random() < self._shadow}  # noqa: S311 - a sample
+        hits = {name: hit for name, hit in found.items() if name not in shadowed}
+        sources = {key: digest for key, digest in self._lookup.sources.known.items() if digest is not None}
+        pending = tuple(name for name in run.jobs if name not in hits)
+        run = replace(run, result_cache=self._cache, pending=pending, subjects=subjects, sources=sources)
+        return run, Reuse(hits, shadowed)

@@ -1,0 +1,166 @@
+"""Paths that mean the same in every working directory, and what lies there, as digests."""
+
+from __future__ import annotations
+
+import glob
+import hashlib
+import marshal
+import os
+import stat
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from commodore.engine._tasks import Run
+
+MISSING = "missing"
+FOLDER = "folder"
+UNREADABLE = "unreadable"
+_ABSENT = "absent"
+
+
+class Places:
+    """Names paths by what they lie in, so that a record of what was read holds in another working directory, too.
+
+    Args:
+        roots: folders by name; the longest that holds a path names it.
+        own: folders whose files belong to the run or to the installation: reading them needs no record.
+    """
+
+    def __init__(self, roots: Mapping[str, Path], own: Iterable[Path]) -> None:
+        found = [(name, os.path.normpath(path)) for name, path in roots.items()]
+        self._roots = sorted(found, key=lambda root: (-len(root[1]), root[0]))
+        self._by_name = dict(found)
+        self.root = self._by_name.get("root", "")
+        self._own = tuple(os.path.normpath(path) for path in own)
+
+    @classmethod
+    def of(cls, run: Run, instance: str, installed: Sequence[Path]) -> Places:
+        """The places of an instance: its component, the output folder, the references, the working directory."""
+        request = run.request
+        roots = {
+            "component": run.jobs[instance].directory,
+            "refs": request.refs,
+            "output": request.output,
+            "root": request.root,
+            "directory": request.directory or request.root,
+        }
+        return cls(roots, (run.workplace(instance), *installed))
+
+    def name(self, path: str | os.PathLike[str]) -> str | None:
+        """The name of an absolute path; None for one that needs no record."""
+        path = os.path.normpath(path)
+        if any(_within(path, folder) for folder in self._own):
+            return None
+        for name, folder in self._roots:
+            if _within(path, folder):
+                return f"{name}:{path[len(folder) :].lstrip(os.sep)}"
+        return f":{path}"
+
+    def path(self, name: str) -> str:
+        """The path of a name."""
+        root, _, rest = name.partition(":")
+        return os.path.join(self._by_name[root], rest) if root else rest
+
+    def portable(self, text: str) -> str:
+        """A text with the folders in it replaced by their names."""
+        for folder in self._own:
+            text = text.replace(folder, "<own>")
+        for name, folder in self._roots:
+            text = text.replace(folder, f"<{name}>")
+        return text
+
+
+def _within(path: str, folder: str) -> bool:
+    return path == folder or path.startswith(folder if folder.endswith(os.sep) else folder + os.sep)
+
+
+def value_digest(value: Any) -> str:
+    """The digest of plain data. The order of keys counts, and so does the type of a number."""
+    return hashlib.sha256(marshal.dumps(value, 2)).hexdigest()
+
+
+def value_at(node: Mapping[str, Any], path: Sequence[str]) -> str:
+    """The digest of what a node has at a path of keys, or that it has nothing there."""
+    value: Any = node
+    for key in path:
+        if not isinstance(value, dict) or key not in value:
+            return _ABSENT
+        value = value[key]
+    return value_digest(value)
+
+
+def names_at(node: Mapping[str, Any], path: Sequence[str]) -> str:
+    """The digest of the keys of the map that a node has at a path; of its type if it is no map."""
+    value: Any = node
+    for key in path:
+        if not isinstance(value, dict) or key not in value:
+            return _ABSENT
+        value = value[key]
+    return value_digest(sorted(map(str, value)) if isinstance(value, dict) else type(value).__name__)
+
+
+def kind_of(path: str) -> str:
+    """Whether a file or a folder is there."""
+    if os.path.isdir(path):
+        return FOLDER
+    return "file" if os.path.lexists(path) else MISSING
+
+
+def file_digest(path: str) -> str:
+    """The digest of a file's content, or what is there instead."""
+    try:
+        with open(path, "rb") as file:
+            return hashlib.sha256(file.read()).hexdigest()
+    except IsADirectoryError:
+        return FOLDER
+    except (FileNotFoundError, NotADirectoryError):
+        return MISSING
+    except OSError:
+        return UNREADABLE
+
+
+def matches(pattern: str, unless: Callable[[str], bool]) -> list[str]:
+    """The paths that a pattern names, sorted, without those that are left out."""
+    return sorted(hit for hit in glob.glob(pattern) if not unless(hit))
+
+
+def tree_digest(path: str, unless: Callable[[str], bool] = lambda _: False) -> str:
+    """The digest of a folder with everything in it: names, kinds, modes, contents, targets of links.
+
+    Args:
+        unless: says of a path that it is left out.
+    """
+    if not os.path.isdir(path):
+        return file_digest(path)
+    found = hashlib.sha256()
+    try:
+        _add_tree(found, path, "", unless, frozenset({os.path.realpath(path)}))
+    except OSError:
+        return UNREADABLE
+    return found.hexdigest()
+
+
+def _add_tree(found: Any, folder: str, name: str, unless: Callable[[str], bool], inside: frozenset[str]) -> None:
+    """Links are followed, but not to where we are already."""
+    for child in sorted(os.listdir(folder)):
+        path, inner = os.path.join(folder, child), f"{name}/{child}"
+        if unless(path) or child == ".git":
+            continue
+        status = os.lstat(path)
+        if stat.S_ISLNK(status.st_mode):
+            _add(found, "link", inner, os.readlink(path))
+            status = os.stat(path)
+        if stat.S_ISDIR(status.st_mode):
+            _add(found, "folder", inner)
+            real = os.path.realpath(path)
+            if real not in inside:
+                _add_tree(found, path, inner, unless, inside | {real})
+        elif stat.S_ISREG(status.st_mode):
+            _add(found, "file", inner, f"{status.st_mode & 0o111:o}", file_digest(path))
+        else:
+            raise OSError(f"{path} is neither a file nor a folder")
+
+
+def _add(found: Any, *parts: str) -> None:
+    found.update(("\0".join(parts) + "\0\n").encode("utf-8", "surrogateescape"))

@@ -1,0 +1,107 @@
+"""Which program is called: the identity of helm, kustomize or kubectl, as part of what a result depends on."""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import json
+import os
+import shutil
+import subprocess
+from collections.abc import Mapping
+from pathlib import Path
+
+from commodore.errors import EnvironmentFault
+from commodore.limits import Limits
+from commodore.workspace import write_atomically
+
+_VERSION = {"helm": ["version"], "kustomize": ["version"], "kubectl": ["version", "--client"]}
+_SCRIPT = b"#!"
+
+
+class Programs:
+    """Tells the identity of programs: the digest of the file, and what a mere starter says of its version.
+
+    Args:
+        environment: where programs are looked up, as those who call them do.
+        memory: a file that remembers digests by size and times, None for none.
+    """
+
+    def __init__(self, environment: Mapping[str, str], memory: Path | None, limits: Limits) -> None:
+        self._path = environment.get("PATH", os.defpath)
+        self._memory = memory
+        self._limits = limits
+        self._known: dict[str, str] = {}
+        self._remembered: dict[str, str] | None = None
+
+    def digest(self, name: str) -> str:
+        """The identity of a program, given by name or path; the word `missing` if there is none."""
+        if name not in self._known:
+            self._known[name] = self._identity(name)
+        return self._known[name]
+
+    def builder(self) -> str:
+        """The name of the program that builds kustomizations, as the wrapper chooses it."""
+        path = self._path + ":/opt/homebrew/bin"
+        return "kustomize" if shutil.which("kustomize", path=path) else "kubectl"
+
+    def _identity(self, name: str) -> str:
+        found = shutil.which(name, path=self._path + ":/opt/homebrew/bin")
+        if found is None:
+            return "missing"
+        real = os.path.realpath(found)
+        tool = next((tool for tool in _VERSION if os.path.basename(found).startswith(tool)), "")
+        digest, is_script = self._content(real)
+        if is_script or not os.path.basename(real).startswith(tool or os.path.basename(found)):
+            digest += " " + self._version(found, tool)  # it may start this program today and another one tomorrow
+        return digest
+
+    def _content(self, path: str) -> tuple[str, bool]:
+        try:
+            status = os.stat(path)
+            with open(path, "rb") as file:
+                is_script = file.read(2) == _SCRIPT
+        except OSError as error:
+            return f"unreadable {error.errno}", False
+        stamp = f"{path} {status.st_ino} {status.st_size} {status.st_mtime_ns} {status.st_ctime_ns}"
+        remembered = self._recall()
+        if stamp not in remembered:
+            with contextlib.suppress(OSError), open(path, "rb") as file:
+                remembered[stamp] = hashlib.file_digest(file, "sha256").hexdigest()
+            self._remember(remembered)
+        return remembered.get(stamp, "unreadable"), is_script
+
+    def _version(self, path: str, tool: str) -> str:
+        try:
+            done = subprocess.run(
+                [path, *_VERSION.get(tool, ["--version"])],
+                stdin=subprocess.DEVNULL,
+                capture_output=True,
+                timeout=self._limits.tool_timeout,
+            )
+        except (OSError, subprocess.TimeoutExpired):
+            return "unknown"
+        return hashlib.sha256(done.stdout + done.stderr).hexdigest()
+
+    def _recall(self) -> dict[str, str]:
+        if self._remembered is None:
+            self._remembered = {}
+            if self._memory is not None:
+                with contextlib.suppress(OSError, ValueError, AttributeError):
+                    found = json.loads(self._memory.read_bytes())
+                    self._remembered = {str(stamp): str(digest) for stamp, digest in found.items()}
+        return self._remembered
+
+    def _remember(self, remembered: dict[str, str]) -> None:
+        if self._memory is not None:
+            with contextlib.suppress(OSError, EnvironmentFault):
+                newest = dict(list(remembered.items())[-self._limits.remembered_programs :])
+                write_atomically(self._memory, json.dumps(newest).encode())
+
+
+def tool_digest(name: str, programs: Programs) -> str:
+    """The identity of a program that a result depends on; `kustomize` is what the wrapper takes for it."""
+    if name != "kustomize":
+        return programs.digest(name)
+    builder = programs.builder()
+    return f"{builder} {programs.digest(builder)}"

@@ -1,0 +1,223 @@
+"""What an instance reads while it is rendered: the record that says later whether its result still holds."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from commodore.engine.reuse.escapes import Escapes, find_escapes
+from commodore.engine.reuse.places import (
+    FOLDER,
+    MISSING,
+    Places,
+    file_digest,
+    kind_of,
+    matches,
+    names_at,
+    tree_digest,
+    value_at,
+    value_digest,
+)
+from commodore.engine.reuse.programs import Programs, tool_digest
+
+Key = tuple[str, ...]
+"""One thing that was read: what kind of thing, and which one."""
+
+
+class Reads:
+    """Collects what one instance reads, each thing with the digest of what was found there.
+
+    Args:
+        instance: whose reads these are.
+        places: how paths are named.
+        programs: the identities of programs; None if nothing is to be kept, so that nobody is asked for a version.
+    """
+
+    def __init__(self, instance: str, places: Places, programs: Programs | None) -> None:
+        self.instance = instance
+        self.places = places
+        self.programs = programs
+        self.found: dict[Key, str] = {}
+        self.refusal = ""
+        self._escapes = Escapes()
+        self._seen: dict[str, Escapes] = {}
+        self._touched: dict[tuple[str, str], Mapping[str, Any]] = {}
+        self._written: set[str] = set()
+        self._fetched: tuple[str, ...] = ()
+
+    def refuse(self, reason: str) -> None:
+        """The result depends on something that cannot be observed: it is not kept."""
+        self.refusal = self.refusal or reason
+
+    def note(self, key: Key, digest: str) -> None:
+        """Something was read, and this is what was found."""
+        if self.found.setdefault(key, digest) != digest:
+            self.refuse(f"{' '.join(key)} changed while it was read")
+
+    def program(self, name: str) -> None:
+        """A program was run."""
+        self.note(("tool", name), tool_digest(name, self.programs) if self.programs is not None else "")
+
+    # Parameters
+
+    def value(self, target: str, node: Mapping[str, Any], *path: str) -> None:
+        """What a target's node has at a path was read."""
+        self.note(("value", target, *path), value_at(node, path))
+
+    def names(self, target: str, node: Mapping[str, Any], *path: str) -> None:
+        """Which keys there are was read."""
+        self.note(("names", target, *path), names_at(node, path))
+
+    def settings(self, target: str) -> None:
+        """A template has read how a target is compiled, which tells it where the working directory is."""
+        self.note(("root",), str(self.places.root))
+        if target != self.instance:
+            self.refuse(f"a template reads how {target} is compiled")
+
+    def everything(self, nodes: Mapping[str, Mapping[str, Any]]) -> None:
+        """All targets with all parameters were read."""
+        self.targets(list(nodes))
+        for name in nodes:
+            self.value(name, nodes[name])
+            if name != self.instance:
+                self.settings(name)
+
+    def targets(self, names: Sequence[str]) -> None:
+        """Which targets there are was read."""
+        self.note(("targets",), value_digest(sorted(names)))
+
+    def touched(self, target: str, node: Mapping[str, Any], key: str) -> None:
+        """A target's parameters (no key) or the fields of one were handed out: their names count if a template can see
+        them.
+        """
+        self._touched[target, key] = node
+
+    def jsonnet(self, path: str, text: bytes) -> None:
+        """A Jsonnet file takes part."""
+        self.file(path, text)
+        if path not in self._seen and self.places.name(path) is not None:
+            self._seen[path] = find_escapes(text)
+            self._escapes |= self._seen[path]
+
+    # Files
+
+    def written(self, path: str) -> None:
+        """The instance made this file itself, or everything in this folder."""
+        path = os.path.normpath(path)
+        if self.places.name(path) is not None:
+            self._written.add(path)
+
+    def fetched(self, outputs: Iterable[str]) -> None:
+        """What lies here comes from dependencies, which are noted apart."""
+        self._fetched = tuple(map(os.path.normpath, outputs))
+
+    def file(self, path: str, content: bytes | None = None) -> None:
+        """A file was read, or looked for."""
+        name = self._name(path)
+        if name is not None:
+            digest = file_digest(path) if content is None else hashlib.sha256(content).hexdigest()
+            self.note(("file", name), digest)
+
+    def kind(self, path: str) -> None:
+        """Somebody asked whether there is such a file or folder."""
+        name = self._name(path)
+        if name is not None:
+            self.note(("kind", name), kind_of(path))
+
+    def pattern(self, pattern: str) -> None:
+        """The files that a pattern names were asked for."""
+        name = self.places.name(pattern)
+        if name is not None:
+            self.note(
+                ("glob", name, *self._excluded(os.path.dirname(pattern))),
+                self.hits(matches(pattern, self._is_ours)),
+            )
+
+    def tree(self, path: str) -> None:
+        """A folder with all that is in it was read."""
+        name = self._name(path)
+        if name is not None:
+            self.note(("tree", name, *self._excluded(path)), tree_digest(path, self._is_ours))
+
+    def hits(self, paths: Iterable[str]) -> str:
+        """The digest of what a pattern names."""
+        return value_digest([self.places.name(path) for path in paths])
+
+    def _name(self, path: str) -> str | None:
+        """The name of a path that needs a record."""
+        path = os.path.normpath(path)
+        return None if self._is_ours(path) else self.places.name(path)
+
+    def wrote(self, path: str) -> bool:
+        """Whether the instance made a file itself."""
+        return any(path == one or path.startswith(one + os.sep) for one in self._written)
+
+    def _is_ours(self, path: str) -> bool:
+        """Whether the instance wrote a file, or has fetched it."""
+        return self.wrote(path) or any(path == one or path.startswith(one + os.sep) for one in self._fetched)
+
+    def _excluded(self, folder: str) -> list[str]:
+        """What a later look at a folder leaves out, by name."""
+        inside = os.path.normpath(folder) + os.sep
+        found = {self.places.name(path) for path in (*self._written, *self._fetched) if path.startswith(inside)}
+        return sorted(name for name in found if name is not None)
+
+    # The end
+
+    def conclude(self) -> dict[Key, str]:
+        """Everything that was read, with the names that templates could see."""
+        for (target, key), node in self._touched.items():
+            if key and (self._escapes.everything or self._escapes.any_key or key in self._escapes.keys):
+                self.names(target, node, "parameters", key)
+            elif not key and self._escapes.everything:
+                self.names(target, node, "parameters")
+        return dict(self.found)
+
+
+class Observer:
+    """Looks at the same things later: gives today's digest of what was once read.
+
+    Args:
+        places: how paths are named today.
+        nodes: the rendered inventory of today.
+        memory: digests of files by path, shared by the observers of one run.
+    """
+
+    def __init__(self, places: Places, nodes: Mapping[str, Mapping[str, Any]], memory: dict[tuple[str, ...], str]):
+        self._places = places
+        self._nodes = nodes
+        self._memory = memory
+
+    def digest(self, key: Key) -> str | None:
+        """What is there now; None for a kind of thing that is not known here."""
+        kind, *rest = key
+        if kind in ("value", "names"):
+            node = self._nodes.get(rest[0])
+            look = value_at if kind == "value" else names_at
+            return look(node, rest[1:]) if node is not None else MISSING
+        if kind == "targets":
+            return value_digest(sorted(self._nodes))
+        if kind in ("file", "kind", "glob", "tree"):
+            path = self._places.path(rest[0])
+            known = (kind, path, *rest[1:])
+            if known not in self._memory:
+                self._memory[known] = self._look(kind, path, tuple(map(self._places.path, rest[1:])))
+            return self._memory[known]
+        return None
+
+    def _look(self, kind: str, path: str, excluded: tuple[str, ...]) -> str:
+        def unless(found: str) -> bool:
+            return any(found == one or found.startswith(one + os.sep) for one in excluded)
+
+        if kind == "file":
+            return file_digest(path)
+        if kind == "kind":
+            return kind_of(path)
+        if kind == "tree":
+            return tree_digest(path, unless)
+        return value_digest([self._places.name(hit) for hit in matches(path, unless)])
+
+
+__all__ = ["FOLDER", "MISSING", "Key", "Observer", "Reads"]

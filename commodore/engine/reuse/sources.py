@@ -1,0 +1,237 @@
+"""What a source of files is today, without fetching more than needed: the commit of a ref, the digest of a download.
+
+A chart of an exact version and a commit are what they are and ask nobody. A branch or tag costs one `git ls-remote`, a
+file on a web server one conditional request; its last answer is kept.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import json
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
+
+from commodore import git
+from commodore.engine._dependency_cache import CacheKey, chart_key, commit_key
+from commodore.engine.reuse.reads import Key
+from commodore.errors import CommodoreError
+from commodore.limits import Limits
+from commodore.workspace import write_atomically
+
+FULL_COMMIT = re.compile(r"[0-9a-f]{40}|[0-9a-f]{64}")
+NO_REF = "\0default"
+
+
+def source_keys(node: Mapping[str, Any]) -> list[Key] | None:
+    """What an instance's Kapitan dependencies come from, one key for each; None if one cannot be observed.
+
+    Args:
+        node: the instance's rendered node, not validated.
+    """
+    settings = node["parameters"].get("kapitan")
+    entries = settings.get("dependencies") if isinstance(settings, dict) else None
+    keys: list[Key] = []
+    for entry in entries if isinstance(entries, list) else []:
+        key = _key(entry) if isinstance(entry, dict) else None
+        if key is None:
+            return None
+        keys.append(key)
+    return keys
+
+
+def _key(entry: Mapping[str, Any]) -> Key | None:
+    source = entry.get("source")
+    if not isinstance(source, str) or "?" in source or "#" in source or git.redact(source) != source:
+        return None
+    if entry.get("type") == "helm":
+        version = entry.get("version")
+        chart = chart_key(source, str(entry.get("chart_name")), str(version) if version is not None else None)
+        return ("source", "helm", source, chart.detail, chart.version) if chart is not None else None
+    if entry.get("type") == "git":
+        ref, submodules = entry.get("ref"), str(bool(entry.get("submodules")))
+        return (
+            "source",
+            "git",
+            source,
+            NO_REF if ref is None else str(ref),
+            submodules,
+            str(entry.get("subdir") or ""),
+        )
+    if entry.get("type") in ("http", "https") and not entry.get("unpack"):
+        return ("source", "http", source)
+    return None
+
+
+def cache_key(key: Key, identity: str) -> CacheKey | None:
+    """Where the dependency cache has a source, given its identity."""
+    _, kind, source, *rest = key
+    if kind == "helm":
+        chart, version = rest
+        return chart_key(source, chart, version)
+    ref, submodules, folder = rest
+    commit = ref if FULL_COMMIT.fullmatch(ref) else identity
+    return commit_key(source, commit, submodules=submodules == "True", folder=folder)
+
+
+class Sources:
+    """Tells the identity of sources, each once in its life.
+
+    Args:
+        cache: where answers of web servers are kept, None for nowhere.
+        offline: ask nobody; what would have to be asked for has no identity.
+    """
+
+    def __init__(self, cache: Path | None, limits: Limits, *, offline: bool = False) -> None:
+        self._downloads = Downloads(cache, limits) if cache is not None else None
+        self._limits = limits
+        self._offline = offline
+        self.known: dict[Key, str | None] = {}
+
+    def ask(self, keys: Iterable[Key]) -> None:
+        """Learn the identities of these sources, all at once."""
+        wanted = [key for key in dict.fromkeys(keys) if key not in self.known]
+        waiting = [key for key in wanted if _needs_network(key)]
+        for key in wanted:
+            if key not in waiting:
+                self.known[key] = "fixed"
+        if not waiting:
+            return
+        with ThreadPoolExecutor(min(len(waiting), self._limits.fetch_workers)) as pool:
+            self.known.update(zip(waiting, pool.map(self._ask, waiting), strict=True))
+
+    def digest(self, key: Key) -> str | None:
+        """What a source is today; None if that cannot be told."""
+        self.ask([key])
+        return self.known[key]
+
+    def _ask(self, key: Key) -> str | None:
+        if self._offline:
+            return None
+        if key[1] == "http":
+            return self._downloads.digest(key[2]) if self._downloads is not None else None
+        commits = commits_of(key[2], [None if key[3] == NO_REF else key[3]], self._limits)
+        return next(iter(commits.values())) if commits else None
+
+
+def _needs_network(key: Key) -> bool:
+    if key[1] == "helm":
+        return False
+    return key[1] == "http" or FULL_COMMIT.fullmatch(key[3]) is None
+
+
+def commits_of(source: str, refs: Sequence[str | None], limits: Limits) -> dict[str | None, str] | None:
+    """The commit of each ref of a repository, None if one cannot be told. A full commit id asks nobody, the others ask
+    once. The ref None is the default branch.
+    """
+    known: dict[str | None, str] = {ref: ref for ref in refs if ref is not None and FULL_COMMIT.fullmatch(ref)}
+    names = [ref for ref in dict.fromkeys(refs) if ref not in known]
+    if not names:
+        return known
+    patterns = ["HEAD"]
+    for name in names:
+        if name is not None:
+            patterns += [f"refs/heads/{name}", f"refs/tags/{name}", f"refs/tags/{name}^{{}}"]
+    try:
+        answer = git.run(
+            ["ls-remote", "--symref", "--", source, *patterns], cwd=Path.cwd(), timeout=limits.git_timeout
+        ).text
+    except CommodoreError:
+        return None
+    found: dict[str, str] = {}
+    default = ""
+    for line in answer.splitlines():
+        value, _, name = line.partition("\t")
+        if value.startswith("ref: ") and name == "HEAD":
+            default = value.removeprefix("ref: ")
+        else:
+            found[name] = value
+    for name in names:
+        commit = next((found[full] for full in _spellings(name, default) if full in found), None)
+        if commit is None:
+            return None
+        known[name] = commit
+    return known
+
+
+def _spellings(name: str | None, default: str) -> list[str]:
+    """What `git checkout NAME` takes in a fresh clone: the default branch, a tag, another branch."""
+    if name is None:
+        return ["HEAD"]
+    branch, tags = f"refs/heads/{name}", [f"refs/tags/{name}^{{}}", f"refs/tags/{name}"]
+    return [branch, *tags] if branch == default else [*tags, branch]
+
+
+class Downloads:
+    """Files of web servers, kept with what the server needs to say that they are still the same."""
+
+    def __init__(self, cache: Path, limits: Limits) -> None:
+        self._root = cache / "downloads"
+        self._limits = limits
+
+    def digest(self, url: str) -> str | None:
+        """The digest of what a URL gives now; None if it gives nothing. The content is kept."""
+        import requests
+
+        about = self._about(url)
+        headers = {}
+        if self._content(url, about.get("digest", "")) is not None:
+            names = {"If-None-Match": "etag", "If-Modified-Since": "modified"}
+            headers = {header: about[name] for header, name in names.items() if about.get(name)}
+        with contextlib.suppress(requests.RequestException, OSError, ValueError):
+            limits = self._limits
+            with requests.get(url, stream=True, timeout=limits.download_timeout, headers=headers) as response:
+                if response.status_code == requests.codes.not_modified:
+                    return str(about["digest"])
+                response.raise_for_status()
+                content = bytearray()
+                for chunk in response.iter_content(1 << 16):
+                    content += chunk
+                    if len(content) > limits.download_bytes:
+                        return None
+                return self._keep(url, bytes(content), response.headers)
+        return None
+
+    def find(self, url: str, digest: str) -> tuple[bytes, str] | None:
+        """The content of a URL with this digest, and its type, if it is kept."""
+        content = self._content(url, digest)
+        return (content, str(self._about(url).get("type", ""))) if content is not None else None
+
+    def _keep(self, url: str, content: bytes, headers: Mapping[str, str]) -> str:
+        digest = hashlib.sha256(content).hexdigest()
+        about = {
+            "digest": digest,
+            "type": headers.get("Content-Type", "application/octet-stream"),
+            "etag": headers.get("ETag", ""),
+            "modified": headers.get("Last-Modified", ""),
+        }
+        with contextlib.suppress(OSError, CommodoreError):
+            place = self._place(url)
+            place.mkdir(mode=0o700, parents=True, exist_ok=True)
+            write_atomically(place / digest, content)
+            write_atomically(place / "about.json", json.dumps(about, sort_keys=True).encode())
+        return digest
+
+    def _about(self, url: str) -> dict[str, Any]:
+        with contextlib.suppress(OSError, ValueError):
+            about = json.loads((self._place(url) / "about.json").read_bytes())
+            return about if isinstance(about, dict) else {}
+        return {}
+
+    def _content(self, url: str, digest: str) -> bytes | None:
+        if not digest:
+            return None
+        with contextlib.suppress(OSError):
+            content = (self._place(url) / digest).read_bytes()
+            return content if hashlib.sha256(content).hexdigest() == digest else None
+        return None
+
+    def _place(self, url: str) -> Path:
+        name = hashlib.sha256(url.encode()).hexdigest()
+        return self._root / name[:2] / name
+
+
+Ask = Callable[[Key], str | None]

@@ -1,0 +1,183 @@
+"""The store of results: what instances were rendered to, by what they had read.
+
+Below `<root>/<subject>/`, where a subject is an instance with everything that is fixed before it is rendered, lie two
+kinds of files:
+
+* `shapes/<digest>.json`: the list of things that one rendering has read. Few differ from each other.
+* `<digest>.result`: the rendered files, named by a shape and what was found for each of its things.
+
+Every file appears by a rename, complete, begins with the digest of its content, and never changes. A damaged one counts
+as missing. Several processes may read and write at the same time.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import json
+import os
+import stat
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from commodore.engine.reuse.reads import Key
+from commodore.errors import EnvironmentFault
+from commodore.limits import Limits
+from commodore.workspace import write_atomically
+
+_MAGIC = b"commodore-result-1 "
+
+
+@dataclass(frozen=True, slots=True)
+class Result:
+    """What an instance was rendered to.
+
+    Args:
+        files: the paths in its folder, each with its mode and content; a folder has None for content, a link its
+            target as text.
+        notes: what was worth telling.
+    """
+
+    files: tuple[tuple[str, int, bytes | str | None], ...]
+    notes: tuple[str, ...] = ()
+
+    def differences(self, other: Result) -> list[str]:
+        """The paths in which two results differ."""
+        ours, theirs = ({path: rest for path, *rest in result.files} for result in (self, other))
+        return sorted(path for path in ours.keys() | theirs.keys() if ours.get(path) != theirs.get(path))
+
+
+def read_folder(folder: Path, notes: Sequence[str] = ()) -> Result | None:
+    """An instance's rendered folder as a result; None if it holds something that is neither file, folder nor link."""
+    files: list[tuple[str, int, bytes | str | None]] = []
+    for path in sorted(folder.rglob("*")):
+        name, mode = str(path.relative_to(folder)), path.lstat().st_mode
+        if stat.S_ISLNK(mode):
+            files.append((name, 0, os.readlink(path)))
+        elif stat.S_ISDIR(mode):
+            files.append((name, stat.S_IMODE(mode), None))
+        elif stat.S_ISREG(mode):
+            files.append((name, stat.S_IMODE(mode), path.read_bytes()))
+        else:
+            return None
+    return Result(tuple(files), tuple(notes))
+
+
+def write_folder(result: Result, folder: Path) -> None:
+    """Make an instance's folder from a result."""
+    folder.mkdir(parents=True)
+    root = str(folder)
+    for name, mode, content in result.files:
+        path = f"{root}/{name}"
+        if content is None:
+            os.mkdir(path)
+            os.chmod(path, mode)
+        elif isinstance(content, str):
+            os.symlink(content, path)
+        else:
+            with open(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, mode), "wb") as file:
+                file.write(content)
+                os.fchmod(file.fileno(), mode)  # whatever the umask
+
+
+class ResultStore:
+    """The folder of results. A disk that refuses is as good as an empty store."""
+
+    def __init__(self, root: Path, limits: Limits) -> None:
+        self._root = root
+        self._limits = limits
+
+    def shapes(self, subject: str) -> Iterator[tuple[str, tuple[Key, ...]]]:
+        """What renderings of a subject have read, the one used last first: the shape's digest and its keys."""
+        folder = self._subject(subject) / "shapes"
+        with contextlib.suppress(OSError):
+            entries = [(entry.stat().st_mtime_ns, entry.name) for entry in os.scandir(folder)]
+            for _, name in sorted(entries, reverse=True):
+                content = _read(folder / name)
+                if content is not None:
+                    yield name.removesuffix(".json"), tuple(tuple(key) for key in json.loads(content))
+
+    def find(self, subject: str, shape: str, digests: Sequence[str]) -> Result | None:
+        """The result of a rendering that has read the things of a shape and found this."""
+        place = self._result(subject, shape, digests)
+        content = _read(place)
+        if content is None:
+            return None
+        with contextlib.suppress(OSError):  # what is used last goes last when there is no more room
+            os.utime(place)
+            os.utime(self._subject(subject) / "shapes" / f"{shape}.json")
+        return _unpack(content)
+
+    def add(self, subject: str, found: Mapping[Key, str], result: Result) -> None:
+        """Keep a result. Nothing happens if it is too large, or the disk refuses."""
+        if sum(len(content or b"") for _, _, content in result.files) > self._limits.result_bytes:
+            return
+        keys = sorted(found)
+        text = json.dumps(keys).encode()
+        shape = hashlib.sha256(text).hexdigest()
+        place = self._subject(subject)
+        with contextlib.suppress(OSError, EnvironmentFault):
+            (place / "shapes").mkdir(mode=0o700, parents=True, exist_ok=True)
+            _write(self._result(subject, shape, [found[key] for key in keys]), _pack(result))
+            if not (place / "shapes" / f"{shape}.json").exists():
+                _write(place / "shapes" / f"{shape}.json", text)
+
+    def forget(self, subject: str, shape: str, digests: Sequence[str]) -> None:
+        """Remove a result that has turned out to be wrong."""
+        with contextlib.suppress(OSError):
+            self._result(subject, shape, digests).unlink()
+
+    def _subject(self, subject: str) -> Path:
+        return self._root / subject[:2] / subject
+
+    def _result(self, subject: str, shape: str, digests: Sequence[str]) -> Path:
+        name = hashlib.sha256(json.dumps([shape, *digests]).encode()).hexdigest()
+        return self._subject(subject) / f"{name}.result"
+
+
+def _write(path: Path, content: bytes) -> None:
+    write_atomically(path, _MAGIC + hashlib.sha256(content).hexdigest().encode() + b"\n" + content)
+
+
+def _read(path: Path) -> bytes | None:
+    """The content of a file of the store; None if there is no sound one."""
+    try:
+        whole = path.read_bytes()
+    except OSError:
+        return None
+    head, _, content = whole.partition(b"\n")
+    return content if head == _MAGIC + hashlib.sha256(content).hexdigest().encode() else None
+
+
+def is_sound(path: Path) -> bool:
+    """Whether a file of the store is what was written."""
+    return _read(path) is not None
+
+
+def _pack(result: Result) -> bytes:
+    """A line of JSON with what there is, then the contents one after another."""
+    table: list[list[Any]] = []
+    contents: list[bytes] = []
+    for name, mode, content in result.files:
+        if isinstance(content, bytes):
+            table.append([name, mode, len(content)])
+            contents.append(content)
+        else:
+            table.append([name, mode, content])
+    return json.dumps([table, result.notes]).encode() + b"\n" + b"".join(contents)
+
+
+def _unpack(content: bytes) -> Result:
+    head, _, _ = content.partition(b"\n")
+    table, notes = json.loads(head)
+    files: list[tuple[str, int, bytes | str | None]] = []
+    position = len(head) + 1
+    for name, mode, what in table:
+        if isinstance(what, int):
+            files.append((name, mode, content[position : position + what]))
+            position += what
+        else:
+            files.append((name, mode, what))
+    return Result(tuple(files), tuple(notes))
