@@ -139,7 +139,8 @@ def test_without_an_api_the_token_is_printed(call: Call, provider: OidcProvider)
 @pytest.mark.parametrize(
     ("arguments", "code", "said"),
     [
-        (["login"], 2, "the OIDC client is not known"),
+        (["login"], 2, "CMD-LOGIN-004"),
+        (["login", "--oidc-discovery-url", "https://x"], 2, "the OIDC client is not known"),
         (["login", "--oidc-client", "x"], 2, "the discovery URL of the identity provider is not known"),
         (["login", "--api-url", "ftp://x"], 1, "CMD-API-002"),
         (["login", "--oidc-client", "x", "--oidc-discovery-url", "http://idp.example.com"], 4, "CMD-LOGIN-002"),

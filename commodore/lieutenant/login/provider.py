@@ -66,10 +66,18 @@ def find_client(
                 hint="give --oidc-client (COMMODORE_OIDC_CLIENT) "
                 "and --oidc-discovery-url (COMMODORE_OIDC_DISCOVERY_URL), or an API token",
             )
+    if not client and not discovery:
+        raise UsageError(
+            "CMD-LOGIN-004",
+            "it is not known where to log in",
+            hint="give the URL of the Lieutenant API with --api-url (COMMODORE_API_URL)",
+        )
     if not client:
         raise _missing("the OIDC client", "--oidc-client (COMMODORE_OIDC_CLIENT)")
     if not discovery:
-        raise _missing("the discovery URL of the identity provider", "--oidc-discovery-url")
+        raise _missing(
+            "the discovery URL of the identity provider", "--oidc-discovery-url (COMMODORE_OIDC_DISCOVERY_URL)"
+        )
     return OidcClient(client, discovery)
 
 
@@ -141,4 +149,6 @@ def _text(hints: Mapping[str, Any], key: str) -> str:
 
 
 def _missing(what: str, option: str) -> UsageError:
-    return UsageError("CMD-LOGIN-001", f"{what} is not known", hint=f"give it with {option}, or leave both out")
+    return UsageError(
+        "CMD-LOGIN-001", f"{what} is not known", hint=f"give it with {option} too, or let the API name both"
+    )

@@ -116,9 +116,10 @@ class TokenSource:
         return login
 
     def _give_up(self, *, given: bool) -> None:
-        """Say why there is no token, once, if there has been one."""
+        """Say why there is no token, once, if there has been one. A renewal that has failed has said so itself."""
         url = self._options.api_url
-        if not self._gave_up and (given or id_token_of(self._store.read(url) if url else None)):
+        entry = self._store.read(url) if url else None
+        if not self._gave_up and not _can_renew(entry) and (given or id_token_of(entry)):
             self._announce(expiry_warning(given=given))
         self._gave_up = True
 

@@ -194,8 +194,19 @@ def test_what_cannot_be_renewed_is_tried_and_told_once(
     tokens = source(options(), store, heard)
     assert tokens() is None
     assert tokens() is None
-    assert [event.code for event in heard if isinstance(event, Warned)] == ["CMD-LOGIN-054", "CMD-API-051"]
+    assert [event.code for event in heard if isinstance(event, Warned)] == ["CMD-LOGIN-054"]
     assert paths(provider).count("/token") == 1
+
+
+def test_a_login_that_has_expired_for_good(store: TokenStore, options: Options, provider: OidcProvider) -> None:
+    provider.claims = {"exp": int(time.time()) + 5}
+    provider.tokens = {"refresh_token": ...}
+    log_in(options(), store, Browser().announce)
+    heard: list[Event] = []
+    tokens = source(options(), store, heard)
+    assert tokens() is None
+    assert tokens() is None
+    assert [event.code for event in heard if isinstance(event, Warned)] == ["CMD-API-051"]
 
 
 def test_nobody_has_logged_in(store: TokenStore, options: Options) -> None:
