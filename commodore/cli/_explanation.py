@@ -134,8 +134,8 @@ def _origin(source: Source) -> Iterator[str]:
     origin = source.origin
     text = f"class {source.name}"
     if origin is not None and origin.commit:
-        text += f", {origin.url or 'a repository without remote'} {origin.commit[:_COMMIT]}"
-        text += f" {origin.path}" + (" (changed since)" if origin.changed else "")
+        text += f", from {origin.url or 'a repository without a remote'} at {origin.commit[:_COMMIT]}: {origin.path}"
+        text += " (changed since)" if origin.changed else ""
     yield printable(text)
 
 

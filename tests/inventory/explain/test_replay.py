@@ -12,23 +12,10 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from commodore.errors import CommodoreError
-from commodore.inventory import (
-    ClassLinks,
-    InstanceMeta,
-    bootstrap_target,
-    compiled_preview,
-    compiled_targets,
-    instance_target,
-    link_classes,
-    link_packages,
-    write_cluster_params,
-    write_targets,
-)
+from commodore.inventory import compiled_preview, compiled_targets
 from commodore.inventory.explain import Explaining, agrees
-from commodore.workspace import Workspace, link_relative
+from tests.inventory.explain.examples import write_example_inventory
 from tests.inventory.explain.hierarchies import every_path, write
-
-EXAMPLES = Path(__file__).resolve().parents[3] / "examples"
 
 # What a key holds is told by its first letter, so that most hierarchies can be rendered: map, list, or scalar.
 MAPS, LISTS, SCALARS = ("m", "mm"), ("l", "ll"), ("s", "ss")
@@ -126,35 +113,9 @@ def test_corners(classes: list[str], tmp_path: Path) -> None:
     assert [path for path in paths if not explaining.explain(path).complete] == []
 
 
-def example_world(root: Path) -> Workspace:
-    """The hierarchy that compiling the example cluster writes."""
-    workspace = Workspace(root)
-    described = yaml.safe_load((EXAMPLES / "cluster.yml").read_text())
-    facts = described["cluster"]["facts"]
-    tenant = {"tenant": "t-example", "tenant_display_name": "Example tenant"}
-    cluster = {"name": "c-example", "display_name": "Example cluster", "catalog_url": "x", **tenant}
-    instances = {name: name for name in ("alerts", "ingress", "metrics-agent", "nfs")} | {"nfs-archive": "nfs"}
-    folders = {name: EXAMPLES / f"component-{component}" for name, component in instances.items()}
-    link_classes(
-        workspace,
-        [ClassLinks(name, component, folders[name], folders[name]) for name, component in instances.items()],
-    )
-    link_relative(workspace.global_config, EXAMPLES / "global-defaults")
-    link_relative(workspace.tenant_config("t-example"), EXAMPLES / "tenant-config")
-    link_packages(workspace, {"monitoring": EXAMPLES / "package-monitoring"}, "t-example")
-    write_cluster_params(workspace, {"cluster": cluster, "facts": facts, "dynamic_facts": {}})
-    components = sorted(set(instances.values()))
-    metas = [
-        InstanceMeta(name, component, folders[name], Path("/kustomize"), "/python")
-        for name, component in instances.items()
-    ]
-    write_targets(workspace, [bootstrap_target(components), *(instance_target(meta, components) for meta in metas)])
-    return workspace
-
-
 def test_all_parameters_of_the_example_world(tmp_path: Path) -> None:
     """Every target, every parameter, every reference."""
-    workspace = example_world(tmp_path)
+    workspace = write_example_inventory(tmp_path)
     checked = 0
     for target in compiled_targets(workspace):
         explaining = Explaining.of(compiled_preview(workspace, target))
