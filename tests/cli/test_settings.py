@@ -16,6 +16,12 @@ API = [
     ("oidc_client", ["--oidc-client"], "COMMODORE_OIDC_CLIENT", None),
 ]
 
+INVENTORY: list[tuple[str, list[str], str | None, Any]] = [
+    ("verbose", ["--verbose", "-v"], None, 0),
+    ("values", ["--values", "-f"], None, ()),
+    ("allow_missing_classes", ["--allow-missing-classes", "--no-allow-missing-classes", "-A"], None, True),
+]
+
 TABLE: dict[str, list[tuple[str, list[str], str | None, Any]]] = {
     "": [
         ("verbose", ["--verbose", "-v"], None, 0),
@@ -65,6 +71,12 @@ TABLE: dict[str, list[tuple[str, list[str], str | None, Any]]] = {
         ("repo_directory", ["--repo-directory", "-r"], None, None),
         ("name", ["--name", "-n"], None, None),
     ],
+    "inventory show": [
+        *INVENTORY,
+        ("output_format", ["--output-format", "-o"], None, None),
+    ],  # yaml, or text for a diff
+    "inventory components": [*INVENTORY, ("output_format", ["--output-format", "-o"], None, "yaml")],
+    "inventory packages": [*INVENTORY, ("output_format", ["--output-format", "-o"], None, "yaml")],
 }
 
 KNOWN = {" ".join(known.words): known.command for known in commands()}

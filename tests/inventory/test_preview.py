@@ -298,7 +298,8 @@ def test_nothing_is_left_and_nothing_is_touched(folders: Folders, scratch: Path)
 def test_an_interruption_of_the_removal_leaves_nothing(
     folders: Folders, scratch: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    remove, interrupted = shutil.rmtree, []
+    remove = shutil.rmtree
+    interrupted: list[bool] = []
 
     def interrupt_once(*arguments: Any, **options: Any) -> None:
         if not interrupted:
