@@ -22,13 +22,13 @@ def find_removed_variables(targets: Iterable[Path]) -> list[CommodoreError]:
 def _check(path: Path) -> Iterator[CommodoreError]:
     # PyYAML takes its time to import.
     from commodore.inventory.lint.class_file import ClassFile, parse_class_file
-    from commodore.inventory.lint.deprecated import REMOVED_VARIABLES, DeprecatedParameters
+    from commodore.inventory.lint.deprecated import DeprecatedParameters, may_use_removed
 
     if not path.is_file():  # a link to nothing, a pipe: reclass reports it if it is used
         return
     with guard_disk(path):
         content = path.read_bytes()
-    if not any(name.encode() in content for name in REMOVED_VARIABLES):
+    if not may_use_removed(content):
         return
     file = parse_class_file(path, str(path), content)
     if not isinstance(file, ClassFile):

@@ -24,8 +24,8 @@ _MERGE: Final = f"{_TAG}merge"
 _CLASS_KEYS: Final = frozenset({"applications", "classes", "parameters"})
 _NO_CLASS_KEYS: Final = frozenset({"apiVersion", "kind"})
 _SUFFIXES: Final = frozenset({".yml", ".yaml", ".json"})
-_TELLTALES: Final = (b"parameters", b"${c")
-"""One of these is in any file that the linters of the published tool say something about."""
+_TELLTALES: Final = (b"parameters", b"${c", b"\\")
+"""One of these is in any file that the published tool's linters say something about; the last one is for escapes."""
 _LINE_BREAK: Final = re.compile("\r\n|[\n\r\x85\u2028\u2029]")
 
 

@@ -20,6 +20,15 @@ REMOVED_VARIABLES: Final = {
 REMOVED: Final = Rule("removed-variable", "error", "A text uses a variable that was removed.")
 
 
+def may_use_removed(content: bytes) -> bool:
+    """Whether a file is worth parsing: it has one of the names, or could spell one in another way."""
+    return (
+        any(name.encode() in content for name in REMOVED_VARIABLES)
+        or b"\\" in content
+        or content[:2] in (b"\xff\xfe", b"\xfe\xff")
+    )
+
+
 class DeprecatedParameters(Linter):
     """Finds each removed variable once per string value, wherever in the file. Keys are not searched."""
 
@@ -29,7 +38,7 @@ class DeprecatedParameters(Linter):
     by_default = True
 
     def read(self, file: ClassFile) -> Iterator[Finding]:
-        if not any(name.encode() in file.content for name in REMOVED_VARIABLES):
+        if not may_use_removed(file.content):
             return
         for field, node in texts(file.root):
             for name, instead in REMOVED_VARIABLES.items():

@@ -51,3 +51,13 @@ def test_it_is_what_a_compile_refuses(tmp_path: Path) -> None:
 def test_an_alias_is_told_once(tmp_path: Path) -> None:
     found = findings(tmp_path, {"a.yml": "a: &a ['${customer:name}']\nb: *a\nc: {<<: {d: *a}}\n"})
     assert [(one.line, one.parameter) for one in found] == [(1, "a[0]")]
+
+
+def test_other_spellings(tmp_path: Path) -> None:
+    """A name that is written with escapes or in UTF-16 is the same name; its place is that of the value."""
+    files = {"a.yml": 'a: "\\x24{cloud:region}"\n', "b.yml": "b: ${cloud:region}\n".encode("utf-16")}
+    assert [(Path(one.file).name, one.line, one.column) for one in findings(tmp_path, files)] == [
+        ("a.yml", 1, 4),
+        ("b.yml", 1, 4),
+    ]
+    assert len(find_removed_variables([tmp_path])) == 2

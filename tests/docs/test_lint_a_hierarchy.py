@@ -1,0 +1,46 @@
+"""The pages about linters: the how-to can be followed, the reference names what there is."""
+
+from __future__ import annotations
+
+import os
+import re
+import shlex
+import sys
+from pathlib import Path
+
+import pytest
+
+from commodore.inventory.lint import LINTERS
+from tests.docs.tutorials import follow
+from tests.world.cluster import ROOT
+
+HOW_TO = ROOT / "docs" / "how-to" / "lint-a-hierarchy.md"
+REFERENCE = ROOT / "docs" / "reference" / "linters.md"
+
+
+def test_a_reader_sees_what_the_page_shows(tmp_path: Path, tmp_path_factory: pytest.TempPathFactory) -> None:
+    programs = tmp_path_factory.mktemp("bin")
+    (programs / "commodore").write_text(f'#!/bin/sh\nexec {shlex.quote(sys.executable)} -m commodore "$@"\n')
+    (programs / "commodore").chmod(0o755)
+    environment = {
+        **os.environ,
+        "PATH": f"{programs}{os.pathsep}{os.environ['PATH']}",
+        "PYTHONPATH": str(ROOT),
+    }
+    done = follow(HOW_TO.read_text(encoding="utf-8"), tmp_path, environment)
+    assert [complaint for one in done if (complaint := one.complaint())] == []
+    assert [one.code for one in done] == [0, 0, 0, 1, 1, 0, 0, 0, 0, 1]
+
+
+def test_the_reference_names_each_linter_and_rule() -> None:
+    """Rule ids are stable: people name them in other tools."""
+    page = REFERENCE.read_text(encoding="utf-8")
+    sections = dict(re.findall(r"^## `([a-z-]+)`\n(.*?)(?=^## |\Z)", page, re.MULTILINE | re.DOTALL))
+    assert {
+        name: set(re.findall(r"^\| `([a-z-]+)` \| (\w+) \|", text, re.MULTILINE)) for name, text in sections.items()
+    } == {
+        "files": {("unreadable-file", "error")},
+        **{name: {(rule.id, rule.severity) for rule in kind.rules} for name, kind in LINTERS.items()},
+    }
+    for name, kind in LINTERS.items():
+        assert ("*runs by default*" in sections[name]) == kind.by_default
