@@ -213,6 +213,25 @@ def test_commands_without_a_person_name_the_login(call: Call, api: OidcProvider)
     assert api.requests == [], "nothing was begun"
 
 
+def test_commands_at_a_terminal_begin_a_login(api: OidcProvider) -> None:
+    """Spec a 3.4: users rely on it."""
+    ours, theirs = os.openpty()
+    with subprocess.Popen(
+        [sys.executable, "-m", "commodore", "catalog", "list", "-o", "id"],
+        stdin=theirs,
+        stdout=subprocess.PIPE,
+        stderr=theirs,
+        text=True,
+    ) as process:
+        os.close(theirs)
+        out, _ = process.communicate(timeout=60)
+    shown = os.read(ours, 100_000).decode()
+    os.close(ours)
+    assert (process.returncode, out) == (0, "c-one\n")
+    assert "Log in with the browser that opens" in shown
+    assert stored(api.url)["id_token"]
+
+
 def test_completion_neither_logs_in_nor_renews(api: OidcProvider) -> None:
     """Weak point: completing could open a browser and wait."""
     entry = {"id_token": api.id_token(api.memory.clients[api.client_id], None), "refresh_token": "r"}
