@@ -16,7 +16,6 @@ from commodore.limits import Limits
 from commodore.workspace import write_atomically
 
 _NOTE = "commodore-clean"
-_SETTLED = 2_000_000_000  # nanoseconds; the coarsest clock of a file system that is in use ticks every two seconds
 
 
 class Glance:
@@ -28,6 +27,7 @@ class Glance:
     def __init__(self, files: WorktreeFiles, limits: Limits) -> None:
         self._note = files.admin / _NOTE
         self._newest = 0
+        self._settled = int(limits.settled_seconds * 1e9)
         self._seen: str | None = None
         if files.sha is not None:
             try:
@@ -45,7 +45,7 @@ class Glance:
 
     def note_clean(self) -> None:
         """Note that git has just found no changes."""
-        if self._seen is not None and time.time_ns() - self._newest > _SETTLED:
+        if self._seen is not None and time.time_ns() - self._newest > self._settled:
             write_atomically(self._note, self._seen.encode())
 
     def _look(self, files: WorktreeFiles, most: int) -> str | None:

@@ -41,6 +41,7 @@ class RepositoryStore:
         self._questions = Questions(root, limits=limits)
         self._lock = threading.Lock()
         self._repositories: dict[str, Repository] = {}
+        self._followed: set[str] = set()
         self._sought: set[tuple[str, str]] = set()
 
     def repository(self, url: str) -> Repository:
@@ -98,8 +99,9 @@ class RepositoryStore:
 
     @property
     def asked(self) -> list[str]:
-        """The URLs of the remotes whose answers were wanted in this run, sorted."""
-        return self._questions.wanted
+        """The URLs of all remotes that an unchanged run would ask, sorted: what is wanted of them is no commit id."""
+        with self._lock:
+            return sorted({*self._questions.wanted, *self._followed})
 
     def close(self) -> None:
         """End everything that still talks to a remote. The store cannot fetch any more."""
@@ -153,11 +155,13 @@ class RepositoryStore:
         finally:
             pool.shutdown(wait=True, cancel_futures=True)
 
-    @staticmethod
-    def _must_be_asked(repository: Repository, wanted: set[str | None]) -> bool:
+    def _must_be_asked(self, repository: Repository, wanted: set[str | None]) -> bool:
         """Whether it is certain that this repository's remote will be asked; a new clone is fetched at once instead."""
-        named = any(version is None or not FULL_SHA.match(version) for version in wanted)
-        return named and not repository.fetched and repository.path.exists()
+        if all(version is not None and FULL_SHA.match(version) for version in wanted):
+            return False
+        with self._lock:
+            self._followed.add(repository.url)
+        return not repository.fetched and repository.path.exists()
 
     def _sync_one(self, repository: Repository, wanted: set[str | None]) -> CommodoreError | None:
         start = time.perf_counter()

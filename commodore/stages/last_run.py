@@ -13,6 +13,8 @@ from commodore.inventory import read_cluster_params
 from commodore.lieutenant import Cluster, Tenant
 from commodore.workspace import Workspace, write_atomically
 
+_HINT = "run once without --offline, or describe the cluster in a file and give it with --cluster-file"
+
 
 def remember_cluster(workspace: Workspace, cluster: Cluster) -> None:
     """Note where a cluster's configuration comes from. Its facts are in the hierarchy anyway; credentials stay out."""
@@ -31,7 +33,10 @@ def recall_cluster(workspace: Workspace, name: str) -> Cluster:
         InputError: the last run was for another cluster, or there was none.
         EnvironmentFault: what it has noted is gone or damaged.
     """
-    parameters = read_cluster_params(workspace)
+    try:
+        parameters = read_cluster_params(workspace)
+    except InputError as error:
+        raise InputError(error.code, error.message, hint=_HINT, locations=error.locations) from error
     check_same_cluster(parameters, name)
     try:
         noted = json.loads(_sources_file(workspace).read_bytes())
@@ -44,7 +49,7 @@ def recall_cluster(workspace: Workspace, name: str) -> Cluster:
         raise EnvironmentFault(
             "CMD-INV-032",
             f"{workspace.root} does not tell where the configuration of cluster {name!r} comes from",
-            hint="run once without --offline, or describe the cluster in a file and give it with --cluster-file",
+            hint=_HINT,
             locations=[str(_sources_file(workspace))],
         ) from error
     return Cluster(

@@ -142,9 +142,11 @@ def test_offline_uses_what_is_there(new_run: NewRun, world: GitWorld, calls: Git
     store = new_run(offline=True)
     store.sync([(remote.url, "master"), (remote.url, None), (remote.url, "new"), (remote.url, "0" * 40)])
     assert store.repository(remote.url).resolve("master").kind == "branch"
-    with pytest.raises(InputError) as unknown:
+    with pytest.raises(EnvironmentFault) as unknown:
         store.repository(remote.url).resolve("new")
-    assert "offline" in unknown.value.hint
+    assert unknown.value.code == "CMD-GIT-025"
+    assert "'new'" in unknown.value.message
+    assert remote.url in unknown.value.message
     with pytest.raises(EnvironmentFault):
         store.repository(remote.url).fetch()
     assert not {"fetch", "ls-remote"} & set(calls.verbs)

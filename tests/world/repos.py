@@ -7,10 +7,12 @@ A `GitWorld` makes `Remote`s: bare repositories in a folder, reached by `file://
 from __future__ import annotations
 
 import contextlib
+import json
 import os
 import shutil
 import subprocess
 import threading
+from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -230,3 +232,33 @@ def _verb(words: list[str]) -> str:
     while words and words[0].startswith("-"):
         words = words[2:] if words[0] == "-c" else words[1:]
     return words[0] if words else ""
+
+
+class RoundTrips:
+    """Every conversation with a remote, as the servers themselves note it: one `git upload-pack` is one connection.
+
+    Git is told by `environment` to write down what it starts.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        folder.mkdir(parents=True)
+        self.environment = {"GIT_TRACE2_EVENT": str(folder)}
+
+    def forget(self) -> None:
+        """Begin to count anew."""
+        for path in self._folder.iterdir():
+            path.unlink()
+
+    @property
+    def commands(self) -> list[list[str]]:
+        """The command lines of all git processes, sorted."""
+        lines = [line for path in self._folder.iterdir() for line in path.read_text(encoding="utf-8").splitlines()]
+        events = map(json.loads, lines)
+        return sorted(event["argv"] for event in events if event["event"] == "start")
+
+    @property
+    def by_remote(self) -> dict[str, int]:
+        """How often each remote was connected to, by the name of its folder without `.git`."""
+        served = [words[-1] for words in self.commands if any(word.endswith("upload-pack") for word in words[:2])]
+        return dict(Counter(Path(path).name.removesuffix(".git") for path in served))

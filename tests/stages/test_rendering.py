@@ -1,0 +1,144 @@
+"""What the same class files were rendered to is taken over; anything else is rendered anew."""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import json
+from pathlib import Path
+
+import pytest
+
+from commodore.errors import InputError
+from commodore.events import Event, Noted
+from commodore.stages.rendering import render_inventory, render_node
+from commodore.workspace import Workspace
+
+
+@pytest.fixture
+def workspace(tmp_path: Path) -> Workspace:
+    made = Workspace.at(tmp_path)
+    for path, text in {
+        "targets/cluster.yml": "classes: [global.commodore]\n",
+        "targets/app.yml": "classes: [global.commodore]\nparameters: {own: 1}\n",
+        "classes/global/commodore.yml": "applications: [app]\nparameters: {a: {b: 1.5, c: [true, null, 'x']}}\n",
+    }.items():
+        file = made.inventory / path
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(text)
+    return made
+
+
+def ignore(event: Event) -> None:
+    """Nobody listens."""
+
+
+def kept(workspace: Workspace) -> list[Path]:
+    folder = workspace.state / "rendered"
+    return sorted(folder.iterdir()) if folder.is_dir() else []
+
+
+def mark(path: Path) -> None:
+    """Change what is kept, so that it can be told from what is rendered."""
+    document = json.loads(path.read_bytes().partition(b"\n")[2])
+    for node in document["nodes"]:
+        node["raw"]["parameters"]["marked"] = True
+    document["events"] = [["Noted", {"message": "said before", "level": 1}]]
+    text = json.dumps(document).encode()
+    path.write_bytes(hashlib.sha256(text).hexdigest().encode() + b"\n" + text)
+
+
+def test_the_same_files_are_rendered_once(workspace: Workspace) -> None:
+    """Values and applications are as rendered, and what was announced then is announced again."""
+    first = render_inventory(workspace, announce=ignore)
+    assert render_inventory(workspace, announce=ignore) == first
+    assert first.nodes["app"].parameters["a"] == {"b": 1.5, "c": [True, None, "x"]}
+    assert list(first.nodes) == ["app", "cluster"]
+    (path,) = kept(workspace)
+    mark(path)
+    heard: list[Event] = []
+    again = render_inventory(workspace, announce=heard.append)
+    assert again.nodes["app"].parameters["marked"] is True
+    assert again.nodes["app"].applications == ("app",)
+    assert heard == [Noted("said before", level=1)]
+
+
+@pytest.mark.parametrize("change", ["class", "target", "new class", "link", "removed"])
+def test_other_files_are_rendered_anew(workspace: Workspace, change: str, tmp_path: Path) -> None:
+    render_inventory(workspace, announce=ignore)
+    mark(kept(workspace)[0])
+    elsewhere = tmp_path / "elsewhere"
+    elsewhere.mkdir()
+    (elsewhere / "x.yml").write_text("parameters: {x: 1}\n")
+    if change == "class":
+        (workspace.classes / "global" / "commodore.yml").write_text("parameters: {a: 2}\n")
+    elif change == "target":
+        workspace.target("app").write_text("parameters: {own: 2}\n")
+    elif change == "new class":
+        (workspace.classes / "global" / "new.yaml").write_text("")
+    elif change == "link":
+        (workspace.classes / "pkg").symlink_to(elsewhere)
+    else:
+        workspace.target("app").unlink()
+    rendered = render_inventory(workspace, announce=ignore)
+    assert not any("marked" in node.parameters for node in rendered.nodes.values())
+
+
+def test_what_a_link_leads_to_counts(workspace: Workspace, tmp_path: Path) -> None:
+    component = tmp_path / "component.yml"
+    component.write_text("parameters: {x: 1}\n")
+    workspace.component_classes.mkdir()
+    (workspace.component_classes / "app.yml").symlink_to(component)
+    workspace.target("app").write_text("classes: [components.app]\n")
+    assert render_inventory(workspace, announce=ignore).nodes["app"].parameters["x"] == 1
+    component.write_text("parameters: {x: 2}\n")
+    assert render_inventory(workspace, announce=ignore).nodes["app"].parameters["x"] == 2
+
+
+@pytest.mark.parametrize("damage", [b"", b"x", b"0\n{}", b'{"nodes": []}'])
+def test_a_damaged_result_is_rendered_anew(workspace: Workspace, damage: bytes) -> None:
+    first = render_inventory(workspace, announce=ignore)
+    (path,) = kept(workspace)
+    good = path.read_bytes()
+    path.write_bytes(damage)
+    assert render_inventory(workspace, announce=ignore).nodes["app"].parameters == first.nodes["app"].parameters
+    assert len(path.read_bytes()) == len(good)
+
+
+def test_one_target_and_all_are_different_questions(workspace: Workspace) -> None:
+    render_inventory(workspace, announce=ignore)
+    node = render_node(workspace, "cluster", announce=ignore)
+    lenient = render_node(workspace, "cluster", ignore_missing_classes=True, announce=ignore)
+    assert node.parameters == lenient.parameters
+    assert len(kept(workspace)) == 3
+
+
+def test_failures_and_odd_keys_are_not_kept(workspace: Workspace) -> None:
+    """A key that is a number would come back as text."""
+    workspace.target("app").write_text("parameters: {1: one}\n")
+    for _ in range(2):
+        parameters = render_inventory(workspace, announce=ignore).nodes["app"].parameters
+        assert parameters == {**parameters, **dict.fromkeys([key for key in parameters if key in (1, "1")], "one")}
+    odd = any(not isinstance(key, str) for key in parameters)
+    assert (kept(workspace) == []) is odd
+    workspace.target("app").write_text("classes: [missing.one]\n")
+    number = len(kept(workspace))
+    for _ in range(2):
+        with pytest.raises(InputError):
+            render_inventory(workspace, announce=ignore)
+    assert len(kept(workspace)) == number
+
+
+def test_old_results_go(workspace: Workspace) -> None:
+    for number in range(12):
+        workspace.target("app").write_text(f"parameters: {{own: {number}}}\n")
+        render_inventory(workspace, announce=ignore)
+    assert len(kept(workspace)) == 8
+
+
+def test_folders_without_end(workspace: Workspace) -> None:
+    """Reclass says what it thinks of them; nothing is kept."""
+    (workspace.classes / "loop").symlink_to(workspace.classes)
+    with contextlib.suppress(InputError):
+        render_inventory(workspace, announce=ignore)
+    assert kept(workspace) == []
