@@ -85,8 +85,7 @@ def clone_or_update(
         PolicyError: something else is in the folder's place and would be lost.
         EnvironmentFault: the remote does not answer, or the clone is damaged; or offline, and there is no clone.
     """
-    wanted = normalize(url)
-    repository_key(url)
+    wanted, _ = normalize(url), repository_key(url)
     if folder.is_symlink() or (folder.exists() and not folder.is_dir()):
         raise _in_the_way(folder, "a link or file is there")
     config = folder / ".git" / "config"
