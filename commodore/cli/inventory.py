@@ -13,6 +13,7 @@ import click
 from commodore.cli._completion import complete_instances
 from commodore.cli._lazy import LazyCommand, LazyGroup
 from commodore.cli._options import options
+from commodore.cli._parameter_completion import complete_parameters
 from commodore.cli._parameters import show_differences, show_parameters
 from commodore.cli.console import Console, console_of, working_dir
 from commodore.errors import UsageError
@@ -80,7 +81,7 @@ def inventory_packages(ctx: click.Context, /, **values: Any) -> None:
 @click.command("show")
 @click.argument("global_config", type=_folder, required=False)
 @click.argument("tenant_config", type=_folder, required=False)
-@options(*INVENTORY_SHOW, complete={"instance": complete_instances})
+@options(*INVENTORY_SHOW, complete={"instance": complete_instances, "path": complete_parameters})
 @click.pass_context
 def inventory_show(ctx: click.Context, /, **values: Any) -> None:
     """Show the parameters of the hierarchy, or how they differ between two clusters.

@@ -3,43 +3,21 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import click
 
-from commodore.cli._completion import complete_instances, quick
+from commodore.cli._completion import complete_instances
 from commodore.cli._explanation import explanation_lines
 from commodore.cli._options import options
+from commodore.cli._parameter_completion import complete_parameters
 from commodore.cli.console import console_of, working_dir
 from commodore.cli.inventory import open_inventory
 from commodore.events import Warned
 from commodore.settings.inventory import INVENTORY_EXPLAIN
 
 _folder = click.Path(exists=True, file_okay=False, path_type=Path)
-
-
-@quick
-def complete_parameters(ctx: click.Context, incomplete: str) -> Iterator[str]:
-    """Parameters of the cluster that was last compiled in the working directory, one key at a time.
-
-    A map is offered with a dot behind it too, so that the shell does not take it for the end of the word.
-    """
-    from commodore.inventory import compiled_preview, format_path, look_up, parse_path
-    from commodore.workspace import Workspace
-
-    above, dot, _ = incomplete.rpartition(".")
-    path = parse_path(above) if dot else ()
-    instance = ctx.params.get("instance")
-    parameters = compiled_preview(Workspace.at(ctx.find_root().params["working_dir"]), instance).render().parameters
-    value = look_up(parameters, path)
-    for key in sorted(key for key in value if isinstance(key, str)) if isinstance(value, dict) else ():
-        name = format_path((*path, key))
-        if name.startswith(incomplete) and '"' not in name:
-            yield name
-            if isinstance(value[key], dict):
-                yield f"{name}."
 
 
 @click.command("explain")

@@ -257,6 +257,31 @@ def test_text_from_outside_cannot_steer_the_terminal(call: Call, tmp_path: Path)
         assert "\x1b" not in "".join(call(*words, *more)[1:])
 
 
+@pytest.mark.parametrize(
+    ("words", "offered"),
+    [
+        ("--path nf", ["nfs", "nfs.", "nfs_two", "nfs_two."]),
+        ("--instance nfs-two --path nfs.s", ["nfs.size"]),
+        ("--path 'x", []),
+        ("g --path clu", []),
+        ("-f v.yml g --path clu", []),
+    ],
+)
+def test_the_shell_completes_parameters_of_what_was_compiled(compiled: str, words: str, offered: list[str]) -> None:
+    """And none for a made-up cluster, which would be another one."""
+    line = f"commodore -d {compiled} inventory show {words}"
+    variables = {"COMP_WORDS": line, "COMP_CWORD": str(len(line.split()) - 1), "_COMMODORE_COMPLETE": "bash_complete"}
+    done = subprocess.run(
+        [sys.executable, "-m", "commodore"],
+        env={**os.environ, "PYTHONPATH": str(ROOT), **variables},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert [item.removeprefix("plain,") for item in done.stdout.split()] == offered
+    assert done.stderr == ""
+
+
 @pytest.mark.peer
 @pytest.mark.parametrize(
     "words",
