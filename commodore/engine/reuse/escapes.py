@@ -155,6 +155,8 @@ def _only_indexed(tokens: Sequence[str], names: set[str]) -> bool:
         following = tokens[index + 1]
         if following == "=" and tokens[index - 1] in ("local", ","):
             continue
+        if following == ":" and tokens[index - 1] in ("{", ","):  # a field of this name
+            continue
         if following != ".":
             return False
     return True

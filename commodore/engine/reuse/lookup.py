@@ -63,7 +63,7 @@ class Lookup:
             if keys is None:
                 continue
             places = Places.of(run, name, installed())
-            subjects[name] = subject_of(run, name, places)
+            subjects[name] = subject_of(run, name, places, fetched=bool(keys))
             shapes = list(self._store.shapes(subjects[name]))[: self._limits.shapes]
             candidates[name] = (subjects[name], places, shapes)
             wanted += keys

@@ -52,9 +52,12 @@ def program_digest() -> str:
     return found.hexdigest()
 
 
-def subject_of(run: Run, instance: str, places: Places) -> str:
+def subject_of(run: Run, instance: str, places: Places, *, fetched: bool) -> str:
     """The name under which results of an instance are kept. Neither parameters nor working directories are part of it:
     clusters with the same instance share the name, and results if they have read the same.
+
+    Args:
+        fetched: whether the run fetches dependencies for the instance; if not, their files count.
     """
     request, job = run.request, run.jobs[instance]
     environment = {**os.environ, **request.environment}
@@ -64,7 +67,7 @@ def subject_of(run: Run, instance: str, places: Places) -> str:
         "instance": instance,
         "component": job.component,
         "reveal": request.reveal_fake,
-        "fetch": request.fetch,
+        "fetched": fetched,
         "search": [places.portable(str(folder)) for folder in request.search_paths],
         "filters": [places.portable(str(folder)) for folder in request.filter_search_paths],
         "environment": sorted((k, places.portable(v)) for k, v in environment.items() if k.startswith(_VARIABLES)),
