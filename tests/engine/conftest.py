@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -9,9 +10,9 @@ from pathlib import Path
 import pytest
 
 from commodore.engine import Engine
-from commodore.events import Event
+from commodore.events import Event, ignore
 from tests.engine.echo import Echo, serve
-from tests.engine.world import World
+from tests.engine.world import Kept, World
 
 
 @dataclass
@@ -48,3 +49,18 @@ def world(tmp_path: Path, engine: Engine, listener: _Listener) -> World:
 def echo() -> Iterator[Echo]:
     with serve() as echo:
         yield echo
+
+
+@pytest.fixture(scope="session")
+def keeping(clean_session: None, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Kept]:
+    folder = tmp_path_factory.mktemp("caches")
+    results, dependencies = folder / "results", folder / "dependencies"
+    with Engine(processes=2, announce=ignore, dependency_cache=dependencies, result_cache=results) as engine:
+        yield Kept(engine, results, dependencies)
+
+
+@pytest.fixture
+def kept(keeping: Kept) -> Kept:
+    for folder in (keeping.results, keeping.dependencies):
+        shutil.rmtree(folder, ignore_errors=True)
+    return keeping

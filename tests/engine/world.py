@@ -102,3 +102,17 @@ def node(parameters: dict[str, Any]) -> dict[str, Any]:
 def jsonnet(path: str, output: str = ".", **fields: Any) -> dict[str, Any]:
     """A compile entry."""
     return {"input_type": "jsonnet", "input_paths": [path], "output_path": output, **fields}
+
+
+@dataclass
+class Kept:
+    """An engine and the folders of its caches."""
+
+    engine: Engine
+    results: Path
+    dependencies: Path
+
+    def world(self, root: Path) -> World:
+        """A fresh world for this engine."""
+        root.mkdir(parents=True, exist_ok=True)
+        return World(root, self.engine, [])

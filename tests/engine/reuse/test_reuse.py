@@ -13,8 +13,7 @@ from commodore.engine import Engine
 from commodore.engine.reuse.store import is_sound
 from commodore.errors import InternalError
 from commodore.events import ignore
-from tests.engine.reuse.conftest import Kept
-from tests.engine.world import World
+from tests.engine.world import Kept, World
 
 MAIN = """
 local kap = import 'lib/kapitan.libjsonnet';
