@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import time
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
 from urllib.parse import urlsplit
@@ -32,7 +32,7 @@ _KEPT_HINTS = frozenset({"CMD-API-008", "CMD-API-026"})  # certificates and prox
 class FormAnswer:
     """What an endpoint answers to a form. `error` is its code of RFC 6749, empty where there is none."""
 
-    value: Mapping[str, Any]
+    value: Mapping[str, Any] = field(repr=False)
     error: str
     description: str
 
