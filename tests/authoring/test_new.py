@@ -142,9 +142,30 @@ def test_what_an_author_expects_is_there(tmp_path: Path, kind: Kind) -> None:
             yaml.load(content.replace(b"=_metadata", b"_metadata"), Loader=yaml.SafeLoader)
     workflow = yaml.safe_load((made.folder / ".github/workflows/test.yaml").read_text())
     assert workflow["jobs"]["test"]["strategy"]["matrix"] == {"instance": ["defaults", "1.0"]}
-    assert workflow["jobs"]["test"]["steps"][-1]["run"] == "make test instance=${{ matrix.instance }}"
+    assert [step.get("run") for step in workflow["jobs"]["test"]["steps"][-2:]] == [
+        "make lint",
+        "make test instance=${{ matrix.instance }}",
+    ]
     assert yaml.safe_load((made.folder / "docs/antora.yml").read_text())["title"] == 'The "Foo" & co: x'
     assert (made.folder / "LICENSE").read_text().splitlines()[0].endswith(", VSHN AG <info@vshn.ch>")
+
+
+@pytest.mark.parametrize("golden", [True, False])
+@pytest.mark.parametrize("kind", [COMPONENT, PACKAGE], ids=["component", "package"])
+def test_lint(tmp_path: Path, kind: Kind, golden: bool) -> None:
+    """What is new has no mistakes; what an author adds is looked at, what was rendered is not."""
+    choices = Choices(switches={"add_golden": golden, "add_lib": True, "add_pp": True} if kind is COMPONENT else {})
+    made = create(tmp_path, kind, output_dir=tmp_path, choices=choices)
+    assert "No errors" in run_make(made.folder, "lint")
+    rendered = made.folder / "tests" / "golden" / "defaults" / "template.yaml"
+    rendered.parent.mkdir(parents=True, exist_ok=True)
+    rendered.write_text("parameters: []\n")
+    assert "No errors" in run_make(made.folder, "lint")
+    (made.folder / "tests" / "more.yml").write_text("parameters:\n  x: ${y\n")
+    command = ["make", f"COMMODORE={sys.executable} -m commodore", "lint"]
+    result = subprocess.run(command, cwd=made.folder, capture_output=True, text=True, check=False)
+    assert result.returncode == 2
+    assert "tests/more.yml:2:6: error:" in result.stdout
 
 
 def test_files_that_were_not_asked_for_are_not_there(tmp_path: Path) -> None:

@@ -21,7 +21,7 @@ from commodore.errors import CommodoreError, EnvironmentFault, InputError, Polic
 from commodore.events import Event, Noted, ignore
 from commodore.workspace import Workspace
 from tests.authoring.template_world import ROOT, SECOND, make, template, update
-from tests.authoring.test_templates import script, two_versions  # noqa: F401 - fixtures
+from tests.authoring.test_templates import VERSIONS, script, two_versions  # noqa: F401 - fixtures
 from tests.world.repos import GitCalls, GitWorld, Remote, Script, git
 
 
@@ -370,7 +370,8 @@ def test_a_template_that_is_gone(foo: Path, remote: Remote) -> None:
 
 def test_the_bundled_template_offline(tmp_path: Path, two_versions: Path, monkeypatch: pytest.MonkeyPatch) -> None:  # noqa: F811
     """A component of an older commodore, updated by a newer one: the author's edits stay, nothing is fetched."""
-    request = NewRequest(COMPONENT, "foo", template_version="v1", output_dir=tmp_path)
+    newest = f"v{len(VERSIONS['component'])}"  # `two_versions` has one more
+    request = NewRequest(COMPONENT, "foo", template_version=newest, output_dir=tmp_path)
     folder = create_repository(Workspace.at(tmp_path), request, ignore).folder
     save(folder, "component/main.jsonnet", "{ own: 1 }\n")
     save(folder, "README.md", (folder / "README.md").read_text() + "\nMore of mine.\n")
