@@ -267,7 +267,10 @@ class Chains:
 
     def _evaluated(self, node: Node) -> Any:
         if isinstance(node, ListNode):
-            return [self._evaluate(item) for item in node.items]
+            items = [self._evaluate(item) for item in node.items]
+            if any(isinstance(item, Unresolved) for item in items):
+                raise UnexplainedError  # one such item makes the whole list nothing to reclass-rs
+            return items
         if isinstance(node, MapNode):
             merging = Merging()
             for entry in node.entries:

@@ -169,7 +169,7 @@ class _Following:
         try:
             links = self.base.chains.links(keys)
             chain = tuple(self._contributions(keys, links, depth))
-            parts = tuple(self._parts(keys, value))
+            parts = tuple(self._parts(keys, value)) if not depth else ()
         except (UnexplainedError, RecursionError):
             pass  # what is there so far does not give the value, which the explanation says
         found = Explanation(keys, self.base.preview.node, is_set, value, chain, parts)

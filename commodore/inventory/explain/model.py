@@ -118,7 +118,7 @@ class Explanation:
         is_set: whether there is a value in the end.
         value: as reclass-rs rendered it; None if there is none.
         chain: the places that set it, in merge order.
-        parts: for a map or list: where each key or item comes from.
+        parts: for a map or list: where each key or item comes from; left out where a reference is followed.
         complete: whether the chain gives the value; if not, it is not the whole truth.
     """
 
