@@ -107,7 +107,7 @@ class Releases:
 
     Attributes:
         mirror: a URL to use instead of the projects' servers, see `check_mirror`; empty for none.
-        token: a token for GitHub's API, sent nowhere else; empty for none.
+        token: a token for GitHub's API, sent nowhere else and over https only; empty for none.
         api: the URL of GitHub's API.
         timeout: seconds for connecting, and between two pieces of an answer.
         pins: the digests that the program knows.
@@ -203,12 +203,13 @@ class Releases:
         project = PROJECTS[tool]
         url = f"{self.api.rstrip('/')}/repos/{project.repository}/releases?per_page=50"
         headers = {"Accept": "application/vnd.github+json"}
-        if self.token:
+        with_token = bool(self.token) and urlsplit(url).scheme == "https"  # others could read it on the way
+        if with_token:
             headers["Authorization"] = f"Bearer {self.token}"
         try:
             listed = json.loads(web.read(url, self.limits.tool_releases_bytes, headers))
         except StatusError as error:
-            raise _github_fault(error, bool(self.token)) from None
+            raise _github_fault(error, with_token) from None
         except (ValueError, RecursionError):
             listed = None
         versions = [_released(one, project.tag) for one in listed] if isinstance(listed, list) else []

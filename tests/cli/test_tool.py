@@ -199,6 +199,16 @@ def test_a_newer_tool_needs_no_upgrade(call: Call, server: ReleaseServer, bare: 
     assert "  not needed: commodore installs Jsonnet libraries itself\n" in out
 
 
+def test_a_tool_that_says_nothing_is_not_missing(call: Call, bare: Path) -> None:
+    """Weak point: tools with empty version output counted as missing."""
+    path = put(bare, "helm", "")
+    path.write_text("#!/bin/sh\n")
+    code, out, err = call("tool", "list", "-V")
+    assert code == 0
+    assert f"helm version unknown\n  location:  {path}\n" in out
+    assert "[CMD-TOOL-005]" in err
+
+
 def test_listing_as_json(call: Call, server: ReleaseServer, bare: Path) -> None:
     path = put(bare, "helm", "4.1.4")
     server.announce("helm", "4.2.0")
@@ -287,6 +297,14 @@ def test_quiet_and_json_log(call: Call, server: ReleaseServer) -> None:
     events = [json.loads(line) for line in err.splitlines()]
     assert [event["item"] for event in events if event["event"] == "StageAdvanced"][-1] == "kustomize 9.0.0: 100 %"
     assert events[-1]["event"] == "Status"
+
+
+def test_versions_say_how_to_install_what_is_missing(call: Call) -> None:
+    """Weak point: no hint how to install."""
+    code, out, err = call("version")
+    assert code == 127
+    assert "helm: NOT FOUND IN PATH\n" in out
+    assert err == "install it: commodore tool install helm\ninstall it: commodore tool install kustomize\n"
 
 
 def start(server: ReleaseServer, *words: str) -> subprocess.Popen[bytes]:

@@ -9,6 +9,7 @@ import os
 import stat
 import tarfile
 import threading
+from collections.abc import Callable
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -431,7 +432,11 @@ def test_a_failed_upgrade_leaves_the_old_tool(server: ReleaseServer, box: Toolbo
 def test_upgrading_and_removing_what_is_not_managed(box: Toolbox, releases: Releases, bare: Path) -> None:
     (bare / "helm").write_text(tool_script("3.0.0"))
     (bare / "helm").chmod(0o755)
-    for act in (lambda: upgrade_tool("helm", Choice(), box, releases), lambda: uninstall_tool("helm", box, releases)):
+    acts: list[Callable[[], Outcome]] = [
+        lambda: upgrade_tool("helm", Choice(), box, releases),
+        lambda: uninstall_tool("helm", box, releases),
+    ]
+    for act in acts:
         with pytest.raises(InputError) as caught:
             act()
         assert caught.value.code == "CMD-TOOL-022"
@@ -466,11 +471,12 @@ def test_jb_is_not_needed_and_can_be_removed(box: Toolbox, releases: Releases) -
 
 @pytest.mark.parametrize("name", ["hlm", "git", "../helm", "", "-h"])
 def test_unknown_tools(name: str, box: Toolbox, releases: Releases) -> None:
-    for act in (
+    acts: list[Callable[[], Outcome]] = [
         lambda: install_tool(name, Choice(), box, releases),
         lambda: upgrade_tool(name, Choice(), box, releases),
         lambda: uninstall_tool(name, box, releases),
-    ):
+    ]
+    for act in acts:
         with pytest.raises(InputError) as caught:
             act()
         assert caught.value.code == "CMD-TOOL-001"
@@ -546,6 +552,18 @@ def test_a_broken_state_is_warned_about_and_written_anew(
     codes = [event.code for event in heard if isinstance(event, Warned)]
     assert codes == ([] if state == b'{"helm": 1}' else ["CMD-TOOL-023"])
     assert list(json.loads(box.state_file.read_text())) == ["helm"]
+
+
+def test_an_installation_killed_before_the_state_was_written(
+    server: ReleaseServer, box: Toolbox, releases: Releases
+) -> None:
+    """The tool is in its place, and counts as managed."""
+    server.publish("helm", "9.0.0")
+    install(box, releases)
+    box.state_file.unlink()
+    assert managed_tools(box) == ("helm",)
+    assert install(box, releases).action == "kept"
+    assert uninstall_tool("helm", box, releases).action == "removed"
 
 
 def test_other_entries_of_the_state_stay(server: ReleaseServer, box: Toolbox, releases: Releases) -> None:

@@ -156,6 +156,13 @@ def test_the_token_goes_to_the_api_alone(server: ReleaseServer, releases: Releas
     assert sent == {LIST: "Bearer secret", "/moved": None}
 
 
+def test_the_token_is_sent_over_https_only(releases: Releases, tmp_path: Path) -> None:
+    with ReleaseServer(tmp_path, tls=False) as plain:
+        plain.announce("helm", "4.9.0")
+        latest_versions(["helm"], replace(releases, token="secret", api=plain.api))
+        assert [request.headers.get("authorization") for request in plain.requests] == [None]
+
+
 def fault(releases: Releases) -> EnvironmentFault:
     answer = latest_versions(["helm"], releases)["helm"]
     assert isinstance(answer, EnvironmentFault)
