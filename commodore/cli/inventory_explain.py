@@ -14,7 +14,9 @@ from commodore.cli._options import options
 from commodore.cli._parameter_completion import complete_parameters
 from commodore.cli.console import console_of, working_dir
 from commodore.cli.inventory import open_inventory
+from commodore.errors import CommodoreError
 from commodore.events import Warned
+from commodore.names import BOOTSTRAP_TARGET
 from commodore.settings.inventory import INVENTORY_EXPLAIN
 
 _folder = click.Path(exists=True, file_okay=False, path_type=Path)
@@ -39,12 +41,15 @@ def explain(ctx: click.Context, /, path: str, **values: Any) -> int:
 
     console = console_of(ctx)
     wanted = parse_path(path)
-    if values["global_config"] is None and values["instance"] is None:
+    chosen = values["global_config"] is None and values["instance"] is None
+    if chosen:
         values["instance"] = target_of(wanted, compiled_targets(Workspace.at(working_dir(ctx))))
     with open_inventory(ctx, values, console) as preview:
-        found = explain_parameter(
-            preview, wanted, ignore_missing_classes=values["allow_missing_classes"], announce=console.announce
-        )
+        lenient = values["allow_missing_classes"]
+        try:
+            found = explain_parameter(preview, wanted, ignore_missing_classes=lenient, announce=console.announce)
+        except CommodoreError as error:
+            raise _elsewhere(error) if chosen and preview.node == BOOTSTRAP_TARGET else error from None
     if values["output_format"] == "json":
         console.result(json.dumps(as_dict(found), indent=2, ensure_ascii=False))
     else:
@@ -59,3 +64,11 @@ def explain(ctx: click.Context, /, path: str, **values: Any) -> int:
                 )
             )
     return 0 if found.is_set else 1
+
+
+def _elsewhere(error: CommodoreError) -> CommodoreError:
+    """The error for a parameter that the cluster lacks, with the hint that an instance may have it."""
+    if error.code != "CMD-INV-041":
+        return error
+    hint = "; ".join(filter(None, (error.hint, "what only an instance has is found with --instance NAME")))
+    return type(error)(error.code, error.message, hint=hint, locations=error.locations)

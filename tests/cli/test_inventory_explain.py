@@ -95,6 +95,16 @@ def test_a_misspelt_parameter(explain: Call) -> None:
     assert err == "error: parameter nfs has no key 'pth' [CMD-INV-041]\n  hint: did you mean 'path'?\n"
 
 
+def test_what_only_an_instance_has(explain: Call) -> None:
+    """The cluster's target has no component classes; the hint says where to look."""
+    code, _, err = explain("kapitan.vars")
+    assert code == 1
+    assert err.endswith("what only an instance has is found with --instance NAME\n")
+    code, out, _ = explain("kapitan.vars.target", "--instance", "other")
+    assert code == 0
+    assert "written by commodore for target 'other'" in out
+
+
 def test_what_is_no_path(explain: Call) -> None:
     code, _, err = explain("nfs..path")
     assert code == 2
