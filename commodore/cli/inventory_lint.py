@@ -37,7 +37,7 @@ def lint(ctx: click.Context, /, targets: tuple[Path, ...], **values: Any) -> int
     from commodore.workspace import write_atomically
 
     console = console_of(ctx)
-    request = LintRequest(targets, values["linter"], values["ignore_patterns"])
+    request = LintRequest(targets, values["linter"], values["ignore_patterns"], values["output"])
     report = lint_files(request, console.announce)
     writers = {
         "text": lambda: "\n".join(_lines(report)),

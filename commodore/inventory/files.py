@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from commodore.errors import InputError
+from commodore.workspace import guard_disk
 
 IGNORE_FILE = ".commodoreignore"
 
@@ -27,6 +28,7 @@ def class_files(target: Path, patterns: Iterable[str] = ()) -> Iterator[Path]:
 
     Raises:
         InputError: a pattern that means nothing.
+        EnvironmentFault: a folder or a file with patterns cannot be read.
     """
     base = target if target.is_dir() else target.parent
     ignored = _ignored(base, [*patterns, *_read_patterns(base)])
@@ -35,7 +37,7 @@ def class_files(target: Path, patterns: Iterable[str] = ()) -> Iterator[Path]:
     if not target.is_dir():
         yield target
         return
-    for folder, names, files in os.walk(target):
+    for folder, names, files in os.walk(target, onerror=_refuse):
         place = Path(folder)
         names[:] = sorted(name for name in names if not name.startswith(".") and place / name not in ignored)
         for name in sorted(files):
@@ -45,7 +47,14 @@ def class_files(target: Path, patterns: Iterable[str] = ()) -> Iterator[Path]:
 
 def _read_patterns(base: Path) -> list[str]:
     file = base / IGNORE_FILE
-    return file.read_text(encoding="utf-8", errors="replace").splitlines() if file.is_file() else []
+    with guard_disk(file):
+        return file.read_text(encoding="utf-8", errors="replace").splitlines() if file.is_file() else []
+
+
+def _refuse(error: OSError) -> None:
+    """A folder that cannot be listed must not pass for an empty one."""
+    with guard_disk(Path(os.fsdecode(error.filename))):
+        raise error
 
 
 def _ignored(base: Path, patterns: Iterable[str]) -> set[Path]:

@@ -88,12 +88,11 @@ INVENTORY_LINT = (
     Setting(
         "linter",
         ("-l", "--linter"),
-        "Linter to run; may be repeated. By default those of the published tool: components, deprecated-parameters and "
-        "packages. 'component-versions' is an old name of 'components'.",
+        "Linter to run; may be repeated. By default components, deprecated-parameters and packages. component-versions "
+        "is an old name of components.",
         kind="choice",
         choices=(*LINTERS, "all", "component-versions"),
         multiple=True,
-        metavar="LINTER",
     ),
     Setting(
         "ignore_patterns",

@@ -132,6 +132,13 @@ def test_a_report_in_a_file(here: Path, call: Call, kind: str) -> None:
     assert (here / "reports" / "lint").read_text() == shown
 
 
+def test_the_report_of_the_last_run_is_not_linted(here: Path, call: Call) -> None:
+    (here / "a.yml").write_text("x: ${cluster:dist}\n")
+    for _ in range(2):
+        out = call("inventory", "lint", "--format", "json", "--output", "lint.json", ".")[1]
+        assert out.splitlines()[-1] == "Found 1 error"
+
+
 def test_texts_from_outside_cannot_steer_the_terminal(here: Path, call: Call) -> None:
     name = '"x\\e[31m\\n::error::y"'
     (here / "a.yml").write_text(f"parameters:\n  components:\n    {name}: {{}}\n")

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import os
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
-from commodore.errors import InputError
+from commodore.errors import EnvironmentFault, InputError
 from commodore.inventory import class_files
 
 FILES = ["a.yml", "b.json", "c/d.yml", "c/e/f.yml", "c/e/g", "x/d.yml", ".hidden.yml", ".git/config", "c/.h/i.yml"]
@@ -90,3 +92,18 @@ def test_links_to_folders_are_not_followed(folder: Path) -> None:
 def test_an_ignore_file_that_is_no_text(folder: Path) -> None:
     (folder / ".commodoreignore").write_bytes(b"\xff\xfe\n/x\n")
     assert found(folder) == ALL[:-1]
+
+
+def test_a_folder_that_cannot_be_listed(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It is not taken for an empty one."""
+    listed = os.scandir
+
+    def refuse(path: str) -> Iterator[os.DirEntry[str]]:
+        if path == str(folder / "c"):
+            raise PermissionError(13, "Permission denied", path)
+        return listed(path)
+
+    monkeypatch.setattr(os, "scandir", refuse)
+    with pytest.raises(EnvironmentFault) as raised:
+        list(class_files(folder))
+    assert str(folder / "c") in raised.value.message

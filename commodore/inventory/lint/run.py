@@ -54,12 +54,14 @@ ALIASES: Final = MappingProxyType({"component-versions": "components"})
 class LintRequest:
     """What to lint: files and folders; with which linters (empty: those that run by default); what to leave out.
 
-    `linters` may hold `all` and aliases. `ignore` are patterns as in `.commodoreignore`, for every target.
+    `linters` may hold `all` and aliases. `ignore` are patterns as in `.commodoreignore`, for every target. `report` is
+    the file that the report goes to: that of the last run repeats what it found, and is never read.
     """
 
     targets: tuple[Path, ...]
     linters: tuple[str, ...] = ()
     ignore: tuple[str, ...] = ()
+    report: Path | None = None
 
 
 def select_linters(names: Iterable[str]) -> tuple[str, ...]:
@@ -115,7 +117,7 @@ def lint(request: LintRequest, announce: Announce, limits: Limits = DEFAULT_LIMI
 
 
 def _files(request: LintRequest) -> Iterator[Path]:
-    seen: set[str] = set()
+    seen = set() if request.report is None else {os.path.abspath(request.report)}
     for target in request.targets:
         for path in class_files(target, request.ignore):
             absolute = os.path.abspath(path)
