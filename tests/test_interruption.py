@@ -51,7 +51,7 @@ def assert_whole(world: ClusterWorld, data: str) -> None:
     assert world.local_tree().keys() == tree.keys()
     assert git(world.work / "catalog", "status", "--porcelain") == ""
     git(world.work / "catalog", "fsck", "--no-progress")
-    assert [path for path in (world.work / ".commodore").iterdir() if path.is_dir()] == []
+    assert list((world.work / ".commodore").glob("*.staging")) == []
     assert sorted(path.name for path in world.work.iterdir()) == [
         ".commodore",
         "catalog",
