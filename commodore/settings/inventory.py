@@ -88,11 +88,12 @@ INVENTORY_LINT = (
     Setting(
         "linter",
         ("-l", "--linter"),
-        "Linter to run; may be repeated. By default components, deprecated-parameters and packages. component-versions "
-        "is an old name of components.",
+        f"Linter to run, or 'all'; may be repeated. By default {', '.join(LINTERS[:3])}; there are also "
+        f"{', '.join(LINTERS[3:])}.",
         kind="choice",
         choices=(*LINTERS, "all", "component-versions"),
         multiple=True,
+        metavar="LINTER",
     ),
     Setting(
         "ignore_patterns",
