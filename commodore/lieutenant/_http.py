@@ -20,6 +20,7 @@ from commodore import __version__
 from commodore.errors import CommodoreError, EnvironmentFault, InputError, PolicyError
 from commodore.events import Announce, Noted
 from commodore.lieutenant._text import printable
+from commodore.lieutenant._watch import WatchedAdapter
 from commodore.lieutenant.api_url import same_server, without_credentials
 from commodore.limits import Limits
 
@@ -62,6 +63,9 @@ class Session:
         self._limits = limits
         self._announce = announce
         self._session = _RequestsSession()
+        self._adapter = WatchedAdapter()
+        for scheme in ("http://", "https://"):
+            self._session.mount(scheme, self._adapter)
         self._session.headers.update({"User-Agent": f"commodore/{__version__}", "Accept": "application/json"})
         self._session.auth = _leave_as_is
         self._session.verify = os.environ.get("SSL_CERT_FILE") or os.environ.get("SSL_CERT_DIR") or True
@@ -124,25 +128,31 @@ class Session:
     def _send(self, method: str, url: str, headers: Mapping[str, str], body: bytes | None) -> Answer:
         now = time.monotonic()
         deadline = min(now + self._limits.response_seconds, self._deadline)
-        timeout = min(self._timeout, deadline - now)
+        seconds = deadline - now
+        timeout = min(self._timeout, seconds)
         if timeout <= 0:
             raise EnvironmentFault("CMD-API-007", f"there was no time left to ask {url}", hint=_REACH_HINT)
         try:
-            with self._session.request(
-                method,
-                url,
-                data=body,
-                headers=dict(headers),
-                timeout=(timeout, timeout),
-                allow_redirects=False,
-                stream=True,
-            ) as response:
-                content = self._read(response, url, deadline)
+            with (
+                self._adapter.watched(seconds),
+                self._session.request(
+                    method,
+                    url,
+                    data=body,
+                    headers=dict(headers),
+                    timeout=(timeout, timeout),
+                    allow_redirects=False,
+                    stream=True,
+                ) as response,
+            ):
+                content = self._read(response, url, deadline, seconds)
                 return Answer(response.status_code, response.reason or "", response.headers, content)
         except (OSError, urllib3.exceptions.HTTPError, UnicodeError) as error:
+            if time.monotonic() >= deadline:
+                raise _too_slow(url, seconds) from error
             raise _explain(error, url, timeout) from error
 
-    def _read(self, response: requests.Response, url: str, deadline: float) -> bytes:
+    def _read(self, response: requests.Response, url: str, deadline: float, seconds: float) -> bytes:
         content = bytearray()
         while chunk := response.raw.read1(_CHUNK, decode_content=True):
             content += chunk
@@ -150,12 +160,10 @@ class Session:
                 raise EnvironmentFault(
                     "CMD-API-014", f"the answer of {url} is larger than {self._limits.response_bytes} bytes"
                 )
-            if time.monotonic() > deadline:
-                raise EnvironmentFault(
-                    "CMD-API-007",
-                    f"the answer of {url} was not complete after {self._limits.response_seconds:g} s",
-                    hint=_REACH_HINT,
-                )
+            if time.monotonic() >= deadline:
+                raise _too_slow(url, seconds)
+        if time.monotonic() >= deadline:  # what ends now may have been cut
+            raise _too_slow(url, seconds)
         return bytes(content)
 
 
@@ -232,6 +240,11 @@ def _explain(error: Exception, url: str, timeout: float) -> Exception:
         return _PassingFault(EnvironmentFault("CMD-API-006", f"the answer of {url} broke off", hint=_REACH_HINT))
     message = f"cannot reach {url}: {_innermost(causes)}"
     return _PassingFault(EnvironmentFault("CMD-API-006", message, hint=_REACH_HINT))
+
+
+def _too_slow(url: str, seconds: float) -> EnvironmentFault:
+    message = f"the answer of {url} was not complete after {seconds:.3g} s"
+    return EnvironmentFault("CMD-API-007", message, hint=_REACH_HINT)
 
 
 def _proxy_fault(url: str, why: str) -> EnvironmentFault:
