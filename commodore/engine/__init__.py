@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from commodore.engine._records import InstanceRecord, changed_reads, read_place, read_record
 from commodore.engine.engine import COMPILE_STAGE, Engine, usable_cpus
 from commodore.engine.model import Batch, BatchOutcome, CompiledInstance, CompileRequest, InstanceJob
 
@@ -13,5 +14,9 @@ __all__ = [
     "CompiledInstance",
     "Engine",
     "InstanceJob",
+    "InstanceRecord",
+    "changed_reads",
+    "read_place",
+    "read_record",
     "usable_cpus",
 ]

@@ -88,3 +88,26 @@ def compose(text: str | bytes, *, place: str) -> list[Node]:
     finally:
         if loader is not None:
             loader.dispose()
+
+
+def compose_all(text: str | bytes, *, place: str) -> list[Node]:
+    """The root nodes of all documents of a YAML stream; empty documents are nodes of the value null.
+
+    Args and errors as for `load_all`. Whether values can be read is not looked at.
+    """
+    from commodore.manifests._loader import Loader, explain
+
+    loader = None
+    try:
+        loader = Loader(text)
+        nodes: list[Node] = []
+        while loader.check_node():
+            node = loader.get_node()
+            if node is not None:
+                nodes.append(node)
+        return nodes
+    except Exception as error:
+        raise explain(error, text, place) from error
+    finally:
+        if loader is not None:
+            loader.dispose()
