@@ -188,6 +188,11 @@ def _load(stream: Any) -> Any:
     return manifests.load(stream.read(), place=_place(stream))
 
 
+# Parameters of charts that make helm read nothing but the chart and the values.
+_HELM_PARAMETERS = {
+    *("name", "release_name", "namespace", "output_file", "include_crds", "skip_crds", "skip_tests", "no_hooks"),
+    *("kube_version", "api_versions", "is_upgrade", "name_template", "skip_schema_validation", "timeout", "debug"),
+}
 _original_render_chart = helm.render_chart
 
 
@@ -207,6 +212,9 @@ def _render_chart(
     if "output_file" in helm_params:
         current().confinement.check(os.path.join(output_path, str(helm_params["output_file"])))
     reads = current().reads
+    unknown = sorted(set(helm_params) - _HELM_PARAMETERS)
+    if unknown:
+        reads.refuse(f"the helm parameter {unknown[0]}")
     reads.program(helm_path or os.environ.get("KAPITAN_HELM_PATH") or "helm")
     for file in helm_values_files or ():
         reads.file(os.path.abspath(file))

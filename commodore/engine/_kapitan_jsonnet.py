@@ -70,6 +70,10 @@ def native_functions(search: SearchPaths) -> dict[str, Any]:
     def sorted_list(folders: list[str], name: str) -> list[str]:
         return sorted(resources.dir_files_list(folders, name))
 
+    def exists(folders: list[str], name: str) -> Any:
+        reads.location()  # as it tells the path, too
+        return resources.file_exists(folders, name)
+
     def render_template(folders: list[str], name: str, context: str) -> Any:
         reads.refuse(f"the Jinja2 template {name}")
         return resources.jinja2_render_file(folders, name, context)
@@ -96,7 +100,7 @@ def native_functions(search: SearchPaths) -> dict[str, Any]:
         "yaml_load": (("name",), lambda name: _yaml_load(search, name)),
         "yaml_load_stream": (("name",), lambda name: _yaml_load_stream(search, name)),
         "file_read": (("name",), with_search(resources.read_file, reads.file)),
-        "file_exists": (("name",), with_search(resources.file_exists, reads.kind)),
+        "file_exists": (("name",), with_search(exists, reads.kind)),
         "dir_files_list": (("name",), with_search(sorted_list, reads.tree)),
         "dir_files_read": (("name",), with_search(resources.dir_files_read, reads.tree)),
         "jinja2_render_file": (("name", "ctx"), with_search(render_template, reads.file)),

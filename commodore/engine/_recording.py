@@ -38,9 +38,9 @@ def finish(
     if result is None:
         reads.refuse("it has rendered something that is no file")
         return Record(reads.conclude(), reads.refusal)
-    root = str(run.request.root).encode()
-    if any(isinstance(content, bytes) and root in content for _, _, content in result.files):
-        reads.note(("root",), str(run.request.root))
+    folders = [folder.encode() for folder in reads.places.folders]
+    if any(folder in content for _, _, content in result.files if isinstance(content, bytes) for folder in folders):
+        reads.location()
     record = Record(reads.conclude(), reads.refusal)
     subject = run.subjects.get(instance)
     if not record.refusal and subject is not None and run.result_cache is not None:

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from commodore.engine._tasks import Run
-from commodore.engine.reuse.places import Places
+from commodore.engine.reuse.places import Places, value_digest
 from commodore.engine.reuse.programs import Programs, tool_digest
 from commodore.engine.reuse.reads import Key, Observer
 from commodore.engine.reuse.sources import Sources, source_keys
@@ -109,7 +109,7 @@ class Lookup:
         if key[0] == "settings":
             return settings_digest(nodes[instance], places)
         if key[0] == "root":
-            return str(run.request.root)
+            return value_digest(list(places.folders))
         if key[0] == "tool":
             return tool_digest(key[1], self._of(run))
         return None

@@ -24,15 +24,25 @@ class Places:
 
     Args:
         roots: folders by name; the longest that holds a path names it.
-        own: folders whose files belong to the run or to the installation: reading them needs no record.
+        own: the folder that the run works in; what lies there is made from what is recorded.
+        installed: folders of the installation, whose files never change while it is the same.
     """
 
-    def __init__(self, roots: Mapping[str, Path], own: Iterable[Path]) -> None:
+    def __init__(self, roots: Mapping[str, Path], own: Iterable[Path], installed: Iterable[Path] = ()) -> None:
         found = [(name, os.path.normpath(path)) for name, path in roots.items()]
         self._roots = sorted(found, key=lambda root: (-len(root[1]), root[0]))
         self._by_name = dict(found)
-        self.root = self._by_name.get("root", "")
-        self._own = tuple(os.path.normpath(path) for path in own)
+        self._installed = tuple(os.path.normpath(path) for path in installed)
+        self._own = (*(os.path.normpath(path) for path in own), *self._installed)
+
+    @property
+    def folders(self) -> tuple[str, ...]:
+        """Where the run takes place, apart from its own passing folders."""
+        return tuple(sorted({path for name, path in self._by_name.items() if name != "refs"}))
+
+    def is_installed(self, path: str) -> bool:
+        """Whether a file belongs to the installation."""
+        return any(_within(path, folder) for folder in self._installed)
 
     @classmethod
     def of(cls, run: Run, instance: str, installed: Sequence[Path]) -> Places:
@@ -45,7 +55,7 @@ class Places:
             "root": request.root,
             "directory": request.directory or request.root,
         }
-        return cls(roots, (run.workplace(instance), *installed))
+        return cls(roots, (run.workplace(instance),), installed)
 
     def name(self, path: str | os.PathLike[str]) -> str | None:
         """The name of an absolute path; None for one that needs no record."""
@@ -132,7 +142,8 @@ def tree_digest(path: str, unless: Callable[[str], bool] = lambda _: False) -> s
         unless: says of a path that it is left out.
     """
     if not os.path.isdir(path):
-        return file_digest(path)
+        mode = os.stat(path).st_mode & 0o111 if os.path.exists(path) else 0
+        return f"{file_digest(path)} {mode:o}"
     found = hashlib.sha256()
     try:
         _add_tree(found, path, "", unless, frozenset({os.path.realpath(path)}))

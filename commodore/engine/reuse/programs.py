@@ -17,6 +17,7 @@ from commodore.workspace import write_atomically
 
 _VERSION = {"helm": ["version"], "kustomize": ["version"], "kubectl": ["version", "--client"]}
 _SCRIPT = b"#!"
+_SCRIPTS = Path(__file__).resolve().parent.parent.parent / "scripts"  # has a kustomize that only calls kubectl
 
 
 class Programs:
@@ -42,8 +43,8 @@ class Programs:
 
     def builder(self) -> str:
         """The name of the program that builds kustomizations, as the wrapper chooses it."""
-        path = self._path + ":/opt/homebrew/bin"
-        return "kustomize" if shutil.which("kustomize", path=path) else "kubectl"
+        found = shutil.which("kustomize", path=self._path + ":/opt/homebrew/bin")
+        return "kubectl" if found is None or Path(found).is_relative_to(_SCRIPTS) else "kustomize"
 
     def _identity(self, name: str) -> str:
         found = shutil.which(name, path=self._path + ":/opt/homebrew/bin")

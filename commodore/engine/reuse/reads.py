@@ -72,9 +72,13 @@ class Reads:
 
     def settings(self, target: str) -> None:
         """A template has read how a target is compiled, which tells it where the working directory is."""
-        self.note(("root",), str(self.places.root))
+        self.location()
         if target != self.instance:
             self.refuse(f"a template reads how {target} is compiled")
+
+    def location(self) -> None:
+        """Where the working directory is was read."""
+        self.note(("root",), value_digest(list(self.places.folders)))
 
     def everything(self, nodes: Mapping[str, Mapping[str, Any]]) -> None:
         """All targets with all parameters were read."""
@@ -97,9 +101,11 @@ class Reads:
     def jsonnet(self, path: str, text: bytes) -> None:
         """A Jsonnet file takes part."""
         self.file(path, text)
-        if path not in self._seen and self.places.name(path) is not None:
+        if path not in self._seen and not self.places.is_installed(path):
             self._seen[path] = find_escapes(text)
             self._escapes |= self._seen[path]
+            if b"thisFile" in text:
+                self.location()
 
     # Files
 

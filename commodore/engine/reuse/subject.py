@@ -36,7 +36,7 @@ def installed() -> tuple[Path, ...]:
 
 @functools.cache
 def program_digest() -> str:
-    """The identity of this program: its version, the files that take part in rendering, and the versions of libraries."""
+    """The identity of this program: its version, the files that render, and the versions of libraries."""
     found = hashlib.sha256(__version__.encode())
     for room in _ROOMS:
         for path in sorted((_PACKAGE / room).rglob("*")):
