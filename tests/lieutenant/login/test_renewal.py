@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 import multiprocessing
+import re
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -97,7 +98,7 @@ def test_keys_may_be_rotated(
         (answering({"access_token": "x"}), "no ID token"),
         (answering({"id_token": "x"}), "cannot be trusted"),
         (dropped(), "cannot reach"),
-        (slow(30), "did not answer"),
+        (slow(30), "did not answer|was not complete"),
     ],
 )
 def test_a_login_that_cannot_be_renewed(
@@ -108,7 +109,7 @@ def test_a_login_that_cannot_be_renewed(
     assert current_login(options(timeout=0.5), store, heard.append) is None
     (warning,) = [event for event in heard if isinstance(event, Warned)]
     assert warning.code == "CMD-LOGIN-054"
-    assert why in warning.message
+    assert re.search(why, warning.message)
     assert "commodore login" in warning.hint
     assert expired["refresh_token"] not in repr(heard)
     assert store.read(API) == expired, "another attempt may have more luck"
