@@ -190,9 +190,7 @@ def _install(
     options = replace(request.options, fetch=request.options.fetch and not request.offline)
     with workspace.staging("catalog") as new:
         references = write_references(components, inventory, new / "refs", announce)
-        compiled = compile_instances(
-            engine, workspace, components, inventory, new / "refs", options, announce, limits
-        )
+        compiled = compile_instances(engine, workspace, components, inventory, new / "refs", options, announce, limits)
         manifests = assemble_manifests(compiled, references, new / "manifests", announce, workspace.manifests)
         return catalog.install(workspace, manifests, new / "refs")
 
