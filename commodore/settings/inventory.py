@@ -83,6 +83,7 @@ LINTERS = (
     "references",
     "removals",
     "secret-references",
+    "top-level-keys",
 )
 INVENTORY_LINT = (
     Setting(

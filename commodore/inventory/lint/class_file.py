@@ -22,8 +22,9 @@ FILES: Final = "files"
 _TAG: Final = "tag:yaml.org,2002:"
 _MERGE: Final = f"{_TAG}merge"
 _CLASS_KEYS: Final = frozenset({"applications", "classes", "parameters"})
-_NO_CLASS_KEYS: Final = frozenset({"apiVersion", "kind"})
-_SUFFIXES: Final = frozenset({".yml", ".yaml", ".json"})
+NO_CLASS_KEYS: Final = frozenset({"apiVersion", "kind"})
+CLASS_SUFFIXES: Final = frozenset({".yml", ".yaml"})
+_SUFFIXES: Final = CLASS_SUFFIXES | {".json"}
 _TELLTALES: Final = (b"parameters", b"${c", b"\\")
 """One of these is in any file that the published tool's linters say something about; the last one is for escapes."""
 _LINE_BREAK: Final = re.compile("\r\n|[\n\r\x85\u2028\u2029]")
@@ -92,7 +93,7 @@ class ClassFile:
     def is_class(self) -> bool:
         """Whether reclass would read it and it looks like a class: neither a manifest nor anything else in YAML."""
         keys = {key.value for key, _ in self.root.value if is_text(key)}
-        return self.path.suffix in (".yml", ".yaml") and bool(keys & _CLASS_KEYS) and not keys & _NO_CLASS_KEYS
+        return self.path.suffix in CLASS_SUFFIXES and bool(keys & _CLASS_KEYS) and not keys & NO_CLASS_KEYS
 
     @property
     def is_defaults(self) -> bool:

@@ -121,7 +121,7 @@ class References(Linter):
                 return ()
             if key not in known.keys:
                 candidates: Iterable[str] = known.keys if depth else (*_TEXTS, *_OPEN, "cluster")
-                close = [name for name in candidates if _one_slip(key, name)]
+                close = [name for name in candidates if one_slip(key, name)]
                 return (*keys[:depth], close[0]) if len(close) == 1 else ()
             known = known.keys[key]
         return ()
@@ -145,7 +145,7 @@ def _learn(known: _Known, node: Node, seen: set[int]) -> None:
             _learn(known.below(key_text(key).lstrip("=~")), value, seen)
 
 
-def _one_slip(written: str, name: str) -> bool:
+def one_slip(written: str, name: str) -> bool:
     """Whether one letter too many, too few, wrong, or swapped with its neighbour makes one of the other."""
     if min(len(written), len(name)) < _SHORTEST or abs(len(written) - len(name)) > 1:
         return False

@@ -24,6 +24,7 @@ from commodore.inventory.lint.references import References
 from commodore.inventory.lint.removals import Removals
 from commodore.inventory.lint.secrets import SecretReferences
 from commodore.inventory.lint.specs import Components, Packages
+from commodore.inventory.lint.top_level import TopLevelKeys
 from commodore.limits import DEFAULT_LIMITS, Limits
 
 LINTERS: Final = MappingProxyType(
@@ -40,6 +41,7 @@ LINTERS: Final = MappingProxyType(
             References,
             Removals,
             SecretReferences,
+            TopLevelKeys,
         )
     }
 )

@@ -37,3 +37,22 @@ def test_the_message_names_the_first(tmp_path: Path) -> None:
     (found,) = findings(tmp_path, {"a.yml": "parameters:\n  x:\n    a: 1\n    b: 2\n    a: 3\n"}, "duplicate-keys")
     assert found.message == "the key 'a' stands in line 3 already"
     assert found.parameter == "parameters.x.a"
+
+
+@pytest.mark.parametrize(
+    ("content", "place", "hint"),
+    [
+        ("parameters: {}\napplication: [a]\n", "2:1", "did you mean 'applications'?"),
+        ("classes: []\ncomponents: {}\n", "2:1", "move it below `parameters`, or remove it"),
+        ("paramters: {}\n", "1:1", "did you mean 'parameters'?"),
+        ("parameter: {}\n", None, ""),
+        ("other: {}\n", None, ""),
+        ("parameters: {}\n_x: 1\nx-y: 2\n.z: 3\nexports: {}\nenvironment: base\n", None, ""),
+        ("kind: Template\nparameters: []\nobjects: []\n", None, ""),
+    ],
+)
+def test_top_level_keys(tmp_path: Path, content: str, place: str | None, hint: str) -> None:
+    """Spec c 5, weak points: there was no check for unknown top-level keys."""
+    found = findings(tmp_path, {"a.yml": content, "b.json": content}, "top-level-keys")
+    assert [(f"{one.line}:{one.column}", one.hint) for one in found] == ([(place, hint)] if place else [])
+    assert {one.severity for one in found} <= {"warning"}

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 import reclass_rs
 
-from commodore.inventory.lint.references import _one_slip
+from commodore.inventory.lint.references import one_slip
 from tests.inventory.lint.world import findings, shown, write
 
 TEXTS = [
@@ -148,6 +148,6 @@ def test_defaults_have_no_instance(tmp_path: Path, reference: str) -> None:
         ("images", "imagine", False),
     ],
 )
-def test_one_slip(one: str, other: str, expected: bool) -> None:
-    assert _one_slip(one, other) is expected
-    assert _one_slip(other, one) is expected
+def testone_slip(one: str, other: str, expected: bool) -> None:
+    assert one_slip(one, other) is expected
+    assert one_slip(other, one) is expected
