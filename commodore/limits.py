@@ -57,6 +57,7 @@ class Limits:
     name_length: int = 200  # a component, instance or package name
     explain_depth: int = 8  # references in references that an explanation follows
     explain_references: int = 60  # references that one explanation follows; the others are only named
+    explain_candidates: int = 20  # parameters that are named for one field of a manifest
 
     # manifests
     yaml_depth: int = 256  # nesting of a YAML document that is read; deep ones would exhaust the stack
