@@ -15,9 +15,16 @@ from _measure import Cost, measuring, read_costs
 from _synthetic import Setup, change_parameter, generate_classes, serve_charts
 from _tools import BenchError, Sample, Tool, digest_tree, end_of, home_environment
 
-PHASES = ("cold", "noop", "change", "warm", "nofetch", "rerender", "shadow")
+PHASES = ("cold", "noop", "change", "warm", "nofetch", "rerender", "uncached", "shadow")
 OFFLINE = ["--local", "--no-fetch-dependencies"]
-OPTIONS = {"nofetch": OFFLINE, "rerender": OFFLINE, "shadow": [*OFFLINE, "--shadow"]}
+OPTIONS = {
+    "nofetch": OFFLINE,
+    "rerender": OFFLINE,
+    "uncached": [*OFFLINE, "--no-cache"],
+    "shadow": [*OFFLINE, "--shadow", "1"],
+}
+# Phases for tools that have this option.
+NEEDED_OPTIONS = {"uncached": "--no-cache", "shadow": "--shadow"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,8 +97,8 @@ def sum_up_fleet(samples: Sequence[Sample]) -> list[Sample]:
     ]
 
 
-def has_option(tool: Tool, option: str, scratch: Path) -> bool:
-    """Whether the tool's help on compiling names an option."""
+def impossible_phases(tool: Tool, scratch: Path) -> set[str]:
+    """The phases for which a tool lacks an option, as its help on compiling tells."""
     ended = subprocess.run(
         [*tool.command, "catalog", "compile", "--help"],
         env=home_environment(scratch / "home"),
@@ -99,7 +106,8 @@ def has_option(tool: Tool, option: str, scratch: Path) -> bool:
         text=True,
         stdin=subprocess.DEVNULL,
     )
-    return option in ended.stdout.split()
+    known = set(ended.stdout.split())
+    return {phase for phase, option in NEEDED_OPTIONS.items() if option not in known}
 
 
 @contextmanager

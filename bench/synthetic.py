@@ -14,7 +14,8 @@ Phases, in any order that begins with cold:
   warm      nothing changed, but the working directory is empty, as on a build machine that keeps its caches only
   nofetch   --local --no-fetch-dependencies, nothing changed
   rerender  the same, but a parameter that every instance reads has changed: all are rendered again, nothing is fetched
-  shadow    nofetch with --shadow, for a tool that has it: whatever comes from a cache is rendered too, and compared
+  uncached  nofetch with --no-cache, for a tool that has it
+  shadow    nofetch with --shadow 1, for a tool that has it: whatever comes from a cache is rendered too, and compared
 --fleet N compiles N clusters in addition, one after another, each in a new working directory, with the caches of one
 home; they have the first number of --instances and differ in facts, some parameters and a tenth of their instances.
 """
@@ -30,7 +31,7 @@ from pathlib import Path
 from typing import Any
 
 from _page import to_json, write_page
-from _phases import PHASES, has_option, run_fleet, run_phases, sum_up_fleet
+from _phases import PHASES, impossible_phases, run_fleet, run_phases, sum_up_fleet
 from _report import to_markdown
 from _scaling import differences, growth, to_table
 from _synthetic import Kind, Size, generate, make_plan
@@ -49,8 +50,7 @@ def measure_sizes(arguments: argparse.Namespace, tools: Sequence[Tool], scratch:
         BenchError: a tool failed.
     """
     sizes = {}
-    without = {tool.name: set() if has_option(tool, "--shadow", scratch) else {"shadow"} for tool in tools}
-
+    without = {tool.name: impossible_phases(tool, scratch) for tool in tools}
     for instances in arguments.instances:
         setup = generate(make_plan(_size(arguments, instances)), scratch / f"setup-{instances}")
         print(f"{instances} instances of {len(setup.plan.components)} components", file=sys.stderr, flush=True)

@@ -12,9 +12,10 @@ from pathlib import Path
 import pytest
 from _measure import Cost
 from _page import write_page
+from _phases import impossible_phases
 from _scaling import differences, growth, to_plot, to_table
 from _synthetic import Plan, Size, change_parameter, generate, make_plan
-from _tools import Rounds, Sample
+from _tools import Rounds, Sample, make_tool
 from synthetic import parse
 
 from tests.bench.conftest import BENCH
@@ -212,3 +213,11 @@ def test_a_plan_names_what_changes() -> None:
     assert changed(Size(instances=4, mix={"jsonnet": 1}))[1] == "jsonnet"
     plan, _ = changed(Size(instances=1))
     assert plan.changed == plan.components[0]
+
+
+def test_phases_need_a_tool_that_has_their_option(tmp_path: Path) -> None:
+    script = tmp_path / "tool"
+    for options, impossible in (("--push", {"uncached", "shadow"}), ("--push --no-cache", {"shadow"})):
+        script.write_text(f"#!/bin/sh\necho Usage: {options}\n")
+        script.chmod(0o755)
+        assert impossible_phases(make_tool("tool", str(script)), tmp_path) == impossible
