@@ -96,6 +96,14 @@ def complete_components(ctx: click.Context, incomplete: str) -> list[str]:
 
 
 @quick
+def complete_manifests(ctx: click.Context, incomplete: str) -> list[str]:
+    """The manifests of the catalog in the working directory."""
+    catalog = _working_dir(ctx) / "catalog"
+    files = (path for path in (catalog / "manifests").rglob("*") if path.is_file())
+    return _beginning((path.relative_to(catalog).as_posix() for path in files), incomplete)
+
+
+@quick
 def complete_cases(ctx: click.Context, incomplete: str) -> list[str]:
     """The test cases of the component or package in PATH."""
     return _beginning((file.stem for file in _class_files(ctx)), incomplete)

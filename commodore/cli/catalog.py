@@ -32,12 +32,13 @@ if TYPE_CHECKING:
     lazy={
         "clean": LazyCommand("commodore.cli.catalog:catalog_clean", "Remove everything that a compile generates."),
         "compile": LazyCommand("commodore.cli.catalog:catalog_compile", "Compile the catalog of a cluster."),
+        "explain": LazyCommand("commodore.cli.catalog_explain:catalog_explain", "Show what made a manifest."),
         "list": LazyCommand("commodore.cli.catalog:catalog_list", "List the clusters that the API knows."),
     },
 )
 @options()
 def catalog() -> None:
-    """Compile, list and clean cluster catalogs."""
+    """Compile, explain, list and clean cluster catalogs."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -30,7 +30,7 @@ CONTEXT = {"help_option_names": ["-h", "--help"], "max_content_width": 100, "aut
     cls=LazyGroup,
     context_settings=CONTEXT,
     lazy={
-        "catalog": LazyCommand("commodore.cli.catalog:catalog", "Compile, list and clean cluster catalogs."),
+        "catalog": LazyCommand("commodore.cli.catalog:catalog", "Compile, explain, list and clean cluster catalogs."),
         "component": LazyCommand("commodore.cli.component:component", "Work on components."),
         "completion": LazyCommand("commodore.cli.completion:completion", "Print what lets a shell complete."),
         "explain": LazyCommand("commodore.cli.explain:explain", "Say what an error code means."),

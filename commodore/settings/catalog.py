@@ -94,3 +94,13 @@ CATALOG_LIST = (
         choices=("id", "tenant", "displayName"),
     ),
 )
+CATALOG_EXPLAIN = (
+    Setting(
+        "output_format",
+        ("-o", "--output-format"),
+        "Output format.",
+        kind="choice",
+        choices=("json", "text"),
+        default="text",
+    ),
+)

@@ -1,0 +1,37 @@
+"""Why a rendered manifest is as it is: who made it, from what, and which parameters were read for it."""
+
+from __future__ import annotations
+
+from commodore.stages.explaining._as_dict import as_dict
+from commodore.stages.explaining.explaining import explain_manifest
+from commodore.stages.explaining.finding import Manifest, catalog_files, find_manifest
+from commodore.stages.explaining.model import (
+    Candidate,
+    Chart,
+    Entry,
+    FieldPlace,
+    FilterUse,
+    ManifestExplanation,
+    ObjectPlace,
+    ReadFile,
+    ReadParameter,
+    Repository,
+)
+
+__all__ = [
+    "Candidate",
+    "Chart",
+    "Entry",
+    "FieldPlace",
+    "FilterUse",
+    "Manifest",
+    "ManifestExplanation",
+    "ObjectPlace",
+    "ReadFile",
+    "ReadParameter",
+    "Repository",
+    "as_dict",
+    "catalog_files",
+    "explain_manifest",
+    "find_manifest",
+]

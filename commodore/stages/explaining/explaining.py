@@ -1,0 +1,81 @@
+"""Why a manifest is as it is, from what the last compile has left in the working directory. Nobody is asked."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from commodore.engine import read_record
+from commodore.inventory import compiled_preview, compiled_targets
+from commodore.limits import DEFAULT_LIMITS, Limits
+from commodore.stages.explaining.finding import find_manifest
+from commodore.stages.explaining.making import entries_for, filters_for, repository_of
+from commodore.stages.explaining.model import FieldPlace, ManifestExplanation, ObjectPlace
+from commodore.stages.explaining.objects import find_object
+from commodore.stages.explaining.reading import Reader, Readings, candidates
+from commodore.workspace import Workspace, guard_disk
+
+
+def explain_manifest(
+    workspace: Workspace, wanted: str, here: Path, *, limits: Limits = DEFAULT_LIMITS
+) -> ManifestExplanation:
+    """Who made a manifest, from what, and which parameters and files were read for it.
+
+    Args:
+        wanted: the file, see `find_manifest`; behind a `#` an object in it and a field, see `find_object`.
+        here: the folder that relative paths are seen from first.
+
+    Raises:
+        InputError: there is no such manifest, object or field; or the hierarchy is wrong today.
+        UsageError: CMD-INV-040, the field is no path.
+        EnvironmentFault: git or the disk refused.
+    """
+    name, hash_, fragment = wanted.partition("#")
+    manifest = find_manifest(workspace, name, here)
+    instance = manifest.instance
+    node = compiled_preview(workspace, instance).render().raw
+    parameters: dict[str, Any] = node["parameters"]
+    place: ObjectPlace | None = None
+    field: FieldPlace | None = None
+    path = f"manifests/{manifest.path}"
+    if hash_ and fragment:
+        with guard_disk(manifest.file):
+            text = manifest.file.read_bytes()
+        place, field = find_object(text, fragment, path)
+    directory = Path(str(parameters.get("_base_directory") or workspace.component(instance)))
+    record = read_record(workspace.root, instance)
+    readings = Reader(workspace, record, directory, node).read() if record is not None else Readings()
+    component = record.component if record is not None else _component(workspace, instance)
+    entries, filters = entries_for(parameters, manifest.path, workspace), filters_for(parameters, manifest.path)
+    if field is not None:
+        made_by = (instance, node, entries, filters)
+        found, omitted = candidates(field.value, readings.parameters, made_by, compiled_targets(workspace), limits)
+        field = replace(field, candidates=found, omitted=omitted)
+    return ManifestExplanation(
+        path=path,
+        file=manifest.file,
+        edited=manifest.edited,
+        instance=instance,
+        component=component,
+        repository=repository_of(directory, parameters.get("components"), instance, component, limits),
+        reused=record.reused if record is not None else None,
+        refusal=record.refusal if record is not None else "",
+        entries=entries,
+        filters=filters,
+        parameters=readings.parameters,
+        names=readings.names,
+        files=readings.files,
+        sources=readings.sources,
+        tools=readings.tools,
+        all_targets=readings.all_targets,
+        object=place,
+        field=field,
+    )
+
+
+def _component(workspace: Workspace, instance: str) -> str:
+    """The component of an instance without a record: its class file links to that of the component (spec c 2.3)."""
+    link = workspace.component_classes / f"{instance}.yml"
+    return Path(os.readlink(link)).stem if link.is_symlink() else instance
