@@ -21,7 +21,7 @@ OPTIONS = {
     "nofetch": OFFLINE,
     "rerender": OFFLINE,
     "uncached": [*OFFLINE, "--no-cache"],
-    "shadow": [*OFFLINE, "--shadow", "1"],
+    "shadow": [*OFFLINE, "--shadow", "100"],
 }
 # Phases for tools that have this option.
 NEEDED_OPTIONS = {"uncached": "--no-cache", "shadow": "--shadow"}

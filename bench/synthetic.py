@@ -15,7 +15,7 @@ Phases, in any order that begins with cold:
   nofetch   --local --no-fetch-dependencies, nothing changed
   rerender  the same, but a parameter that every instance reads has changed: all are rendered again, nothing is fetched
   uncached  nofetch with --no-cache, for a tool that has it
-  shadow    nofetch with --shadow 1, for a tool that has it: whatever comes from a cache is rendered too, and compared
+  shadow    nofetch with --shadow 100, for a tool that has it: whatever comes from a cache is rendered too, and compared
 --fleet N compiles N clusters in addition, one after another, each in a new working directory, with the caches of one
 home; they have the first number of --instances and differ in facts, some parameters and a tenth of their instances.
 """
