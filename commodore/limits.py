@@ -92,6 +92,9 @@ class Limits:
     shapes: int = 16  # different records of one instance that are compared with what is there
     kustomizations: int = 1000  # folders that one kustomization is made of
     remembered_programs: int = 50  # programs whose digests are kept
+    result_cache_bytes: int = 5 << 30  # all kept results; those used least recently go beyond it
+    result_check_age: float = 86400.0  # how often this is looked at, after runs that keep results
+    cache_age: float = 30 * 86400.0  # what `cache prune` removes if it was not used for so long
     result_bytes: int = 64 << 20  # the rendered files of one instance; larger ones are rendered each time
     fetch_workers: int = 8  # Kapitan dependencies fetched at the same time, apart from what computes
     cached_files: int = 200_000  # files and folders of one dependency that is kept; larger ones are fetched each time

@@ -5,6 +5,16 @@ from __future__ import annotations
 from commodore.engine._records import InstanceRecord, changed_reads, read_place, read_record
 from commodore.engine.engine import COMPILE_STAGE, Engine, usable_cpus
 from commodore.engine.model import Batch, BatchOutcome, CompiledInstance, CompileRequest, InstanceJob
+from commodore.engine.upkeep import (
+    KeptResult,
+    is_sound_dependency,
+    is_sound_download,
+    is_sound_result,
+    kept_results,
+    kept_shapes,
+    remove_result,
+    tidy_results,
+)
 
 __all__ = [
     "Batch",
@@ -15,8 +25,16 @@ __all__ = [
     "Engine",
     "InstanceJob",
     "InstanceRecord",
+    "KeptResult",
     "changed_reads",
+    "is_sound_dependency",
+    "is_sound_download",
+    "is_sound_result",
+    "kept_results",
+    "kept_shapes",
     "read_place",
     "read_record",
+    "remove_result",
+    "tidy_results",
     "usable_cpus",
 ]

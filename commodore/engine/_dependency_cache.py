@@ -94,6 +94,8 @@ class DependencyCache:
         with contextlib.suppress(OSError, _Refused):
             target.parent.mkdir(parents=True, exist_ok=True)
             if _Copy(self._limits).perform(entry / "content", target) == expected:
+                with contextlib.suppress(OSError):  # what is used last goes last when there is no more room
+                    os.utime(entry / "about.json")
                 return True
         remove_tree(target)
         self._evict(entry)
@@ -145,6 +147,16 @@ class DependencyCache:
             yield folder
         finally:
             remove_tree(folder)
+
+
+def is_sound_entry(entry: Path, limits: Limits) -> bool:
+    """Whether an entry is what was written, and stands under the name of what it says it is."""
+    try:
+        about = json.loads((entry / "about.json").read_bytes())
+        key = CacheKey(about["kind"], about["source"], about["version"], about["detail"])
+        return key.digest == entry.name and _Copy(limits).perform(entry / "content", None) == about["digest"]
+    except (OSError, ValueError, KeyError, TypeError, _Refused):
+        return False
 
 
 class _Copy:

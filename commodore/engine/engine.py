@@ -24,6 +24,7 @@ from commodore.engine._reuse import ResultFinder, Reuse
 from commodore.engine._schedule import COMPILE_STAGE, Schedule, slowest_first
 from commodore.engine._tasks import Run
 from commodore.engine.model import Batch, BatchOutcome, CompiledInstance, CompileRequest, InstanceJob
+from commodore.engine.upkeep import keep_bounded
 from commodore.errors import CommodoreError, InputError, InternalError, did_you_mean, raise_all
 from commodore.events import Announce, StageAdvanced
 from commodore.limits import DEFAULT_LIMITS, Limits
@@ -137,6 +138,8 @@ class Engine:
             )
         for root, known in durations.items():
             _remember(root, known, outcomes, batches)
+        if self._result_cache is not None and any(run.pending for run, _ in begun):
+            keep_bounded(self._result_cache, self._limits)
         return outcomes
 
     def _begin_all(

@@ -9,6 +9,7 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import json
+import os
 import tempfile
 import time
 from collections.abc import Iterator
@@ -90,6 +91,8 @@ class ExportCache:
         """Copy an export to the new folder `destination`. Returns False if it is damaged or gone."""
         with contextlib.suppress(OSError):
             if measure(export.content, destination).digest == export.measure.digest:
+                with contextlib.suppress(OSError):  # what is used last goes last when there is no more room
+                    os.utime(export.content.parent / "about.json")
                 return True
         remove_tree(destination)
         self.evict(export.source, export.sha)
@@ -116,7 +119,7 @@ class ExportCache:
             remove_tree(folder)
 
     def _entry(self, source: GitSource, sha: str) -> Path:
-        key = hashlib.sha256("\0".join((source.remote.identity, sha, source.subdir)).encode()).hexdigest()
+        key = _key(source.remote.identity, sha, source.subdir)
         return self.root / key[:2] / key
 
     def _check_size(self, source: GitSource, found: Measure) -> None:
@@ -129,6 +132,20 @@ class ExportCache:
                 " name the sub-folder that is needed",
                 locations=[source.remote.url],
             )
+
+
+def is_sound_export(entry: Path) -> bool:
+    """Whether an entry is what was written, and stands under the name of what it says it is."""
+    try:
+        about = json.loads((entry / "about.json").read_bytes())
+        name = _key(about["repository"], about["commit"], about["subdir"])
+        return name == entry.name and measure(entry / "content").digest == about["measure"]["digest"]
+    except (OSError, ValueError, KeyError, TypeError):
+        return False
+
+
+def _key(repository: str, commit: str, subdir: str) -> str:
+    return hashlib.sha256("\0".join((repository, commit, subdir)).encode()).hexdigest()
 
 
 def _file_digest(path: Path) -> str:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import json
+import os
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -185,6 +186,7 @@ class Downloads:
             limits = self._limits
             with requests.get(url, stream=True, timeout=limits.download_timeout, headers=headers) as response:
                 if response.status_code == requests.codes.not_modified:
+                    self._note_use(url)
                     return str(about["digest"])
                 response.raise_for_status()
                 content = bytearray()
@@ -198,7 +200,12 @@ class Downloads:
     def find(self, url: str, digest: str) -> tuple[bytes, str] | None:
         """The content of a URL with this digest, and its type, if it is kept."""
         content = self._content(url, digest)
+        self._note_use(url)
         return (content, str(self._about(url).get("type", ""))) if content is not None else None
+
+    def _note_use(self, url: str) -> None:
+        with contextlib.suppress(OSError):  # what is used last goes last when there is no more room
+            os.utime(self._place(url) / "about.json")
 
     def _keep(self, url: str, content: bytes, headers: Mapping[str, str]) -> str:
         digest = hashlib.sha256(content).hexdigest()
