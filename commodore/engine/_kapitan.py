@@ -77,7 +77,8 @@ class Renderer:
         self._run = run
         self.inventory = RenderedInventory(run)
         kept = run.result_cache
-        self.programs = Programs(os.environ, kept / "programs.json", run.limits) if kept is not None else None
+        here = request.directory or request.root
+        self.programs = Programs(os.environ, here, kept / "programs.json", run.limits) if kept is not None else None
         self.sources = Sources(run.dependency_cache, run.limits)
         self.sources.known.update(run.sources)
         self._arguments = Namespace(
@@ -220,6 +221,8 @@ class Renderer:
         if Path(path) != WRAPPER or not entry.args:
             work.reads.refuse(f"the command {path}")
             yield
+            if place.input_type in ("helm", "copy"):  # once more: it may have changed meanwhile
+                work.reads.tree(os.path.abspath(path))
             return
         cache = self._run.dependency_cache
         watch = Kustomize(
@@ -229,6 +232,8 @@ class Renderer:
             self.sources,
             self._run.limits,
         )
+        source = _filled(entry.env_vars.get("INPUT_DIR", ""), folder)
+        watch.begin(source, entry.args, entry.env_vars)
         work.watches.append(watch)
         try:
             yield
@@ -236,7 +241,7 @@ class Renderer:
             work.watches.pop()
         if work.reads.places.name(_filled(entry.args[0], folder)) is not None:
             work.reads.refuse(f"kustomize writes to {entry.args[0]}")
-        watch.conclude(_filled(entry.env_vars.get("INPUT_DIR", ""), folder), entry.args[1:])
+        watch.conclude(source)
 
 
 def _filled(text: str, folder: str) -> str:

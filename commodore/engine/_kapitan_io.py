@@ -206,9 +206,10 @@ def _render_chart(
     helm_flags: dict[str, Any] | None = None,
 ) -> Any:
     """Kapitan's function, with copies of what it changes: its default flags and the entry's parameters."""
-    name = helm_params.get("name", helm_params.get("release_name"))
-    if isinstance(name, str) and name.startswith("-"):
-        raise PolicyError("CMD-ENG-014", f"helm_params.name is {name!r}, which helm would read as an option")
+    for key in ("name", "release_name"):
+        name = helm_params.get(key)
+        if isinstance(name, str) and name.startswith("-"):
+            raise PolicyError("CMD-ENG-014", f"helm_params.{key} is {name!r}, which helm would read as an option")
     if "output_file" in helm_params:
         current().confinement.check(os.path.join(output_path, str(helm_params["output_file"])))
     reads = current().reads
@@ -216,12 +217,17 @@ def _render_chart(
     if unknown:
         reads.refuse(f"the helm parameter {unknown[0]}")
     reads.program(helm_path or os.environ.get("KAPITAN_HELM_PATH") or "helm")
+    if "namespace" not in helm_params:
+        reads.defaults("helm")
+    flags = dict(helm.HELM_DEFAULT_FLAGS if helm_flags is None else helm_flags)
     for file in helm_values_files or ():
         reads.file(os.path.abspath(file))
-    flags = dict(helm.HELM_DEFAULT_FLAGS if helm_flags is None else helm_flags)
-    return _original_render_chart(
+    done = _original_render_chart(
         chart_dir, output_path, helm_path, dict(helm_params), helm_values_file, helm_values_files, flags
     )
+    for file in helm_values_files or ():  # once more: it may have changed meanwhile
+        reads.file(os.path.abspath(file))
+    return done
 
 
 class _HelmValuesDumper(getattr(yaml, "CSafeDumper", yaml.SafeDumper)):  # type: ignore[misc]

@@ -22,7 +22,8 @@ _PACKAGE = os.path.dirname(kapitan.__file__)
 _LIBRARY = os.path.join(_PACKAGE, "lib", "kapitan.libjsonnet")
 
 # Native functions whose result depends on their arguments alone.
-_PURE = ("yaml_dump", "yaml_dump_stream", "sha256_string", "gzip_b64", "jsonschema_validate")
+_PURE = ("yaml_dump", "yaml_dump_stream", "sha256_string", "gzip_b64")
+_REFERENCES = ("$ref", "$dynamicRef", "$recursiveRef")
 
 
 def _find_yaml(search: SearchPaths, name: str) -> str:
@@ -63,7 +64,10 @@ def native_functions(search: SearchPaths) -> dict[str, Any]:
             folders = search.for_name(name)
             for folder in folders:
                 note(os.path.join(folder, name))
-            return function(folders, name, *arguments)
+            found = function(folders, name, *arguments)
+            for folder in folders:  # once more: it may have changed meanwhile
+                note(os.path.join(folder, name))
+            return found
 
         return call
 
@@ -77,6 +81,11 @@ def native_functions(search: SearchPaths) -> dict[str, Any]:
     def render_template(folders: list[str], name: str, context: str) -> Any:
         reads.refuse(f"the Jinja2 template {name}")
         return resources.jinja2_render_file(folders, name, context)
+
+    def validate(value: str, schema: str) -> Any:
+        if _leads_elsewhere(json.loads(schema)):
+            reads.refuse("a schema that refers to another file")
+        return resources.jsonschema_validate(value, schema)
 
     def read_inventory(target: str | None, _path: str | None) -> Any:
         if target:
@@ -103,6 +112,7 @@ def native_functions(search: SearchPaths) -> dict[str, Any]:
         "file_exists": (("name",), with_search(exists, reads.kind)),
         "dir_files_list": (("name",), with_search(sorted_list, reads.tree)),
         "dir_files_read": (("name",), with_search(resources.dir_files_read, reads.tree)),
+        "jsonschema_validate": (("obj", "schema_obj"), validate),
         "jinja2_render_file": (("name", "ctx"), with_search(render_template, reads.file)),
     }
     others = {
@@ -111,6 +121,14 @@ def native_functions(search: SearchPaths) -> dict[str, Any]:
         if name not in ours
     }
     return {**others, **ours}
+
+
+def _leads_elsewhere(schema: Any) -> bool:
+    """Whether a JSON schema refers to anything but itself."""
+    if isinstance(schema, dict):
+        names = [schema[key] for key in _REFERENCES if key in schema]
+        return any(not str(name).startswith("#") for name in names) or any(map(_leads_elsewhere, schema.values()))
+    return isinstance(schema, list) and any(map(_leads_elsewhere, schema))
 
 
 def search_import(folder: str, wanted: str, search: SearchPaths) -> tuple[str, bytes]:

@@ -111,7 +111,7 @@ class LazyInventory:
         """A whole value: a field of a target, a parameter, a field of a parameter; null if there is none."""
         owner, value = self._open(target, plain)
         path = [step for step in (part, key, name) if step is not None]
-        if key == _SETTINGS:
+        if key == _SETTINGS or (part == "parameters" and key is None):
             self._reads.settings(owner)
         self._reads.value(owner, self._views.node(owner), *path)
         for step in path:

@@ -12,6 +12,7 @@ from typing import Any
 from commodore.engine._dependency_cache import DependencyCache
 from commodore.engine._tasks import Record, Run
 from commodore.engine.reuse.lookup import Hit, Lookup
+from commodore.engine.reuse.places import file_digest
 from commodore.engine.reuse.reads import Key
 from commodore.engine.reuse.sources import Downloads, Sources, cache_key, source_keys
 from commodore.engine.reuse.store import ResultStore, read_folder, write_folder
@@ -80,19 +81,29 @@ class ResultFinder:
         )
 
     def _is_restored(self, run: Run, node: Mapping[str, Any]) -> bool:
-        """Whether an instance's dependencies lie where rendering would have put them: what is missing comes from the
-        cache. Other instances, and a later run without fetching, may read them.
+        """Whether an instance's dependencies lie where rendering would have put them, and nothing else does: what is
+        missing comes from the cache. Other instances, and a later run without fetching, may read them.
         """
         settings = node["parameters"].get("kapitan") or {}
         entries = settings.get("dependencies") or []
         for key, entry in zip(source_keys(node) or [], entries, strict=True):
             output = Path(os.path.normpath(run.request.output / str(entry["output_path"])))
             identity = self._lookup.sources.digest(key)
-            if output.exists():
+            if os.path.lexists(output):
+                if identity is None or not self._is_pure(key, identity, output):
+                    return False  # rendering would find what somebody has put there
                 continue
             if identity is None or not self._restore(key, identity, output):
                 return False
         return True
+
+    def _is_pure(self, key: Key, identity: str, output: Path) -> bool:
+        if key[1] == "http":
+            return file_digest(str(output)) == identity
+        entry = cache_key(key, identity)
+        if self._dependency_cache is None or entry is None:
+            return False
+        return DependencyCache(self._dependency_cache, self._limits).holds(entry, output, lambda _: False)
 
     def _restore(self, key: Key, identity: str, output: Path) -> bool:
         if self._dependency_cache is None:

@@ -104,7 +104,7 @@ def natives(node: Mapping[str, Any], reads: Reads) -> Natives:
         return names if basename else [os.path.join(folder, name) for name in names]
 
     def inventory() -> dict[str, Any]:
-        reads.everything({reads.instance: node})
+        reads.value(reads.instance, node)
         return dict(node)
 
     return {

@@ -22,8 +22,12 @@ _TOKEN = re.compile(
     """,
     re.VERBOSE | re.DOTALL,
 )
-# What follows the bars of a text block: its lines are indented like the first one, or empty.
-_BLOCK = re.compile(r"-?[ \t]*\n(?:[ \t]*\n)*([ \t]+)[^\n]*\n(?:\1[^\n]*\n|[ \t]*\n)*[ \t]*\|\|\|")
+_BLOCK_START = re.compile(r"-?[ \t\r]*\n(?P<blank>\n*)(?P<indent>[ \t]+)")
+_BLOCK_END = re.compile(r"[ \t]*\|\|\|")
+# Words without which a file neither makes an inventory nor hands one on.
+_WORDS = re.compile(rb"inventory|parameters|libjsonnet|thisFile|\bnative\b|\bstd\b(?!\.[A-Za-z])|import[^;,]*\\")
+# What stands before a parenthesis that groups; behind anything else, it holds the arguments of a call.
+_BEFORE_GROUP = frozenset("=([{,;:+-*/%<>&|^!~") | {"then", "else", "in", "if", "assert", "error", "for", ""}
 _FUNCTIONS = ("inventory", "inventory_global")
 _LIBRARIES = ("kapitan.libjsonnet", "commodore.libjsonnet")
 
@@ -36,46 +40,105 @@ class Escapes:
         everything: the parameters themselves.
         any_key: any one parameter, as its name is computed.
         keys: these parameters.
+        place: not of an inventory, but seen in the same way: where the file lies.
     """
 
     everything: bool = False
     any_key: bool = False
     keys: frozenset[str] = field(default_factory=frozenset)
+    place: bool = False
 
     def __or__(self, other: Escapes) -> Escapes:
-        return Escapes(self.everything or other.everything, self.any_key or other.any_key, self.keys | other.keys)
+        return Escapes(
+            self.everything or other.everything,
+            self.any_key or other.any_key,
+            self.keys | other.keys,
+            self.place or other.place,
+        )
 
 
 _EVERYTHING = Escapes(everything=True, any_key=True)
+_UNKNOWN = Escapes(everything=True, any_key=True, place=True)
 
 
 def find_escapes(source: bytes) -> Escapes:
     """What a Jsonnet file may see of inventories, by its text."""
-    if not any(word in source for word in (b"inventory", b"parameters", *map(str.encode, _LIBRARIES))):
+    if _WORDS.search(source) is None:
         return Escapes()
     if b"commodore_" in source:  # the functions behind the inventory, which no template calls
-        return _EVERYTHING
-    tokens = _tokens(source.decode("utf-8", "replace"))
+        return _UNKNOWN
+    text = source.decode("utf-8", "replace")
+    found = _find(text)
+    if "\r" in text:  # imports are evaluated with plain line ends, a main file is not
+        found |= _find(text.replace("\r\n", "\n").replace("\r", "\n"))
+    return found
+
+
+def _find(text: str) -> Escapes:
+    tokens = _tokens(text)
+    if tokens is None or not _is_plain(tokens):
+        return _UNKNOWN
+    place = Escapes(place="thisFile" in tokens)
     inventories = _bound(tokens, _is_inventory)
     libraries = _bound(tokens, _is_library)
     if inventories is None or libraries is None or not _only_indexed(tokens, inventories | libraries):
-        return _EVERYTHING
-    return _parameters(tokens)
+        return _EVERYTHING | place
+    return _parameters(tokens) | place
 
 
-def _tokens(text: str) -> list[str]:
-    """Names, strings in quotes, and single other characters. Blanks, comments and text blocks are left out."""
+def _tokens(text: str) -> list[str] | None:
+    """Names, strings in quotes, and single other characters. Blanks, comments and text blocks are left out. None if a
+    text block does not end.
+    """
     tokens: list[str] = []
     position = 0
     while (match := _TOKEN.match(text, position)) is not None:
         position = match.end()
         if match.lastgroup == "block":
-            block = _BLOCK.match(text, position)
-            position = block.end() if block is not None else len(text)
+            end = _block_end(text, position)
+            if end is None:
+                return None
+            position = end
             tokens.append("''")
         elif match.lastgroup != "skip":
             tokens.append(match.group())
     return [*tokens, "", "", "", ""]
+
+
+def _block_end(text: str, position: int) -> int | None:
+    """Where a text block ends whose first bars end at a position: at bars before which a line is indented less than the
+    first line. Lines of blanks alone count as indented, as they do for Jsonnet; empty ones are skipped.
+    """
+    start = _BLOCK_START.match(text, position)
+    if start is None:
+        return None
+    indent = start["indent"]
+    line = start.start("indent")
+    while text.startswith(indent, line):
+        line = text.find("\n", line) + 1
+        if line == 0:
+            return None
+        while text.startswith("\n", line):
+            line += 1
+    end = _BLOCK_END.match(text, line)
+    return end.end() if end is not None else None
+
+
+def _is_plain(tokens: Sequence[str]) -> bool:
+    """Whether the file names what it imports and which native functions it calls, so that nothing is hidden."""
+    for index, token in enumerate(tokens):
+        following = tokens[index + 1] if token else ""
+        if token == "std" and following != "." and tokens[index - 1] != ".":  # noqa: S105 - Jsonnet's library
+            return False
+        if token == "native" and (following != "(" or not _is_literal(tokens[index + 2]) or tokens[index + 3] != ")"):  # noqa: S105
+            return False
+        if token in ("import", "importstr", "importbin") and not _is_literal(following):
+            return False
+    return True
+
+
+def _is_literal(token: str) -> bool:
+    return token[:1] in ("'", '"', "@") and "\\" not in token
 
 
 def _is_inventory(tokens: Sequence[str], index: int) -> bool:
@@ -97,6 +160,8 @@ def _bound(tokens: Sequence[str], wanted: object) -> set[str] | None:
             return None
         start = _start(tokens, index)
         while tokens[start - 1] == "(" and tokens[end] == ")":
+            if start >= 2 and tokens[start - 2] not in _BEFORE_GROUP:
+                return None  # an argument of a call
             start, end = start - 1, end + 1
         if tokens[end] == ".":
             continue

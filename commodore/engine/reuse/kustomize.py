@@ -7,6 +7,7 @@ result is not kept.
 
 from __future__ import annotations
 
+import contextlib
 import os
 import re
 import shlex
@@ -19,12 +20,16 @@ from urllib.parse import parse_qs, urlsplit
 
 from commodore import git, manifests
 from commodore.engine.reuse.reads import Reads
-from commodore.engine.reuse.sources import NO_REF, Sources
+from commodore.engine.reuse.sources import FULL_COMMIT, NO_REF, Sources
 from commodore.errors import CommodoreError
 from commodore.limits import Limits
 
 _FILES = ("kustomization.yaml", "kustomization.yml", "Kustomization")
 _BASES = ("resources", "bases", "components")
+_PLUGINS = ("generators", "transformers", "validators")
+_ADDRESS = re.compile(r"(?:[^=\s]*=)?(https?://\S+)")  # files of generators may have a name before them
+_PLAIN = re.compile(r"(\$\{compiled_target_dir\}|[\w./@+-])+")
+_STRANGE = re.compile(r"(PATH|HOME|TMPDIR|(GIT|XDG|KUBE|KUSTOMIZE|LD|SSH)_?\w*)", re.IGNORECASE)
 _NOT_READ = ("commonAnnotations", "commonLabels", "labels", "images", "literals", "annotations")
 _HARMLESS = re.compile(r"--reorder(=\w+)?|none|legacy")
 _REMOTE = re.compile(r"[a-z+]+(::|://)|git@|(www\.)?(github|gitlab|bitbucket)\.[a-z]+[/:]", re.IGNORECASE)
@@ -81,17 +86,29 @@ class Kustomize:
     def _log(self) -> Path:
         return self._folder / "fetched"
 
-    def conclude(self, source: str, arguments: Sequence[str]) -> None:
-        """Note what a successful run has read.
+    def begin(self, source: str, arguments: Sequence[str], environment: Mapping[str, str]) -> None:
+        """Look at what a run will read, before it does: a change meanwhile must not go unnoticed.
 
         Args:
             source: the folder or URL of the kustomization.
-            arguments: those of the wrapper after the output folder.
+            arguments: those of the wrapper, the output folder first, as the entry has them.
+            environment: the variables that the entry sets.
         """
-        if not all(_HARMLESS.fullmatch(argument) for argument in arguments):
+        if not _PLAIN.fullmatch(arguments[0]) or not all(_HARMLESS.fullmatch(argument) for argument in arguments[1:]):
             self._reads.refuse(f"kustomize was called with {' '.join(arguments)}")
             return
+        strange = sorted(name for name in environment if _STRANGE.fullmatch(name))
+        if strange:
+            self._reads.refuse(f"kustomize was called with {strange[0]} set to something else")
+            return
         self._reads.program("kustomize")
+        self._reads.defaults("kubectl")
+        if not _REMOTE.match(source):
+            with contextlib.suppress(CommodoreError, OSError, ValueError):  # to be told, or refused, by what follows
+                self._local(os.path.abspath(source), set(), remotes=False)
+
+    def conclude(self, source: str) -> None:
+        """Note what a successful run has read."""
         if self._log.is_file():
             lines = [line.split("\t") for line in self._log.read_text().splitlines()]
             self._fetches = [Fetch(*line) for line in lines if len(line) == 3]
@@ -99,34 +116,32 @@ class Kustomize:
             if _REMOTE.match(source):
                 self._remote(source)
             else:
-                self._local(os.path.abspath(source), set())
+                self._local(os.path.abspath(source), set(), remotes=True)
         except (CommodoreError, OSError, ValueError) as error:
             self._reads.refuse(f"the kustomization in {source} is not understood: {error}")
 
-    def _local(self, folder: str, seen: set[str]) -> None:
-        if folder in seen or len(seen) > self._limits.kustomizations:
+    def _local(self, folder: str, seen: set[str], *, remotes: bool) -> None:
+        if folder in seen:
             return
+        if len(seen) > self._limits.kustomizations:
+            raise ValueError("it has too many bases")
         seen.add(folder)
         self._reads.tree(folder)
         for text in _documents(Path(folder)):
-            for name in self._names(text):
+            for key, name in _references(text):
                 place = os.path.normpath(os.path.join(folder, name))
-                if os.path.isdir(place):
-                    self._local(place, seen)
-                elif not place.startswith(folder + os.sep):
-                    self._reads.file(place)
-
-    def _names(self, text: bytes) -> Iterator[str]:
-        """The local bases that a kustomization names; the remote ones are noted."""
-        document = manifests.load(text, place="kustomization.yaml")
-        if not isinstance(document, Mapping):
-            return
-        for key, value in document.items():
-            for name in _strings(value):
-                if key in _BASES and not _REMOTE.match(name):
-                    yield name
-                elif key in _BASES or (name.startswith(("http://", "https://")) and "\n" not in name):
-                    self._remote(name)
+                if _is_remote(key, name):
+                    if remotes or _MANIFEST.match(name):
+                        self._remote(name)
+                elif os.path.isdir(place):
+                    self._local(place, seen, remotes=remotes)
+                elif not os.path.exists(place):
+                    raise ValueError(f"{name} is neither a file nor a known kind of remote base")
+                else:
+                    if not place.startswith(folder + os.sep):
+                        self._reads.file(place)
+                    if key in _PLUGINS and b"://" in Path(place).read_bytes():
+                        raise ValueError(f"{name} may read from a remote place")
 
     def _remote(self, name: str) -> None:
         """Note a remote base, and what that one names in turn."""
@@ -134,40 +149,56 @@ class Kustomize:
         if address.scheme.startswith("http") and "@" in address.netloc:
             raise ValueError("a URL holds a credential")
         if _MANIFEST.fullmatch(address._replace(query="").geturl()):
-            key = ("source", "http", name)
-            digest = self._sources.digest(key)
+            digest = self._sources.digest(("source", "http", name))
             if digest is None:
                 raise ValueError(f"{name} cannot be read again")
-            self._reads.note(key, digest)
+            self._reads.note(("source", "http", name), digest)
             return
         query = parse_qs(address.query)
         ref = (query.get("ref") or query.get("version") or ["HEAD"])[0]
-        for fetch in self._fetches:
-            inner = _inner(name, fetch.url)
-            if fetch.ref == ref and inner is not None:
-                self._reads.note(
-                    ("source", "git", fetch.url, NO_REF if ref == "HEAD" else ref, "kustomize", ""), fetch.commit
-                )
-                self._inside(fetch, inner, set())
-                return
-        raise ValueError(f"it is not known how {name} was fetched")
+        fetches = [(fetch, _inner(name, fetch.url)) for fetch in self._fetches if fetch.ref == ref]
+        known = {(fetch, inner) for fetch, inner in fetches if inner is not None}
+        if len(known) != 1:
+            raise ValueError(f"it is not known how {name} was fetched")
+        ((fetch, inner),) = known
+        key = ("source", "git", fetch.url, NO_REF if ref == "HEAD" else ref, "kustomize", "")
+        self._reads.note(key, "fixed" if FULL_COMMIT.fullmatch(ref) else fetch.commit)
+        self._inside(fetch, inner or "", set())
 
     def _inside(self, fetch: Fetch, folder: str, seen: set[str]) -> None:
         """Look at the kustomization in a folder of a commit that is kept."""
-        if folder in seen or len(seen) > self._limits.kustomizations:
+        folder = os.path.normpath(folder)
+        if folder in seen:
             return
+        if len(seen) > self._limits.kustomizations:
+            raise ValueError("it has too many bases")
         seen.add(folder)
-        store = self._store(fetch)
-        for file in _FILES:
-            shown = git.run(
-                ["cat-file", "blob", f"{fetch.commit}:{os.path.normpath(os.path.join(folder, file))}"],
-                cwd=store,
-                timeout=self._limits.git_timeout,
-                check=False,
-            )
-            if shown.returncode == 0:
-                for name in self._names(shown.stdout):
-                    self._inside(fetch, os.path.normpath(os.path.join(folder, name)), seen)
+        files = [file for file in _FILES if self._kind(fetch, os.path.join(folder, file)) == "blob"]
+        if not files:
+            raise ValueError(f"{fetch.url} has no kustomization in {folder}")
+        for file in files:
+            for key, name in _references(self._git(fetch, "cat-file", "blob", f"{fetch.commit}:{_join(folder, file)}")):
+                place = os.path.normpath(os.path.join(folder, name))
+                kind = self._kind(fetch, place) if not _is_remote(key, name) else ""
+                if not kind:
+                    self._remote(name)
+                elif kind == "tree":
+                    self._inside(fetch, place, seen)
+                elif kind != "blob" or key in _PLUGINS:
+                    raise ValueError(f"{name} may be anything")
+
+    def _kind(self, fetch: Fetch, path: str) -> str:
+        """What a commit has at a path: `blob`, `tree`, or another word for everything else."""
+        path = os.path.normpath(path)
+        if path == ".":
+            return "tree"
+        if path.startswith((os.pardir, os.sep)):
+            return "outside"
+        words = self._git(fetch, "ls-tree", fetch.commit, "--", path).split(None, 2)
+        return "link" if words[:1] == [b"120000"] else words[1].decode() if len(words) > 1 else "missing"
+
+    def _git(self, fetch: Fetch, *arguments: str) -> bytes:
+        return git.run(list(arguments), cwd=self._store(fetch), timeout=self._limits.git_timeout).stdout
 
     def _store(self, fetch: Fetch) -> Path:
         assert self._cache is not None
@@ -185,6 +216,32 @@ def _documents(folder: Path) -> Iterator[bytes]:
     for name in _FILES:
         if (folder / name).is_file():
             yield (folder / name).read_bytes()
+
+
+def _references(text: bytes) -> Iterator[tuple[str, str]]:
+    """The bases and addresses that a kustomization names, each with the key under which it does.
+
+    Raises:
+        ValueError: it names something in a way that is not understood.
+    """
+    document = manifests.load(text, place="kustomization.yaml")
+    for key, value in document.items() if isinstance(document, Mapping) else ():
+        for name in _strings(value):
+            if key in _PLUGINS and ("\n" in name or ":" in name):  # the plugin itself
+                if "://" in name:
+                    raise ValueError("a plugin may read from a remote place")
+            elif key in (*_BASES, *_PLUGINS):
+                yield str(key), name
+            elif "\n" not in name and (match := _ADDRESS.fullmatch(name)) is not None:
+                yield str(key), match[1]
+
+
+def _is_remote(key: str, name: str) -> bool:
+    return key not in (*_BASES, *_PLUGINS) or _REMOTE.match(name) is not None
+
+
+def _join(folder: str, file: str) -> str:
+    return os.path.normpath(os.path.join(folder, file))
 
 
 def _strings(value: Any) -> Iterator[str]:

@@ -10,7 +10,7 @@ from typing import Any
 
 from commodore.engine._tasks import Run
 from commodore.engine.reuse.places import Places, value_digest
-from commodore.engine.reuse.programs import Programs, tool_digest
+from commodore.engine.reuse.programs import Programs, defaults_digest, tool_digest
 from commodore.engine.reuse.reads import Key, Observer
 from commodore.engine.reuse.sources import Sources, source_keys
 from commodore.engine.reuse.store import Result, ResultStore
@@ -51,7 +51,7 @@ class Lookup:
         self._memory = memory
         self._limits = limits
         self._seen: dict[tuple[str, ...], str] = {}
-        self._programs: dict[str, Programs] = {}
+        self._programs: dict[tuple[str, str], Programs] = {}
 
     def find(self, run: Run, nodes: Nodes) -> tuple[dict[str, Hit], dict[str, str]]:
         """The instances of a run whose results still hold, and the subject of every instance that may be kept."""
@@ -112,11 +112,14 @@ class Lookup:
             return value_digest(list(places.folders))
         if key[0] == "tool":
             return tool_digest(key[1], self._of(run))
+        if key[0] == "defaults":
+            return defaults_digest(key[1], {**os.environ, **run.request.environment})
         return None
 
     def _of(self, run: Run) -> Programs:
         environment = {**os.environ, **run.request.environment}
-        path = environment.get("PATH", os.defpath)
-        if path not in self._programs:
-            self._programs[path] = Programs(environment, self._memory, self._limits)
-        return self._programs[path]
+        directory = run.request.directory or run.request.root
+        key = (environment.get("PATH", os.defpath), str(directory))
+        if key not in self._programs:
+            self._programs[key] = Programs(environment, directory, self._memory, self._limits)
+        return self._programs[key]

@@ -6,6 +6,7 @@ import glob
 import hashlib
 import marshal
 import os
+import re
 import stat
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
@@ -73,12 +74,19 @@ class Places:
         return os.path.join(self._by_name[root], rest) if root else rest
 
     def portable(self, text: str) -> str:
-        """A text with the folders in it replaced by their names."""
+        """A text with the folders in it replaced by their names, which no path can hold."""
         for folder in self._own:
-            text = text.replace(folder, "<own>")
+            text = _replace(text, folder, "own")
         for name, folder in self._roots:
-            text = text.replace(folder, f"<{name}>")
+            text = _replace(text, folder, name)
         return text
+
+
+def _replace(text: str, folder: str, name: str) -> str:
+    """Only whole names: `/work/one` is no part of `/work/one-more` or of `/old/work/one`."""
+    if folder not in text:
+        return text
+    return re.sub(rf"(?<![^\s:;,='\"(]){re.escape(folder)}(?![^\s:;,'\")/])", lambda _: f"\0{name}\0", text)
 
 
 def _within(path: str, folder: str) -> bool:
@@ -111,10 +119,12 @@ def names_at(node: Mapping[str, Any], path: Sequence[str]) -> str:
 
 
 def kind_of(path: str) -> str:
-    """Whether a file or a folder is there."""
+    """Whether a file or a folder is there. A link that leads nowhere is neither."""
     if os.path.isdir(path):
         return FOLDER
-    return "file" if os.path.lexists(path) else MISSING
+    if os.path.exists(path):
+        return "file"
+    return "link" if os.path.lexists(path) else MISSING
 
 
 def file_digest(path: str) -> str:
@@ -142,8 +152,9 @@ def tree_digest(path: str, unless: Callable[[str], bool] = lambda _: False) -> s
         unless: says of a path that it is left out.
     """
     if not os.path.isdir(path):
+        digest = file_digest(path)
         mode = os.stat(path).st_mode & 0o111 if os.path.exists(path) else 0
-        return f"{file_digest(path)} {mode:o}"
+        return f"{digest} {mode:o}" if digest != UNREADABLE else digest
     found = hashlib.sha256()
     try:
         _add_tree(found, path, "", unless, frozenset({os.path.realpath(path)}))
@@ -153,14 +164,18 @@ def tree_digest(path: str, unless: Callable[[str], bool] = lambda _: False) -> s
 
 
 def _add_tree(found: Any, folder: str, name: str, unless: Callable[[str], bool], inside: frozenset[str]) -> None:
-    """Links are followed, but not to where we are already."""
+    """Links are followed, but not to where we are already. What cannot be read makes all of it unreadable: a change
+    there would go unnoticed.
+    """
     for child in sorted(os.listdir(folder)):
         path, inner = os.path.join(folder, child), f"{name}/{child}"
-        if unless(path) or child == ".git":
+        if unless(path):
             continue
         status = os.lstat(path)
         if stat.S_ISLNK(status.st_mode):
             _add(found, "link", inner, os.readlink(path))
+            if not os.path.exists(path):
+                continue
             status = os.stat(path)
         if stat.S_ISDIR(status.st_mode):
             _add(found, "folder", inner)
@@ -168,7 +183,10 @@ def _add_tree(found: Any, folder: str, name: str, unless: Callable[[str], bool],
             if real not in inside:
                 _add_tree(found, path, inner, unless, inside | {real})
         elif stat.S_ISREG(status.st_mode):
-            _add(found, "file", inner, f"{status.st_mode & 0o111:o}", file_digest(path))
+            digest = file_digest(path)
+            if digest == UNREADABLE:
+                raise OSError(f"{path} cannot be read")
+            _add(found, "file", inner, f"{status.st_mode & 0o111:o}", digest)
         else:
             raise OSError(f"{path} is neither a file nor a folder")
 

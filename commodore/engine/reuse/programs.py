@@ -8,15 +8,17 @@ import json
 import os
 import shutil
 import subprocess
+import time
 from collections.abc import Mapping
 from pathlib import Path
 
-from commodore.errors import EnvironmentFault
+from commodore.errors import CommodoreError, EnvironmentFault
 from commodore.limits import Limits
 from commodore.workspace import write_atomically
 
 _VERSION = {"helm": ["version"], "kustomize": ["version"], "kubectl": ["version", "--client"]}
 _SCRIPT = b"#!"
+_POD = "/var/run/secrets/kubernetes.io/serviceaccount/namespace"
 _SCRIPTS = Path(__file__).resolve().parent.parent.parent / "scripts"  # has a kustomize that only calls kubectl
 
 
@@ -24,12 +26,16 @@ class Programs:
     """Tells the identity of programs: the digest of the file, and what a mere starter says of its version.
 
     Args:
-        environment: where programs are looked up, as those who call them do.
+        environment: what those who call them have; its PATH is where programs are looked up.
+        directory: the folder that those who call them are in.
         memory: a file that remembers digests by size and times, None for none.
     """
 
-    def __init__(self, environment: Mapping[str, str], memory: Path | None, limits: Limits) -> None:
-        self._path = environment.get("PATH", os.defpath)
+    def __init__(self, environment: Mapping[str, str], directory: Path, memory: Path | None, limits: Limits) -> None:
+        folders = environment.get("PATH", os.defpath).split(os.pathsep)
+        self._path = os.pathsep.join(os.path.join(directory, folder) for folder in folders)
+        self._environment = dict(environment)
+        self._directory = directory
         self._memory = memory
         self._limits = limits
         self._known: dict[str, str] = {}
@@ -47,6 +53,8 @@ class Programs:
         return "kubectl" if found is None or Path(found).is_relative_to(_SCRIPTS) else "kustomize"
 
     def _identity(self, name: str) -> str:
+        if os.sep in name:
+            name = os.path.join(self._directory, name)
         found = shutil.which(name, path=self._path + ":/opt/homebrew/bin")
         if found is None:
             return "missing"
@@ -64,12 +72,13 @@ class Programs:
                 is_script = file.read(2) == _SCRIPT
         except OSError as error:
             return f"unreadable {error.errno}", False
-        stamp = f"{path} {status.st_ino} {status.st_size} {status.st_mtime_ns} {status.st_ctime_ns}"
+        stamp = f"{path} {status.st_dev} {status.st_ino} {status.st_size} {status.st_mtime_ns} {status.st_ctime_ns}"
         remembered = self._recall()
         if stamp not in remembered:
             with contextlib.suppress(OSError), open(path, "rb") as file:
                 remembered[stamp] = hashlib.file_digest(file, "sha256").hexdigest()
-            self._remember(remembered)
+            if time.time() - max(status.st_mtime, status.st_ctime) > self._limits.settled_seconds:
+                self._remember(remembered)  # one that is being written may get other content at the same time
         return remembered.get(stamp, "unreadable"), is_script
 
     def _version(self, path: str, tool: str) -> str:
@@ -77,6 +86,8 @@ class Programs:
             done = subprocess.run(
                 [path, *_VERSION.get(tool, ["--version"])],
                 stdin=subprocess.DEVNULL,
+                cwd=self._directory,
+                env=self._environment,
                 capture_output=True,
                 timeout=self._limits.tool_timeout,
             )
@@ -106,3 +117,41 @@ def tool_digest(name: str, programs: Programs) -> str:
         return programs.digest(name)
     builder = programs.builder()
     return f"{builder} {programs.digest(builder)}"
+
+
+def defaults_digest(tool: str, environment: Mapping[str, str]) -> str:
+    """The digest of what a tool takes from the user's own configuration where it is not told otherwise.
+
+    Args:
+        tool: `helm` for the namespace of a release, which is that of the current Kubernetes context; `kubectl` for the
+            preferences that give commands other defaults.
+    """
+    home = environment.get("HOME", "")
+    if tool == "kubectl":
+        chosen = environment.get("KUBERC", "")
+        found = [chosen, _digest_of(chosen or os.path.join(home, ".kube", "kuberc"))]
+        found += sorted(f"{key}={value}" for key, value in environment.items() if key.startswith("KUBECTL_"))
+    else:
+        files = environment.get("KUBECONFIG") or os.path.join(home, ".kube", "config")
+        found = [_contexts(file) for file in files.split(os.pathsep) if file]
+        if environment.get("KUBERNETES_SERVICE_HOST"):
+            found += [environment.get("POD_NAMESPACE", ""), _digest_of(_POD)]
+    return hashlib.sha256(json.dumps(found).encode()).hexdigest()
+
+
+def _contexts(file: str) -> str:
+    """The part of a Kubernetes configuration that says which namespace is meant; all of it if that cannot be told."""
+    from commodore import manifests  # loads the YAML library, which most callers do not need
+
+    with contextlib.suppress(CommodoreError, OSError, ValueError):
+        document = manifests.load(Path(file).read_bytes(), place=file)
+        if isinstance(document, Mapping):
+            return json.dumps([document.get("current-context"), document.get("contexts")], default=str)
+    return _digest_of(file)
+
+
+def _digest_of(file: str) -> str:
+    try:
+        return hashlib.sha256(Path(file).read_bytes()).hexdigest()
+    except OSError as error:
+        return type(error).__name__

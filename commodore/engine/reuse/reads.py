@@ -11,6 +11,7 @@ from commodore.engine.reuse.escapes import Escapes, find_escapes
 from commodore.engine.reuse.places import (
     FOLDER,
     MISSING,
+    UNREADABLE,
     Places,
     file_digest,
     kind_of,
@@ -20,7 +21,7 @@ from commodore.engine.reuse.places import (
     value_at,
     value_digest,
 )
-from commodore.engine.reuse.programs import Programs, tool_digest
+from commodore.engine.reuse.programs import Programs, defaults_digest, tool_digest
 
 Key = tuple[str, ...]
 """One thing that was read: what kind of thing, and which one."""
@@ -42,7 +43,7 @@ class Reads:
         self.found: dict[Key, str] = {}
         self.refusal = ""
         self._escapes = Escapes()
-        self._seen: dict[str, Escapes] = {}
+        self._seen: set[bytes] = set()
         self._touched: dict[tuple[str, str], Mapping[str, Any]] = {}
         self._written: set[str] = set()
         self._fetched: tuple[str, ...] = ()
@@ -53,12 +54,18 @@ class Reads:
 
     def note(self, key: Key, digest: str) -> None:
         """Something was read, and this is what was found."""
+        if digest == UNREADABLE:
+            self.refuse(f"{' '.join(key)} cannot be read as a whole")
         if self.found.setdefault(key, digest) != digest:
             self.refuse(f"{' '.join(key)} changed while it was read")
 
     def program(self, name: str) -> None:
         """A program was run."""
         self.note(("tool", name), tool_digest(name, self.programs) if self.programs is not None else "")
+
+    def defaults(self, tool: str) -> None:
+        """A program was run that takes something from the user's own configuration."""
+        self.note(("defaults", tool), defaults_digest(tool, os.environ))
 
     # Parameters
 
@@ -101,10 +108,12 @@ class Reads:
     def jsonnet(self, path: str, text: bytes) -> None:
         """A Jsonnet file takes part."""
         self.file(path, text)
-        if path not in self._seen and not self.places.is_installed(path):
-            self._seen[path] = find_escapes(text)
-            self._escapes |= self._seen[path]
-            if b"thisFile" in text:
+        seen = hashlib.sha256(text).digest()
+        if seen not in self._seen and not self.places.is_installed(path):
+            self._seen.add(seen)
+            found = find_escapes(text)
+            self._escapes |= found
+            if found.place:
                 self.location()
 
     # Files
@@ -153,8 +162,10 @@ class Reads:
 
     def _name(self, path: str) -> str | None:
         """The name of a path that needs a record."""
-        path = os.path.normpath(path)
-        return None if self._is_ours(path) else self.places.name(path)
+        plain = os.path.normpath(path)
+        if os.pardir in path.split(os.sep) and os.path.realpath(path) != os.path.realpath(plain):
+            self.refuse(f"{path} leads through a link")
+        return None if self._is_ours(plain) else self.places.name(plain)
 
     def wrote(self, path: str) -> bool:
         """Whether the instance made a file itself."""

@@ -13,6 +13,7 @@ import os
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from email.utils import parsedate_to_datetime
 from pathlib import Path
 from typing import Any
 
@@ -25,6 +26,7 @@ from commodore.workspace import write_atomically
 
 FULL_COMMIT = re.compile(r"[0-9a-f]{40}|[0-9a-f]{64}")
 NO_REF = "\0default"
+_SETTLED = 60.0
 
 
 def source_keys(node: Mapping[str, Any]) -> list[Key] | None:
@@ -53,6 +55,8 @@ def _key(entry: Mapping[str, Any]) -> Key | None:
         chart = chart_key(source, str(entry.get("chart_name")), str(version) if version is not None else None)
         return ("source", "helm", source, chart.detail, chart.version) if chart is not None else None
     if entry.get("type") == "git":
+        if not os.path.isabs(source) and ":" not in source:
+            return None  # a folder that is another one wherever somebody else stands
         ref, submodules = entry.get("ref"), str(bool(entry.get("submodules")))
         return (
             "source",
@@ -213,7 +217,7 @@ class Downloads:
             "digest": digest,
             "type": headers.get("Content-Type", "application/octet-stream"),
             "etag": headers.get("ETag", ""),
-            "modified": headers.get("Last-Modified", ""),
+            "modified": _modified(headers),
         }
         with contextlib.suppress(OSError, CommodoreError):
             place = self._place(url)
@@ -239,6 +243,15 @@ class Downloads:
     def _place(self, url: str) -> Path:
         name = hashlib.sha256(url.encode()).hexdigest()
         return self._root / name[:2] / name
+
+
+def _modified(headers: Mapping[str, str]) -> str:
+    """When a file was changed, if that is long enough ago: another change in the same second looks the same."""
+    try:
+        modified, now = (parsedate_to_datetime(headers[name]) for name in ("Last-Modified", "Date"))
+        return headers["Last-Modified"] if (now - modified).total_seconds() >= _SETTLED else ""
+    except (KeyError, TypeError, ValueError):
+        return ""
 
 
 Ask = Callable[[Key], str | None]

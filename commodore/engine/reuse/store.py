@@ -69,17 +69,20 @@ def write_folder(result: Result, folder: Path) -> None:
     """Make an instance's folder from a result."""
     folder.mkdir(parents=True)
     root = str(folder)
+    folders: list[tuple[str, int]] = []
     for name, mode, content in result.files:
         path = f"{root}/{name}"
         if content is None:
             os.mkdir(path)
-            os.chmod(path, mode)
+            folders.append((path, mode))
         elif isinstance(content, str):
             os.symlink(content, path)
         else:
             with open(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, mode), "wb") as file:
                 file.write(content)
                 os.fchmod(file.fileno(), mode)  # whatever the umask
+    for path, mode in reversed(folders):  # at the end: one may be there to be read only
+        os.chmod(path, mode)
 
 
 class ResultStore:

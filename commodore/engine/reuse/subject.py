@@ -7,6 +7,8 @@ import hashlib
 import importlib.util
 import json
 import os
+import sys
+import zlib
 from collections.abc import Mapping
 from importlib import metadata
 from pathlib import Path
@@ -18,7 +20,17 @@ from commodore.engine.reuse.places import Places, value_digest
 
 _PACKAGE = Path(__file__).resolve().parent.parent.parent
 _ROOMS = ("engine", "manifests", "lib", "scripts")
-_LIBRARIES = ("kapitan", "gojsonnet", "PyYAML", "Jinja2", "GitPython", "reclass-rs", "pydantic")
+_LIBRARIES = (
+    "kapitan",
+    "gojsonnet",
+    "rjsonnet",
+    "PyYAML",
+    "Jinja2",
+    "GitPython",
+    "reclass-rs",
+    "pydantic",
+    "jsonschema",
+)
 _FORMAT = 1
 _VARIABLES = ("HELM_", "KAPITAN_", "KUSTOMIZE_", "XDG_CONFIG_HOME")
 WRAPPER = _PACKAGE / "scripts" / "run-kustomize"
@@ -49,6 +61,7 @@ def program_digest() -> str:
         except metadata.PackageNotFoundError:
             version = "none"
         found.update(f"{library} {version}\0".encode())
+    found.update(f"{sys.version} {zlib.ZLIB_RUNTIME_VERSION}".encode())
     return found.hexdigest()
 
 

@@ -10,6 +10,7 @@ KAP = "local kap = import 'lib/kapitan.libjsonnet';\n"
 INV = KAP + "local inv = kap.inventory();\n"
 NOTHING = Escapes()
 EVERYTHING = Escapes(everything=True, any_key=True)
+UNKNOWN = Escapes(everything=True, any_key=True, place=True)
 
 
 @pytest.mark.parametrize(
@@ -46,7 +47,7 @@ EVERYTHING = Escapes(everything=True, any_key=True)
         ("{ kap: import 'lib/kapitan.libjsonnet' }", EVERYTHING),
         ("import 'lib/kapitan.libjsonnet'", EVERYTHING),
         ("local com = import 'lib/commodore.libjsonnet'; local inv = com.inventory(); inv.parameters.a.b", NOTHING),
-        ("std.native('commodore_fields')('a', true, 'parameters', null)", EVERYTHING),
+        ("std.native('commodore_fields')('a', true, 'parameters', null)", UNKNOWN),
         (INV + "'inv' + \"inv.parameters\" + @'inv''' // inv\n # inv\n /* inv */", NOTHING),
         (INV + "|||\n  inv\n  ||| inv\n|||", NOTHING),
         (INV + "|||\n  text\n||| + inv", EVERYTHING),
@@ -54,6 +55,32 @@ EVERYTHING = Escapes(everything=True, any_key=True)
         ("{ parameters: { a: 1 }, parameters+: {} }", NOTHING),
         ("function(x) x.parameters", EVERYTHING),
         ("function(inventory) inventory", EVERYTHING),
+        (INV + "local f(i) = i.x; { a: f(kap.inventory()).b }", EVERYTHING),
+        ("local f(i) = i.x; { a: (f)(import 'lib/kapitan.libjsonnet').b }", EVERYTHING),
+        ("local i = ((import 'lib/kapitan.libjsonnet').inventory()); i.parameters.app.x", NOTHING),
+        (INV + "local inv2 = inv tailstrict; 1", EVERYTHING),
+        (INV + "'%(a)s' % inv.parameters", EVERYTHING),
+        (INV + "'%(a)s' % inv.parameters.app", Escapes(keys=frozenset({"app"}))),
+        (INV + "{ assert std.length(inv.parameters) > 1 }", EVERYTHING),
+        (INV + "{ ['x' + n]: 1 for n in std.objectFields(inv.parameters) }", EVERYTHING),
+        (INV + "function(i=inv) 1", EVERYTHING),
+        (INV + "{ x:: inv, y: self.x }", EVERYTHING),
+        ("local kap = import 'lib/kapitan.libj\\u0073onnet'; kap['inv' + 'entory']()", UNKNOWN),
+        ("local k = import @'lib/kapitan.libjsonnet'; k.inventory().parameters", EVERYTHING),
+        ("importstr ('lib/kapitan.libjsonnet')", UNKNOWN),
+        ("local s = std; s['nat' + 'ive']('inv' + 'entory')", UNKNOWN),
+        ("std['native']('inv' + 'entory')", UNKNOWN),
+        ("std . native('inv' + 'entory')", UNKNOWN),
+        ("local n = std.native; n('x')", UNKNOWN),
+        ("std.native('sha256_string')('x')", NOTHING),
+        ("'std' + std.length('native')", NOTHING),
+        ("{ at: std.thisFile }", Escapes(place=True)),
+        (INV + "{ at: std.thisFile, p: inv.parameters }", UNKNOWN),
+        (INV + "// \r std.length(inv)", EVERYTHING),
+        (INV + "|||\r\n  text\r\n||| + std.length(inv)", EVERYTHING),
+        (INV + "|||-\n  text\n||| + std.length(inv)", EVERYTHING),
+        (INV + "|||\n        \n   ||| + std.length(inv) + |||\n   x\n |||", EVERYTHING),
+        (INV + "|||\n  text", UNKNOWN),
     ],
 )
 def test_what_escapes(source: str, expected: Escapes) -> None:
