@@ -12,7 +12,6 @@ from commodore.engine.upkeep import (
     is_sound_result,
     kept_results,
     kept_shapes,
-    remove_result,
     tidy_results,
 )
 
@@ -34,7 +33,6 @@ __all__ = [
     "kept_shapes",
     "read_place",
     "read_record",
-    "remove_result",
     "tidy_results",
     "usable_cpus",
 ]
