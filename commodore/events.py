@@ -67,6 +67,7 @@ class TaskEnded(Event):
         seconds: how long it took.
         parts: what it consisted of, one after another: name and seconds.
         failed: whether there were errors.
+        facts: what else is known about it: name and value.
     """
 
     task: str
@@ -77,6 +78,7 @@ class TaskEnded(Event):
     seconds: float
     parts: tuple[tuple[str, float], ...] = ()
     failed: bool = False
+    facts: tuple[tuple[str, str | int | float], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

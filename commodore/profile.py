@@ -199,6 +199,7 @@ def _tasks(heard: Iterable[_Heard], end: float) -> Iterator[Span]:
 
 def _task(event: TaskEnded, facts: dict[str, Any]) -> Iterator[Span]:
     track, end = f"worker {event.worker}", event.started + event.seconds
+    facts |= dict(event.facts)
     if event.failed:
         facts["failed"] = True
     yield Span(_WORKERS, track, event.item, event.task, event.started, end, facts)

@@ -21,4 +21,5 @@ def compile_options(values: Mapping[str, Any], console: Console, *, fetch: bool 
         verbose=console.verbosity >= 3,
         cached=not values["no_cache"],
         shadow=values["shadow"],
+        jsonnet_engine=values["jsonnet_engine"],
     )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from commodore.engine._evaluation import check_jsonnet_engine
 from commodore.engine._records import InstanceRecord, changed_reads, read_place, read_record
 from commodore.engine.engine import COMPILE_STAGE, Engine, usable_cpus
 from commodore.engine.model import Batch, BatchOutcome, CompiledInstance, CompileRequest, InstanceJob
@@ -26,6 +27,7 @@ __all__ = [
     "InstanceRecord",
     "KeptResult",
     "changed_reads",
+    "check_jsonnet_engine",
     "is_sound_dependency",
     "is_sound_download",
     "is_sound_result",

@@ -24,6 +24,7 @@ from kapitan.utils import normalise_join_path
 
 from commodore.engine import _kapitan_io
 from commodore.engine._confine import Confinement
+from commodore.engine._evaluation import Evaluator
 from commodore.engine._kapitan_errors import EntryPlace, explain
 from commodore.engine._kapitan_inventory import RenderedInventory
 from commodore.engine._kapitan_work import SearchPaths, current, working
@@ -141,11 +142,12 @@ class Renderer:
             )
         return self.inventory.targets[instance].parameters.kapitan
 
-    def compile(self, instance: str, reads: Reads) -> list[str]:
+    def compile(self, instance: str, reads: Reads, evaluator: Evaluator) -> list[str]:
         """Render an instance's compile entries in order. Returns warnings. No entries give an empty folder.
 
         Args:
             reads: where to note what is read.
+            evaluator: evaluates Jsonnet files.
 
         Raises:
             CommodoreError: an entry failed; later ones are not tried, because they may use its output.
@@ -161,7 +163,7 @@ class Renderer:
         warnings: list[str] = []
         reads.fetched(str(dependency.output) for dependency in self.dependencies(instance))
         try:
-            with working(self.inventory, confinement, instance, self._run.limits, reads):
+            with working(self.inventory, confinement, instance, self._run.limits, reads, evaluator):
                 # Inputs change their entry while they work; the inventory must not change with it.
                 entries = self._settings(instance).model_copy(deep=True).compile
                 for index, entry in enumerate(entries):
@@ -217,12 +219,12 @@ class Renderer:
             work.reads.refuse(f"{path} is removed")
         if place.input_type != "external":
             yield
+            if place.input_type in ("helm", "copy"):  # once more: it may have changed meanwhile
+                work.reads.tree(os.path.abspath(path))
             return
         if Path(path) != WRAPPER or not entry.args:
             work.reads.refuse(f"the command {path}")
             yield
-            if place.input_type in ("helm", "copy"):  # once more: it may have changed meanwhile
-                work.reads.tree(os.path.abspath(path))
             return
         cache = self._run.dependency_cache
         watch = Kustomize(

@@ -48,8 +48,9 @@ def _yaml_load_stream(search: SearchPaths, name: str) -> str:
 
 
 def evaluate(path: str, *, import_callback: Any, native_callbacks: Any, ext_vars: Any) -> str:
-    _jsonnet.read_text(Path(path), current().reads.jsonnet)
-    return _jsonnet.evaluate_file(path, importer=import_callback, natives=native_callbacks, ext_vars=ext_vars)
+    work = current()
+    _jsonnet.read_text(Path(path), work.reads.jsonnet)
+    return work.evaluator.evaluate_file(path, importer=import_callback, natives=native_callbacks, ext_vars=ext_vars)
 
 
 def native_functions(search: SearchPaths) -> dict[str, Any]:

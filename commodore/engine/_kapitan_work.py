@@ -8,6 +8,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from commodore.engine._confine import Confinement
+from commodore.engine._evaluation import Evaluator
 from commodore.engine._kapitan_inventory import RenderedInventory
 from commodore.engine.reuse.kustomize import Kustomize
 from commodore.engine.reuse.reads import Reads
@@ -42,6 +43,7 @@ class Work:
     limits: Limits
     reads: Reads
     watches: list[Kustomize]
+    evaluator: Evaluator
 
 
 _current: list[Work] = []
@@ -49,10 +51,17 @@ _current: list[Work] = []
 
 @contextlib.contextmanager
 def working(
-    inventory: RenderedInventory, confinement: Confinement, instance: str, limits: Limits, reads: Reads
+    inventory: RenderedInventory,
+    confinement: Confinement,
+    instance: str,
+    limits: Limits,
+    reads: Reads,
+    evaluator: Evaluator,
 ) -> Iterator[None]:
-    """While this lasts, Kapitan's inputs read and write for this instance, and `reads` is told what they read."""
-    _current.append(Work(inventory, confinement, instance, {}, limits, reads, []))
+    """While this lasts, Kapitan's inputs read and write for this instance, `reads` is told what they read, and
+    `evaluator` evaluates Jsonnet.
+    """
+    _current.append(Work(inventory, confinement, instance, {}, limits, reads, [], evaluator))
     try:
         yield
     finally:

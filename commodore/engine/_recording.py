@@ -33,6 +33,7 @@ def finish(
     reads.note(("settings",), settings_digest(node, reads.places))
     reads.value(instance, node, "parameters", "multiline_string_style")
     reads.value(instance, node, "parameters", "commodore", "postprocess")
+    reads.value(instance, node, "parameters", "commodore", "jsonnet")
     _note_sources(run, node, reads, dependencies)
     result = read_folder(run.rendered(instance), notes)
     if result is None:

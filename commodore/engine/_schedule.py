@@ -13,9 +13,11 @@ from pathlib import Path
 from typing import Any
 
 from commodore.engine import _fetching
+from commodore.engine._evaluation import GO, engine_of
 from commodore.engine._tasks import (
     CompileTask,
     Dependency,
+    Evaluations,
     Failure,
     FetchTask,
     InspectTask,
@@ -29,6 +31,7 @@ from commodore.errors import CommodoreError
 from commodore.events import Announce, Noted, StageAdvanced, TaskBegun, TaskEnded, Warned
 from commodore.git import redact
 from commodore.limits import Limits
+from commodore.workspace import remove_tree
 
 COMPILE_STAGE = "compile"
 """The stage whose progress is announced."""
@@ -78,6 +81,8 @@ class Schedule:
         self._errors: dict[Unit, list[CommodoreError]] = defaultdict(list)
         self._seconds: dict[Unit, float] = {}
         self._records: dict[Unit, Record] = {}
+        self._of_record: set[Unit] = set()
+        self.evaluations: list[Evaluations] = []
 
     def errors(self, run: Run) -> list[CommodoreError]:
         """What went wrong in a run, in the order of its jobs."""
@@ -128,7 +133,7 @@ class Schedule:
             if directory in self._one_by_one:
                 self._occupied.add(directory)
             self._computing += 1
-            task = CompileTask(run, name)
+            task = CompileTask(run, name, of_record=entry[1] in self._of_record)
         for entry in passed:
             heapq.heappush(self._ready, entry)
         return task
@@ -136,10 +141,9 @@ class Schedule:
     def done(self, task: Task, outcome: Outcome) -> None:
         """Take what a task came to."""
         if outcome.worker is not None:
-            worker, start, seconds = outcome.worker, outcome.started, outcome.seconds
-            self._announce(
-                TaskEnded(*_identity(task), worker, start, seconds, outcome.parts, failed=bool(outcome.errors))
-            )
+            self._announce(_ended(task, outcome, outcome.worker))
+        if outcome.evaluations is not None:
+            self.evaluations.append(outcome.evaluations)
         for note in outcome.notes:
             self._announce(Noted(note, level=1))
         for warning in outcome.warnings:
@@ -151,6 +155,8 @@ class Schedule:
         self._computing -= 1
         if isinstance(task, CompileTask):
             self._occupied.discard(task.run.jobs[task.instance].directory)
+            if _has_died(outcome) and self._try_again(task):
+                return
         unit = (task.run.key, task.instance)
         if outcome.errors:
             self._errors[unit].extend(outcome.errors)
@@ -161,6 +167,27 @@ class Schedule:
             self._seconds[unit] = outcome.seconds
             self._records[unit] = outcome.value
             self._announce(StageAdvanced(COMPILE_STAGE, task.instance, outcome.seconds))
+
+    def _try_again(self, task: CompileTask) -> bool:
+        """After a worker has died: whether its instance is rendered again, with the Jsonnet engine of record. Another
+        one may be what it has died of, as it does not survive deep recursion.
+        """
+        unit = (task.run.key, task.instance)
+        node = self._nodes[task.run.key][task.instance]
+        if task.of_record or engine_of(task.run.request.jsonnet_engine, task.instance, node) == GO:
+            return False
+        self._announce(
+            Warned(
+                "CMD-ENG-056",
+                f"instance {task.instance!r}: the worker process has died with the Jsonnet engine jrsonnet; "
+                "the instance is rendered again with go-jsonnet",
+                hint="set parameters.commodore.jsonnet.engine to go for this instance",
+            )
+        )
+        remove_tree(task.run.workplace(task.instance))
+        self._of_record.add(unit)
+        heapq.heappush(self._ready, (self._rank(unit), unit))
+        return True
 
     # Waves: what is fetched and compiled at the same time
 
@@ -253,6 +280,23 @@ def _identity(task: Task) -> tuple[str, str, str]:
         names = [" ".join(filter(None, [redact(item.source), item.fields.get("chart_name")])) for item in first]
         return "fetch", ", ".join(dict.fromkeys(names)), str(task.place)
     return "compile" if isinstance(task, CompileTask) else "inspect", task.instance, str(task.run.request.output)
+
+
+def _has_died(outcome: Outcome) -> bool:
+    """Whether a worker died of a task; one that could not start is not meant."""
+    return outcome.worker is None and any(error.code == "CMD-ENG-005" for error in outcome.errors)
+
+
+def _ended(task: Task, outcome: Outcome, worker: int) -> TaskEnded:
+    return TaskEnded(
+        *_identity(task),
+        worker,
+        outcome.started,
+        outcome.seconds,
+        outcome.parts,
+        failed=bool(outcome.errors),
+        facts=outcome.evaluations.facts() if outcome.evaluations is not None else (),
+    )
 
 
 def slowest_first(work: Sequence[tuple[Run, Nodes]], durations: Mapping[Path, Mapping[str, float]]) -> Ranking:

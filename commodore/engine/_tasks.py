@@ -120,10 +120,15 @@ class Failure:
 
 @dataclass(frozen=True, slots=True)
 class CompileTask:
-    """Render an instance into `run.rendered(instance)` and run its filters."""
+    """Render an instance into `run.rendered(instance)` and run its filters.
+
+    Args:
+        of_record: use the Jsonnet engine of record, whatever was chosen: a worker has died of another one.
+    """
 
     run: Run
     instance: str
+    of_record: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,6 +144,40 @@ class Record:
     refusal: str = ""
 
 
+@dataclass(frozen=True, slots=True)
+class Evaluations:
+    """How the Jsonnet files of an instance were evaluated.
+
+    Args:
+        engine: `go`, `jrsonnet` or `check`.
+        files: how many there were.
+        fallbacks: those that jrsonnet was asked for and did not do: path and reason.
+        differences: how many came out differently.
+        go_seconds: CPU time that go-jsonnet took, with imports and native functions.
+        jrsonnet_seconds: the same of jrsonnet.
+    """
+
+    engine: str
+    instance: str
+    files: int
+    fallbacks: tuple[tuple[str, str], ...] = ()
+    differences: int = 0
+    go_seconds: float = 0.0
+    jrsonnet_seconds: float = 0.0
+
+    def facts(self) -> tuple[tuple[str, str | int | float], ...]:
+        """The same for traces of a run; nothing if there was nothing to evaluate."""
+        if not self.files:
+            return ()
+        seconds = (("go-jsonnet CPU seconds", self.go_seconds), ("jrsonnet CPU seconds", self.jrsonnet_seconds))
+        return (
+            ("jsonnet engine", self.engine),
+            ("jsonnet files", self.files),
+            ("jsonnet fallbacks", len(self.fallbacks)),
+            *((name, round(value, 6)) for name, value in seconds if value),
+        )
+
+
 Task = InspectTask | FetchTask | CompileTask
 
 
@@ -146,8 +185,8 @@ Task = InspectTask | FetchTask | CompileTask
 class Outcome:
     """What a task came to: a value, or errors; and notes worth telling either way.
 
-    For traces: when it was begun (the clock of `time.perf_counter`), by which worker (none if it has died), and how
-    long its parts took.
+    For traces: when it was begun (the clock of `time.perf_counter`), by which worker (none if it has died), how long
+    its parts took, and how Jsonnet was evaluated.
     """
 
     value: Any = None
@@ -157,4 +196,5 @@ class Outcome:
     seconds: float = 0.0
     started: float = 0.0
     parts: tuple[tuple[str, float], ...] = ()
+    evaluations: Evaluations | None = None
     worker: int | None = None

@@ -7,9 +7,11 @@ import os
 import time
 import traceback
 import warnings
+from dataclasses import replace
 from multiprocessing.connection import Connection
 
 from commodore.engine import _kapitan, _recording, filters
+from commodore.engine._evaluation import GO, Evaluator, engine_of, notes_of
 from commodore.engine._kapitan_fetch import fetch_groups
 from commodore.engine._tasks import CompileTask, FetchTask, InspectTask, Outcome, Run, Task
 from commodore.errors import CommodoreError, Findings, InternalError
@@ -53,15 +55,8 @@ class Worker:
             outcome = Outcome(errors=(error,))
         except Exception as error:
             outcome = Outcome(errors=(_unexpected(error, task),))
-        return Outcome(
-            outcome.value,
-            outcome.errors,
-            outcome.notes + self._notes.take(),
-            outcome.warnings,
-            time.perf_counter() - start,
-            start,
-            outcome.parts,
-        )
+        notes = outcome.notes + self._notes.take()
+        return replace(outcome, notes=notes, seconds=time.perf_counter() - start, started=start)
 
     def _perform(self, task: Task) -> Outcome:
         renderer = self._renderer_of(task.run)
@@ -90,6 +85,8 @@ def _compile(renderer: _kapitan.Renderer, task: CompileTask) -> Outcome:
     steps: tuple[filters.Filter, ...] = ()
     start = time.perf_counter()
     node = renderer.node(task.instance)
+    asked = task.run.request.jsonnet_engine
+    evaluator = Evaluator(GO if task.of_record else engine_of(asked, task.instance, node), task.instance)
     reads = _recording.begin(task.run, task.instance, renderer.programs)
     try:
         steps = filters.read_filters(node, task.run.jobs[task.instance])
@@ -98,14 +95,15 @@ def _compile(renderer: _kapitan.Renderer, task: CompileTask) -> Outcome:
     except CommodoreError as error:
         errors.append(error)
     try:
-        skipped.extend(renderer.compile(task.instance, reads))
+        skipped.extend(renderer.compile(task.instance, reads, evaluator))
     except Findings as findings:
         errors.extend(findings.errors)
     except CommodoreError as error:
         errors.append(error)
     rendered = time.perf_counter()
     if not errors:
-        notes.extend(filters.run_filters(steps, node, task.run, task.instance, reads))
+        notes.extend(filters.run_filters(steps, node, task.run, task.instance, reads, evaluator))
+        errors.extend(evaluator.differences)
     filtered = time.perf_counter()
     record = None
     if not errors:
@@ -114,7 +112,15 @@ def _compile(renderer: _kapitan.Renderer, task: CompileTask) -> Outcome:
         record = _recording.finish(task.run, node, reads, renderer.dependencies(task.instance), notes)
     done = time.perf_counter()
     parts = (("render", rendered - start), ("filter", filtered - rendered), ("record", done - filtered))
-    return Outcome(record, errors=tuple(errors), warnings=tuple(skipped), notes=tuple(notes), parts=parts)
+    evaluations = evaluator.evaluations()
+    return Outcome(
+        record,
+        errors=tuple(errors),
+        warnings=tuple(skipped),
+        notes=(*notes, *notes_of(evaluations)),
+        parts=parts,
+        evaluations=evaluations,
+    )
 
 
 def _unexpected(error: Exception, task: Task) -> InternalError:

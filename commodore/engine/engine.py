@@ -17,16 +17,17 @@ from types import TracebackType
 from typing import Any, Self
 
 from commodore.engine._durations import read_durations, write_durations
+from commodore.engine._evaluation import CHECK, check_jsonnet_engine, summary
 from commodore.engine._nodes import write_nodes
 from commodore.engine._pool import WorkerPool
 from commodore.engine._records import write_record
 from commodore.engine._reuse import ResultFinder, Reuse
 from commodore.engine._schedule import COMPILE_STAGE, Schedule, slowest_first
-from commodore.engine._tasks import Run
+from commodore.engine._tasks import Evaluations, Run
 from commodore.engine.model import Batch, BatchOutcome, CompiledInstance, CompileRequest, InstanceJob
 from commodore.engine.upkeep import keep_bounded
 from commodore.errors import CommodoreError, InputError, InternalError, did_you_mean, raise_all
-from commodore.events import Announce, StageAdvanced
+from commodore.events import Announce, Noted, StageAdvanced
 from commodore.limits import DEFAULT_LIMITS, Limits
 from commodore.names import check_name
 from commodore.workspace import Workspace, guard_disk, remove_tree, replace_tree
@@ -142,6 +143,7 @@ class Engine:
             keep_bounded(self._result_cache, self._limits)
         return outcomes
 
+                self._tell(schedule.evaluations)
     def _begin_all(
         self, batches: Sequence[Batch], stagings: ExitStack
     ) -> tuple[list[Run | CommodoreError], dict[str, Reuse]]:
@@ -152,6 +154,11 @@ class Engine:
         reuses: dict[str, Reuse] = {}
         runs: list[Run | CommodoreError] = []
         for batch in batches:
+    def _tell(self, evaluations: Sequence[Evaluations]) -> None:
+        """How Jsonnet was evaluated: said always if that was the question."""
+        if said := summary(evaluations):
+            self._announce(Noted(said, level=0 if any(one.engine == CHECK for one in evaluations) else 1))
+
             try:
                 run, reuse = self._begin(batch, stagings, finder)
             except CommodoreError as error:
@@ -174,9 +181,10 @@ class Engine:
                 limits=self._limits,
                 dependency_cache=self._dependency_cache,
                 pending=tuple(job.name for job in batch.jobs),
+        check_jsonnet_engine(batch.request.jsonnet_engine)
             )
             reuse = Reuse()
-            if finder is not None:
+            if finder is not None and batch.request.jsonnet_engine != CHECK:  # which has to evaluate
                 run, reuse = finder.find(run, batch.nodes)
                 reuse.unpack(run)
                 for name in reuse.hits:

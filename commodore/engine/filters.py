@@ -13,6 +13,7 @@ from typing import Any
 
 from commodore.engine import helm_namespace
 from commodore.engine._confine import Confinement
+from commodore.engine._evaluation import Evaluator
 from commodore.engine._tasks import Run
 from commodore.engine.jsonnet_filter import run_jsonnet_filter
 from commodore.engine.model import InstanceJob
@@ -123,12 +124,13 @@ def jsonnet_file(found: Filter, job: InstanceJob) -> Path:
 
 
 def run_filters(
-    filters: tuple[Filter, ...], node: Mapping[str, Any], run: Run, instance: str, reads: Reads
+    filters: tuple[Filter, ...], node: Mapping[str, Any], run: Run, instance: str, reads: Reads, evaluator: Evaluator
 ) -> list[str]:
     """Run an instance's filters one after another on what it has rendered. Returns what was skipped, as text.
 
     Args:
         reads: where to note what they read.
+        evaluator: evaluates those that are Jsonnet files.
 
     Raises:
         CommodoreError: a filter failed; later ones did not run.
@@ -147,7 +149,7 @@ def run_filters(
             else:
                 job = run.jobs[instance]
                 run_jsonnet_filter(
-                    jsonnet_file(found, job), folder, found.arguments, node, run, job, confinement, reads
+                    jsonnet_file(found, job), folder, found.arguments, node, run, job, confinement, reads, evaluator
                 )
         except CommodoreError as error:
             raise error.about(str(found)) from error

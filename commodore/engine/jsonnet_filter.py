@@ -11,7 +11,8 @@ from typing import Any
 
 from commodore import manifests
 from commodore.engine._confine import Confinement
-from commodore.engine._jsonnet import Importer, JsonnetError, Natives, evaluate_file, read_text
+from commodore.engine._evaluation import Evaluator
+from commodore.engine._jsonnet import Importer, JsonnetError, Natives, read_text
 from commodore.engine._lazy_inventory import LazyInventory, NodeView
 from commodore.engine._tasks import Run
 from commodore.engine.model import InstanceJob
@@ -30,6 +31,7 @@ def run_jsonnet_filter(
     job: InstanceJob,
     confinement: Confinement,
     reads: Reads,
+    evaluator: Evaluator,
 ) -> None:
     """Evaluate `file` and write `<folder>/<key>.yaml` for each field of its result.
 
@@ -45,7 +47,7 @@ def run_jsonnet_filter(
     functions = {**natives(node, reads), **LazyInventory(NodeView(job.name, node), job.name, reads).natives()}
     reads.jsonnet(str(file), file.read_bytes())
     try:
-        text = evaluate_file(str(file), importer=importer, natives=functions, ext_vars={**arguments, **names})
+        text = evaluator.evaluate_file(str(file), importer=importer, natives=functions, ext_vars={**arguments, **names})
     except JsonnetError as error:
         raise InputError("CMD-ENG-047", error.message, locations=error.locations or (str(file),)) from error
     result = json.loads(text)

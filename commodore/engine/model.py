@@ -46,6 +46,8 @@ class CompileRequest:
         directory: current directory of external commands and base of relative paths in filters; None for `root`.
         environment: variables to set for what workers run, such as KAPITAN_HELM_PATH; the rest of the environment is
             the caller's as it was when the engine was made.
+        jsonnet_engine: `go`, `jrsonnet`, or `check` to evaluate with both and compare; an instance's own parameter
+            comes first.
     """
 
     root: Path
@@ -60,6 +62,7 @@ class CompileRequest:
     filter_search_paths: tuple[Path, ...] = ()
     directory: Path | None = None
     environment: Mapping[str, str] = field(default_factory=dict, hash=False)
+    jsonnet_engine: str = "go"
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from commodore.caches import dependency_cache, result_cache
-from commodore.engine import Batch, CompiledInstance, CompileRequest, Engine, InstanceJob
+from commodore.engine import Batch, CompiledInstance, CompileRequest, Engine, InstanceJob, check_jsonnet_engine
 from commodore.events import Announce, stage
 from commodore.inventory import Inventory
 from commodore.limits import Limits
@@ -27,6 +27,7 @@ class CompileOptions:
         cached: use the caches of dependencies and results.
         shadow: the share of cached results to render all the same and compare, in percent.
     """
+        jsonnet_engine: `go`, `jrsonnet`, or `check` to evaluate with both and compare.
 
     fetch: bool = True
     processes: int = 0
@@ -34,9 +35,15 @@ class CompileOptions:
     cached: bool = True
     shadow: int = 0
 
+    jsonnet_engine: str = "go"
 
 def open_engine(options: CompileOptions, announce: Announce, limits: Limits) -> Engine:
-    """The engine of a command, to be left as a context manager."""
+    """The engine of a command, to be left as a context manager.
+
+    Raises:
+        EnvironmentFault: the chosen Jsonnet engine is not installed.
+    """
+    check_jsonnet_engine(options.jsonnet_engine)
     return Engine(
         processes=options.processes,
         announce=announce,
@@ -96,6 +103,7 @@ def standalone_request(
     workspace: Workspace, output: Path, component: Path, search_paths: tuple[Path, ...], options: CompileOptions
 ) -> CompileRequest:
     """The request of `component compile` (spec c 7.2).
+        jsonnet_engine=options.jsonnet_engine,
 
     Kapitan dependencies of test cases are often fetched into the vendor folder of the component itself, so that one
     counts too. The component's own folder comes last, so that its libraries are found without `-J`.
@@ -115,3 +123,4 @@ def standalone_request(
         directory=Path.cwd(),
         environment=tool_environment(),
     )
+        jsonnet_engine=options.jsonnet_engine,

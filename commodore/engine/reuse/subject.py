@@ -80,6 +80,7 @@ def subject_of(run: Run, instance: str, places: Places, *, fetched: bool) -> str
         "instance": instance,
         "component": job.component,
         "reveal": request.reveal_fake,
+        "jsonnet": request.jsonnet_engine,
         "fetched": fetched,
         "search": [places.portable(str(folder)) for folder in request.search_paths],
         "filters": [places.portable(str(folder)) for folder in request.filter_search_paths],
