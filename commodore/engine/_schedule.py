@@ -14,6 +14,7 @@ from typing import Any
 
 from commodore.engine import _fetching
 from commodore.engine._evaluation import GO, engine_of
+from commodore.engine._overlaps import Overlaps
 from commodore.engine._tasks import (
     CompileTask,
     Dependency,
@@ -209,12 +210,25 @@ class Schedule:
         tasks = _fetching.plan(wanted, staging)
         self._fetches.extend(tasks)
         for run in wave:
-            own = [task for task in tasks if any(key == run.key for key, _ in task.units)]
-            for name in run.pending:
-                if self._is_sound((run.key, name)):
-                    self._missing[run.key, name] = {task.place for task in own if self._needs(run, name, task)}
-                    self._release((run.key, name))
+            self._await_fetches(run, tasks)
         return True
+
+    def _await_fetches(self, run: Run, tasks: Sequence[FetchTask]) -> None:
+        """Let each instance wait for what it reads: because it says so, or because its inputs lie there."""
+        named: dict[Unit, set[Path]] = defaultdict(set)
+        outputs: Overlaps[Path] = Overlaps()
+        for task in tasks:
+            for unit in task.units:
+                named[unit].add(task.place)
+            if any(key == run.key for key, _ in task.units):
+                for output in {item.output for group in task.groups for item in group.items}:
+                    outputs.add(output, task.place)
+        for name in run.pending:
+            unit = (run.key, name)
+            if self._is_sound(unit):
+                read = {place for path in self._inputs(run, name) for place in outputs.touching(path)}
+                self._missing[unit] = named[unit] | read
+                self._release(unit)
 
     def _plan_waves(self) -> list[list[Run]]:
         """The order in which inspections end is chance: sort what they have found, and refuse what must not be."""
@@ -226,13 +240,6 @@ class Schedule:
                 self._errors[run.key, instance].append(error)
         sound = [(run, item) for run, item in self._found if self._is_sound((run.key, item.instance))]
         return _fetching.in_waves(list(self._runs.values()), sound)
-
-    def _needs(self, run: Run, name: str, task: FetchTask) -> bool:
-        """Whether an instance reads what a task fetches: because it says so, or because its inputs lie there."""
-        if (run.key, name) in task.units:
-            return True
-        outputs = [item.output for group in task.groups for item in group.items]
-        return any(_fetching.overlap(place, output) for place in self._inputs(run, name) for output in outputs)
 
     def _inputs(self, run: Run, name: str) -> Iterator[Path]:
         yield run.jobs[name].directory
