@@ -16,6 +16,7 @@ from dataclasses import replace
 from multiprocessing.connection import Connection, wait
 
 from commodore.engine._tasks import CompileTask, FetchTask, Outcome, Task
+from commodore.engine._wire import TaskSender
 from commodore.errors import EnvironmentFault
 
 _BOOT = "import sys; sys.path[:] = sys.argv[2:]; from commodore.engine._server import serve; serve(int(sys.argv[1]))"
@@ -28,6 +29,7 @@ class _Worker:
     def __init__(self, number: int, connection: Connection) -> None:
         self.number = number
         self.connection = connection
+        self.sender = TaskSender(connection)
         self.task: Task | None = None
 
 
@@ -59,6 +61,11 @@ class WorkerPool:
                 start_new_session=True,
             )
 
+    def renew(self) -> bool:
+        """End all workers, which are idle now. Returns False if no other ones can be started: the server has died."""
+        self._dismiss(0)
+        return self._server is None or self._server.poll() is None
+
     def run(self, offer: Callable[[], Task | None], done: Callable[[Task, Outcome], None], keep: int) -> None:
         """Perform what `offer` gives, each task on a worker of its own, and call `done` for each in the order in which
         they end.
@@ -82,7 +89,7 @@ class WorkerPool:
                 worker.task = offered
                 busy.append(worker)
                 with contextlib.suppress(OSError):  # a worker that is gone is noticed below, when its answer is read
-                    worker.connection.send(offered)
+                    worker.sender.send(offered)
             self._dismiss(keep)
             if not busy:
                 return

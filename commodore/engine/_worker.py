@@ -14,6 +14,7 @@ from commodore.engine import _kapitan, _recording, filters
 from commodore.engine._evaluation import GO, Evaluator, engine_of, notes_of
 from commodore.engine._kapitan_fetch import fetch_groups
 from commodore.engine._tasks import CompileTask, FetchTask, InspectTask, Outcome, Run, Task
+from commodore.engine._wire import TaskReceiver
 from commodore.errors import CommodoreError, Findings, InternalError
 
 
@@ -136,10 +137,10 @@ def _unexpected(error: Exception, task: Task) -> InternalError:
 def work(descriptor: int) -> None:
     """Serve one connection until the main process closes it."""
     connection = Connection(descriptor)
-    worker = Worker()
+    receiver, worker = TaskReceiver(connection), Worker()
     while True:
         try:
-            task: Task = connection.recv()
+            task = receiver.receive()
         except EOFError:
             return
         connection.send(worker.perform(task))
