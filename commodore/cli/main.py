@@ -30,6 +30,7 @@ CONTEXT = {"help_option_names": ["-h", "--help"], "max_content_width": 100, "aut
     cls=LazyGroup,
     context_settings=CONTEXT,
     lazy={
+        "cache": LazyCommand("commodore.cli.cache:cache", "Look after the caches."),
         "catalog": LazyCommand("commodore.cli.catalog:catalog", "Compile, explain, list and clean cluster catalogs."),
         "component": LazyCommand("commodore.cli.component:component", "Work on components."),
         "completion": LazyCommand("commodore.cli.completion:completion", "Print what lets a shell complete."),

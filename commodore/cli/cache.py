@@ -1,0 +1,176 @@
+"""`commodore cache`: what the caches hold, removing what is not needed, reading everything again."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Sequence
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from commodore.cli._lazy import LazyCommand, LazyGroup
+from commodore.cli._options import options
+from commodore.cli.console import console_of, printable
+from commodore.errors import UsageError
+from commodore.settings.cache import CACHE_INFO, CACHE_PRUNE, CACHE_VERIFY
+
+if TYPE_CHECKING:
+    from commodore.cache_care import Survey
+
+
+@click.group(
+    cls=LazyGroup,
+    lazy={
+        "info": LazyCommand("commodore.cli.cache:cache_info", "Show what the caches hold."),
+        "prune": LazyCommand("commodore.cli.cache:cache_prune", "Remove what was not used for long."),
+        "verify": LazyCommand("commodore.cli.cache:cache_verify", "Read everything again, remove what is damaged."),
+    },
+)
+@options()
+def cache() -> None:
+    """Look after the caches that all working directories share.
+
+    They lie in `$XDG_CACHE_HOME/commodore`, and may be removed at any time: what is missing is made or fetched again.
+    """
+
+
+@click.command("info")
+@options(*CACHE_INFO)
+@click.pass_context
+def cache_info(ctx: click.Context, /, output_format: str) -> None:
+    """Show what the caches hold: entries, sizes, and when they were last used."""
+    from commodore.cache_care import survey
+    from commodore.caches import cache_folder
+
+    console = console_of(ctx)
+    found = survey()
+    if output_format == "json":
+        told = {"folder": str(cache_folder()), "sections": [_survey_dict(one) for one in found]}
+        console.result(json.dumps(told, indent=2))
+        return
+    console.result(printable(str(cache_folder())))
+    rows = [("", "entries", "size", "last used", "oldest use")]
+    rows += [_survey_row(one) for one in found if one.bytes or one.entries or one.elsewhere]
+    rows.append(("total", "", _size(sum(one.bytes for one in found)), "", ""))
+    for line in _table(rows, frozenset({1, 2})):
+        console.result(line)
+
+
+@click.command("prune")
+@options(*CACHE_PRUNE)
+@click.pass_context
+def cache_prune(ctx: click.Context, /, **values: Any) -> None:
+    """Remove what was not used for 30 days, or what the options say.
+
+    Runs may go on meanwhile. Installed tools and tokens stay.
+    """
+    from commodore.cache_care import PruneRules, parse_age, parse_size, prune
+    from commodore.limits import DEFAULT_LIMITS
+
+    console = console_of(ctx)
+    age, size = values["older_than"], values["max_size"]
+    if values["everything"] and (age is not None or size is not None):
+        raise UsageError(
+            "CMD-CACHE-004", "--all does not go together with --older-than and --max-size", hint="give one of them"
+        )
+    rules = PruneRules(
+        parse_age(age) if age is not None else None,
+        parse_size(size) if size is not None else None,
+        everything=values["everything"],
+    )
+    if rules == PruneRules():
+        rules = PruneRules.usual(DEFAULT_LIMITS)
+    with console.working():
+        done = prune(rules, dry_run=values["dry_run"], announce=console.announce)
+    if values["output_format"] == "json":
+        names = ("removed", "removed_bytes", "left", "left_bytes")
+        told = [{"name": one.name, **{name: getattr(one, name) for name in names}} for one in done]
+        console.result(json.dumps({"dryRun": values["dry_run"], "sections": told}, indent=2))
+        return
+    rows = [("", "would go" if values["dry_run"] else "removed", "size", "left", "size")]
+    rows += [
+        (one.name, str(one.removed), _size(one.removed_bytes), str(one.left), _size(one.left_bytes)) for one in done
+    ]
+    for line in _table(rows, frozenset({1, 2, 3, 4})) if done else ():
+        console.result(line)
+    count, freed = sum(one.removed for one in done), sum(one.removed_bytes for one in done)
+    verb = "Would remove" if values["dry_run"] else "Removed"
+    console.status(f"{verb} {count} {'entry' if count == 1 else 'entries'}, {_size(freed)}.")
+
+
+@click.command("verify")
+@options(*CACHE_VERIFY)
+@click.pass_context
+def cache_verify(ctx: click.Context, /, dry_run: bool, output_format: str) -> int:
+    """Read everything in the caches again, and remove what is damaged.
+
+    Runs verify what they take, and make anew what is damaged; this tells how good the disk is. The exit code is 1 if
+    something was damaged.
+    """
+    from commodore.cache_care import verify
+
+    console = console_of(ctx)
+    with console.working():
+        found = verify(dry_run=dry_run, announce=console.announce)
+    damaged = [path for one in found for path in one.damaged]
+    if output_format == "json":
+        told = [
+            {"name": one.name, "entries": one.entries, "damaged": [str(path) for path in one.damaged]} for one in found
+        ]
+        console.result(json.dumps({"dryRun": dry_run, "sections": told}, indent=2))
+        return 1 if damaged else 0
+    for path in damaged:
+        console.result(f"damaged: {printable(str(path))}")
+    count = sum(one.entries for one in found)
+    outcome = f"{len(damaged)} damaged" + (", and removed" if not dry_run else "") if damaged else "all are sound"
+    console.status(f"Verified {count} {'entry' if count == 1 else 'entries'}: {outcome}.")
+    return 1 if damaged else 0
+
+
+def _survey_dict(one: Survey) -> dict[str, Any]:
+    return {
+        "name": one.name,
+        "folder": str(one.folder),
+        "entries": one.entries,
+        "bytes": one.bytes,
+        "oldestUse": _moment(one.oldest),
+        "newestUse": _moment(one.newest),
+        "prunable": one.prunable,
+    }
+
+
+def _moment(seconds: float | None) -> str | None:
+    return None if seconds is None else datetime.fromtimestamp(seconds, UTC).isoformat(timespec="seconds")
+
+
+def _survey_row(one: Survey) -> tuple[str, str, str, str, str]:
+    from commodore.cache_care import age_text
+
+    now = time.time()
+    if one.elsewhere:
+        return one.name, "", "", "a link that leads out of the cache", ""
+    if one.entries is None:
+        return one.name, "", _size(one.bytes), "see 'commodore tool list'", ""
+    ages = [age_text(now - seconds) if seconds is not None else "" for seconds in (one.newest, one.oldest)]
+    return one.name, str(one.entries), _size(one.bytes), ages[0], ages[1]
+
+
+def _size(size: int) -> str:
+    from commodore.cache_care import size_text
+
+    return size_text(size)
+
+
+def _table(rows: Sequence[Sequence[str]], right: frozenset[int]) -> list[str]:
+    """Columns; those named by their index are set to the right."""
+    widths = [max(len(row[column]) for row in rows) for column in range(len(rows[0]))]
+    lines = []
+    for row in rows:
+        cells = zip(row, widths, strict=True)
+        texts = [
+            text.rjust(width) if column in right else text.ljust(width) for column, (text, width) in enumerate(cells)
+        ]
+        lines.append("  ".join(texts).rstrip())
+    return lines

@@ -1,0 +1,100 @@
+"""A cache with something in every part, made by the rooms that fill it."""
+
+from __future__ import annotations
+
+import os
+import time
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import pytest
+
+from commodore.caches import cache_folder, dependency_cache, library_cache, result_cache, template_cache
+from commodore.dependencies.bundle import GitSource, Remote, parse_remote
+from commodore.dependencies.bundle.exports import ExportCache
+from commodore.engine._dependency_cache import DependencyCache, chart_key
+from commodore.engine.reuse.sources import Downloads
+from commodore.engine.reuse.store import Result, ResultStore
+from commodore.errors import Location
+from commodore.git import RepositoryStore
+from commodore.limits import DEFAULT_LIMITS
+from tests.world.repos import GitWorld, git
+
+DAY = 86400.0
+
+
+@dataclass
+class Cache:
+    """Adds entries, and sets when they were used."""
+
+    root: Path
+    world: GitWorld
+    results: dict[str, Path] = field(default_factory=dict)
+
+    def add_result(self, name: str, content: bytes = b"content") -> Path:
+        """A result of a subject that has the name `name` in its digest."""
+        subject = name.encode().hex().ljust(64, "0")
+        store = ResultStore(result_cache(), DEFAULT_LIMITS)
+        store.add(subject, {("value", name): "1"}, Result((("a.yaml", 0o644, content),)))
+        (self.results[name],) = (result_cache() / subject[:2] / subject).glob("*.result")
+        return self.results[name]
+
+    def add_chart(self, name: str) -> Path:
+        key = chart_key("https://charts.example.com", name, "1.2.3")
+        assert key is not None
+        folder = self.root / "made" / name
+        folder.mkdir(parents=True)
+        (folder / "Chart.yaml").write_text(f"name: {name}\n")
+        DependencyCache(dependency_cache(), DEFAULT_LIMITS).add(key, folder)
+        return dependency_cache() / key.digest[:2] / key.digest
+
+    def add_download(self, url: str) -> Path:
+        downloads = Downloads(dependency_cache(), DEFAULT_LIMITS)
+        downloads._keep(url, b"downloaded", {})
+        return downloads._place(url)
+
+    def add_base(self) -> Path:
+        """What `scripts/fetch-once` keeps of a kustomization's remote base."""
+        remote = self.world.remote("base", {"kustomization.yaml": "resources: []\n"})
+        place = dependency_cache() / "kustomize" / f"{'a' * 40}-{remote.sha('master')}.git"
+        place.parent.mkdir(parents=True, exist_ok=True)
+        git(self.root, "clone", "--quiet", "--bare", "--no-hardlinks", remote.url, str(place))
+        return place
+
+    def add_library(self) -> Path:
+        staged = self.root / "made" / "library"
+        staged.mkdir(parents=True)
+        (staged / "main.libsonnet").write_text("{}\n")
+        remote: Remote = parse_remote("https://git.example.com/library.git", Location("jsonnetfile.json"))
+        export = ExportCache(library_cache() / "exports").add(GitSource(remote, ""), "b" * 40, staged)
+        return export.content.parent
+
+    def add_template(self) -> Path:
+        remote = self.world.remote("template", {"README.md": "text\n"})
+        with RepositoryStore(template_cache()) as store:
+            store.sync([(remote.url, "master")])
+            return store.repository(remote.url).path
+
+    def use(self, path: Path, days_ago: float) -> None:
+        """Let an entry have been used so many days ago."""
+        moment = time.time() - days_ago * DAY
+        marks = [path / name for name in ("about.json", "FETCH_HEAD", "HEAD")] if path.is_dir() else []
+        for place in (*(mark for mark in marks if mark.exists()), path):
+            os.utime(place, (moment, moment))
+
+    def everything(self) -> dict[str, Path]:
+        """One entry in each part."""
+        return {
+            "results": self.add_result("app"),
+            "dependencies": self.add_chart("chart"),
+            "downloads": self.add_download("https://example.com/file.yaml"),
+            "kustomize": self.add_base(),
+            "libraries": self.add_library(),
+            "templates": self.add_template(),
+        }
+
+
+@pytest.fixture
+def cache(tmp_path: Path) -> Cache:
+    assert cache_folder().is_relative_to(Path.home())
+    return Cache(tmp_path, GitWorld(tmp_path / "remotes"))

@@ -1,0 +1,104 @@
+"""Verifying: everything is read, what is damaged is found and goes."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from commodore.cache_care import verify
+from commodore.caches import result_cache
+from tests.cache_care.conftest import Cache
+
+
+def damaged() -> dict[str, tuple[Path, ...]]:
+    return {one.name: one.damaged for one in verify(dry_run=True) if one.damaged}
+
+
+def test_a_sound_cache(cache: Cache) -> None:
+    entries = cache.everything()
+    assert {one.name: (one.entries, one.damaged) for one in verify()} == dict.fromkeys(entries, (1, ()))
+
+
+def test_an_empty_cache() -> None:
+    assert verify() == ()
+
+
+def append(path: Path) -> None:
+    path.write_bytes(path.read_bytes() + b"x")
+
+
+def flip(path: Path) -> None:
+    content = bytearray(path.read_bytes())
+    content[-1] ^= 1
+    path.write_bytes(content)
+
+
+def truncate(path: Path) -> None:
+    path.write_bytes(path.read_bytes()[:-5])
+
+
+@pytest.mark.parametrize("harm", [append, flip, truncate, Path.unlink])
+@pytest.mark.parametrize(
+    ("section", "file"),
+    [
+        ("dependencies", "content/Chart.yaml"),
+        ("dependencies", "about.json"),
+        ("libraries", "content/main.libsonnet"),
+        ("libraries", "about.json"),
+        ("kustomize", "objects"),
+        ("templates", "objects"),
+    ],
+)
+def test_a_file_of_an_entry_is_damaged(section: str, file: str, harm: Callable[[Path], None], cache: Cache) -> None:
+    entries = cache.everything()
+    place = entries[section] / file
+    if place.is_dir():  # git names its objects and packs by what is in them
+        objects = (path for path in place.rglob("*") if path.suffix == ".pack" or len(path.parent.name) == 2)
+        place = min(path for path in objects if path.is_file())
+        place.chmod(0o600)
+    harm(place)
+    assert damaged() == {section: (entries[section],)}
+    verify()
+    assert not entries[section].exists()
+    assert damaged() == {}
+    assert all(path.exists() for name, path in entries.items() if name != section)
+
+
+@pytest.mark.parametrize("harm", [append, flip, truncate])
+def test_a_result_is_damaged(harm: Callable[[Path], None], cache: Cache) -> None:
+    path, other = cache.add_result("app"), cache.add_result("other")
+    harm(path)
+    assert damaged() == {"results": (path,)}
+    assert path.exists()
+    (found,) = verify()
+    assert (found.entries, found.damaged) == (2, (path,))
+    assert (path.exists(), other.exists()) == (False, True)
+    assert len(list(result_cache().rglob("*.json"))) == 1
+
+
+def test_a_list_of_what_was_read_is_damaged(cache: Cache) -> None:
+    """One that is sound in itself but stands under another one's name is wrong too."""
+    one, other = cache.add_result("app"), cache.add_result("other")
+    (shape,) = (one.parent / "shapes").iterdir()
+    (second,) = (other.parent / "shapes").iterdir()
+    shape.write_bytes(second.read_bytes())
+    assert damaged() == {"results": (shape,)}
+
+
+@pytest.mark.parametrize("name", ["content", "about"])
+def test_a_download_is_damaged(name: str, cache: Cache) -> None:
+    entry = cache.add_download("https://example.com/a")
+    file = entry / "about.json" if name == "about" else next(one for one in entry.iterdir() if len(one.name) == 64)
+    file.write_bytes(b"{}")
+    assert damaged() == {"downloads": (entry,)}
+
+
+def test_an_entry_under_another_name(cache: Cache) -> None:
+    """Whoever can write to the cache cannot pass one chart off as another."""
+    one, other = cache.add_chart("one"), cache.add_chart("other")
+    about = json.loads((one / "about.json").read_text())
+    (other / "about.json").write_text(json.dumps(about))
+    assert damaged() == {"dependencies": (other,)}
