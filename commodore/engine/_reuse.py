@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import random
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -80,30 +80,34 @@ class ResultFinder:
             ResultStore(cache, limits), Sources(dependency_cache, limits), cache / "programs.json", limits
         )
 
-    def _is_restored(self, run: Run, node: Mapping[str, Any]) -> bool:
+    def _is_restored(self, run: Run, node: Mapping[str, Any], hit: Hit) -> bool:
         """Whether an instance's dependencies lie where rendering would have put them, and nothing else does: what is
         missing comes from the cache. Other instances, and a later run without fetching, may read them.
         """
+
+        def is_written(path: str) -> bool:  # the instance makes this file each time it is rendered
+            return any(path == one or path.startswith(one + os.sep) for one in hit.written)
+
         settings = node["parameters"].get("kapitan") or {}
         entries = settings.get("dependencies") or []
         for key, entry in zip(source_keys(node) or [], entries, strict=True):
             output = Path(os.path.normpath(run.request.output / str(entry["output_path"])))
             identity = self._lookup.sources.digest(key)
             if os.path.lexists(output):
-                if identity is None or not self._is_pure(key, identity, output):
+                if identity is None or not self._is_pure(key, identity, output, is_written):
                     return False  # rendering would find what somebody has put there
                 continue
             if identity is None or not self._restore(key, identity, output):
                 return False
         return True
 
-    def _is_pure(self, key: Key, identity: str, output: Path) -> bool:
+    def _is_pure(self, key: Key, identity: str, output: Path, unless: Callable[[str], bool]) -> bool:
         if key[1] == "http":
             return file_digest(str(output)) == identity
         entry = cache_key(key, identity)
         if self._dependency_cache is None or entry is None:
             return False
-        return DependencyCache(self._dependency_cache, self._limits).holds(entry, output, lambda _: False)
+        return DependencyCache(self._dependency_cache, self._limits).holds(entry, output, unless)
 
     def _restore(self, key: Key, identity: str, output: Path) -> bool:
         if self._dependency_cache is None:
@@ -120,7 +124,7 @@ class ResultFinder:
         """The run with what is left to render, and the results that were found."""
         found, subjects = self._lookup.find(run, nodes)
         if run.request.fetch:
-            found = {name: hit for name, hit in found.items() if self._is_restored(run, nodes[name])}
+            found = {name: hit for name, hit in found.items() if self._is_restored(run, nodes[name], hit)}
         shadowed = {name: hit for name, hit in found.items() if random.random() < self._shadow}  # noqa: S311 - a sample
         hits = {name: hit for name, hit in found.items() if name not in shadowed}
         sources = {key: digest for key, digest in self._lookup.sources.known.items() if digest is not None}

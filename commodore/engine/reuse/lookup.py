@@ -27,6 +27,7 @@ class Hit:
     Args:
         subject, shape, digests: where the store has it.
         keys: what was read, in the order of the digests.
+        written: the paths outside of its folder that the instance has written.
     """
 
     subject: str
@@ -34,6 +35,7 @@ class Hit:
     keys: tuple[Key, ...]
     digests: tuple[str, ...]
     result: Result
+    written: tuple[str, ...] = ()
 
 
 class Lookup:
@@ -89,7 +91,8 @@ class Lookup:
         for shape, keys in shapes:
             digests = self._digests(run, nodes, instance, places, observer, keys)
             if digests is not None and (result := self._store.find(subject, shape, digests)) is not None:
-                return Hit(subject, shape, keys, tuple(digests), result)
+                written = tuple(places.path(key[1]) for key in keys if key[0] == "written")
+                return Hit(subject, shape, keys, tuple(digests), result, written)
         return None
 
     def _digests(

@@ -23,6 +23,9 @@ from commodore.engine.reuse.places import (
 )
 from commodore.engine.reuse.programs import Programs, defaults_digest, tool_digest
 
+MADE = "made"
+"""The digest of what an instance has made itself: it depends on nothing else."""
+
 Key = tuple[str, ...]
 """One thing that was read: what kind of thing, and which one."""
 
@@ -190,6 +193,8 @@ class Reads:
                 self.names(target, node, "parameters", key)
             elif not key and self._escapes.everything:
                 self.names(target, node, "parameters")
+        for path in self._written:
+            self.note(("written", self.places.name(path) or ""), MADE)
         return dict(self.found)
 
 
@@ -214,6 +219,8 @@ class Observer:
             node = self._nodes.get(rest[0])
             look = value_at if kind == "value" else names_at
             return look(node, rest[1:]) if node is not None else MISSING
+        if kind == "written":
+            return MADE
         if kind == "targets":
             return value_digest(sorted(self._nodes))
         if kind in ("file", "kind", "glob", "tree"):
