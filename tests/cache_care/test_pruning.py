@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+import subprocess
+import sys
 import threading
 import time
 from pathlib import Path
@@ -17,6 +19,8 @@ from commodore.errors import CommodoreError
 from commodore.events import Event, Warned
 from commodore.limits import DEFAULT_LIMITS
 from tests.cache_care.conftest import DAY, Cache
+
+ROOT = str(Path(__file__).resolve().parents[2])
 
 
 def removed(done: tuple[Pruned, ...]) -> dict[str, int]:
@@ -222,3 +226,30 @@ def test_what_cannot_be_removed_is_told(cache: Cache) -> None:
         path.parent.chmod(0o700)
     assert caught.value.code == "CMD-WORK-003"
     assert not other.exists()
+
+
+def test_a_pruning_that_is_killed_leaves_no_half_of_an_entry(cache: Cache, tmp_path: Path) -> None:
+    """Whenever it happens: an entry is whole where it was, or it is not there."""
+    charts = [cache.add_chart(f"chart-{number}") for number in range(3)]
+    for chart in charts:
+        for number in range(300):
+            (chart / "content" / f"file-{number}").write_text("text")
+    program = (
+        "from commodore.cache_care import PruneRules, prune\n"
+        "print('ready', flush=True)\n"
+        "prune(PruneRules(everything=True))\n"
+    )
+    process = subprocess.Popen(
+        [sys.executable, "-c", program], stdout=subprocess.PIPE, cwd=tmp_path, env={**os.environ, "PYTHONPATH": ROOT}
+    )
+    assert process.stdout is not None
+    process.stdout.readline()
+    while process.poll() is None and all(chart.exists() for chart in charts):
+        pass
+    process.kill()
+    process.wait()
+    process.stdout.close()
+    for chart in charts:
+        assert not chart.exists() or len(list((chart / "content").iterdir())) == 301
+    prune(PruneRules(everything=True), now=time.time() + 2 * DEFAULT_LIMITS.staging_age)
+    assert [path for path in dependency_cache().rglob("*") if path.is_file()] == []

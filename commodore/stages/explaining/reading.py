@@ -17,7 +17,7 @@ from commodore.stages.explaining.model import Candidate, Entry, FilterUse, ReadF
 from commodore.workspace import Workspace
 
 Node = Mapping[str, Any]
-_OWN = (("multiline_string_style",), ("commodore", "postprocess"))
+_OWN = (("multiline_string_style",), ("commodore", "postprocess"), ("commodore", "jsonnet"))
 """What is read for every instance; worth telling only where it says something."""
 _ENTRY_KEYS = ("input_type", "input_paths", "output_path")
 _SHORTEST = 4  # characters of a text that are looked for in others
