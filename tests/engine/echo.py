@@ -9,10 +9,15 @@ from contextlib import contextmanager
 
 
 class Echo:
-    """Answers with its paths as JSON once it may. `asked` are the paths that were asked for."""
+    """Answers with its paths as JSON, or with `content`, once it may. `asked` are the paths that were asked for,
+    `answered` the codes of the answers. With `headers` of an ETag or a time it answers 304 to who has that already.
+    """
 
     def __init__(self) -> None:
         self.asked: list[str] = []
+        self.answered: list[int] = []
+        self.content = b""
+        self.headers: dict[str, str] = {}
         self.url = ""
         self.answer_from = 0
         self.may_answer = threading.Event()
@@ -32,8 +37,17 @@ def serve() -> Iterator[Echo]:
             if "missing" in self.path or not echo.may_answer.wait(60):
                 self.send_error(404)
                 return
-            content = f'"{self.path}"'.encode()
+            known = (self.headers.get("If-None-Match"), self.headers.get("If-Modified-Since"))
+            if any(one in echo.headers.values() for one in known):
+                echo.answered.append(304)
+                self.send_response(304)
+                self.end_headers()
+                return
+            content = echo.content or f'"{self.path}"'.encode()
+            echo.answered.append(200)
             self.send_response(200)
+            for name, value in echo.headers.items():
+                self.send_header(name, value)
             self.send_header("Content-Length", str(len(content)))
             self.end_headers()
             self.wfile.write(content)
