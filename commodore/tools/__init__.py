@@ -2,27 +2,60 @@
 
 from __future__ import annotations
 
-from commodore.tools.find import TOOL_NAMES, Source, Tool, ask_versions, find_tools, locate_tool, managed_folder
-from commodore.tools.install import (
-    MANAGEABLE,
-    NOT_NEEDED,
-    Choice,
-    Outcome,
-    check_tool,
-    install_tool,
-    managed_tools,
-    missing_tools,
-    uninstall_tool,
-    upgrade_tool,
+from typing import TYPE_CHECKING
+
+from commodore.lazy_exports import lazy_exports
+
+if TYPE_CHECKING:
+    from commodore.tools.find import TOOL_NAMES, Source, Tool, ask_versions, find_tools, locate_tool, managed_folder
+    from commodore.tools.install import (
+        MANAGEABLE,
+        NOT_NEEDED,
+        Choice,
+        Outcome,
+        check_tool,
+        install_tool,
+        managed_tools,
+        missing_tools,
+        uninstall_tool,
+        upgrade_tool,
+    )
+    from commodore.tools.latest import latest_versions
+    from commodore.tools.minimum import check_minimum
+    from commodore.tools.numbers import VersionNumber
+    from commodore.tools.pins import KNOWN_VERSIONS, MINIMUM_VERSIONS, Pins, known_pins
+    from commodore.tools.releases import GITHUB_API, Platform, Releases, check_mirror
+    from commodore.tools.survey import ToolStatus, survey_tools
+    from commodore.tools.toolbox import Toolbox
+    from commodore.tools.versions import CoreLibrary, core_libraries
+
+__getattr__ = lazy_exports(
+    __name__,
+    {
+        "find": ("TOOL_NAMES", "Source", "Tool", "ask_versions", "find_tools", "locate_tool", "managed_folder"),
+        "install": (
+            "MANAGEABLE",
+            "NOT_NEEDED",
+            "Choice",
+            "Outcome",
+            "check_tool",
+            "install_tool",
+            "managed_tools",
+            "missing_tools",
+            "uninstall_tool",
+            "upgrade_tool",
+        ),
+        "latest": ("latest_versions",),
+        "minimum": ("check_minimum",),
+        "numbers": ("VersionNumber",),
+        "pins": ("KNOWN_VERSIONS", "MINIMUM_VERSIONS", "Pins", "known_pins"),
+        "releases": ("GITHUB_API", "Platform", "Releases", "check_mirror"),
+        "survey": ("ToolStatus", "survey_tools"),
+        "toolbox": ("Toolbox",),
+        "versions": ("CoreLibrary", "core_libraries"),
+    },
 )
-from commodore.tools.latest import latest_versions
-from commodore.tools.minimum import check_minimum
-from commodore.tools.numbers import VersionNumber
-from commodore.tools.pins import KNOWN_VERSIONS, MINIMUM_VERSIONS, Pins, known_pins
-from commodore.tools.releases import GITHUB_API, Platform, Releases, check_mirror
-from commodore.tools.survey import ToolStatus, survey_tools
-from commodore.tools.toolbox import Toolbox
-from commodore.tools.versions import CoreLibrary, core_libraries
+
 
 __all__ = [
     "Choice",
