@@ -148,10 +148,12 @@ def test_a_failure_is_told_with_the_words_of_go_jsonnet(world: World, text: str,
 
 
 def test_what_only_jrsonnet_evaluates_fails_in_a_check(world: World) -> None:
-    """The engine of record has the last word."""
-    fill(world, "{ out: 1 << 100 }")
+    """The engine of record has the last word: jrsonnet does not look at a variable that nobody reads."""
+    fill(world, "local x = nothing; { out: { a: 1 } }")
     record = world.fail_once()
+    assert "Unknown variable: nothing" in record.message
     assert world.fail_once(jsonnet_engine=CHECK).message == record.message
+    assert compiled(world, JRSONNET) == {"out.yaml": "a: 1\n"}
 
 
 def test_a_check_finds_a_number_that_is_written_differently(world: World) -> None:
