@@ -56,13 +56,23 @@ def manifest_lines(found: ManifestExplanation, before: tuple[str, ...]) -> Itera
         yield from _field(found.field, before)
         return
     yield from _read(found)
-    if found.parameters:
+    command = _worth_asking(found)
+    if command:
         yield ""
-        # The component's own parameters are what most people ask for.
-        own = [one for one in found.parameters if one.command and not str(one.path[0]).startswith("_")]
-        target = next((one for one in own if one.path[0] == found.component.replace("-", "_")), next(iter(own), None))
-        if target is not None:
-            yield f"Where one of them comes from: {_command(target.command, before)}"
+        yield f"Where one of them comes from: {_command(command, before)}"
+
+
+def _worth_asking(found: ManifestExplanation) -> tuple[str, ...]:
+    """The command that explains a parameter that people ask for: the component's own, or the values of its chart."""
+    asked = [one for one in found.parameters if one.command and not str(one.path[0]).startswith("_")]
+    own = next((one for one in asked if one.path[0] == found.component.replace("-", "_")), None)
+    if own is not None:
+        return own.command
+    for entry in found.entries:
+        if entry.settings.get("helm_values"):
+            path = f"kapitan.compile[{entry.index}].helm_values"
+            return ("inventory", "explain", path, "--instance", found.instance)
+    return asked[0].command if asked else ()
 
 
 def _fact(label: str, lines: Iterable[str]) -> Iterator[str]:
