@@ -17,6 +17,8 @@ from commodore.engine._tasks import Run
 MISSING = "missing"
 FOLDER = "folder"
 UNREADABLE = "unreadable"
+EMPTY = hashlib.sha256().hexdigest()
+"""The digest of a folder with nothing in it."""
 _ABSENT = "absent"
 
 

@@ -9,6 +9,7 @@ from typing import Any
 
 from commodore.engine.reuse.escapes import Escapes, find_escapes
 from commodore.engine.reuse.places import (
+    EMPTY,
     FOLDER,
     MISSING,
     UNREADABLE,
@@ -240,6 +241,8 @@ class Observer:
         if kind == "kind":
             return kind_of(path)
         if kind == "tree":
+            if excluded and not os.path.lexists(path):
+                return EMPTY  # what is left out will be put there
             return tree_digest(path, unless)
         return value_digest([self._places.name(hit) for hit in matches(path, unless)])
 
