@@ -13,10 +13,16 @@ from typing import Any, TypeVar
 from commodore.events import Announce, Noted, ignore
 from commodore.inventory._class_files import ClassFiles
 from commodore.inventory._failures import translate, translate_panic
+from commodore.inventory._parts import render_parts
 from commodore.inventory._stderr import captured
 from commodore.inventory.applications import has_removals, merge_applications
+from commodore.sharing import Shared
 
 Rendered = TypeVar("Rendered")
+
+_SHARED_LEVELS = 3
+"""The levels of maps that are taken apart to find what is equal in other targets: a node, its parameters, one of them.
+A component's parameters differ between targets in what they say of the instance, which is little."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,8 +82,13 @@ def render_inventory(inventory: Path, *, announce: Announce = ignore) -> Invento
     Raises:
         InputError: see `render_node`.
     """
+    shared = Shared(_SHARED_LEVELS)
     targets = sorted(path.stem for path in (inventory / "targets").glob("*.yml"))
-    files, nodes = _render(inventory, targets, lambda reclass: reclass.inventory().as_dict()["nodes"], announce)
+
+    def render(reclass: Any) -> dict[str, dict[str, Any]]:
+        return {name: shared.share(node) for name, node in render_parts(inventory.absolute(), reclass, _usable_cpus())}
+
+    files, nodes = _render(inventory, targets, render, announce)
     return Inventory({name: _node(files, name, nodes[name], ignore) for name in sorted(nodes)})
 
 
@@ -128,8 +139,11 @@ def _set_threads() -> None:
     """reclass-rs takes its thread count once per process, and complains on stderr if somebody has set it already."""
     import reclass_rs
 
-    usable = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 0
-    reclass_rs.Reclass.set_thread_count(usable)
+    reclass_rs.Reclass.set_thread_count(_usable_cpus())
+
+
+def _usable_cpus() -> int:
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 0
 
 
 @contextlib.contextmanager

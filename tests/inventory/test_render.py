@@ -321,3 +321,45 @@ class TestStandardError:
         environment = {**os.environ, "PYTHONPATH": str(Path(__file__).parents[2])}
         result = subprocess.run([sys.executable, "-c", code], capture_output=True, cwd=tmp_path, env=environment)
         assert result.stdout == b"1\n"
+
+
+class TestManyTargets:
+    """They are rendered in parts, and what is equal in them exists once."""
+
+    def hierarchy(self, root: Path, count: int = 40) -> Hierarchy:
+        hierarchy = Hierarchy(root).classes(
+            {"a.yml": "applications: [x]\nparameters: {big: {list: [1, {b: 2}], who: '${_reclass_:name:full}'}}"}
+        )
+        for number in range(count):
+            hierarchy.target(f"classes: [a]\nparameters: {{own: {number}}}", f"t-{number:02}")
+        return hierarchy
+
+    def test_each_is_as_if_rendered_alone(self, tmp_path: Path) -> None:
+        """With its place, its name in parts, its classes and applications."""
+        hierarchy = self.hierarchy(tmp_path)
+        nodes = render_inventory(hierarchy.workspace.inventory).nodes
+        assert list(nodes) == [f"t-{number:02}" for number in range(40)]
+        for name, node in nodes.items():
+            alone = hierarchy.render(name)
+            for one in (node, alone):
+                del one.raw["__reclass__"]["timestamp"]
+            assert node == alone
+            assert node.raw["__reclass__"]["uri"] == f"yaml_fs://{hierarchy.workspace.target(name)}"
+
+    def test_targets_in_folders(self, tmp_path: Path) -> None:
+        hierarchy = self.hierarchy(tmp_path)
+        (hierarchy.workspace.targets / "more").mkdir()
+        hierarchy.workspace.target("t-00").rename(hierarchy.workspace.targets / "more" / "t-00.yml")
+        node = render_inventory(hierarchy.workspace.inventory).nodes["t-00"]
+        assert node.raw["__reclass__"]["uri"].endswith("/targets/more/t-00.yml")
+
+    def test_equal_parameters_are_one_object(self, tmp_path: Path) -> None:
+        nodes = render_inventory(self.hierarchy(tmp_path).workspace.inventory).nodes
+        assert len({id(node.parameters["big"]["list"]) for node in nodes.values()}) == 1
+        assert len({node.parameters["big"]["who"] for node in nodes.values()}) == 40
+
+    def test_an_error_in_any_of_them(self, tmp_path: Path) -> None:
+        hierarchy = self.hierarchy(tmp_path).target("classes: [b]", "t-37")
+        error = hierarchy.failure("t-37")
+        assert error.code == "CMD-INV-002"
+        assert "t-37" in error.message
