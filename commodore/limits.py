@@ -70,6 +70,12 @@ class Limits:
     # workspace
     lock_wait: float = 0.0  # how long a second run waits for the first one's lock; 0: it says who holds it
 
+    # watching
+    watch_pause: float = 0.15  # between two looks at the files, at least
+    watch_settled: float = 0.05  # a change counts when nothing has changed for so long
+    watched_files: int = 200_000  # files looked at
+    watch_lock_wait: float = 600.0  # how long a compile waits for another run in the same working directory
+
     # templates
     template_timeout: float = 120.0  # rendering a template at two commits, its hooks included
     template_files: int = 10_000  # files that a template makes

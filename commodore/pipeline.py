@@ -33,12 +33,12 @@ from commodore.stages import (
     check_same_cluster,
     compile_instances,
     describe_compile,
+    engine_of,
     fetch_components,
     fetch_configuration,
     fetch_packages,
     link_libraries,
     open_configuration,
-    open_engine,
     recall_remotes,
     remember_cluster,
     remember_remotes,
@@ -46,6 +46,7 @@ from commodore.stages import (
     write_hierarchy,
     write_references,
 )
+from commodore.watching import Sources
 from commodore.workspace import Workspace
 
 
@@ -129,8 +130,17 @@ def compile_catalog(
     announce: Announce,
     *,
     limits: Limits = DEFAULT_LIMITS,
+    engine: Engine | None = None,
 ) -> CatalogResult:
     """Compile a cluster's catalog.
+
+    Args:
+        request: what to compile, and how.
+        source: who knows the cluster.
+        review: is shown the changes.
+        announce: who listens.
+        limits: bounds of sizes, times and counts.
+        engine: one that the caller keeps for several runs, and ends.
 
     Raises:
         CommodoreError: whatever is wrong; what was in the catalog, and what users have made, is still there.
@@ -140,7 +150,7 @@ def compile_catalog(
     offline = request.local or request.offline
     with (
         workspace.locked(limits),
-        open_engine(request.options, announce, limits) as engine,
+        engine_of(engine, request.options, announce, limits) as engine,
         RepositoryStore(workspace.repositories, announce=announce, limits=limits, offline=offline) as store,
     ):
         fetcher = Fetcher(workspace, store, announce, limits, force=request.force, local=request.local)
@@ -174,6 +184,19 @@ def compile_catalog(
         if not request.offline:
             remember_remotes(workspace, store.asked)
         return CatalogResult(change, metadata, notices)
+
+
+def watched_sources(request: CatalogCompile) -> Sources:
+    """The files that a local compile reads, and may be edited: classes, facts and checkouts of dependencies.
+
+    What it makes of them in the same folders is apart: links to classes and libraries, and the vendored libraries
+    unless they are taken as they are.
+    """
+    workspace = request.workspace
+    libraries = (workspace.libraries, workspace.dependencies / "libs")
+    apart = (workspace.component_classes, workspace.defaults_classes, *libraries)
+    vendored = () if request.options.fetch else (workspace.vendor,)
+    return Sources((workspace.dependencies, workspace.classes, *vendored), apart, workspace.root)
 
 
 def _install(

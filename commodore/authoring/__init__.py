@@ -2,7 +2,7 @@
 
 from commodore.authoring.arguments import MINOR_ALLOW, PATCH_BLOCK, PATCH_V0_ALLOW, Choices, depname
 from commodore.authoring.cases import Case
-from commodore.authoring.component import ComponentCompile, ComponentSource, compile_component
+from commodore.authoring.component import ComponentCompile, ComponentSource, compile_component, watched_sources
 from commodore.authoring.component_suite import ComponentSuite, run_component_suite
 from commodore.authoring.delete import Deletion, delete_component, plan_deletion
 from commodore.authoring.golden import Difference
@@ -54,4 +54,5 @@ __all__ = [
     "run_component_suite",
     "run_package_suite",
     "update_repository",
+    "watched_sources",
 ]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import tempfile
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
@@ -10,7 +11,7 @@ from pathlib import Path
 from commodore.authoring.made_up import Facts, component_parameters, write_argocd_stub
 from commodore.authoring.values import link_values
 from commodore.dependencies import ComponentMetadata, LibraryOwner, check_alias, read_metadata, resolve_libraries
-from commodore.engine import Batch, CompiledInstance, InstanceJob
+from commodore.engine import Batch, CompiledInstance, Engine, InstanceJob
 from commodore.errors import InputError, raise_all
 from commodore.events import Announce, stage
 from commodore.git import find_root
@@ -29,9 +30,10 @@ from commodore.limits import DEFAULT_LIMITS, Limits
 from commodore.names import check_instance_name
 from commodore.stages.bundling import bundle_one
 from commodore.stages.checks import link_libraries
-from commodore.stages.compiling import CompileOptions, open_engine, standalone_request
+from commodore.stages.compiling import CompileOptions, engine_of, standalone_request
 from commodore.stages.components import interpreter, kustomize_wrapper
 from commodore.stages.tools import check_tools
+from commodore.watching import Sources
 from commodore.workspace import Workspace, link_relative
 
 
@@ -83,16 +85,22 @@ class ComponentCompile:
 
 
 def compile_component(
-    request: ComponentCompile, announce: Announce, *, limits: Limits = DEFAULT_LIMITS
+    request: ComponentCompile, announce: Announce, *, limits: Limits = DEFAULT_LIMITS, engine: Engine | None = None
 ) -> CompiledInstance:
     """Compile one component for a made-up cluster.
+
+    Args:
+        request: what to compile, and how.
+        announce: who listens.
+        limits: bounds of sizes, times and counts.
+        engine: one that the caller keeps for several runs, and ends.
 
     Raises:
         CommodoreError: what is wrong with the component or its values; the former result is as it was.
     """
     source = request.source
     with (
-        open_engine(replace(request.options, processes=1), announce, limits) as engine,
+        engine_of(engine, replace(request.options, processes=1), announce, limits) as engine,
         tempfile.TemporaryDirectory(prefix="component-", ignore_cleanup_errors=True) as folder,
     ):
         workspace = Workspace.at(Path(folder))
@@ -114,6 +122,20 @@ def compile_component(
         with stage(announce, "compiling", total=1):
             (compiled,) = engine.compile(batch.jobs, batch.nodes, batch.request)
         return compiled
+
+
+def watched_sources(request: ComponentCompile) -> Sources:
+    """The files that compiling a component reads: its folder, values and search paths, without the compiled output."""
+    source = request.source
+    given = [Path(os.path.abspath(path)) for path in (*request.values, *request.search_paths)]
+    requirements = [source.root / name for name in ("jsonnetfile.jsonnet", "jsonnetfile.json")]
+    apart = (
+        request.output.resolve() / "compiled",
+        source.directory / "compiled",
+        source.directory / "docs",
+        source.directory / "tests" / "golden",
+    )
+    return Sources(tuple(dict.fromkeys([source.directory, *requirements, *given])), apart, source.directory)
 
 
 def render_component(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -15,13 +15,16 @@ from commodore.cli._lazy import LazyCommand, LazyGroup
 from commodore.cli._lieutenant import connect, read_dynamic_facts
 from commodore.cli._options import options
 from commodore.cli._profile import profiled
+from commodore.cli._watch import Watched, check_watch, watch
 from commodore.cli.console import Console, console_of, paint, printable, working_dir
-from commodore.events import Warned
+from commodore.events import Announce, Warned
+from commodore.limits import DEFAULT_LIMITS
 from commodore.settings.catalog import CATALOG_COMPILE, CATALOG_LIST
 from commodore.settings.common import LOCAL_FETCH_WARNING
 
 if TYPE_CHECKING:
     from commodore.catalog import CatalogChange
+    from commodore.engine import Engine
     from commodore.lieutenant import Cluster, LieutenantClient
     from commodore.pipeline import CatalogCompile, ClusterSource
     from commodore.workspace import Workspace
@@ -107,6 +110,7 @@ def catalog_compile(ctx: click.Context, /, cluster: str, **values: Any) -> None:
     from commodore.workspace import Workspace
 
     console = console_of(ctx)
+    check_watch(values)
     fetch = values["fetch_dependencies"] or not values["local"]
     if not values["fetch_dependencies"] and fetch:
         console.announce(Warned("CMD-CLI-021", LOCAL_FETCH_WARNING, hint="add --local, or leave it out"))
@@ -132,6 +136,9 @@ def catalog_compile(ctx: click.Context, /, cluster: str, **values: Any) -> None:
             ask = request.push and values["interactive"] and change.changed
             return not ask or click.confirm("Commit and push these changes?", default=False)
 
+    if values["watch"]:
+        _watch(request, console)
+        return
     title = f"{ctx.command_path} {cluster}"
     if values["cluster_file"] is not None or values["local"] or values["offline"]:
         source: ClusterSource = _LastRun(request.workspace, cluster)
@@ -145,6 +152,36 @@ def catalog_compile(ctx: click.Context, /, cluster: str, **values: Any) -> None:
             result = compile_catalog(request, _Api(client, cluster, facts, console), review, announce)
     conclude(console, request, result.change)
     console.notices(result.notices)
+
+
+def _watch(request: CatalogCompile, console: Console) -> None:
+    """Compile locally until the user ends it. The working directory is locked while a run goes on, not between runs."""
+    from commodore.inventory import read_cluster_params
+    from commodore.pipeline import compile_catalog, watched_sources
+    from commodore.stages import check_same_cluster
+
+    check_same_cluster(read_cluster_params(request.workspace), request.cluster)
+    limits = replace(DEFAULT_LIMITS, lock_wait=DEFAULT_LIMITS.watch_lock_wait)
+    workspace, noticed = request.workspace, set[tuple[str, ...]]()
+
+    def compile_again(engine: Engine, announce: Announce, first: bool) -> None:
+        def review(change: CatalogChange) -> bool:
+            if first:
+                with console.paused():
+                    show_change(console, change)
+            return False
+
+        source = _LastRun(workspace, request.cluster)
+        result = compile_catalog(request, source, review, announce, limits=limits, engine=engine)
+        if first:
+            conclude(console, request, result.change)
+        if result.notices not in noticed:
+            noticed.add(result.notices)
+            console.notices(result.notices)
+
+    output = {"manifests": workspace.manifests, "refs": workspace.refs}
+    what = Watched(watched_sources(request), output, compile_again, request.options, request.diff_mode)
+    watch(what, console, limits=limits)
 
 
 def show_change(console: Console, change: CatalogChange) -> None:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import os
+from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -13,9 +15,14 @@ from commodore.cli._facts import read_facts
 from commodore.cli._lazy import LazyCommand, LazyGroup
 from commodore.cli._options import options
 from commodore.cli._profile import profiled
-from commodore.cli.console import console_of
-from commodore.events import Warned
+from commodore.cli._watch import Watched, check_watch, watch
+from commodore.cli.console import Console, console_of
+from commodore.events import Announce, Warned
 from commodore.settings.compile import COMPONENT_COMPILE
+
+if TYPE_CHECKING:
+    from commodore.authoring import ComponentCompile
+    from commodore.engine import CompiledInstance, Engine
 
 
 @click.group(
@@ -55,6 +62,7 @@ def component_compile(ctx: click.Context, /, path: Path, **values: Any) -> None:
     from commodore.authoring import ComponentCompile, ComponentSource, compile_component
 
     console = console_of(ctx)
+    check_watch(values)
     if values["repo_directory"] is not None:
         console.announce(Warned("CMD-CLI-010", "--repo-directory has no effect", hint="leave it out"))
     request = ComponentCompile(
@@ -65,7 +73,31 @@ def component_compile(ctx: click.Context, /, path: Path, **values: Any) -> None:
         facts=read_facts(values, console),
         options=compile_options(values, console),
     )
+    if values["watch"]:
+        _watch(request, values, console)
+        return
     title = f"{ctx.command_path} {request.source.name}"
     with profiled(values["profile"], title, console) as announce, console.working():
         compiled = compile_component(request, announce)
+    _conclude(request, compiled, console)
+
+
+def _watch(request: ComponentCompile, values: dict[str, Any], console: Console) -> None:
+    """Compile until the user ends it. A file with facts is read anew each time."""
+    from commodore.authoring import compile_component, watched_sources
+
+    def compile_again(engine: Engine, announce: Announce, first: bool) -> None:
+        compiled = compile_component(replace(request, facts=read_facts(values, console)), announce, engine=engine)
+        if first:
+            _conclude(request, compiled, console)
+
+    sources = watched_sources(request)
+    if values["facts_file"] is not None:
+        sources = replace(sources, roots=(*sources.roots, Path(os.path.abspath(values["facts_file"]))))
+    instance = request.source.instance
+    output = {instance: request.output.resolve() / "compiled" / instance}
+    watch(Watched(sources, output, compile_again, replace(request.options, processes=1)), console)
+
+
+def _conclude(request: ComponentCompile, compiled: CompiledInstance, console: Console) -> None:
     console.status(f"Compiled component {request.source.name} to {compiled.directory} in {compiled.seconds:.1f} s")

@@ -91,6 +91,16 @@ class Engine:
         """End all workers. The engine cannot be used any more."""
         self._pool.close()
 
+    def renew(self) -> None:
+        """Let the next compile begin with workers that remember nothing of the last one, such as the Python modules
+        that kadet inputs have loaded. Kapitan stays loaded, or gets loaded while the caller does something else, so
+        that starting them takes a moment.
+        """
+        if not self._pool.renew():
+            self._pool.close()
+            self._pool = WorkerPool()
+        self._pool.get_ready()
+
     def compile(
         self, jobs: Sequence[InstanceJob], nodes: Mapping[str, Mapping[str, Any]], request: CompileRequest
     ) -> tuple[CompiledInstance, ...]:
@@ -133,6 +143,7 @@ class Engine:
             schedule = Schedule(begun, rank, self._announce, size, self._limits)
             if any(run.pending for run, _ in begun):
                 self._pool.run(schedule.offer, schedule.done, keep=size)
+                self._tell(schedule.evaluations)
             outcomes = tuple(
                 _conclude(run, batch, schedule, reuses[run.key]) if isinstance(run, Run) else BatchOutcome(error=run)
                 for run, batch in zip(runs, batches, strict=True)
@@ -143,7 +154,11 @@ class Engine:
             keep_bounded(self._result_cache, self._limits)
         return outcomes
 
-                self._tell(schedule.evaluations)
+    def _tell(self, evaluations: Sequence[Evaluations]) -> None:
+        """How Jsonnet was evaluated: said always if that was the question."""
+        if said := summary(evaluations):
+            self._announce(Noted(said, level=0 if any(one.engine == CHECK for one in evaluations) else 1))
+
     def _begin_all(
         self, batches: Sequence[Batch], stagings: ExitStack
     ) -> tuple[list[Run | CommodoreError], dict[str, Reuse]]:
@@ -154,11 +169,6 @@ class Engine:
         reuses: dict[str, Reuse] = {}
         runs: list[Run | CommodoreError] = []
         for batch in batches:
-    def _tell(self, evaluations: Sequence[Evaluations]) -> None:
-        """How Jsonnet was evaluated: said always if that was the question."""
-        if said := summary(evaluations):
-            self._announce(Noted(said, level=0 if any(one.engine == CHECK for one in evaluations) else 1))
-
             try:
                 run, reuse = self._begin(batch, stagings, finder)
             except CommodoreError as error:
@@ -171,6 +181,7 @@ class Engine:
     def _begin(self, batch: Batch, stagings: ExitStack, finder: ResultFinder | None) -> tuple[Run, Reuse]:
         root = batch.request.root
         _check(batch.jobs, batch.nodes)
+        check_jsonnet_engine(batch.request.jsonnet_engine)
         with guard_disk(root):
             run = Run(
                 key=uuid.uuid4().hex,
@@ -181,7 +192,6 @@ class Engine:
                 limits=self._limits,
                 dependency_cache=self._dependency_cache,
                 pending=tuple(job.name for job in batch.jobs),
-        check_jsonnet_engine(batch.request.jsonnet_engine)
             )
             reuse = Reuse()
             if finder is not None and batch.request.jsonnet_engine != CHECK:  # which has to evaluate

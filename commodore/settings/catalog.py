@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from commodore.settings.common import API, CLUSTER_FILE, ENGINE, FETCH_DEPENDENCIES, FORCE, OFFLINE, PROFILE
+from commodore.settings.common import API, CLUSTER_FILE, ENGINE, FETCH_DEPENDENCIES, FORCE, OFFLINE, PROFILE, WATCH
 from commodore.settings.model import Setting
 
 DYNAMIC_FACTS = Setting(
@@ -72,6 +72,7 @@ CATALOG_COMPILE = (
     FORCE,
     *ENGINE,
     PROFILE,
+    WATCH,
 )
 
 CATALOG_LIST = (

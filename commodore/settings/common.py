@@ -168,6 +168,14 @@ PROFILE = Setting(
     kind="path",
     metavar="FILE",
 )
+WATCH = Setting(
+    "watch",
+    ("--watch",),
+    "After the first run, wait for changes of the files that were compiled: compile again and show what is different "
+    "then, until Ctrl-C.",
+    kind="switch",
+    default=False,
+)
 VALUES = Setting(
     "values",
     ("-f", "--values"),

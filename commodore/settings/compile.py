@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from commodore.settings.common import ENGINE, FETCH_DEPENDENCIES, FORCE, MADE_UP_FACTS, PROFILE, VALUES
+from commodore.settings.common import ENGINE, FETCH_DEPENDENCIES, FORCE, MADE_UP_FACTS, PROFILE, VALUES, WATCH
 from commodore.settings.model import Setting
 
 COMPONENT_COMPILE = (
@@ -35,6 +35,7 @@ COMPONENT_COMPILE = (
     ),
     *ENGINE,
     PROFILE,
+    WATCH,
 )
 PACKAGE_COMPILE = (
     VALUES,

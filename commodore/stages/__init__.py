@@ -4,7 +4,7 @@ from commodore.stages.bundling import bundle_libraries, bundle_one
 from commodore.stages.checkouts import Components, Dependency, Fetcher
 from commodore.stages.checks import check_classes, check_inventory, link_libraries
 from commodore.stages.cleaning import clean
-from commodore.stages.compiling import CompileOptions, compile_instances, open_engine, standalone_request
+from commodore.stages.compiling import CompileOptions, compile_instances, engine_of, open_engine, standalone_request
 from commodore.stages.components import fetch_components, interpreter, kustomize_wrapper, write_hierarchy
 from commodore.stages.configuration import (
     Configuration,
@@ -39,6 +39,7 @@ __all__ = [
     "clean",
     "compile_instances",
     "describe_compile",
+    "engine_of",
     "fetch_components",
     "fetch_configuration",
     "fetch_packages",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -26,16 +27,16 @@ class CompileOptions:
         verbose: announce what Kapitan logs.
         cached: use the caches of dependencies and results.
         shadow: the share of cached results to render all the same and compare, in percent.
-    """
         jsonnet_engine: `go`, `jrsonnet`, or `check` to evaluate with both and compare.
+    """
 
     fetch: bool = True
     processes: int = 0
     verbose: bool = False
     cached: bool = True
     shadow: int = 0
-
     jsonnet_engine: str = "go"
+
 
 def open_engine(options: CompileOptions, announce: Announce, limits: Limits) -> Engine:
     """The engine of a command, to be left as a context manager.
@@ -52,6 +53,13 @@ def open_engine(options: CompileOptions, announce: Announce, limits: Limits) -> 
         result_cache=result_cache() if options.cached else None,
         shadow=options.shadow / 100,
     )
+
+
+def engine_of(
+    given: Engine | None, options: CompileOptions, announce: Announce, limits: Limits
+) -> AbstractContextManager[Engine]:
+    """The engine that a caller keeps for many runs and ends itself; without one, a new one for this run."""
+    return nullcontext(given) if given is not None else open_engine(options, announce, limits)
 
 
 def compile_instances(
@@ -95,6 +103,7 @@ def catalog_batch(
         verbose=options.verbose,
         replace_all=True,
         environment=tool_environment(),
+        jsonnet_engine=options.jsonnet_engine,
     )
     return Batch(jobs, {name: node.raw for name, node in inventory.nodes.items()}, request)
 
@@ -103,7 +112,6 @@ def standalone_request(
     workspace: Workspace, output: Path, component: Path, search_paths: tuple[Path, ...], options: CompileOptions
 ) -> CompileRequest:
     """The request of `component compile` (spec c 7.2).
-        jsonnet_engine=options.jsonnet_engine,
 
     Kapitan dependencies of test cases are often fetched into the vendor folder of the component itself, so that one
     counts too. The component's own folder comes last, so that its libraries are found without `-J`.
@@ -122,5 +130,5 @@ def standalone_request(
         filter_search_paths=(output, INSTALLED, output / "vendor"),
         directory=Path.cwd(),
         environment=tool_environment(),
-    )
         jsonnet_engine=options.jsonnet_engine,
+    )
