@@ -156,8 +156,7 @@ def _remove_all(
                     gone.append(entry)
             except CommodoreError as error:
                 errors.append(error)
-        if gone:
-            section.tidy()
+        section.tidy()
         _sweep(section, limits, now)
     return gone
 

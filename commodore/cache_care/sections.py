@@ -50,7 +50,7 @@ class Section:
         is_sound: whether an entry is what was written.
         others: further files whose soundness counts, such as lists of what results have read.
         staging: how the folders begin in which entries are made, and taken apart; below `root`.
-        tidy: is called when something was removed.
+        tidy: removes what belongs to no entry any more.
         lock: holds off whoever changes entries that are there.
     """
 
