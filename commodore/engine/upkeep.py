@@ -87,9 +87,10 @@ def keep_bounded(root: Path, limits: Limits) -> None:
     Otherwise it costs one look at a file. A disk that refuses is not reported: nobody waits for this.
     """
     stamp = root / _STAMP
-    with contextlib.suppress(OSError, EnvironmentFault):
-        if stamp.exists() and 0 <= time.time() - stamp.stat().st_mtime < limits.result_check_age:
+    with contextlib.suppress(OSError):
+        if 0 <= time.time() - stamp.stat().st_mtime < limits.result_check_age:
             return
+    with contextlib.suppress(OSError, EnvironmentFault):
         write_atomically(stamp, b"")
         os.utime(stamp)
         excess = sorted(kept_results(root), key=lambda one: one.used, reverse=True)
