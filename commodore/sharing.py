@@ -12,6 +12,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+SHARED_LEVELS = 3
+"""The levels of maps of a target's node that are taken apart: the node, its parameters, each of them. What components
+have in their parameters differs between targets where it names the instance, which is little of it."""
 _DIGESTED = 48  # longer texts are compared by their digest
 
 

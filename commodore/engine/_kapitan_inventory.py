@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from functools import cached_property
+from functools import cached_property, lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -11,11 +11,13 @@ from kapitan.inventory import Inventory, InventoryTarget
 from kapitan.utils import normalise_join_path
 from pydantic import ValidationError
 
-from commodore.engine._nodes import read_node
+from commodore.engine._nodes import WrittenNodes
 from commodore.engine._tasks import Run
 from commodore.errors import CommodoreError, Findings, InputError, did_you_mean
 
 _UNIONS = ("compile", "dependencies")
+_RECENT = 16
+"""Targets whose views are kept. A view is a copy, so that it takes as much memory as if nothing was equal in others."""
 
 
 class _Targets(Mapping[str, Any]):
@@ -23,19 +25,17 @@ class _Targets(Mapping[str, Any]):
 
     def __init__(self, files: Mapping[str, Path]) -> None:
         self._files = files
-        self._nodes: dict[str, dict[str, Any]] = {}
-        self._models: dict[str, Any] = {}
+        self._nodes = WrittenNodes(files)
+        self._models = lru_cache(_RECENT)(self._model)
 
     def node(self, name: str) -> dict[str, Any]:
-        if name not in self._nodes:
-            self._nodes[name] = read_node(self._files[name])
-        return self._nodes[name]
+        return self._nodes.node(name)
+
+    def _model(self, name: str) -> Any:
+        return _validate(name, self.node(name))  # KeyError for an unknown target, as a mapping does
 
     def __getitem__(self, name: str) -> Any:
-        if name not in self._models:
-            node = self.node(name)  # KeyError for an unknown target, as a mapping does
-            self._models[name] = _validate(name, node)
-        return self._models[name]
+        return self._models(name)
 
     def __iter__(self) -> Iterator[str]:
         return iter(self._files)
@@ -83,8 +83,8 @@ class RenderedInventory(Inventory):  # type: ignore[misc]
         self.targets = _Targets(run.targets)
         self.initialised = True
         self._run = run
-        self._views: dict[str, dict[str, Any]] = {}
-        self._plain_views: dict[str, dict[str, Any]] = {}
+        self._views = lru_cache(_RECENT)(self._view)
+        self._plain_views = lru_cache(_RECENT)(self._plain_view)
 
     def render_targets(self, targets: object = None, ignore_class_not_found: bool = False) -> None:
         """Nothing to do: the targets are rendered."""
@@ -115,9 +115,11 @@ class RenderedInventory(Inventory):  # type: ignore[misc]
 
     def plain_view(self, name: str) -> dict[str, Any]:
         """A target as it is in what `inventory_global` gives."""
-        if name not in self._plain_views:
-            self._plain_views[name] = self.targets[name].model_dump(by_alias=True)
-        return self._plain_views[name]
+        return self._plain_views(name)
+
+    def _plain_view(self, name: str) -> dict[str, Any]:
+        view: dict[str, Any] = self.targets[name].model_dump(by_alias=True)
+        return view
 
     def view(self, name: str) -> dict[str, Any]:
         """A target as the Jsonnet function `inventory` gives it.
@@ -128,20 +130,21 @@ class RenderedInventory(Inventory):  # type: ignore[misc]
         Raises:
             InputError: there is no such target.
         """
-        if name not in self._views:
-            if name not in self.targets:
-                raise InputError(
-                    "CMD-ENG-009",
-                    f"there is no target {name!r} in the inventory",
-                    hint=did_you_mean(name, self.targets),
-                )
-            dump = self.targets[name].model_dump(by_alias=True)
-            settings = dump["parameters"]["kapitan"]
-            if name in self._run.jobs and settings is not None:
-                settings["target_full_path"] = name.replace(".", "/")
-                if self.is_fetched(name):
-                    for dependency in settings["dependencies"] or ():
-                        output = normalise_join_path(str(self._run.request.output), dependency["output_path"])
-                        dependency["output_path"] = output
-            self._views[name] = dump
-        return self._views[name]
+        return self._views(name)
+
+    def _view(self, name: str) -> dict[str, Any]:
+        if name not in self.targets:
+            raise InputError(
+                "CMD-ENG-009",
+                f"there is no target {name!r} in the inventory",
+                hint=did_you_mean(name, self.targets),
+            )
+        view: dict[str, Any] = self.targets[name].model_dump(by_alias=True)
+        settings = view["parameters"]["kapitan"]
+        if name in self._run.jobs and settings is not None:
+            settings["target_full_path"] = name.replace(".", "/")
+            if self.is_fetched(name):
+                for dependency in settings["dependencies"] or ():
+                    output = normalise_join_path(str(self._run.request.output), dependency["output_path"])
+                    dependency["output_path"] = output
+        return view

@@ -16,13 +16,9 @@ from commodore.inventory._failures import translate, translate_panic
 from commodore.inventory._parts import render_parts
 from commodore.inventory._stderr import captured
 from commodore.inventory.applications import has_removals, merge_applications
-from commodore.sharing import Shared
+from commodore.sharing import SHARED_LEVELS, Shared
 
 Rendered = TypeVar("Rendered")
-
-_SHARED_LEVELS = 3
-"""The levels of maps that are taken apart to find what is equal in other targets: a node, its parameters, one of them.
-A component's parameters differ between targets in what they say of the instance, which is little."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,7 +78,7 @@ def render_inventory(inventory: Path, *, announce: Announce = ignore) -> Invento
     Raises:
         InputError: see `render_node`.
     """
-    shared = Shared(_SHARED_LEVELS)
+    shared = Shared(SHARED_LEVELS)
     targets = sorted(path.stem for path in (inventory / "targets").glob("*.yml"))
 
     def render(reclass: Any) -> dict[str, dict[str, Any]]:
