@@ -135,11 +135,7 @@ def compile_catalog(
     """Compile a cluster's catalog.
 
     Args:
-        request: what to compile, and how.
-        source: who knows the cluster.
         review: is shown the changes.
-        announce: who listens.
-        limits: bounds of sizes, times and counts.
         engine: one that the caller keeps for several runs, and ends.
 
     Raises:
@@ -153,7 +149,7 @@ def compile_catalog(
         engine_of(engine, request.options, announce, limits) as engine,
         RepositoryStore(workspace.repositories, announce=announce, limits=limits, offline=offline) as store,
     ):
-        fetcher = Fetcher(workspace, store, announce, limits, force=request.force, local=request.local)
+        fetcher = Fetcher(workspace, store, announce, limits, request.force, request.local, engine.get_ready)
 
         sources = _open(request, fetcher) if request.local else _fetch(request, source, fetcher)
         components = sources.components
@@ -161,16 +157,14 @@ def compile_catalog(
         write_hierarchy(workspace, components, announce)
         check_classes(components)
         with stage(announce, "rendering the inventory"):
-            inventory = render_inventory(workspace, announce=announce)
+            inventory = render_inventory(workspace, announce=announce, changed=engine.get_ready)
         link_libraries(workspace, check_inventory(components, inventory, announce))
         if request.options.fetch:
             bundle_libraries(fetcher, components, inventory)
 
         installed = _install(request, sources, inventory, engine, announce, limits)
-        if installed or request.local:
-            change = catalog.stage(sources.clone, request.diff_mode, limits=limits)
-        else:
-            change = catalog.unchanged(sources.clone, limits=limits)
+        look = catalog.stage if installed or request.local else catalog.unchanged
+        change = look(sources.clone, request.diff_mode, limits=limits)
         wanted = review(change)
         notices = deprecation_notices(inventory.nodes[BOOTSTRAP_TARGET].parameters, components.applications.components)
         if request.local:

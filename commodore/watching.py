@@ -1,7 +1,7 @@
 """Waiting for changes of the files that a compile reads, and telling what a compile has changed.
 
 Files are looked at again and again, which works on every file system, network mounts and container volumes included;
-how often depends on how long one look takes (ADR 0016).
+how often depends on how long one look takes (ADR 0013).
 """
 
 from __future__ import annotations

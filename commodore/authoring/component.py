@@ -90,9 +90,6 @@ def compile_component(
     """Compile one component for a made-up cluster.
 
     Args:
-        request: what to compile, and how.
-        announce: who listens.
-        limits: bounds of sizes, times and counts.
         engine: one that the caller keeps for several runs, and ends.
 
     Raises:
