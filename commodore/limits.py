@@ -51,7 +51,8 @@ class Limits:
     url_length: int = 2048  # a remote, or a path made from one
 
     # inventory and output
-    inventory_bytes: int = 512 << 20  # rendered parameters of all targets together
+    inventory_bytes: int = 512 << 20  # rendered parameters of all targets together, what is equal in several once
+    rendered_bytes: int = 64 << 20  # the same when they are kept for the next run; larger ones are rendered each time
     output_file_bytes: int = 64 << 20  # one rendered manifest file
     lint_file_bytes: int = 16 << 20  # one file that is linted
     name_length: int = 200  # a component, instance or package name

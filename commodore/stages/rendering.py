@@ -1,13 +1,15 @@
 """Rendering the hierarchy, or taking over what an earlier run has made of the very same files (ADR 0012).
 
 Reclass reads the files below `inventory` and nothing else, so what it makes of them depends on these alone. A digest of
-all of them, read anew each time, is the key under which the result is kept in the workspace.
+all of them, read anew each time, is the key under which the result is kept in the workspace. What is equal in several
+targets is kept once (ADR 0013).
 """
 
 from __future__ import annotations
 
 import hashlib
 import json
+import math
 import os
 from collections.abc import Callable, Iterator
 from dataclasses import asdict
@@ -18,17 +20,32 @@ from typing import Any
 from commodore import inventory
 from commodore.events import Announce, Event, Noted, Warned
 from commodore.inventory import Inventory, Node
+from commodore.limits import DEFAULT_LIMITS, Limits
+from commodore.sharing import SHARED_LEVELS, Branch, Shared
 from commodore.workspace import Workspace, remove_tree, write_atomically
 
-_FORMAT = 1
+_FORMAT = 2
 """Of what is kept; to be raised whenever rendering the same files would give something else."""
-_KEPT = 8
-"""Results that stay: a run makes one of the whole hierarchy and one per step of finding out what is included."""
+_KEPT = 5
+"""Results that stay: a run makes one of the whole hierarchy and one per step of finding out what is included, of which
+there are three in most clusters."""
 _SUFFIXES = (".yml", ".yaml")
 _EVENTS = {event.__name__: event for event in (Noted, Warned)}
 
 
-def render_node(workspace: Workspace, name: str, *, ignore_missing_classes: bool = False, announce: Announce) -> Node:
+Changed = Callable[[], None]
+"""Is called before something is rendered that no earlier run has rendered: there will be instances to compile."""
+
+
+def render_node(
+    workspace: Workspace,
+    name: str,
+    *,
+    ignore_missing_classes: bool = False,
+    announce: Announce,
+    changed: Changed = lambda: None,
+    limits: Limits = DEFAULT_LIMITS,
+) -> Node:
     """Render one target; see `commodore.inventory.render_node`."""
 
     def render(hear: Announce) -> list[Node]:
@@ -38,20 +55,31 @@ def render_node(workspace: Workspace, name: str, *, ignore_missing_classes: bool
             )
         ]
 
-    return _recall(workspace, f"node {name} {ignore_missing_classes}", render, announce)[0]
+    return _recall(workspace, f"node {name} {ignore_missing_classes}", render, announce, changed, limits)[0]
 
 
-def render_inventory(workspace: Workspace, *, announce: Announce) -> Inventory:
+def render_inventory(
+    workspace: Workspace,
+    *,
+    announce: Announce,
+    changed: Changed = lambda: None,
+    limits: Limits = DEFAULT_LIMITS,
+) -> Inventory:
     """Render all targets; see `commodore.inventory.render_inventory`."""
 
     def render(hear: Announce) -> list[Node]:
         return list(inventory.render_inventory(workspace.inventory, announce=hear).nodes.values())
 
-    return Inventory({node.name: node for node in _recall(workspace, "inventory", render, announce)})
+    return Inventory({node.name: node for node in _recall(workspace, "inventory", render, announce, changed, limits)})
 
 
 def _recall(
-    workspace: Workspace, what: str, render: Callable[[Announce], list[Node]], announce: Announce
+    workspace: Workspace,
+    what: str,
+    render: Callable[[Announce], list[Node]],
+    announce: Announce,
+    changed: Changed,
+    limits: Limits,
 ) -> list[Node]:
     """The kept result with what was announced while it was made; if there is none, a new one."""
     digest = _digest(workspace.inventory, what)
@@ -63,6 +91,7 @@ def _recall(
             announce(event)
         os.utime(path)
         return nodes
+    changed()
     heard: list[Event] = []
 
     def hear(event: Event) -> None:
@@ -71,7 +100,7 @@ def _recall(
 
     made = render(hear)
     if digest:
-        _keep(path, made, heard)
+        _keep(path, made, heard, limits)
     return made
 
 
@@ -133,26 +162,39 @@ def _read(path: Path) -> tuple[list[Node], list[Event]] | None:
         if hashlib.sha256(text).hexdigest().encode() != checksum:
             return None
         document = json.loads(text)
-        nodes = [Node(one["name"], tuple(one["applications"]), one["raw"]) for one in document["nodes"]]
+        values: list[Any] = []
+        for is_branch, record in document["records"]:
+            values.append({key: values[one] for key, one in record.items()} if is_branch else record)
+        nodes = [Node(name, tuple(applications), values[one]) for name, applications, one in document["nodes"]]
         return nodes, [_EVENTS[kind](**fields) for kind, fields in document["events"]]
-    except (OSError, ValueError, KeyError, TypeError):
+    except (OSError, ValueError, LookupError, TypeError, AttributeError):
         return None
 
 
-def _keep(path: Path, nodes: list[Node], heard: list[Event]) -> None:
+def _keep(path: Path, nodes: list[Node], heard: list[Event], limits: Limits) -> None:
     if any(type(event).__name__ not in _EVENTS for event in heard):
         return
+    table = Shared(SHARED_LEVELS)
     document: dict[str, Any] = {
-        "nodes": [{"name": one.name, "applications": list(one.applications), "raw": dict(one.raw)} for one in nodes],
+        "nodes": [[one.name, list(one.applications), table.add(dict(one.raw))] for one in nodes],
         "events": [[type(event).__name__, asdict(event)] for event in heard],
+        "records": [(1, one.numbers) if isinstance(one, Branch) else (0, one) for one in table.records],
     }
-    try:
-        text = json.dumps(document).encode("ascii")
-    except (TypeError, ValueError):
+    if not all(_survives(record) for _, record in document["records"]):
         return
-    if json.loads(text) != document:  # keys that are no text, or numbers that are none
+    text = json.dumps(document, separators=(",", ":")).encode("ascii")
+    if len(text) > limits.rendered_bytes:
         return
     write_atomically(path, hashlib.sha256(text).hexdigest().encode() + b"\n" + text, mode=0o600)
     others = sorted((one for one in path.parent.iterdir()), key=lambda one: one.stat().st_mtime_ns, reverse=True)
     for old in others[_KEPT:]:
         remove_tree(old)
+
+
+def _survives(value: Any) -> bool:
+    """Whether JSON gives a value back as it was: not with keys that are no text, or numbers that are none."""
+    if isinstance(value, dict):
+        return all(type(key) is str for key in value) and all(map(_survives, value.values()))
+    if isinstance(value, list):
+        return all(map(_survives, value))
+    return math.isfinite(value) if isinstance(value, float) else value is None or isinstance(value, str | int)

@@ -5,14 +5,20 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import json
+import marshal
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
+from hypothesis import given
 
 from commodore.errors import InputError
 from commodore.events import Event, Noted
+from commodore.limits import DEFAULT_LIMITS
 from commodore.stages.rendering import render_inventory, render_node
 from commodore.workspace import Workspace
+from tests.test_sharing import VALUES
 
 
 @pytest.fixture
@@ -41,8 +47,15 @@ def kept(workspace: Workspace) -> list[Path]:
 def mark(path: Path) -> None:
     """Change what is kept, so that it can be told from what is rendered."""
     document = json.loads(path.read_bytes().partition(b"\n")[2])
+    records = document["records"]
+    records.insert(0, [0, True])  # all numbers count one further
+    for record in records:
+        if record[0] == 1:
+            record[1] = {key: number + 1 for key, number in record[1].items()}
     for node in document["nodes"]:
-        node["raw"]["parameters"]["marked"] = True
+        node[2] += 1
+        parameters = records[records[node[2]][1]["parameters"]]
+        parameters[1]["marked"] = 0
     document["events"] = [["Noted", {"message": "said before", "level": 1}]]
     text = json.dumps(document).encode()
     path.write_bytes(hashlib.sha256(text).hexdigest().encode() + b"\n" + text)
@@ -129,11 +142,35 @@ def test_failures_and_odd_keys_are_not_kept(workspace: Workspace) -> None:
     assert len(kept(workspace)) == number
 
 
+def test_large_results_are_not_kept(workspace: Workspace) -> None:
+    """What is equal in several targets counts once."""
+    size = 20_000
+    (workspace.classes / "global" / "commodore.yml").write_text(f"parameters: {{a: {'x' * size}}}\n")
+    for limit, count in ((size, 0), (size + 5_000, 1)):
+        limits = replace(DEFAULT_LIMITS, rendered_bytes=limit)
+        assert len(render_inventory(workspace, announce=ignore, limits=limits).nodes) == 2
+        assert len(kept(workspace)) == count
+
+
+@given(value=VALUES)
+def test_only_what_comes_back_the_same_is_kept(tmp_path_factory: pytest.TempPathFactory, value: Any) -> None:
+    workspace = Workspace.at(tmp_path_factory.mktemp("kept"))
+    for folder in (workspace.classes, workspace.targets):
+        folder.mkdir(parents=True)
+    workspace.target("a").write_text(json.dumps({"parameters": {"value": value}}, ensure_ascii=False))
+    try:
+        first = render_inventory(workspace, announce=ignore).nodes["a"]
+    except InputError:  # some texts mean something to YAML or reclass
+        return
+    second = render_inventory(workspace, announce=ignore).nodes["a"]
+    assert marshal.dumps(dict(first.parameters), 2) == marshal.dumps(dict(second.parameters), 2)
+
+
 def test_old_results_go(workspace: Workspace) -> None:
     for number in range(12):
         workspace.target("app").write_text(f"parameters: {{own: {number}}}\n")
         render_inventory(workspace, announce=ignore)
-    assert len(kept(workspace)) == 8
+    assert len(kept(workspace)) == 5
 
 
 def test_folders_without_end(workspace: Workspace) -> None:
