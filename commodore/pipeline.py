@@ -153,18 +153,15 @@ def compile_catalog(
 
         sources = _open(request, fetcher) if request.local else _fetch(request, source, fetcher)
         components = sources.components
-
-        write_hierarchy(workspace, components, announce)
-        check_classes(components)
-        with stage(announce, "rendering the inventory"):
-            inventory = render_inventory(workspace, announce=announce, changed=engine.get_ready)
-        link_libraries(workspace, check_inventory(components, inventory, announce))
+        inventory = _render(fetcher, components)
         if request.options.fetch:
             bundle_libraries(fetcher, components, inventory)
 
         installed = _install(request, sources, inventory, engine, announce, limits)
-        look = catalog.stage if installed or request.local else catalog.unchanged
-        change = look(sources.clone, request.diff_mode, limits=limits)
+        if installed or request.local:
+            change = catalog.stage(sources.clone, request.diff_mode, limits=limits)
+        else:
+            change = catalog.unchanged(sources.clone, limits=limits)
         wanted = review(change)
         notices = deprecation_notices(inventory.nodes[BOOTSTRAP_TARGET].parameters, components.applications.components)
         if request.local:
@@ -178,6 +175,17 @@ def compile_catalog(
         if not request.offline:
             remember_remotes(workspace, store.asked)
         return CatalogResult(change, metadata, notices)
+
+
+def _render(fetcher: Fetcher, components: Components) -> Inventory:
+    """Stages 6 and 7: the hierarchy with all components, rendered and checked."""
+    workspace, announce = fetcher.workspace, fetcher.announce
+    write_hierarchy(workspace, components, announce)
+    check_classes(components)
+    with stage(announce, "rendering the inventory"):
+        inventory = render_inventory(workspace, announce=announce, changed=fetcher.changed)
+    link_libraries(workspace, check_inventory(components, inventory, announce))
+    return inventory
 
 
 def watched_sources(request: CatalogCompile) -> Sources:

@@ -16,7 +16,7 @@ from kapitan import resources
 
 from commodore import manifests
 from commodore.engine import _jsonnet, _lazy_inventory
-from commodore.engine._kapitan_work import SearchPaths, current
+from commodore.engine._kapitan_work import SearchPaths, Work, current
 
 _PACKAGE = os.path.dirname(kapitan.__file__)
 _LIBRARY = os.path.join(_PACKAGE, "lib", "kapitan.libjsonnet")
@@ -57,12 +57,59 @@ def native_functions(search: SearchPaths) -> dict[str, Any]:
     """Kapitan's native functions, of which some read faster or find `compiled/` where this run has put it. All that
     read note what they read.
     """
-    work = current()
-    inventory, reads = work.inventory, work.reads
+    known = resources.resource_callbacks(search)
+    ours = _Natives(search, current()).table()
+    others = {
+        name: function if name in _PURE else _refused(name, function)
+        for name, function in known.items()
+        if name not in ours
+    }
+    return {**others, **ours}
 
-    def with_search(function: Callable[..., Any], note: Callable[[str], None]) -> Callable[..., Any]:
+
+Native = tuple[Any, Callable[..., Any]]
+"""The names of a native function's parameters, and the function."""
+
+
+def _refused(name: str, function: Native) -> Native:
+    """A function of which it is not known what it reads."""
+    reads = current().reads
+
+    def call(*arguments: Any) -> Any:
+        reads.refuse(f"the function {name} of Kapitan")
+        return function[1](*arguments)
+
+    return function[0], call
+
+
+class _Natives:
+    """Those native functions that are ours."""
+
+    def __init__(self, search: SearchPaths, work: Work) -> None:
+        self._search = search
+        self._inventory = work.inventory
+        self._reads = work.reads
+        self._lazy = _lazy_inventory.LazyInventory(work.inventory, work.instance, work.reads)
+
+    def table(self) -> dict[str, Native]:
+        """The functions by name."""
+        search, reads, on_paths = self._search, self._reads, self._on_search_paths
+        return {
+            **self._lazy.natives(),
+            "inventory": (("target", "inv_path"), self._read_inventory),
+            "yaml_load": (("name",), lambda name: _yaml_load(search, name)),
+            "yaml_load_stream": (("name",), lambda name: _yaml_load_stream(search, name)),
+            "file_read": (("name",), on_paths(resources.read_file, reads.file)),
+            "file_exists": (("name",), on_paths(self._file_exists, reads.kind)),
+            "dir_files_list": (("name",), on_paths(_sorted_list, reads.tree)),
+            "dir_files_read": (("name",), on_paths(resources.dir_files_read, reads.tree)),
+            "jsonschema_validate": (("obj", "schema_obj"), self._validate),
+            "jinja2_render_file": (("name", "ctx"), on_paths(self._render_template, reads.file)),
+        }
+
+    def _on_search_paths(self, function: Callable[..., Any], note: Callable[[str], None]) -> Callable[..., Any]:
         def call(name: str, *arguments: Any) -> Any:
-            folders = search.for_name(name)
+            folders = self._search.for_name(name)
             for folder in folders:
                 note(os.path.join(folder, name))
             found = function(folders, name, *arguments)
@@ -72,56 +119,30 @@ def native_functions(search: SearchPaths) -> dict[str, Any]:
 
         return call
 
-    def sorted_list(folders: list[str], name: str) -> list[str]:
-        return sorted(resources.dir_files_list(folders, name))
-
-    def exists(folders: list[str], name: str) -> Any:
-        reads.location()  # as it tells the path, too
+    def _file_exists(self, folders: list[str], name: str) -> Any:
+        self._reads.location()  # as it tells the path, too
         return resources.file_exists(folders, name)
 
-    def render_template(folders: list[str], name: str, context: str) -> Any:
-        reads.refuse(f"the Jinja2 template {name}")
+    def _render_template(self, folders: list[str], name: str, context: str) -> Any:
+        self._reads.refuse(f"the Jinja2 template {name}")
         return resources.jinja2_render_file(folders, name, context)
 
-    def validate(value: str, schema: str) -> Any:
+    def _validate(self, value: str, schema: str) -> Any:
         if _leads_elsewhere(json.loads(schema)):
-            reads.refuse("a schema that refers to another file")
+            self._reads.refuse("a schema that refers to another file")
         return resources.jsonschema_validate(value, schema)
 
-    def read_inventory(target: str | None, _path: str | None) -> Any:
+    def _read_inventory(self, target: str | None, _path: str | None) -> Any:
         if target:
-            reads.value(target, inventory.node(target))
-            reads.settings(target)
-            return inventory.view(target)
-        reads.everything({name: inventory.node(name) for name in inventory.names()})
-        return inventory.inventory
+            self._reads.value(target, self._inventory.node(target))
+            self._reads.settings(target)
+            return self._inventory.view(target)
+        self._reads.everything({name: self._inventory.node(name) for name in self._inventory.names()})
+        return self._inventory.inventory
 
-    def refused(name: str, function: tuple[Any, Callable[..., Any]]) -> tuple[Any, Callable[..., Any]]:
-        def call(*arguments: Any) -> Any:
-            reads.refuse(f"the function {name} of Kapitan")
-            return function[1](*arguments)
 
-        return function[0], call
-
-    known = resources.resource_callbacks(search)
-    ours = {
-        **_lazy_inventory.LazyInventory(inventory, work.instance, reads).natives(),
-        "inventory": (("target", "inv_path"), read_inventory),
-        "yaml_load": (("name",), lambda name: _yaml_load(search, name)),
-        "yaml_load_stream": (("name",), lambda name: _yaml_load_stream(search, name)),
-        "file_read": (("name",), with_search(resources.read_file, reads.file)),
-        "file_exists": (("name",), with_search(exists, reads.kind)),
-        "dir_files_list": (("name",), with_search(sorted_list, reads.tree)),
-        "dir_files_read": (("name",), with_search(resources.dir_files_read, reads.tree)),
-        "jsonschema_validate": (("obj", "schema_obj"), validate),
-        "jinja2_render_file": (("name", "ctx"), with_search(render_template, reads.file)),
-    }
-    others = {
-        name: function if name in _PURE else refused(name, function)
-        for name, function in known.items()
-        if name not in ours
-    }
-    return {**others, **ours}
+def _sorted_list(folders: list[str], name: str) -> list[str]:
+    return sorted(resources.dir_files_list(folders, name))
 
 
 def _leads_elsewhere(schema: Any) -> bool:

@@ -91,6 +91,10 @@ class Engine:
         """End all workers. The engine cannot be used any more."""
         self._pool.close()
 
+    def get_ready(self) -> None:
+        """Let workers get ready while the caller does something else, as there will be something to render."""
+        self._pool.get_ready()
+
     def renew(self) -> None:
         """Let the next compile begin with workers that remember nothing of the last one, such as the Python modules
         that kadet inputs have loaded. Kapitan stays loaded, or gets loaded while the caller does something else, so

@@ -54,7 +54,10 @@ class Components:
 
 @dataclass(frozen=True, slots=True)
 class Fetcher:
-    """How dependencies get into the workspace: from their remotes, or (`local`) as they lie there already."""
+    """How dependencies get into the workspace: from their remotes, or (`local`) as they lie there already.
+
+    `changed` is called as soon as it is clear that something is not as it was in the last run.
+    """
 
     workspace: Workspace
     store: RepositoryStore
@@ -62,6 +65,7 @@ class Fetcher:
     limits: Limits
     force: bool = False
     local: bool = False
+    changed: Callable[[], None] = lambda: None
 
     def fetch(self, wanted: Sequence[tuple[DependencySpec, Path]], what: str) -> list[Dependency]:
         """Bring specs to their folders, each repository fetched once, all in parallel.
