@@ -211,8 +211,7 @@ def _install(
 ) -> bool:
     """Stages 9 to 11: render everything into the working copy of the catalog. Returns whether something is new."""
     workspace, components = request.workspace, sources.components
-    # What Kapitan would fetch cannot be told to come from the cache alone; what earlier runs have fetched is there.
-    options = replace(request.options, fetch=request.options.fetch and not request.offline)
+    options = replace(request.options, offline=request.offline)
     with workspace.staging("catalog") as new:
         references = write_references(components, inventory, new / "refs", announce)
         compiled = compile_instances(engine, workspace, components, inventory, new / "refs", options, announce, limits)

@@ -80,7 +80,7 @@ class Renderer:
         kept = run.result_cache
         here = request.directory or request.root
         self.programs = Programs(os.environ, here, kept / "programs.json", run.limits) if kept is not None else None
-        self.sources = Sources(run.dependency_cache, run.limits)
+        self.sources = Sources(run.dependency_cache, run.limits, offline=request.offline)
         self.sources.known.update(run.sources)
         self._arguments = Namespace(
             inventory_backend="reclass-rs",

@@ -16,10 +16,11 @@ from commodore.engine import _archives, _kapitan_git
 from commodore.engine._dependency_cache import DependencyCache, chart_key
 from commodore.engine._kapitan_errors import tail
 from commodore.engine._tasks import Dependency, Failure, FetchTask, Run
-from commodore.engine.reuse.sources import Downloads
+from commodore.engine.reuse.sources import Downloads, Sources, cache_key, source_key
 from commodore.errors import CommodoreError, EnvironmentFault, InputError, PolicyError
 from commodore.git import redact, redact_text
 from commodore.limits import Limits
+from commodore.workspace import write_atomically
 
 _MODELS = {
     "helm": models.KapitanDependencyHelmConfig,
@@ -39,7 +40,10 @@ def fetch_groups(task: FetchTask) -> tuple[Failure, ...]:
     task.place.mkdir(parents=True)
     for group in task.groups:
         try:
-            _fetch(group.items, task.place, cache, limits)
+            if task.run.request.offline:
+                _take(group.items, task, cache)
+            else:
+                _fetch(group.items, task.place, cache, limits)
         except Exception as error:
             failures.append(Failure(group.units, _explain(error, group.items[0])))
     return tuple(failures)
@@ -68,6 +72,35 @@ def _fetch(group: tuple[Dependency, ...], place: Path, cache: DependencyCache | 
         base.fetch_oci_dependency((first.source, items), folder, True)
     else:
         base.fetch_http_dependency((first.source, items), folder, True)
+
+
+def _take(group: tuple[Dependency, ...], task: FetchTask, cache: DependencyCache | None) -> None:
+    """Bring dependencies to their places from the cache alone."""
+    run = task.run
+    sources = Sources(run.dependency_cache, run.limits, offline=True)
+    for number, item in enumerate(group):
+        key = source_key({"type": item.kind, "source": item.source, **item.fields})
+        identity = sources.digest(key) if key is not None else None
+        if key is None or identity is None or cache is None or run.dependency_cache is None:
+            raise _not_there()
+        if key[1] == "http":
+            found = Downloads(run.dependency_cache, run.limits).find(item.source, identity)
+            if found is None:
+                raise _not_there()
+            write_atomically(item.output, found[0])
+            continue
+        entry, files = cache_key(key, identity), task.place / f"taken-{number}"
+        if entry is None or not cache.copy(entry, files):
+            raise _not_there()
+        base.copy_tree(str(files), str(item.output), clobber_files=True)
+
+
+def _not_there() -> EnvironmentFault:
+    return EnvironmentFault(
+        "CMD-ENG-057",
+        "it is not in the cache of dependencies, and offline nothing is fetched",
+        hint="run once without --offline",
+    )
 
 
 def _refuse_option(argument: str) -> None:

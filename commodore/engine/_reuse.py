@@ -69,15 +69,21 @@ class ResultFinder:
         cache: where results are kept.
         dependency_cache: where downloads are kept.
         shadow: how much of what is found is rendered all the same, from 0 to 1.
+        offline: ask nobody for anything.
     """
 
-    def __init__(self, cache: Path, dependency_cache: Path | None, shadow: float, limits: Limits) -> None:
+    def __init__(
+        self, cache: Path, dependency_cache: Path | None, shadow: float, limits: Limits, *, offline: bool
+    ) -> None:
         self._cache = cache
         self._dependency_cache = dependency_cache
         self._limits = limits
         self._shadow = shadow
         self._lookup = Lookup(
-            ResultStore(cache, limits), Sources(dependency_cache, limits), cache / "programs.json", limits
+            ResultStore(cache, limits),
+            Sources(dependency_cache, limits, offline=offline),
+            cache / "programs.json",
+            limits,
         )
 
     def _is_restored(self, run: Run, node: Mapping[str, Any], hit: Hit) -> bool:

@@ -169,7 +169,10 @@ class Engine:
         """The batches' runs, each with what is left to render, and by run's key the results that are there already."""
         finder = None
         if self._result_cache is not None:
-            finder = ResultFinder(self._result_cache, self._dependency_cache, self._shadow, self._limits)
+            offline = any(batch.request.offline for batch in batches)
+            finder = ResultFinder(
+                self._result_cache, self._dependency_cache, self._shadow, self._limits, offline=offline
+            )
         reuses: dict[str, Reuse] = {}
         runs: list[Run | CommodoreError] = []
         for batch in batches:

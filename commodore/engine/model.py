@@ -38,6 +38,7 @@ class CompileRequest:
         refs: the folder with the ref files, `catalog/refs`.
         reveal_fake: write `a/b` in place of `?{vaultkv:a/b}` (spec c 7.3) and use no ref files.
         fetch: fetch all Kapitan dependencies anew; if false only those of targets with a `force_fetch` one.
+        offline: take Kapitan dependencies from the cache alone.
         processes: number of workers, 0 for one per usable CPU; never more than there are jobs.
         verbose: announce what Kapitan logs.
         replace_all: let `compiled` hold nothing but this run's instances; else only their own folders are replaced.
@@ -56,6 +57,7 @@ class CompileRequest:
     refs: Path
     reveal_fake: bool = False
     fetch: bool = True
+    offline: bool = False
     processes: int = 0
     verbose: bool = False
     replace_all: bool = False

@@ -23,6 +23,7 @@ class CompileOptions:
 
     Args:
         fetch: whether to fetch Kapitan dependencies.
+        offline: take Kapitan dependencies from the cache alone.
         processes: number of workers, 0 for one per CPU.
         verbose: announce what Kapitan logs.
         cached: use the caches of dependencies and results.
@@ -31,6 +32,7 @@ class CompileOptions:
     """
 
     fetch: bool = True
+    offline: bool = False
     processes: int = 0
     verbose: bool = False
     cached: bool = True
@@ -99,6 +101,7 @@ def catalog_batch(
         search_paths=(workspace.vendor, workspace.root, INSTALLED),
         refs=refs,
         fetch=options.fetch,
+        offline=options.offline,
         processes=options.processes,
         verbose=options.verbose,
         replace_all=True,

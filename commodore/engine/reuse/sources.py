@@ -39,14 +39,15 @@ def source_keys(node: Mapping[str, Any]) -> list[Key] | None:
     entries = settings.get("dependencies") if isinstance(settings, dict) else None
     keys: list[Key] = []
     for entry in entries if isinstance(entries, list) else []:
-        key = _key(entry) if isinstance(entry, dict) else None
+        key = source_key(entry) if isinstance(entry, dict) else None
         if key is None:
             return None
         keys.append(key)
     return keys
 
 
-def _key(entry: Mapping[str, Any]) -> Key | None:
+def source_key(entry: Mapping[str, Any]) -> Key | None:
+    """What a dependency comes from; None if it cannot be observed. The fields are those of a class file."""
     source = entry.get("source")
     if not isinstance(source, str) or "?" in source or "#" in source or git.redact(source) != source:
         return None
@@ -86,12 +87,13 @@ class Sources:
     """Tells the identity of sources, each once in its life.
 
     Args:
-        cache: where answers of web servers are kept, None for nowhere.
-        offline: ask nobody; what would have to be asked for has no identity.
+        cache: where the last answers are kept, None for nowhere.
+        offline: ask nobody; what would have to be asked for is what it was the last time.
     """
 
     def __init__(self, cache: Path | None, limits: Limits, *, offline: bool = False) -> None:
         self._downloads = Downloads(cache, limits) if cache is not None else None
+        self._commits = cache / "commits" if cache is not None else None
         self._limits = limits
         self._offline = offline
         self.known: dict[Key, str | None] = {}
@@ -114,12 +116,35 @@ class Sources:
         return self.known[key]
 
     def _ask(self, key: Key) -> str | None:
-        if self._offline:
-            return None
         if key[1] == "http":
-            return self._downloads.digest(key[2]) if self._downloads is not None else None
+            if self._downloads is None:
+                return None
+            return self._downloads.last(key[2]) if self._offline else self._downloads.digest(key[2])
+        if self._offline:
+            return self._last_commit(key)
         commits = commits_of(key[2], [None if key[3] == NO_REF else key[3]], self._limits)
-        return next(iter(commits.values())) if commits else None
+        if commits is None:
+            return None
+        (commit,) = commits.values()
+        self._remember(key, commit)
+        return commit
+
+    def _last_commit(self, key: Key) -> str | None:
+        with contextlib.suppress(OSError, UnicodeDecodeError):
+            commit = self._commit_file(key).read_text(encoding="ascii")
+            return commit if FULL_COMMIT.fullmatch(commit) else None
+        return None
+
+    def _remember(self, key: Key, commit: str) -> None:
+        if self._commits is not None:
+            with contextlib.suppress(OSError, CommodoreError):
+                self._commits.mkdir(mode=0o700, parents=True, exist_ok=True)
+                write_atomically(self._commit_file(key), commit.encode())
+
+    def _commit_file(self, key: Key) -> Path:
+        if self._commits is None:
+            raise FileNotFoundError
+        return self._commits / hashlib.sha256(json.dumps(key[2:4]).encode()).hexdigest()
 
 
 def _needs_network(key: Key) -> bool:
@@ -200,6 +225,11 @@ class Downloads:
                         return None
                 return self._keep(url, bytes(content), response.headers)
         return None
+
+    def last(self, url: str) -> str | None:
+        """The digest of what a URL gave the last time, if that is kept."""
+        digest = str(self._about(url).get("digest", ""))
+        return digest if self._content(url, digest) is not None else None
 
     def find(self, url: str, digest: str) -> tuple[bytes, str] | None:
         """The content of a URL with this digest, and its type, if it is kept."""
