@@ -4,22 +4,27 @@ from __future__ import annotations
 
 import os
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
+
+from commodore.inventory._together import Together
+
+Rendered = tuple[str, dict[str, Any]]
 
 _PER_THREAD = 2
 """Targets of a part for each thread. They take about the same time, so that no thread waits long for the others."""
 _SCHEME = "yaml_fs://"
 
 
-def render_parts(inventory: Path, reclass: Any, threads: int) -> Iterator[tuple[str, dict[str, Any]]]:
+def render_parts(inventory: Path, reclass: Any, threads: int, copy: Together | None) -> Iterator[Rendered]:
     """Render all targets that a `Reclass` has found, some at a time.
 
     Args:
         inventory: the absolute path of the folder with `classes/` and `targets/`.
         reclass: has found its classes and targets.
         threads: how many render at the same time; 0 if that is not known.
+        copy: the hierarchy to take instead.
 
     Returns:
         The targets' names and nodes, part by part, each node as if all had been rendered from `targets/`.
@@ -31,21 +36,33 @@ def render_parts(inventory: Path, reclass: Any, threads: int) -> Iterator[tuple[
 
     size = max(threads, 1) * _PER_THREAD
     targets = sorted(reclass.nodes.items())
-    if len(targets) <= size:
-        yield from sorted(reclass.inventory().as_dict()["nodes"].items())
+    if len(targets) <= size and copy is None:
+        yield from sorted(_nodes(reclass, dict(targets)).items())
         return
-    source = f"{_SCHEME}{os.path.abspath(inventory / 'targets')}/"
+    sources, classes = (copy.targets, copy.classes) if copy else (inventory / "targets", inventory / "classes")
+    uri = f"{_SCHEME}{os.path.abspath(inventory / 'targets')}/"
     for part in (targets[start : start + size] for start in range(0, len(targets), size)):
         with tempfile.TemporaryDirectory(prefix="commodore-targets-") as folder:
             for _, path in part:
                 link = Path(folder, path)
                 link.parent.mkdir(parents=True, exist_ok=True)
-                link.symlink_to(inventory / "targets" / path)
-            some = reclass_rs.Reclass(
-                inventory_path=str(inventory), nodes_path=folder, classes_path=str(inventory / "classes")
-            )
-            nodes = some.inventory().as_dict()["nodes"]
+                link.symlink_to(sources / path)
+            some = reclass_rs.Reclass(inventory_path=str(inventory), nodes_path=folder, classes_path=str(classes))
+            nodes = _nodes(some, dict(part))
         for name, node in sorted(nodes.items()):
             about = node["__reclass__"]
-            about["uri"] = source + about["uri"].removeprefix(f"{_SCHEME}{folder}/")
+            about["uri"] = uri + about["uri"].removeprefix(f"{_SCHEME}{folder}/")
+            if copy is not None:
+                copy.restore(node)
             yield name, node
+
+
+def _nodes(reclass: Any, names: Iterable[str]) -> dict[str, dict[str, Any]]:
+    """All nodes of a `Reclass`. Of several errors reclass-rs tells any; here it is that of the first target."""
+    try:
+        nodes: dict[str, dict[str, Any]] = reclass.inventory().as_dict()["nodes"]
+    except ValueError:
+        for name in names:
+            reclass.nodeinfo(name)
+        raise
+    return nodes

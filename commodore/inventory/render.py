@@ -4,21 +4,22 @@ from __future__ import annotations
 
 import contextlib
 import functools
+import marshal
 import os
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
-from commodore.events import Announce, Noted, ignore
+from commodore.errors import CommodoreError
+from commodore.events import Announce, Event, Noted, ignore
 from commodore.inventory._class_files import ClassFiles
 from commodore.inventory._failures import translate, translate_panic
 from commodore.inventory._parts import render_parts
 from commodore.inventory._stderr import captured
+from commodore.inventory._together import put_together
 from commodore.inventory.applications import has_removals, merge_applications
 from commodore.sharing import SHARED_LEVELS, Shared
-
-Rendered = TypeVar("Rendered")
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,14 +63,11 @@ def render_with_files(
     inventory: Path, name: str, *, ignore_missing_classes: bool = False, announce: Announce = ignore
 ) -> tuple[ClassFiles, Node]:
     """Render one target as `render_node` does; returns the class files too."""
-    files, raw = _render(
-        inventory,
-        [name],
-        lambda reclass: reclass.nodeinfo(name).as_dict(),
-        announce,
-        ignore_missing_classes=ignore_missing_classes,
-    )
-    return files, _node(files, name, raw, announce)
+    inventory = inventory.absolute()
+    files, reclass = _open(inventory, [name], ignore_missing_classes=ignore_missing_classes)
+    with _heard(files, announce):
+        raw = reclass.nodeinfo(name).as_dict()
+    return files, _node(files, name, raw, _remove_somewhere(files, [name]), announce)
 
 
 def render_inventory(inventory: Path, *, announce: Announce = ignore) -> Inventory:
@@ -78,30 +76,61 @@ def render_inventory(inventory: Path, *, announce: Announce = ignore) -> Invento
     Raises:
         InputError: see `render_node`.
     """
-    shared = Shared(SHARED_LEVELS)
+    inventory = inventory.absolute()
     targets = sorted(path.stem for path in (inventory / "targets").glob("*.yml"))
+    files, reclass = _open(inventory, targets)
+    nodes = _render_together(inventory, files, reclass, announce)
+    if nodes is None:
+        with _heard(files, announce):
+            nodes = _share(render_parts(inventory, reclass, _usable_cpus(), None))
+    removals = _remove_somewhere(files, reclass.nodes)
+    return Inventory({name: _node(files, name, nodes[name], removals, ignore) for name in sorted(nodes)})
 
-    def render(reclass: Any) -> dict[str, dict[str, Any]]:
-        return {name: shared.share(node) for name, node in render_parts(inventory.absolute(), reclass, _usable_cpus())}
 
-    files, nodes = _render(inventory, targets, render, announce)
-    return Inventory({name: _node(files, name, nodes[name], ignore) for name in sorted(nodes)})
+def _render_together(
+    inventory: Path, files: ClassFiles, reclass: Any, announce: Announce
+) -> dict[str, dict[str, Any]] | None:
+    """All targets, rendered with fewer classes; None if that cannot be done, or does not give the same.
+
+    An error is found again when all is rendered as it is, and told with the places that users know.
+    """
+    heard: list[Event] = []
+    with put_together(inventory, reclass.nodes, files.paths) as copy:
+        if copy is None:
+            return None
+        try:
+            with _heard(files, ignore):
+                expected = reclass.nodeinfo(copy.probe).as_dict()
+            with _heard(files, heard.append):
+                nodes = _share(render_parts(inventory, reclass, _usable_cpus(), copy))
+        except CommodoreError:
+            return None
+    if not _is_same(expected, nodes[copy.probe]):
+        announce(Noted("the classes of components cannot be put together", level=1))
+        return None
+    for event in heard:
+        announce(event)
+    return nodes
 
 
-def _render(
-    inventory: Path,
-    targets: Sequence[str],
-    render: Callable[[Any], Rendered],
-    announce: Announce,
-    *,
-    ignore_missing_classes: bool = False,
-) -> tuple[ClassFiles, Rendered]:
+def _is_same(one: Mapping[str, Any], other: Mapping[str, Any]) -> bool:
+    """Whether two nodes are the same but for the time, with the order of keys and the types of numbers."""
+    times = ({**node, "__reclass__": {**node["__reclass__"], "timestamp": ""}} for node in (one, other))
+    return len({marshal.dumps(node, 2) for node in times}) == 1
+
+
+def _share(rendered: Iterable[tuple[str, dict[str, Any]]]) -> dict[str, dict[str, Any]]:
+    table = Shared(SHARED_LEVELS)
+    return {name: table.share(node) for name, node in rendered}
+
+
+def _open(inventory: Path, targets: Sequence[str], *, ignore_missing_classes: bool = False) -> tuple[ClassFiles, Any]:
+    """The class files below the absolute path of a hierarchy, and reclass-rs's object for it."""
     import reclass_rs
 
-    inventory = inventory.absolute()  # reclass-rs takes the other two paths relative to it
-    with _translated(ClassFiles.found(inventory, {})):
+    with _translated(ClassFiles.found(inventory, {})), _without_backtraces():
         reclass = reclass_rs.Reclass(
-            inventory_path=str(inventory),
+            inventory_path=str(inventory),  # reclass-rs takes the other two paths relative to it
             nodes_path=str(inventory / "targets"),
             classes_path=str(inventory / "classes"),
             ignore_class_notfound=ignore_missing_classes,
@@ -109,25 +138,51 @@ def _render(
     files = ClassFiles.found(inventory, reclass.classes)
     for target in targets:
         files.order(target)  # classes in a loop would end the process: reclass-rs follows them until its stack is full
+    return files, reclass
+
+
+@contextlib.contextmanager
+def _heard(files: ClassFiles, announce: Announce) -> Iterator[None]:
+    """While something is rendered: what reclass-rs complains of, as errors and events."""
     warnings: list[str] = []  # an interruption may come before the next line has given it its value
     try:
-        with _translated(files), captured() as warnings:
+        with _translated(files), captured() as warnings, _without_backtraces():
             _set_threads()
-            return files, render(reclass)
+            yield
     finally:
         for line in warnings:
             announce(Noted(f"reclass: {line}", level=1))
 
 
-def _node(files: ClassFiles, name: str, raw: dict[str, Any], announce: Announce) -> Node:
-    target = files.target(name)
+def _remove_somewhere(files: ClassFiles, targets: Iterable[str]) -> bool:
+    """Whether any class or target removes applications, so that they have to be merged here."""
+    paths = (*files.paths.values(), *map(files.target, targets))
+    return has_removals(files.section(path, "applications") for path in paths)
+
+
+def _node(files: ClassFiles, name: str, raw: dict[str, Any], removals: bool, announce: Announce) -> Node:
     rendered = tuple(raw["applications"])
-    if not has_removals(files.section(path, "applications") for path in (*files.paths.values(), target)):
+    if not removals:
         return Node(name, rendered, raw)
     order = [files.paths[cls] for cls in files.order(name)]
-    lists = [files.section(path, "applications") for path in (*order, target)]
+    lists = [files.section(path, "applications") for path in (*order, files.target(name))]
     applications = merge_applications(lists, rendered, announce)
     return Node(name, applications, {**raw, "applications": list(applications)})
+
+
+@contextlib.contextmanager
+def _without_backtraces() -> Iterator[None]:
+    """With RUST_BACKTRACE each error of reclass-rs, also one that it deals with itself, would note how it came about:
+    rendering would take nearly twice as long. Rust looks once per process.
+    """
+    if "RUST_BACKTRACE" not in os.environ or "RUST_LIB_BACKTRACE" in os.environ:
+        yield
+        return
+    os.environ["RUST_LIB_BACKTRACE"] = "0"
+    try:
+        yield
+    finally:
+        os.environ.pop("RUST_LIB_BACKTRACE", None)
 
 
 @functools.cache
