@@ -40,7 +40,7 @@ def fetch(source: str, items: Sequence[Any], folder: Path, cache: DependencyCach
         key = commit_key(source, commits[item.ref], submodules=bool(item.submodules), folder=item.subdir or "")
         files = folder / f"files-{number}"
         if key is None or not cache.copy(key, files):
-            checkout = checkouts.of(commits[item.ref], bool(item.submodules))
+            checkout = checkouts.of(commits[item.ref], item.subdir or "", submodules=bool(item.submodules))
             chosen = checkout / item.subdir if item.subdir else checkout
             if not (chosen.is_dir() and is_inside(chosen, checkout)):
                 raise GitSubdirNotFoundError(f"Dependency {source}: subdir {item.subdir} not found in repo")
@@ -57,14 +57,16 @@ class _Checkouts:
         self._source = source
         self._folder = folder
         self._limits = limits
-        self._made: dict[tuple[str, bool], Path] = {}
+        self._made: dict[tuple[str, str, bool], Path] = {}
 
-    def of(self, commit: str, submodules: bool) -> Path:
-        """The folder with the files of a commit, without any `.git`."""
-        wanted = (commit, submodules)
+    def of(self, commit: str, folder: str, *, submodules: bool) -> Path:
+        """The folder with the files of a commit, without any `.git`. Files outside of the wanted folder may be left
+        out.
+        """
+        wanted = (commit, "" if submodules else folder, submodules)
         if wanted not in self._made:
             place = self._folder / f"checkout-{len(self._made)}"
-            _check_out(self._source, commit, place, self._limits)
+            _check_out(self._source, commit, wanted[1], place, self._limits)
             if submodules:
                 for submodule in base.Repo(place).submodules:
                     submodule.update(init=True)
@@ -74,8 +76,8 @@ class _Checkouts:
         return self._made[wanted]
 
 
-def _check_out(source: str, commit: str, tree: Path, limits: Limits) -> None:
-    """The files of one commit; the whole history only if the server gives no single commits."""
+def _check_out(source: str, commit: str, folder: str, tree: Path, limits: Limits) -> None:
+    """The files of one commit, or of a folder in it; the whole history only if the server gives no single commits."""
     timeout = limits.git_timeout
     where = os.path.abspath(source) if os.path.isdir(source) else source
     tree.mkdir(parents=True)
@@ -83,10 +85,30 @@ def _check_out(source: str, commit: str, tree: Path, limits: Limits) -> None:
         git.run(["init", "-q"], cwd=tree, timeout=timeout)
         git.run(["remote", "add", "--", "origin", where], cwd=tree, timeout=timeout)
         git.run(["fetch", "-q", "--no-tags", "--depth=1", "--", "origin", commit], cwd=tree, timeout=timeout)
-        git.run(["checkout", "-q", "--detach", commit], cwd=tree, timeout=timeout)
+        paths = _needed(commit, folder, tree, timeout)
+        if paths:
+            git.run(["checkout", "-q", commit, "--", *paths], cwd=tree, timeout=timeout)
+        else:
+            git.run(["checkout", "-q", "--detach", commit], cwd=tree, timeout=timeout)
     except CommodoreError:
         remove_tree(tree)
         base.Repo.clone_from(source, str(tree), no_checkout=True).git.checkout(commit)
+
+
+def _needed(commit: str, folder: str, tree: Path, timeout: float) -> list[str]:
+    """What has to be checked out for a folder: itself, and the files that say how. Nothing for all that there is, as
+    links may lead anywhere.
+    """
+    inside = os.path.normpath(folder)
+    if not folder or inside in (os.curdir, os.pardir) or os.path.isabs(folder) or inside.startswith(os.pardir + os.sep):
+        return []
+    listing = git.run(["ls-tree", "-r", "-z", "--full-tree", commit], cwd=tree, timeout=timeout).text
+    entries = [entry.partition("\t") for entry in listing.split("\0") if entry]
+    own = [about for about, _, name in entries if name.startswith(inside + "/")]
+    if not own or not all(about.startswith("100") for about in own):
+        return []
+    attributes = [name for _, _, name in entries if os.path.basename(name) == ".gitattributes"]
+    return [f":(literal){name}" for name in (inside, *attributes)]
 
 
 def _depends_on_nothing_else(chosen: Path, checkout: Path) -> bool:

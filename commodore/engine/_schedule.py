@@ -6,7 +6,6 @@ compiled as soon as what it needs is fetched, the slowest ones first, while othe
 
 from __future__ import annotations
 
-import heapq
 from collections import Counter, defaultdict, deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
@@ -15,6 +14,7 @@ from typing import Any
 from commodore.engine import _fetching
 from commodore.engine._evaluation import GO, engine_of
 from commodore.engine._overlaps import Overlaps
+from commodore.engine._ready import Rank, ReadyInstances
 from commodore.engine._tasks import (
     CompileTask,
     Dependency,
@@ -38,8 +38,6 @@ COMPILE_STAGE = "compile"
 """The stage whose progress is announced."""
 
 Nodes = Mapping[str, Mapping[str, Any]]
-Rank = tuple[int, float]
-"""How early an instance is compiled; the smallest is first."""
 Ranking = Callable[[Unit], Rank]
 
 
@@ -50,7 +48,8 @@ class Schedule:
         work: the runs and their inventories.
         rank: when an instance is compiled among those that could be.
         announce: who listens.
-        size: how many tasks that compute run at the same time; fetches mostly wait and are counted apart.
+        size: how many tasks that compute run at the same time; fetches, and instances that mostly wait, are counted
+            apart.
     """
 
     def __init__(
@@ -63,7 +62,6 @@ class Schedule:
     ) -> None:
         self._runs = {run.key: run for run, _ in work}
         self._nodes = {run.key: nodes for run, nodes in work}
-        self._rank = rank
         self._announce = announce
         self._size = size
         self._limits = limits
@@ -76,9 +74,8 @@ class Schedule:
         self._begun = 0
         self._fetches: deque[FetchTask] = deque()
         self._missing: dict[Unit, set[Path]] = {}
-        self._ready: list[tuple[Rank, Unit]] = []
-        self._one_by_one = _shared_and_written(work)
-        self._occupied: set[Path] = set()
+        self._outside: set[Unit] = set()
+        self._ready = ReadyInstances(rank, self._waits, self._directory, _shared_and_written(work))
         self._errors: dict[Unit, list[CommodoreError]] = defaultdict(list)
         self._seconds: dict[Unit, float] = {}
         self._records: dict[Unit, Record] = {}
@@ -114,30 +111,24 @@ class Schedule:
         if self._fetches and self._fetching < self._limits.fetch_workers:
             self._fetching += 1
             return self._fetches.popleft()
+        if self._size > 1 and len(self._outside) < self._limits.waiting_workers:
+            unit = self._ready.pop(waits=True)
+            if unit is not None:
+                self._outside.add(unit)
+                return self._compile(unit)
         if self._computing >= self._size:
             return None
         if self._inspections:
             self._computing += 1
             return self._inspections.popleft()
-        return self._offer_compile()
+        unit = self._ready.pop(waits=False) or self._ready.pop(waits=True)
+        if unit is None:
+            return None
+        self._computing += 1
+        return self._compile(unit)
 
-    def _offer_compile(self) -> CompileTask | None:
-        passed = []
-        task = None
-        while self._ready and task is None:
-            entry = heapq.heappop(self._ready)
-            run, name = self._runs[entry[1][0]], entry[1][1]
-            directory = run.jobs[name].directory
-            if directory in self._occupied:
-                passed.append(entry)
-                continue
-            if directory in self._one_by_one:
-                self._occupied.add(directory)
-            self._computing += 1
-            task = CompileTask(run, name, of_record=entry[1] in self._of_record)
-        for entry in passed:
-            heapq.heappush(self._ready, entry)
-        return task
+    def _compile(self, unit: Unit) -> CompileTask:
+        return CompileTask(self._runs[unit[0]], unit[1], of_record=unit in self._of_record)
 
     def done(self, task: Task, outcome: Outcome) -> None:
         """Take what a task came to."""
@@ -153,12 +144,15 @@ class Schedule:
             self._fetching -= 1
             self._fetched(task, outcome)
             return
-        self._computing -= 1
+        unit = (task.run.key, task.instance)
+        if unit in self._outside:
+            self._outside.remove(unit)
+        else:
+            self._computing -= 1
         if isinstance(task, CompileTask):
-            self._occupied.discard(task.run.jobs[task.instance].directory)
+            self._ready.end(unit)
             if _has_died(outcome) and self._try_again(task):
                 return
-        unit = (task.run.key, task.instance)
         if outcome.errors:
             self._errors[unit].extend(outcome.errors)
         elif isinstance(task, InspectTask):
@@ -187,13 +181,15 @@ class Schedule:
         )
         remove_tree(task.run.workplace(task.instance))
         self._of_record.add(unit)
-        heapq.heappush(self._ready, (self._rank(unit), unit))
+        self._ready.push(unit)
         return True
 
     # Waves: what is fetched and compiled at the same time
 
     def _is_idle(self) -> bool:
-        return not (self._computing or self._fetching or self._inspections or self._fetches or self._ready)
+        return not (
+            self._computing or self._outside or self._fetching or self._inspections or self._fetches or self._ready
+        )
 
     def _begin_wave(self) -> bool:
         if self._waves is None:
@@ -241,6 +237,14 @@ class Schedule:
         sound = [(run, item) for run, item in self._found if self._is_sound((run.key, item.instance))]
         return _fetching.in_waves(list(self._runs.values()), sound)
 
+    def _waits(self, unit: Unit) -> bool:
+        """Whether an instance mostly waits, for a command that may fetch what it builds."""
+        entries = _entries(self._nodes[unit[0]][unit[1]])
+        return any(entry.get("input_type") in ("external", "kustomize") for entry in entries)
+
+    def _directory(self, unit: Unit) -> Path:
+        return self._runs[unit[0]].jobs[unit[1]].directory
+
     def _inputs(self, run: Run, name: str) -> Iterator[Path]:
         yield run.jobs[name].directory
         for wanted in _input_paths(self._nodes[run.key][name]):
@@ -274,7 +278,7 @@ class Schedule:
         if not self._missing[unit]:
             del self._missing[unit]
             if self._is_sound(unit):
-                heapq.heappush(self._ready, (self._rank(unit), unit))
+                self._ready.push(unit)
 
     def _is_sound(self, unit: Unit) -> bool:
         return unit not in self._errors

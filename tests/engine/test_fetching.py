@@ -14,10 +14,11 @@ from typing import Any
 
 import pytest
 
-from commodore.engine import InstanceJob
+from commodore.engine import Engine, InstanceJob
 from commodore.engine._fetching import in_waves, plan
 from commodore.engine._tasks import Dependency, Group, Run
 from commodore.errors import EnvironmentFault, InputError, PolicyError
+from commodore.events import ignore
 from commodore.limits import DEFAULT_LIMITS
 from tests.engine.world import World, jsonnet
 
@@ -197,8 +198,9 @@ def test_outputs_may_lie_in_the_component(world: World, site: Site, tmp_path: Pa
     assert (tmp_path / "component" / "x").read_text() == "x"
 
 
-def git(folder: Path, *arguments: str) -> None:
-    subprocess.run(["git", *arguments], cwd=folder, check=True, capture_output=True)
+def git(folder: Path, *arguments: str) -> str:
+    done = subprocess.run(["git", *arguments], cwd=folder, check=True, capture_output=True, text=True)
+    return done.stdout.strip()
 
 
 @pytest.fixture
@@ -221,6 +223,30 @@ def test_git(world: World, repository: Path) -> None:
     world.compile()
     assert (world.root / "f" / "one" / "file").read_text() == "one"
     assert (world.root / "f" / "two" / "file").read_text() == "two"
+
+
+def test_a_folder_of_a_repository_is_what_a_whole_checkout_has(world: World, repository: Path, tmp_path: Path) -> None:
+    """Only the folder is checked out, with the attributes that hold there; where it has a link, all is."""
+    (repository / ".gitattributes").write_text("*.txt text eol=crlf\n")
+    (repository / "sub" / "file.txt").write_text("a\n")
+    (repository / "other").mkdir()
+    (repository / "other" / "file").write_text("elsewhere")
+    (repository / "linked").mkdir()
+    (repository / "linked" / "link").symlink_to("../other/file")
+    git(repository, "add", ".")
+    git(repository, "commit", "-q", "-m", "three")
+    source = {"type": "git", "source": str(repository), "ref": git(repository, "rev-parse", "HEAD")}
+    fetch(
+        world,
+        {**source, "subdir": "sub", "output_path": "f/sub"},
+        {**source, "subdir": "./linked/", "output_path": "f/linked"},
+    )
+    with Engine(processes=1, announce=ignore, dependency_cache=tmp_path / "cache") as engine:
+        world.engine = engine
+        world.compile()
+    assert (world.root / "f" / "sub" / "file.txt").read_bytes() == b"a\r\n"
+    assert (world.root / "f" / "sub" / "file").read_text() == "two"
+    assert (world.root / "f" / "linked" / "link").read_text() == "elsewhere"
 
 
 def test_git_without_a_default_branch(world: World, repository: Path) -> None:

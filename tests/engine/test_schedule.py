@@ -135,3 +135,17 @@ def test_credentials_of_sources_are_not_told(world: World, echo: Echo) -> None:
     compile_with(world, heard.append)
     assert [event for event in heard if isinstance(event, TaskBegun) and event.task == "fetch"]
     assert "secret" not in str(heard)
+
+
+def test_instances_that_wait_for_commands_leave_room_for_others(world: World) -> None:
+    """Two commands wait for what only a third instance does; with two workers that would wait for ever."""
+    world.tool("helm", f"touch {world.root}/go; while [ $# -gt 1 ]; do shift; done")
+    world.write("charts/one/Chart.yaml", "name: one\n")
+    command = f"i=0; while [ ! -e {world.root}/go ]; do i=$((i + 1)); [ $i -lt 600 ] || exit 1; sleep 0.05; done"
+    for name in ("a", "b"):
+        world.write(f"dependencies/{name}/wait", f"#!/bin/sh\n{command}\n", executable=True)
+        world.add(name, {"input_type": "external", "input_paths": [f"{name}/wait"], "output_path": "."})
+    world.add(
+        "c", {"input_type": "helm", "input_paths": ["charts/one"], "output_path": ".", "helm_params": {"name": "x"}}
+    )
+    assert [compiled.name for compiled in world.compile(processes=2)] == ["a", "b", "c"]
