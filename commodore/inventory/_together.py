@@ -1,4 +1,4 @@
-"""One class in place of many `defaults` classes, for rendering only (ADR 0013).
+"""One class in place of many `defaults` classes, for rendering only (ADR 0014).
 
 reclass-rs copies all that it has merged so far for each class that a target includes, so that its time grows with the
 square of the components. Most of their `defaults` classes are alike: nothing but `parameters`, with keys that no other

@@ -2,7 +2,7 @@
 
 Reclass reads the files below `inventory` and nothing else, so what it makes of them depends on these alone. A digest of
 all of them, read anew each time, is the key under which the result is kept in the workspace. What is equal in several
-targets is kept once (ADR 0013).
+targets is kept once (ADR 0014).
 """
 
 from __future__ import annotations
