@@ -17,6 +17,14 @@ _PER_THREAD = 2
 _SCHEME = "yaml_fs://"
 
 
+class TargetError(ValueError):
+    """What reclass-rs says of a target."""
+
+    def __init__(self, text: str, target: str) -> None:
+        super().__init__(text)
+        self.target = target
+
+
 def render_parts(inventory: Path, reclass: Any, threads: int, copy: Together | None) -> Iterator[Rendered]:
     """Render all targets that a `Reclass` has found, some at a time.
 
@@ -30,12 +38,13 @@ def render_parts(inventory: Path, reclass: Any, threads: int, copy: Together | N
         The targets' names and nodes, part by part, each node as if all had been rendered from `targets/`.
 
     Raises:
-        ValueError: what reclass-rs says.
+        TargetError: what reclass-rs says of a target.
     """
     import reclass_rs
 
     size = max(threads, 1) * _PER_THREAD
-    targets = sorted(reclass.nodes.items())
+    paths: dict[str, Path] = reclass.nodes
+    targets = sorted(paths.items())
     if len(targets) <= size and copy is None:
         yield from sorted(_nodes(reclass, dict(targets)).items())
         return
@@ -50,8 +59,7 @@ def render_parts(inventory: Path, reclass: Any, threads: int, copy: Together | N
             some = reclass_rs.Reclass(inventory_path=str(inventory), nodes_path=folder, classes_path=str(classes))
             nodes = _nodes(some, dict(part))
         for name, node in sorted(nodes.items()):
-            about = node["__reclass__"]
-            about["uri"] = uri + about["uri"].removeprefix(f"{_SCHEME}{folder}/")
+            node["__reclass__"]["uri"] = f"{uri}{paths[name]}"
             if copy is not None:
                 copy.restore(node)
             yield name, node
@@ -63,6 +71,9 @@ def _nodes(reclass: Any, names: Iterable[str]) -> dict[str, dict[str, Any]]:
         nodes: dict[str, dict[str, Any]] = reclass.inventory().as_dict()["nodes"]
     except ValueError:
         for name in names:
-            reclass.nodeinfo(name)
+            try:
+                reclass.nodeinfo(name)
+            except ValueError as error:
+                raise TargetError(str(error), name) from error
         raise
     return nodes

@@ -15,11 +15,12 @@ from commodore.errors import CommodoreError
 from commodore.events import Announce, Event, Noted, ignore
 from commodore.inventory._class_files import ClassFiles
 from commodore.inventory._failures import translate, translate_panic
-from commodore.inventory._parts import render_parts
+from commodore.inventory._parts import TargetError, render_parts
 from commodore.inventory._stderr import captured
 from commodore.inventory._together import put_together
 from commodore.inventory.applications import has_removals, merge_applications
 from commodore.sharing import SHARED_LEVELS, Shared
+from commodore.workspace import guard_disk
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,15 +75,17 @@ def render_inventory(inventory: Path, *, announce: Announce = ignore) -> Invento
     """Render all targets below `inventory`, in parallel.
 
     Raises:
-        InputError: see `render_node`.
+        InputError: see `render_node`; of several targets that cannot be rendered the first one's.
+        EnvironmentFault: there is no room for temporary files.
     """
     inventory = inventory.absolute()
     targets = sorted(path.stem for path in (inventory / "targets").glob("*.yml"))
-    files, reclass = _open(inventory, targets)
-    nodes = _render_together(inventory, files, reclass, announce)
-    if nodes is None:
-        with _heard(files, announce):
-            nodes = _share(render_parts(inventory, reclass, _usable_cpus(), None))
+    with guard_disk(inventory):
+        files, reclass = _open(inventory, targets)
+        nodes = _render_together(inventory, files, reclass, announce)
+        if nodes is None:
+            with _heard(files, announce):
+                nodes = _share(render_parts(inventory, reclass, _usable_cpus(), None))
     removals = _remove_somewhere(files, reclass.nodes)
     return Inventory({name: _node(files, name, nodes[name], removals, ignore) for name in sorted(nodes)})
 
@@ -92,7 +95,8 @@ def _render_together(
 ) -> dict[str, dict[str, Any]] | None:
     """All targets, rendered with fewer classes; None if that cannot be done, or does not give the same.
 
-    An error is found again when all is rendered as it is, and told with the places that users know.
+    Raises:
+        InputError: a target cannot be rendered as it is either; told with the places that users know.
     """
     heard: list[Event] = []
     with put_together(inventory, reclass.nodes, files.paths) as copy:
@@ -103,7 +107,9 @@ def _render_together(
                 expected = reclass.nodeinfo(copy.probe).as_dict()
             with _heard(files, heard.append):
                 nodes = _share(render_parts(inventory, reclass, _usable_cpus(), copy))
-        except CommodoreError:
+        except CommodoreError as failure:
+            if isinstance(failure.__cause__, TargetError):
+                _fail_again(files, reclass, failure.__cause__.target, announce)
             return None
     if not _is_same(expected, nodes[copy.probe]):
         announce(Noted("the classes of components cannot be put together", level=1))
@@ -111,6 +117,18 @@ def _render_together(
     for event in heard:
         announce(event)
     return nodes
+
+
+def _fail_again(files: ClassFiles, reclass: Any, target: str, announce: Announce) -> None:
+    """Raise the error of a target, if it has one as it is."""
+    heard: list[Event] = []
+    try:
+        with _heard(files, heard.append):
+            reclass.nodeinfo(target)
+    except CommodoreError:
+        for event in heard:
+            announce(event)
+        raise
 
 
 def _is_same(one: Mapping[str, Any], other: Mapping[str, Any]) -> bool:

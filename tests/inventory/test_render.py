@@ -13,8 +13,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from commodore.errors import InputError
-from commodore.inventory import InstanceMeta, bootstrap_target, instance_target, render_inventory, standalone_target
+from commodore.errors import EnvironmentFault, InputError
+from commodore.inventory import (
+    InstanceMeta,
+    bootstrap_target,
+    instance_target,
+    render_inventory,
+    render_node,
+    standalone_target,
+)
 from tests.inventory.hierarchies import FACTS, Hierarchy, cluster
 
 NFS = {
@@ -363,3 +370,39 @@ class TestManyTargets:
         error = hierarchy.failure("t-37")
         assert error.code == "CMD-INV-002"
         assert "t-37" in error.message
+
+    def test_several_errors(self, tmp_path: Path) -> None:
+        """Which one is told does not depend on chance."""
+        hierarchy = self.hierarchy(tmp_path)
+        for number in (39, 21, 22, 23):
+            hierarchy.target("classes: [b]", f"t-{number}")
+        assert "t-21" in hierarchy.failure("t-21").message
+
+    def test_no_room_for_temporary_files(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        hierarchy = self.hierarchy(tmp_path)
+        monkeypatch.setattr("tempfile.tempdir", str(tmp_path / "missing"))
+        with pytest.raises(EnvironmentFault) as raised:
+            render_inventory(hierarchy.workspace.inventory)
+        assert raised.value.code == "CMD-WORK-003"
+
+    def test_a_folder_named_in_a_roundabout_way(self, tmp_path: Path) -> None:
+        hierarchy = self.hierarchy(tmp_path)
+        inventory = hierarchy.workspace.classes / ".." / ".." / "inventory"
+        node = render_inventory(inventory).nodes["t-00"]
+        assert node.raw["__reclass__"]["uri"] == render_node(inventory, "t-00").raw["__reclass__"]["uri"]
+
+
+@pytest.mark.parametrize("given", [None, "1"])
+def test_backtraces_of_rust_are_off(given: str | None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Only while rendering, and not if somebody asks for them in so many words."""
+    monkeypatch.setenv("RUST_BACKTRACE", "1")
+    monkeypatch.delenv("RUST_LIB_BACKTRACE", raising=False)
+    if given:
+        monkeypatch.setenv("RUST_LIB_BACKTRACE", given)
+    seen: list[str | None] = []
+    monkeypatch.setattr(
+        "commodore.inventory.render._set_threads", lambda: seen.append(os.environ.get("RUST_LIB_BACKTRACE"))
+    )
+    Hierarchy(tmp_path).target("{}").render()
+    assert seen == [given or "0"]
+    assert os.environ.get("RUST_LIB_BACKTRACE") == given

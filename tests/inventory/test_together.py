@@ -273,6 +273,17 @@ class TestPlan:
         assert heard == said
         assert len(said) == 5
 
+    def test_warnings_of_what_is_rendered_twice(self, tmp_path: Path) -> None:
+        """The attempt fails, as a class is included in another way; what is heard of it does not count."""
+        defaults = {f"c{number}": plain(number) for number in range(4)}
+        defaults["c1"] += "    gone: ${missing}\n"
+        others = {**OTHERS, "global/more.yml": "classes: [defaults.c2]\nparameters: {k01: {gone: now}}\n"}
+        hierarchy = cluster(tmp_path, defaults, others)
+        (nodes, heard), (expected, said) = outcome(hierarchy, ALWAYS), outcome(hierarchy, NEVER)
+        assert nodes == expected
+        assert heard == said
+        assert len(said) == 5
+
     def test_a_difference_is_noticed(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         """One target is always rendered as it is, too; the others follow it."""
         hierarchy = cluster(tmp_path, {f"c{number}": plain(number) for number in range(4)})
