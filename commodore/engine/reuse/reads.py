@@ -169,7 +169,18 @@ class Reads:
         plain = os.path.normpath(path)
         if os.pardir in path.split(os.sep) and os.path.realpath(path) != os.path.realpath(plain):
             self.refuse(f"{path} leads through a link")
-        return None if self._is_ours(plain) else self.places.name(plain)
+        name = None if self._is_ours(plain) else self.places.name(plain)
+        if name is not None and self._leads_to_fetched(plain):
+            self.note(("way", name), way(self.places, plain))
+            return None
+        return name
+
+    def _leads_to_fetched(self, path: str) -> bool:
+        """Whether a path that is spelt otherwise means something fetched, through a link."""
+        real = os.path.realpath(path)
+        return real != path and any(
+            real == one or real.startswith(one + os.sep) for one in map(os.path.realpath, self._fetched)
+        )
 
     def wrote(self, path: str) -> bool:
         """Whether the instance made a file itself."""
@@ -199,6 +210,12 @@ class Reads:
         return dict(self.found)
 
 
+def way(places: Places, path: str) -> str:
+    """Where a path leads, with all links followed; what it leads to need not be there."""
+    real = os.path.realpath(path)
+    return places.name(real) or real
+
+
 class Observer:
     """Looks at the same things later: gives today's digest of what was once read.
 
@@ -222,6 +239,8 @@ class Observer:
             return look(node, rest[1:]) if node is not None else MISSING
         if kind == "written":
             return MADE
+        if kind == "way":
+            return way(self._places, self._places.path(rest[0]))
         if kind == "targets":
             return value_digest(sorted(self._nodes))
         if kind in ("file", "kind", "glob", "tree"):

@@ -131,6 +131,28 @@ def test_what_is_missing_is_put_back(kept: Kept, tmp_path: Path) -> None:
     assert pulled(world) == 2
 
 
+def test_what_is_reached_through_a_link_is_put_back_too(kept: Kept, tmp_path: Path) -> None:
+    """Library folders link to components; charts in them are found on both ways."""
+
+    def linked(name: str) -> World:
+        world = chart(kept.world(tmp_path / name))
+        (world.root / "dependencies/link").symlink_to(".")
+        world.write("dependencies/app/main.jsonnet", MAIN.replace("'fetched'", "'link/fetched'"))
+        return world
+
+    one = linked("one")
+    assert not is_reused(one)
+    assert is_reused(one)
+    two = linked("two")
+    assert is_reused(two)
+    assert two.read("app/out.yaml") == one.read("app/out.yaml")
+    (two.root / "dependencies/link").unlink()
+    (two.root / "dependencies/link").mkdir()
+    two.write("dependencies/link/fetched/file.txt", "elsewhere")
+    assert not is_reused(two)
+    assert "elsewhere" in two.read("app/out.yaml")
+
+
 def test_without_fetching_the_files_count(kept: Kept, tmp_path: Path) -> None:
     world = chart(kept.world(tmp_path / "one"))
     assert not is_reused(world)
