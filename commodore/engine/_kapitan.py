@@ -27,12 +27,13 @@ from commodore.engine._confine import Confinement
 from commodore.engine._evaluation import Evaluator
 from commodore.engine._kapitan_errors import EntryPlace, explain
 from commodore.engine._kapitan_inventory import RenderedInventory
-from commodore.engine._kapitan_work import SearchPaths, current, working
+from commodore.engine._kapitan_work import SearchPaths, Work, current, working
 from commodore.engine._tasks import Dependency, Run
 from commodore.engine.reuse.kustomize import Kustomize
 from commodore.engine.reuse.programs import Programs
 from commodore.engine.reuse.reads import Reads
 from commodore.engine.reuse.sources import Sources
+from commodore.engine.reuse.store import ResultStore
 from commodore.engine.reuse.subject import WRAPPER
 from commodore.errors import CommodoreError, InputError, did_you_mean
 from commodore.workspace import remove_tree
@@ -80,6 +81,7 @@ class Renderer:
         kept = run.result_cache
         here = request.directory or request.root
         self.programs = Programs(os.environ, here, kept / "programs.json", run.limits) if kept is not None else None
+        self._charts = ResultStore(run.chart_cache, run.limits) if run.chart_cache is not None else None
         self.sources = Sources(run.dependency_cache, run.limits, offline=request.offline)
         self.sources.known.update(run.sources)
         self._arguments = Namespace(
@@ -163,7 +165,8 @@ class Renderer:
         warnings: list[str] = []
         reads.fetched(str(dependency.output) for dependency in self.dependencies(instance))
         try:
-            with working(self.inventory, confinement, instance, self._run.limits, reads, evaluator):
+            work = Work(self.inventory, confinement, instance, {}, self._run.limits, reads, [], evaluator, self._charts)
+            with working(work):
                 # Inputs change their entry while they work; the inventory must not change with it.
                 entries = self._settings(instance).model_copy(deep=True).compile
                 for index, entry in enumerate(entries):

@@ -27,6 +27,9 @@ from kapitan.utils import PrettyDumper
 from commodore import manifests
 from commodore.engine import _kapitan_jsonnet
 from commodore.engine._kapitan_work import current
+from commodore.engine.reuse.charts import is_random, rendering_key
+from commodore.engine.reuse.programs import defaults_digest, tool_digest
+from commodore.engine.reuse.store import read_folder, write_folder
 from commodore.errors import InputError, PolicyError
 
 _STYLES: dict[str, manifests.MultilineStyle] = {
@@ -222,12 +225,58 @@ def _render_chart(
     flags = dict(helm.HELM_DEFAULT_FLAGS if helm_flags is None else helm_flags)
     for file in helm_values_files or ():
         reads.file(os.path.abspath(file))
+    if is_random(chart_dir):
+        _stay_in_cluster()
+    values = [file for file in (helm_values_file, *(helm_values_files or ())) if file]
+    key = "" if unknown else _chart_key(chart_dir, helm_path, helm_params, flags, values)
+    if key and _take_chart(key, output_path):
+        return "", ""
     done = _original_render_chart(
-        chart_dir, output_path, helm_path, dict(helm_params), helm_values_file, helm_values_files, flags
+        chart_dir, output_path, helm_path, dict(helm_params), helm_values_file, helm_values_files, dict(flags)
     )
     for file in helm_values_files or ():  # once more: it may have changed meanwhile
         reads.file(os.path.abspath(file))
+    if key and not done[1] and key == _chart_key(chart_dir, helm_path, helm_params, flags, values):
+        _keep_chart(key, output_path)
     return done
+
+
+def _chart_key(
+    chart: str, helm_path: str | None, parameters: dict[str, Any], flags: dict[str, Any], values: list[str]
+) -> str:
+    """The name of what helm will make of a chart; empty if it is not to be kept."""
+    work = current()
+    if work.charts is None or work.reads.programs is None:
+        return ""
+    program = tool_digest(helm_path or os.environ.get("KAPITAN_HELM_PATH") or "helm", work.reads.programs)
+    if "namespace" not in parameters:
+        program += " " + defaults_digest("helm", os.environ)
+    return rendering_key(chart, parameters, flags, values, program)
+
+
+def _take_chart(key: str, output: str) -> bool:
+    """Put what helm made of a chart before into its new, empty output folder."""
+    charts = current().charts
+    result = charts.find_chart(key) if charts is not None else None
+    if result is None:
+        return False
+    os.rmdir(output)
+    write_folder(result, Path(output))
+    return True
+
+
+def _keep_chart(key: str, output: str) -> None:
+    charts, result = current().charts, read_folder(Path(output))
+    if charts is not None and result is not None:
+        charts.add_chart(key, result)
+
+
+def _stay_in_cluster() -> None:
+    """What the instance makes may hold random secrets: no other cluster gets them."""
+    work = current()
+    node = work.inventory.node(work.instance)
+    for key in ("name", "tenant"):
+        work.reads.value(work.instance, node, "parameters", "cluster", key)
 
 
 class _HelmValuesDumper(getattr(yaml, "CSafeDumper", yaml.SafeDumper)):  # type: ignore[misc]

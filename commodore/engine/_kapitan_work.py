@@ -12,6 +12,7 @@ from commodore.engine._evaluation import Evaluator
 from commodore.engine._kapitan_inventory import RenderedInventory
 from commodore.engine.reuse.kustomize import Kustomize
 from commodore.engine.reuse.reads import Reads
+from commodore.engine.reuse.store import ResultStore
 from commodore.limits import Limits
 
 
@@ -34,7 +35,19 @@ class SearchPaths(list[str]):
 
 @dataclass(frozen=True, slots=True)
 class Work:
-    """What the worker works on."""
+    """What the worker works on.
+
+    Args:
+        inventory: what templates ask for.
+        confinement: where the instance may write.
+        instance: its name.
+        imported: the texts of imports, by path.
+        limits: bounds of sizes.
+        reads: is told what is read.
+        watches: the kustomizations that are built at the moment.
+        evaluator: evaluates Jsonnet.
+        charts: what helm has made of charts, None to ask it each time.
+    """
 
     inventory: RenderedInventory
     confinement: Confinement
@@ -44,24 +57,16 @@ class Work:
     reads: Reads
     watches: list[Kustomize]
     evaluator: Evaluator
+    charts: ResultStore | None = None
 
 
 _current: list[Work] = []
 
 
 @contextlib.contextmanager
-def working(
-    inventory: RenderedInventory,
-    confinement: Confinement,
-    instance: str,
-    limits: Limits,
-    reads: Reads,
-    evaluator: Evaluator,
-) -> Iterator[None]:
-    """While this lasts, Kapitan's inputs read and write for this instance, `reads` is told what they read, and
-    `evaluator` evaluates Jsonnet.
-    """
-    _current.append(Work(inventory, confinement, instance, {}, limits, reads, [], evaluator))
+def working(work: Work) -> Iterator[None]:
+    """While this lasts, Kapitan's inputs read and write for an instance."""
+    _current.append(work)
     try:
         yield
     finally:

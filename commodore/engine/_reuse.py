@@ -135,5 +135,14 @@ class ResultFinder:
         hits = {name: hit for name, hit in found.items() if name not in shadowed}
         sources = {key: digest for key, digest in self._lookup.sources.known.items() if digest is not None}
         pending = tuple(name for name in run.jobs if name not in hits)
-        run = replace(run, result_cache=self._cache, pending=pending, subjects=subjects, sources=sources)
-        return run, Reuse(hits, shadowed)
+        return (
+            replace(
+                run,
+                result_cache=self._cache,
+                chart_cache=self._cache if self._shadow == 0 else None,
+                pending=pending,
+                subjects=subjects,
+                sources=sources,
+            ),
+            Reuse(hits, shadowed),
+        )

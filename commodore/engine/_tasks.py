@@ -24,6 +24,7 @@ class Run:
         staging: the run's own folder; `work/<instance>` and `fetch/<wave>/<n>` are made below it.
         dependency_cache: the folder with what was fetched before, None for none.
         result_cache: the folder with what was rendered before, None for none.
+        chart_cache: the folder with what helm has made of charts, None to run it each time.
         pending: the instances that have to be rendered; there are results for the others.
         subjects: under what name the result of an instance may be kept (see `commodore.engine.reuse`).
         sources: the identities of what dependencies come from, as far as they are known.
@@ -37,6 +38,7 @@ class Run:
     limits: Limits
     dependency_cache: Path | None = None
     result_cache: Path | None = None
+    chart_cache: Path | None = None
     pending: tuple[str, ...] = ()
     subjects: Mapping[str, str] = field(default_factory=dict, hash=False)
     sources: Mapping[tuple[str, ...], str] = field(default_factory=dict, hash=False)

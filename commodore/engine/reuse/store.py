@@ -127,6 +127,16 @@ class ResultStore:
             if not (place / "shapes" / f"{shape}.json").exists():
                 _write(place / "shapes" / f"{shape}.json", text)
 
+    def find_chart(self, key: str) -> Result | None:
+        """What helm has made of a chart, by the name that `charts.rendering_key` gives."""
+        return self.find(key, "", ())
+
+    def add_chart(self, key: str, result: Result) -> None:
+        """Keep what helm has made of a chart. Nothing happens if the disk refuses."""
+        with contextlib.suppress(OSError, EnvironmentFault):
+            self._subject(key).mkdir(mode=0o700, parents=True, exist_ok=True)
+            _write(self._result(key, "", ()), _pack(result))
+
     def forget(self, subject: str, shape: str, digests: Sequence[str]) -> None:
         """Remove a result that has turned out to be wrong."""
         with contextlib.suppress(OSError):

@@ -1,0 +1,55 @@
+"""What helm has made of charts, by all that it depends on: shared by instances that differ in something else.
+
+An instance that writes an Argo CD application differs from cluster to cluster. Its charts mostly do not.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import re
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from commodore.engine.reuse.places import UNREADABLE, file_digest, tree_digest
+
+# Functions of templates whose results differ from time to time. What is made with them may be a secret.
+_RANDOM = re.compile(
+    rb"\b(rand[A-Z]\w*|gen(PrivateKey|CA\w*|SelfSignedCert\w*|SignedCert\w*)|uuidv4|now|htpasswd|bcrypt|encryptAES|shuffle)\b"
+)
+
+
+def is_random(chart: str) -> bool:
+    """Whether a chart may give something else each time, by the text of its files. One that cannot be read counts."""
+    try:
+        return any(_RANDOM.search(path.read_bytes()) for path in Path(chart).rglob("*") if path.is_file())
+    except OSError:
+        return True
+
+
+def rendering_key(
+    chart: str, parameters: Mapping[str, Any], flags: Mapping[str, Any], values: Sequence[str], program: str
+) -> str:
+    """The name of what helm makes of a chart; empty if it depends on more than this.
+
+    Args:
+        chart: the chart's folder.
+        parameters: the entry's `helm_params`.
+        flags: further flags.
+        values: the files with values, in their order.
+        program: the identity of helm, and of what it takes from the user's configuration.
+    """
+    name = parameters.get("name") or parameters.get("release_name")
+    if not isinstance(name, str) or "output_file" in parameters or is_random(chart):
+        return ""
+    digests = [tree_digest(chart), *map(file_digest, values)]
+    if UNREADABLE in digests:
+        return ""
+    variables = sorted((key, value) for key, value in os.environ.items() if key.startswith("HELM_"))
+    described = ["chart", os.path.basename(chart), sorted(parameters.items()), sorted(flags.items()), digests, program]
+    try:
+        return hashlib.sha256(json.dumps([*described, variables]).encode()).hexdigest()
+    except TypeError:  # a parameter that is no plain value
+        return ""
