@@ -103,7 +103,7 @@ class Limits:
     result_check_age: float = 86400.0  # how often this is looked at, after runs that keep results
     cache_age: float = 30 * 86400.0  # what `cache prune` removes if it was not used for so long
     result_bytes: int = 64 << 20  # the rendered files of one instance; larger ones are rendered each time
-    waiting_workers: int = 2  # instances that mostly wait for commands, compiled apart from what computes
+    waiting_workers: int = 1  # instances that mostly wait for commands, compiled apart from what computes
     fetch_workers: int = 6  # Kapitan dependencies fetched at the same time, apart from what computes
     cached_files: int = 200_000  # files and folders of one dependency that is kept; larger ones are fetched each time
     cached_bytes: int = 512 << 20  # the bytes in them
