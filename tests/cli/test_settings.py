@@ -100,7 +100,7 @@ def type_of(option: click.Option, default: Any) -> Any:
 
 def test_which_side_the_short_flag_of_fetching_is_on() -> None:
     """`-F` means the negative."""
-    parser = KNOWN["catalog compile"].make_context("compile", ["c-one", "-F"])
+    parser = KNOWN["catalog compile"].make_context("compile", ["c-one", "-F"], help_option_names=["-h", "--help"])
     assert parser.params["fetch_dependencies"] is False
 
 
