@@ -24,6 +24,11 @@ def template_cache() -> Path:
     return cache_folder() / "templates"
 
 
+def template_lock() -> Path:
+    """Held by whoever changes clones of templates, which change in place. It is in the folder of the clones."""
+    return template_cache() / ".lock"
+
+
 def dependency_cache() -> Path:
     """Kapitan dependencies by source and version."""
     return cache_folder() / "dependencies"

@@ -4,21 +4,18 @@ from __future__ import annotations
 
 import contextlib
 import errno
-import fcntl
-import json
 import os
 import secrets
 import shutil
 import stat
 import sys
 import tempfile
-import time
 from collections.abc import Iterator
 from dataclasses import dataclass
-from datetime import UTC, datetime
 from pathlib import Path
 
 from commodore.errors import EnvironmentFault, PolicyError
+from commodore.file_lock import HeldElsewhere, hold
 from commodore.limits import DEFAULT_LIMITS, Limits
 
 _STAGING = ".staging"
@@ -165,18 +162,19 @@ class Workspace:
         """
         with guard_disk(self.state / "lock"):
             self.state.mkdir(parents=True, exist_ok=True)
-            flags = os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW
-            handle = os.open(self.state / "lock", flags, 0o644)
-        try:
+            try:
+                lock = hold(self.state / "lock", wait=limits.lock_wait, signed=True)
+            except HeldElsewhere as error:
+                who = f" ({error.holder})" if error.holder else ""
+                raise PolicyError(
+                    "CMD-WORK-002",
+                    f"another run of commodore{who} works in {self.root}",
+                    hint="wait for it to end, or choose another folder with --working-dir",
+                ) from None
+        with lock:
             with guard_disk(self.state / "lock"):
-                _acquire(handle, self.root, limits.lock_wait)
-                holder = {"pid": os.getpid(), "started": datetime.now(UTC).isoformat(timespec="seconds")}
-                os.ftruncate(handle, 0)
-                os.pwrite(handle, json.dumps(holder).encode(), 0)
                 self._sweep()
             yield
-        finally:
-            os.close(handle)
 
     def _sweep(self) -> None:
         """Remove staging folders that a killed run has left; whoever holds the lock is the only run.
@@ -186,30 +184,6 @@ class Workspace:
         for entry in sorted(self.state.iterdir()):
             if entry.name.endswith(_STAGING) and entry.is_dir() and not entry.is_symlink():
                 remove_tree(entry)
-
-
-def _acquire(handle: int, root: Path, wait: float) -> None:
-    deadline = time.monotonic() + wait
-    while True:
-        try:
-            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            return
-        except BlockingIOError:
-            if time.monotonic() >= deadline:
-                raise PolicyError(
-                    "CMD-WORK-002",
-                    f"another run of commodore{_describe_holder(handle)} works in {root}",
-                    hint="wait for it to end, or choose another folder with --working-dir",
-                ) from None
-            time.sleep(0.1)
-
-
-def _describe_holder(handle: int) -> str:
-    try:
-        holder = json.loads(os.pread(handle, 4096, 0))
-        return f" (pid {int(holder['pid'])}, since {datetime.fromisoformat(holder['started']).isoformat()})"
-    except (ValueError, KeyError, TypeError, OSError):
-        return ""
 
 
 _HINTS = {

@@ -6,8 +6,7 @@ docs/adr/0009-bundled-template-history.md says how the bundled ones bring their 
 from __future__ import annotations
 
 import contextlib
-import fcntl
-import os
+import math
 import re
 import tempfile
 from collections.abc import Iterator
@@ -17,9 +16,10 @@ from typing import Protocol
 from urllib.parse import urlsplit
 
 from commodore.authoring.slug import Kind
-from commodore.caches import template_cache
+from commodore.caches import template_cache, template_lock
 from commodore.errors import InputError, PolicyError, did_you_mean
 from commodore.events import Announce, Noted, ignore
+from commodore.file_lock import hold
 from commodore.git import Repository, RepositoryStore, normalize, redact, repository_key, run
 from commodore.limits import DEFAULT_LIMITS, Limits
 from commodore.workspace import guard_disk
@@ -200,21 +200,11 @@ def _open_bundled(kind: Kind, place: Path, limits: Limits) -> _Bundled:
 def _fetch(url: str, versions: tuple[str | None, ...], announce: Announce, limits: Limits) -> _Remote:
     root = template_cache()
     store = RepositoryStore(root, announce=announce, limits=limits)
-    with _locked(root):
+    with guard_disk(root):
+        root.mkdir(parents=True, exist_ok=True)
+        lock = hold(template_lock(), wait=math.inf)
+    with lock:
         store.sync([(url, version) for version in versions])
         repository = store.repository(url)
         repository.ensure()
     return _Remote(redact(url), repository.path, limits, repository)
-
-
-@contextlib.contextmanager
-def _locked(root: Path) -> Iterator[None]:
-    """One process at a time fetches into the cache of templates."""
-    with guard_disk(root):
-        root.mkdir(parents=True, exist_ok=True)
-        handle = os.open(root / ".lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
-    try:
-        fcntl.flock(handle, fcntl.LOCK_EX)
-        yield
-    finally:
-        os.close(handle)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import contextlib
-import fcntl
+import math
 import os
 import re
 from collections.abc import Callable, Iterator
@@ -11,7 +11,14 @@ from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from commodore.caches import cache_folder, dependency_cache, library_cache, result_cache, template_cache
+from commodore.caches import (
+    cache_folder,
+    dependency_cache,
+    library_cache,
+    result_cache,
+    template_cache,
+    template_lock,
+)
 from commodore.dependencies.bundle import is_sound_export
 from commodore.engine import (
     is_sound_dependency,
@@ -21,8 +28,10 @@ from commodore.engine import (
     kept_shapes,
     tidy_results,
 )
+from commodore.file_lock import hold
 from commodore.git import run
 from commodore.limits import Limits
+from commodore.workspace import guard_disk
 
 _HEX = re.compile(r"[0-9a-f]{64}")
 _COMMIT_STORE = re.compile(r"[0-9a-f]{40,64}-[0-9a-f]{40,64}\.git")
@@ -93,7 +102,7 @@ def sections(limits: Limits) -> tuple[Section, ...]:
             lambda: _clones(templates),
             lambda entry: _is_sound_clone(entry, limits),
             staging=".new-",
-            lock=lambda: _locked(templates),
+            lock=_hold_templates,
         ),
     )
 
@@ -170,15 +179,10 @@ def _is_sound_clone(entry: Path, limits: Limits) -> bool:
     return checked.returncode == 0
 
 
-@contextlib.contextmanager
-def _locked(root: Path) -> Iterator[None]:
+def _hold_templates() -> AbstractContextManager[object]:
     """Clones of templates change in place: whoever fetches into them holds this lock, and waits for us."""
-    if not root.is_dir():
-        yield
-        return
-    handle = os.open(root / ".lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o644)
-    try:
-        fcntl.flock(handle, fcntl.LOCK_EX)
-        yield
-    finally:
-        os.close(handle)
+    path = template_lock()
+    if not path.parent.is_dir():
+        return nullcontext()
+    with guard_disk(path):
+        return hold(path, wait=math.inf)

@@ -8,11 +8,9 @@ from __future__ import annotations
 
 import contextlib
 import errno
-import fcntl
 import json
 import os
 import stat
-import time
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -20,6 +18,7 @@ from typing import Any
 
 from commodore.errors import EnvironmentFault
 from commodore.events import Announce, Warned, ignore
+from commodore.file_lock import HeldElsewhere, hold
 from commodore.lieutenant import _keyring
 from commodore.limits import DEFAULT_LIMITS, Limits
 from commodore.workspace import guard_disk, write_atomically
@@ -115,29 +114,16 @@ class TokenStore:
         path = self.file.with_name(f"{self.file.name}.lock")
         with guard_disk(path):
             _make_private(self.file.parent)
-            flags = os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW
-            handle = os.open(path, flags, 0o600)
-        try:
-            with guard_disk(path):
-                self._acquire(handle)
-            yield
-        finally:
-            os.close(handle)
-
-    def _acquire(self, handle: int) -> None:
-        deadline = time.monotonic() + self.limits.token_lock_wait
-        while True:
             try:
-                fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-                return
-            except BlockingIOError:
-                if time.monotonic() >= deadline:
-                    raise EnvironmentFault(
-                        "CMD-LOGIN-051",
-                        f"another process has been working on {self.file} for {self.limits.token_lock_wait:g} s",
-                        hint="end it, or try again later",
-                    ) from None
-                time.sleep(0.05)
+                lock = hold(path, wait=self.limits.token_lock_wait)
+            except HeldElsewhere:
+                raise EnvironmentFault(
+                    "CMD-LOGIN-051",
+                    f"another process has been working on {self.file} for {self.limits.token_lock_wait:g} s",
+                    hint="end it, or try again later",
+                ) from None
+        with lock:
+            yield
 
     def _load(self) -> dict[str, Any] | None:
         """What the file holds; None if that is no object."""

@@ -8,11 +8,9 @@ hand is not managed any more, and one whose installation was killed before the s
 from __future__ import annotations
 
 import contextlib
-import fcntl
 import json
 import os
 import tempfile
-import time
 from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -20,6 +18,7 @@ from pathlib import Path
 
 from commodore.errors import EnvironmentFault
 from commodore.events import Announce, Noted, Warned
+from commodore.file_lock import HeldElsewhere, hold
 from commodore.limits import Limits
 from commodore.tools.find import managed_folder
 from commodore.workspace import guard_disk, remove_tree, write_atomically
@@ -92,36 +91,21 @@ class Toolbox:
         Raises:
             EnvironmentFault: CMD-TOOL-029, somebody else is installing for too long; the operating system refused.
         """
+        waits = Noted(f"Another run of commodore installs tools in {self.folder}; waiting for it")
         with guard_disk(self.folder):
             self.folder.mkdir(mode=0o755, parents=True, exist_ok=True)
-            flags = os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW
-            handle = os.open(self.folder / ".lock", flags, 0o644)
-        try:
-            self._acquire(handle, limits, announce)
+            try:
+                lock = hold(self.folder / ".lock", wait=limits.tool_lock_wait, waiting=lambda: announce(waits))
+            except HeldElsewhere:
+                raise EnvironmentFault(
+                    "CMD-TOOL-029",
+                    f"another run of commodore has been changing {self.folder} for {limits.tool_lock_wait:g} s",
+                    hint="wait for it to end, or end it",
+                ) from None
+        with lock:
             for entry in sorted(self.folder.glob(f"{_STAGING}*")):
                 remove_tree(entry)
             yield
-        finally:
-            os.close(handle)
-
-    def _acquire(self, handle: int, limits: Limits, announce: Announce) -> None:
-        deadline = time.monotonic() + limits.tool_lock_wait
-        waiting = False
-        while True:
-            try:
-                fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-                return
-            except BlockingIOError:
-                if time.monotonic() >= deadline:
-                    raise EnvironmentFault(
-                        "CMD-TOOL-029",
-                        f"another run of commodore has been changing {self.folder} for {limits.tool_lock_wait:g} s",
-                        hint="wait for it to end, or end it",
-                    ) from None
-                if not waiting:
-                    announce(Noted(f"Another run of commodore installs tools in {self.folder}; waiting for it"))
-                    waiting = True
-                time.sleep(0.1)
 
     @contextlib.contextmanager
     def staging(self) -> Iterator[Path]:

@@ -17,6 +17,7 @@ from commodore.authoring import templates
 from commodore.authoring.rendering import render
 from commodore.authoring.slug import COMPONENT, PACKAGE, Kind
 from commodore.authoring.templates import Template, bundled_url, open_template
+from commodore.caches import template_lock
 from commodore.errors import CommodoreError, EnvironmentFault, InputError, PolicyError
 from commodore.limits import Limits
 from tests.authoring.template_world import FIRST, ROOT, SECOND, template
@@ -186,6 +187,16 @@ def test_a_template_is_fetched_into_the_cache_once(tmp_path: Path, monkeypatch: 
     calls = GitCalls(tmp_path / "bin", monkeypatch)
     opened(remote.url, remote.sha())
     assert calls.count("fetch") == 0
+
+
+def test_the_lock_of_the_cache_is_no_link(tmp_path: Path) -> None:
+    remote = template(GitWorld(tmp_path / "remotes"))
+    template_lock().parent.mkdir(parents=True)
+    template_lock().symlink_to(tmp_path / "elsewhere")
+    with pytest.raises(EnvironmentFault) as error, open_template(remote.url, COMPONENT, ("main",), trust=True):
+        pytest.fail("locked through a link")
+    assert error.value.code == "CMD-WORK-003"
+    assert not (tmp_path / "elsewhere").exists()
 
 
 def test_a_local_folder_is_made_absolute(tmp_path: Path) -> None:

@@ -12,11 +12,19 @@ from pathlib import Path
 import pytest
 
 from commodore.cache_care import Pruned, PruneRules, prune
-from commodore.caches import cache_folder, dependency_cache, result_cache, template_cache, token_cache
+from commodore.caches import (
+    cache_folder,
+    dependency_cache,
+    result_cache,
+    template_cache,
+    template_lock,
+    token_cache,
+)
 from commodore.engine._dependency_cache import DependencyCache, chart_key
 from commodore.engine.reuse.store import Result, ResultStore
 from commodore.errors import CommodoreError
 from commodore.events import Event, Warned
+from commodore.file_lock import hold
 from commodore.limits import DEFAULT_LIMITS
 from tests.cache_care.conftest import DAY, Cache
 
@@ -212,6 +220,27 @@ def test_while_others_read_and_write(cache: Cache, tmp_path: Path) -> None:
     assert wrong == []
     store.add("a" * 64, {("value", "a"): "1"}, result)
     assert [store.find("a" * 64, shape, ["1"]) for shape, _ in store.shapes("a" * 64)] == [result]
+
+
+def test_templates_that_are_being_fetched_are_waited_for(cache: Cache) -> None:
+    clone = cache.add_template()
+    pruning = threading.Thread(target=prune, args=(PruneRules(everything=True),))
+    with hold(template_lock(), wait=0):
+        pruning.start()
+        pruning.join(0.3)
+        assert pruning.is_alive()
+        assert clone.exists()
+    pruning.join()
+    assert not clone.exists()
+
+
+def test_the_lock_of_templates_is_no_link(cache: Cache, tmp_path: Path) -> None:
+    cache.add_template()
+    template_lock().symlink_to(tmp_path / "elsewhere")
+    with pytest.raises(CommodoreError) as caught:
+        prune(PruneRules(everything=True))
+    assert caught.value.code == "CMD-WORK-003"
+    assert not (tmp_path / "elsewhere").exists()
 
 
 @pytest.mark.skipif(os.geteuid() == 0, reason="root may remove everything")

@@ -1,0 +1,91 @@
+"""Files that one process at a time can hold, so that only one changes what they stand for."""
+
+from __future__ import annotations
+
+import fcntl
+import json
+import os
+import time
+from collections.abc import Callable
+from datetime import UTC, datetime
+from pathlib import Path
+from types import TracebackType
+from typing import Self
+
+_PAUSE = 0.05  # seconds between two attempts
+_HOLDER_BYTES = 4096  # of the file, at most, are read to tell who holds it
+
+
+class HeldElsewhere(Exception):
+    """Somebody else holds the file. `holder` says who, as `pid 12, since 2026-01-31T10:00:00+00:00`, or is empty."""
+
+    def __init__(self, holder: str) -> None:
+        super().__init__(holder)
+        self.holder = holder
+
+
+class FileLock:
+    """A file that is held until the end of a `with` block.
+
+    The operating system frees it when the process ends, however it ends. Another lock of the same process does not get
+    it either.
+    """
+
+    def __init__(self, handle: int) -> None:
+        self._handle = handle
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, value: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        os.close(self._handle)
+
+
+def hold(path: Path, *, wait: float, signed: bool = False, waiting: Callable[[], None] | None = None) -> FileLock:
+    """Hold the file at `path`, which is made if need be, for this user alone; its folder must be there.
+
+    Args:
+        wait: for how many seconds at most another holder is waited for; 0 fails at once, `math.inf` never.
+        signed: write our pid and the time into the file, for those that it is refused to.
+        waiting: is called once, when there is somebody to wait for.
+
+    Raises:
+        HeldElsewhere: somebody else held it all the time.
+        OSError: the operating system refused; at `path` is a link, for one.
+    """
+    handle = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
+    try:
+        _acquire(handle, wait, waiting)
+        if signed:
+            holder = {"pid": os.getpid(), "started": datetime.now(UTC).isoformat(timespec="seconds")}
+            os.ftruncate(handle, 0)
+            os.pwrite(handle, json.dumps(holder).encode(), 0)
+    except BaseException:
+        os.close(handle)
+        raise
+    return FileLock(handle)
+
+
+def _acquire(handle: int, wait: float, waiting: Callable[[], None] | None) -> None:
+    deadline = time.monotonic() + wait
+    while True:
+        try:
+            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            return
+        except BlockingIOError:
+            if time.monotonic() >= deadline:
+                raise HeldElsewhere(_read_holder(handle)) from None
+        if waiting is not None:
+            waiting()
+            waiting = None
+        time.sleep(_PAUSE)
+
+
+def _read_holder(handle: int) -> str:
+    try:
+        holder = json.loads(os.pread(handle, _HOLDER_BYTES, 0))
+        return f"pid {int(holder['pid'])}, since {datetime.fromisoformat(holder['started']).isoformat()}"
+    except (ValueError, KeyError, TypeError, OSError, RecursionError):
+        return ""
