@@ -3,29 +3,25 @@
 from __future__ import annotations
 
 import math
-import os
-import ssl
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from http.client import IncompleteRead
-from typing import Any
 from urllib.parse import urldefrag, urljoin
 
 import requests
 import urllib3
 from urllib3.util.retry import Retry
 
-from commodore import __version__
 from commodore.errors import CommodoreError, EnvironmentFault, InputError, PolicyError
 from commodore.events import Announce, Noted
-from commodore.lieutenant._text import printable
+from commodore.http_session import REDIRECTS, Causes, open_session
 from commodore.lieutenant._watch import WatchedAdapter
 from commodore.lieutenant.api_url import same_server, without_credentials
 from commodore.limits import Limits
+from commodore.printable import printable
 
 _REPEATED_STATUSES = frozenset({429, 502, 503, 504})
-_REDIRECTS = frozenset({301, 302, 303, 307, 308})
 _CHUNK = 1 << 16
 _REACH_HINT = "check the API URL (--api-url, COMMODORE_API_URL), the network and the proxy settings"
 
@@ -40,35 +36,19 @@ class Answer:
     body: bytes
 
 
-class _RequestsSession(requests.Session):
-    """Leaves redirects to us: where they may lead is decided here, and a malformed one must not raise there."""
-
-    def get_redirect_target(self, resp: requests.Response) -> None:
-        return None
-
-
 class Session:
-    """One `requests` session.
-
-    The environment counts where it says how to reach the API: proxies and certificate authorities, of which
-    `SSL_CERT_FILE` and `SSL_CERT_DIR` are used if `REQUESTS_CA_BUNDLE` and `CURL_CA_BUNDLE` are not set. It does not
-    count where it says who we are: an entry in `.netrc` never takes the token's place.
-
-    With a `deadline` (of the monotonic clock) nothing is waited for any longer then.
-    """
+    """One `requests` session. With a `deadline` (of the monotonic clock) nothing is waited for any longer then."""
 
     def __init__(self, timeout: float, limits: Limits, announce: Announce, *, deadline: float | None = None) -> None:
         self._timeout = timeout
         self._deadline = math.inf if deadline is None else deadline
         self._limits = limits
         self._announce = announce
-        self._session = _RequestsSession()
+        self._session = open_session()
         self._adapter = WatchedAdapter()
         for scheme in ("http://", "https://"):
             self._session.mount(scheme, self._adapter)
-        self._session.headers.update({"User-Agent": f"commodore/{__version__}", "Accept": "application/json"})
-        self._session.auth = _leave_as_is
-        self._session.verify = os.environ.get("SSL_CERT_FILE") or os.environ.get("SSL_CERT_DIR") or True
+        self._session.headers.update({"Accept": "application/json"})
 
     def close(self) -> None:
         self._session.close()
@@ -116,7 +96,7 @@ class Session:
         for _ in range(self._limits.redirects + 1):
             answer = self._send(method, url, headers, body)
             location = answer.headers.get("Location")
-            if answer.status not in _REDIRECTS or not location:
+            if answer.status not in REDIRECTS or not location:
                 return answer
             url = _redirected(method, url, location, answer.status)
         raise EnvironmentFault(
@@ -175,11 +155,6 @@ class _PassingFault(Exception):
         self.error = error
 
 
-def _leave_as_is(request: requests.PreparedRequest) -> requests.PreparedRequest:
-    """Having an authentication of its own keeps a session from looking into `.netrc`."""
-    return request
-
-
 def retry_after(answer: Answer) -> float:
     """How many seconds the API wants us to wait; 0 if it does not say."""
     try:
@@ -212,33 +187,29 @@ def _redirected(method: str, url: str, location: str, status: int) -> str:
 
 def _explain(error: Exception, url: str, timeout: float) -> Exception:
     """What requests, urllib3 or the operating system raised, as an error of ours."""
-    causes = list(_causes(error))
-
-    def caused_by(*kinds: type[BaseException]) -> bool:
-        return any(isinstance(cause, kinds) for cause in causes)
-
-    if caused_by(requests.exceptions.InvalidProxyURL, requests.exceptions.ProxyError, urllib3.exceptions.ProxyError):
-        return _proxy_fault(url, _innermost(causes))
-    if caused_by(ssl.SSLError, urllib3.exceptions.SSLError) or _is_ca_problem(error):
+    causes = Causes(error)
+    if causes.are_in_proxy:
+        return _proxy_fault(url, causes.reason)
+    if causes.are_in_trust:
         return EnvironmentFault(
             "CMD-API-008",
-            f"no trusted connection to {url}: {_innermost(causes)}",
+            f"no trusted connection to {url}: {causes.reason}",
             hint="set REQUESTS_CA_BUNDLE or SSL_CERT_FILE to a file with the certificate authority of the API",
         )
-    if caused_by(requests.exceptions.Timeout, urllib3.exceptions.ReadTimeoutError, TimeoutError):
+    if causes.are_in_time:
         message = f"{url} did not answer within {timeout:.3g} s"
         return _PassingFault(
             EnvironmentFault("CMD-API-007", message, hint=f"give more time with --request-timeout, or {_REACH_HINT}")
         )
-    if caused_by(urllib3.exceptions.DecodeError):
+    if causes.include(urllib3.exceptions.DecodeError):
         return EnvironmentFault("CMD-API-015", f"the answer of {url} cannot be unpacked", hint=_REACH_HINT)
-    if caused_by(requests.exceptions.InvalidURL, urllib3.exceptions.LocationValueError, UnicodeError):
+    if causes.include(requests.exceptions.InvalidURL, urllib3.exceptions.LocationValueError, UnicodeError):
         if requests.utils.get_environ_proxies(url):  # the URL of the API has been checked, that of the proxy has not
             return _proxy_fault(url, "its URL is malformed")
         return InputError("CMD-API-002", f"{url} is not a valid URL", hint=_REACH_HINT)
-    if caused_by(IncompleteRead, urllib3.exceptions.IncompleteRead):
+    if causes.include(IncompleteRead, urllib3.exceptions.IncompleteRead):
         return _PassingFault(EnvironmentFault("CMD-API-006", f"the answer of {url} broke off", hint=_REACH_HINT))
-    message = f"cannot reach {url}: {_innermost(causes)}"
+    message = f"cannot reach {url}: {causes.reason}"
     return _PassingFault(EnvironmentFault("CMD-API-006", message, hint=_REACH_HINT))
 
 
@@ -253,31 +224,3 @@ def _proxy_fault(url: str, why: str) -> EnvironmentFault:
         f"the proxy on the way to {url} does not let us through: {why}",
         hint="check HTTPS_PROXY, HTTP_PROXY and NO_PROXY",
     )
-
-
-def _is_ca_problem(error: Exception) -> bool:
-    """requests tells a missing bundle by a bare OSError; everything of the network comes as one of its own kinds."""
-    return type(error) is OSError
-
-
-def _causes(error: BaseException) -> Iterator[BaseException]:
-    """The error and what it was made of, outermost first. requests and urllib3 use three ways of wrapping."""
-    seen: set[int] = set()
-    waiting: list[Any] = [error]
-    while waiting:
-        current = waiting.pop(0)
-        if isinstance(current, BaseException) and id(current) not in seen:
-            seen.add(id(current))
-            yield current
-            waiting += [getattr(current, "reason", None), *current.args, current.__cause__, current.__context__]
-
-
-def _innermost(causes: Sequence[BaseException]) -> str:
-    """A short reason in the operating system's words where it has some. Whole texts of libraries repeat URLs."""
-    for cause in reversed(causes):
-        if isinstance(cause, ssl.SSLCertVerificationError):
-            return cause.verify_message
-        if isinstance(cause, OSError) and cause.strerror:
-            return cause.strerror
-    last = causes[-1]
-    return printable(str(last.args[0] if last.args else type(last).__name__))[:200]

@@ -10,9 +10,9 @@ from urllib.parse import urlencode
 
 from commodore.errors import CommodoreError, EnvironmentFault, InputError, UsageError
 from commodore.events import Announce, Warned
-from commodore.lieutenant._text import printable
 from commodore.lieutenant.api_url import endpoint_url, is_loopback, normalise_api_url
 from commodore.limits import DEFAULT_LIMITS, Limits
+from commodore.printable import printable
 
 if TYPE_CHECKING:
     from commodore.lieutenant._http import Answer

@@ -8,7 +8,7 @@ from typing import Any, Literal
 
 import yaml
 
-from commodore.lieutenant._text import cells, printable
+from commodore.printable import cells, printable
 
 ListFormat = Literal["json", "yaml", "yml", "id", "table"]
 """How clusters can be listed; `yml` is another name for `yaml`."""

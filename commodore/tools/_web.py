@@ -5,25 +5,22 @@ from __future__ import annotations
 import base64
 import contextlib
 import hashlib
-import os
-import ssl
 import time
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from http.client import IncompleteRead
-from typing import IO, Any, TypeVar
+from typing import IO, TypeVar
 from urllib.parse import unquote, urldefrag, urljoin, urlsplit
 
 import requests
 import urllib3
 
-from commodore import __version__
 from commodore.errors import CommodoreError, EnvironmentFault, PolicyError
 from commodore.events import Announce, Noted
+from commodore.http_session import REDIRECTS, Causes, open_session
 from commodore.limits import Limits
 from commodore.tools._answers import StatusError, without_credentials
 
-_REDIRECTS = frozenset({301, 302, 303, 307, 308})
 _PASSING = frozenset({500, 502, 503, 504})
 _CHUNK = 1 << 16
 _REACH_HINT = "check the network and the proxy settings (HTTPS_PROXY, NO_PROXY)"
@@ -42,13 +39,6 @@ class _PassingFault(Exception):
         self.error = error
 
 
-class _RequestsSession(requests.Session):
-    """Leaves redirects to us: where they may lead is decided here."""
-
-    def get_redirect_target(self, resp: requests.Response) -> None:
-        return None
-
-
 @dataclass(frozen=True, slots=True)
 class _Limit:
     size: int
@@ -56,7 +46,7 @@ class _Limit:
 
 
 class Web:
-    """One HTTP session. The environment's proxies and certificate authorities count, an entry in `.netrc` does not.
+    """One HTTP session.
 
     Args:
         timeout: seconds for connecting, and between two pieces of an answer.
@@ -68,10 +58,7 @@ class Web:
         self._timeout = timeout
         self._limits = limits
         self._announce = announce
-        self._session = _RequestsSession()
-        self._session.headers.update({"User-Agent": f"commodore/{__version__}"})
-        self._session.auth = _leave_as_is
-        self._session.verify = os.environ.get("SSL_CERT_FILE") or os.environ.get("SSL_CERT_DIR") or True
+        self._session = open_session()
 
     def close(self) -> None:
         self._session.close()
@@ -149,7 +136,7 @@ class Web:
             sent = {**headers, **_basic(url)} if same else {"Accept-Encoding": headers.get("Accept-Encoding", "gzip")}
             with self._send(without_credentials(url), sent) as response:
                 location = response.headers.get("Location")
-                if response.status_code in _REDIRECTS and location:
+                if response.status_code in REDIRECTS and location:
                     url = _redirected(url, location)
                     continue
                 if response.status_code != requests.codes.ok:
@@ -208,11 +195,6 @@ def _basic(url: str) -> dict[str, str]:
     return {"Authorization": f"Basic {base64.b64encode(pair).decode()}"}
 
 
-def _leave_as_is(request: requests.PreparedRequest) -> requests.PreparedRequest:
-    """Having an authentication of its own keeps a session from looking into `.netrc`."""
-    return request
-
-
 def _redirected(url: str, location: str) -> str:
     """Where a redirect leads. Release servers keep files elsewhere, so other hosts are fine, but https stays https."""
     try:
@@ -238,46 +220,20 @@ def _too_large(url: str, size: int) -> PolicyError:
 
 def _explain(error: Exception, url: str, timeout: float) -> Exception:
     """What requests, urllib3 or the operating system raised, as an error of ours."""
-    causes = list(_causes(error))
-
-    def caused_by(*kinds: type[BaseException]) -> bool:
-        return any(isinstance(cause, kinds) for cause in causes)
+    causes = Causes(error)
 
     def unreachable(reason: str, hint: str = _REACH_HINT) -> EnvironmentFault:
         return EnvironmentFault("CMD-TOOL-008", f"cannot reach {url}: {reason}", hint=hint)
 
-    if caused_by(requests.exceptions.InvalidProxyURL, requests.exceptions.ProxyError, urllib3.exceptions.ProxyError):
-        return unreachable(f"the proxy does not let us through ({_innermost(causes)})")
-    if caused_by(ssl.SSLError, urllib3.exceptions.SSLError) or type(error) is OSError:  # requests: a missing CA bundle
+    if causes.are_in_proxy:
+        return unreachable(f"the proxy does not let us through ({causes.reason})")
+    if causes.are_in_trust:
         hint = "set REQUESTS_CA_BUNDLE or SSL_CERT_FILE to a file with the certificate authority of the server"
-        return unreachable(_innermost(causes), hint)
-    if caused_by(requests.exceptions.Timeout, urllib3.exceptions.ReadTimeoutError, TimeoutError):
+        return unreachable(causes.reason, hint)
+    if causes.are_in_time:
         return _PassingFault(
             unreachable(f"no answer within {timeout:g} s", f"raise --request-timeout, or {_REACH_HINT}")
         )
-    if caused_by(IncompleteRead, urllib3.exceptions.IncompleteRead, urllib3.exceptions.DecodeError):
+    if causes.include(IncompleteRead, urllib3.exceptions.IncompleteRead, urllib3.exceptions.DecodeError):
         return _PassingFault(EnvironmentFault("CMD-TOOL-014", f"{url} broke off before its end", hint=_REACH_HINT))
-    return _PassingFault(unreachable(_innermost(causes)))
-
-
-def _causes(error: BaseException) -> Iterator[BaseException]:
-    """The error and what it was made of, outermost first. requests and urllib3 use three ways of wrapping."""
-    seen: set[int] = set()
-    waiting: list[Any] = [error]
-    while waiting:
-        current = waiting.pop(0)
-        if isinstance(current, BaseException) and id(current) not in seen:
-            seen.add(id(current))
-            yield current
-            waiting += [getattr(current, "reason", None), *current.args, current.__cause__, current.__context__]
-
-
-def _innermost(causes: list[BaseException]) -> str:
-    """A short reason, in the operating system's words where it has some. Whole texts of libraries repeat URLs."""
-    for cause in reversed(causes):
-        if isinstance(cause, ssl.SSLCertVerificationError):
-            return cause.verify_message
-        if isinstance(cause, OSError) and cause.strerror:
-            return cause.strerror
-    last = causes[-1]
-    return str(last.args[0] if last.args else type(last).__name__)[:200]
+    return _PassingFault(unreachable(causes.reason))

@@ -12,9 +12,9 @@ from urllib.parse import urlsplit
 
 from commodore.errors import CommodoreError, EnvironmentFault, InputError, PolicyError
 from commodore.events import Announce
-from commodore.lieutenant._text import printable
 from commodore.lieutenant.api_url import is_loopback, without_credentials
 from commodore.limits import Limits
+from commodore.printable import printable
 
 if TYPE_CHECKING:
     from commodore.lieutenant._http import Answer

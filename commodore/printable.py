@@ -1,4 +1,4 @@
-"""Text from the API, made fit to be shown."""
+"""Text from outside, made fit to be shown."""
 
 from __future__ import annotations
 
