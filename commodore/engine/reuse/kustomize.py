@@ -8,6 +8,7 @@ result is not kept.
 from __future__ import annotations
 
 import contextlib
+import hashlib
 import os
 import re
 import shlex
@@ -68,6 +69,7 @@ class Kustomize:
         self._sources = sources
         self._limits = limits
         self._fetches: list[Fetch] = []
+        self._listings: dict[Fetch, dict[str, str]] = {}
 
     def environment(self, environment: Mapping[str, str]) -> dict[str, str]:
         """The wrapper's environment, with our git in front of the one on its path."""
@@ -194,21 +196,27 @@ class Kustomize:
             return "tree"
         if path.startswith((os.pardir, os.sep)):
             return "outside"
-        words = self._git(fetch, "ls-tree", fetch.commit, "--", path).split(None, 2)
-        return "link" if words[:1] == [b"120000"] else words[1].decode() if len(words) > 1 else "missing"
+        return self._listing(fetch).get(path, "missing")
+
+    def _listing(self, fetch: Fetch) -> dict[str, str]:
+        """All paths of a commit, each with what it is: one process, however many are asked for."""
+        if fetch not in self._listings:
+            listed = self._git(fetch, "ls-tree", "-r", "-t", "-z", "--full-tree", fetch.commit)
+            entries = (entry.partition(b"\t") for entry in listed.split(b"\0") if entry)
+            self._listings[fetch] = {
+                os.fsdecode(path): "link" if about.startswith(b"120000") else about.split(None, 2)[1].decode()
+                for about, _, path in entries
+            }
+        return self._listings[fetch]
 
     def _git(self, fetch: Fetch, *arguments: str) -> bytes:
         return git.run(list(arguments), cwd=self._store(fetch), timeout=self._limits.git_timeout).stdout
 
     def _store(self, fetch: Fetch) -> Path:
+        """Where `fetch-once` has put a commit: it lets git name the URL as it names the content of a file."""
         assert self._cache is not None
-        asked = git.run(
-            ["hash-object", "--stdin"],
-            cwd=self._folder,
-            input=fetch.url.encode(),
-            timeout=self._limits.git_timeout,
-        )
-        name = asked.text
+        url = fetch.url.encode()
+        name = hashlib.sha1(b"blob %d\0%s" % (len(url), url), usedforsecurity=False).hexdigest()
         return self._cache / f"{name}-{fetch.commit}.git"
 
 
