@@ -43,8 +43,20 @@ class ReadyInstances:
         """An instance can be compiled."""
         heapq.heappush(self._queues[self._waits(unit)], (self._rank(unit), unit))
 
-    def pop(self, *, waits: bool) -> Unit | None:
-        """The first instance of a queue whose directory is free; None if there is none."""
+    def pop(self) -> Unit | None:
+        """The first instance of both queues whose directory is free; None if there is none."""
+        ranked = sorted((queue[0], waits) for waits, queue in self._queues.items() if queue)
+        return next((unit for _, waits in ranked if (unit := self._pop(waits)) is not None), None)
+
+    def pop_computing(self) -> Unit | None:
+        """The same of those that compute."""
+        return self._pop(False)
+
+    def pop_waiting(self) -> Unit | None:
+        """The same of those that mostly wait."""
+        return self._pop(True)
+
+    def _pop(self, waits: bool) -> Unit | None:
         queue = self._queues[waits]
         passed = []
         found = None

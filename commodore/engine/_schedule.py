@@ -75,6 +75,7 @@ class Schedule:
         self._fetches: deque[FetchTask] = deque()
         self._missing: dict[Unit, set[Path]] = {}
         self._outside: set[Unit] = set()
+        self._inside: set[Unit] = set()
         self._ready = ReadyInstances(rank, self._waits, self._directory, _shared_and_written(work))
         self._errors: dict[Unit, list[CommodoreError]] = defaultdict(list)
         self._seconds: dict[Unit, float] = {}
@@ -112,7 +113,7 @@ class Schedule:
             self._fetching += 1
             return self._fetches.popleft()
         if self._size > 1 and len(self._outside) < self._limits.waiting_workers:
-            unit = self._ready.pop(waits=True)
+            unit = self._ready.pop_waiting()
             if unit is not None:
                 self._outside.add(unit)
                 return self._compile(unit)
@@ -121,11 +122,21 @@ class Schedule:
         if self._inspections:
             self._computing += 1
             return self._inspections.popleft()
-        unit = self._ready.pop(waits=False) or self._ready.pop(waits=True)
+        unit = self._next_to_compute()
         if unit is None:
             return None
         self._computing += 1
         return self._compile(unit)
+
+    def _next_to_compute(self) -> Unit | None:
+        """Instances that mostly wait begin early, but leave a place for others as long as there are any."""
+        if len(self._inside) + 1 < self._size:
+            unit = self._ready.pop()
+        else:
+            unit = self._ready.pop_computing() or self._ready.pop_waiting()
+        if unit is not None and self._waits(unit):
+            self._inside.add(unit)
+        return unit
 
     def _compile(self, unit: Unit) -> CompileTask:
         return CompileTask(self._runs[unit[0]], unit[1], of_record=unit in self._of_record)
@@ -149,6 +160,7 @@ class Schedule:
             self._outside.remove(unit)
         else:
             self._computing -= 1
+            self._inside.discard(unit)
         if isinstance(task, CompileTask):
             self._ready.end(unit)
             if _has_died(outcome) and self._try_again(task):
@@ -238,9 +250,7 @@ class Schedule:
         return _fetching.in_waves(list(self._runs.values()), sound)
 
     def _waits(self, unit: Unit) -> bool:
-        """Whether an instance mostly waits, for a command that may fetch what it builds."""
-        entries = _entries(self._nodes[unit[0]][unit[1]])
-        return any(entry.get("input_type") in ("external", "kustomize") for entry in entries)
+        return _runs_commands(self._nodes[unit[0]][unit[1]])
 
     def _directory(self, unit: Unit) -> Path:
         return self._runs[unit[0]].jobs[unit[1]].directory
@@ -311,7 +321,8 @@ def _ended(task: Task, outcome: Outcome, worker: int) -> TaskEnded:
 
 
 def slowest_first(work: Sequence[tuple[Run, Nodes]], durations: Mapping[Path, Mapping[str, float]]) -> Ranking:
-    """Ranks instances by the time they took the last time; new ones come first, by how much there is to compile.
+    """Ranks instances by the time they took the last time. New ones come first, by how much there is to compile, and
+    before them those that run commands, which may take a while to fetch what they build.
 
     Args:
         durations: seconds by instance for each working directory.
@@ -320,8 +331,17 @@ def slowest_first(work: Sequence[tuple[Run, Nodes]], durations: Mapping[Path, Ma
     for run, nodes in work:
         known = durations[run.request.root]
         for name in run.pending:
-            ranks[run.key, name] = (1, -known[name]) if name in known else (0, -len(list(_input_paths(nodes[name]))))
+            if name in known:
+                ranks[run.key, name] = (2, -known[name])
+            else:
+                size = len(list(_input_paths(nodes[name])))
+                ranks[run.key, name] = (0 if _runs_commands(nodes[name]) else 1, -size)
     return lambda unit: ranks[unit]
+
+
+def _runs_commands(node: Mapping[str, Any]) -> bool:
+    """Whether an instance mostly waits, for a command that may fetch what it builds."""
+    return any(entry.get("input_type") in ("external", "kustomize") for entry in _entries(node))
 
 
 def _names_dependencies(node: Mapping[str, Any]) -> bool:

@@ -137,6 +137,34 @@ def test_credentials_of_sources_are_not_told(world: World, echo: Echo) -> None:
     assert "secret" not in str(heard)
 
 
+def test_new_instances_that_run_commands_come_first(world: World) -> None:
+    """What they fetch takes its time: all others here wait for the second of them."""
+    wait = f"i=0; while [ ! -e {world.root}/go ]; do i=$((i + 1)); [ $i -lt 600 ] || exit 1; sleep 0.05; done"
+    world.tool("helm", f"{wait}; while [ $# -gt 1 ]; do shift; done")
+    world.write("charts/one/Chart.yaml", "name: one\n")
+    for name, command in (("y", wait), ("z", f"touch {world.root}/go")):
+        world.write(f"dependencies/{name}/run", f"#!/bin/sh\n{command}\n", executable=True)
+        world.add(name, {"input_type": "external", "input_paths": [f"{name}/run"], "output_path": "."})
+    chart = {"input_type": "helm", "input_paths": ["charts/one"], "output_path": ".", "helm_params": {"name": "x"}}
+    for name in ("a", "b"):
+        world.add(name, chart)
+    assert [compiled.name for compiled in world.compile(processes=2)] == ["y", "z", "a", "b"]
+
+
+def test_instances_that_run_commands_do_not_take_all_places(world: World) -> None:
+    """Three commands wait for what only a fourth instance does; two workers compile, and one command runs beside."""
+    world.tool("helm", f"touch {world.root}/go; while [ $# -gt 1 ]; do shift; done")
+    world.write("charts/one/Chart.yaml", "name: one\n")
+    command = f"i=0; while [ ! -e {world.root}/go ]; do i=$((i + 1)); [ $i -lt 600 ] || exit 1; sleep 0.05; done"
+    for name in ("a", "b", "c"):
+        world.write(f"dependencies/{name}/wait", f"#!/bin/sh\n{command}\n", executable=True)
+        world.add(name, {"input_type": "external", "input_paths": [f"{name}/wait"], "output_path": "."})
+    world.add(
+        "d", {"input_type": "helm", "input_paths": ["charts/one"], "output_path": ".", "helm_params": {"name": "x"}}
+    )
+    assert [compiled.name for compiled in world.compile(processes=2)] == ["a", "b", "c", "d"]
+
+
 def test_instances_that_wait_for_commands_leave_room_for_others(world: World) -> None:
     """Two commands wait for what only a third instance does; with two workers that would wait for ever."""
     world.tool("helm", f"touch {world.root}/go; while [ $# -gt 1 ]; do shift; done")
