@@ -11,7 +11,7 @@ import pytest
 
 from commodore.engine import Engine
 from commodore.events import Event, ignore
-from tests.engine.echo import Echo, serve
+from tests.engine.echo import Echo
 from tests.engine.world import Kept, World
 
 
@@ -47,7 +47,7 @@ def world(tmp_path: Path, engine: Engine, listener: _Listener) -> World:
 
 @pytest.fixture
 def echo() -> Iterator[Echo]:
-    with serve() as echo:
+    with Echo() as echo:
         yield echo
 
 

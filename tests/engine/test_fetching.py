@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import http.server
 import io
 import subprocess
 import tarfile
-import threading
 import zipfile
 from collections.abc import Iterator
 from pathlib import Path
@@ -21,44 +19,34 @@ from commodore.errors import EnvironmentFault, InputError, PolicyError
 from commodore.events import ignore
 from commodore.limits import DEFAULT_LIMITS
 from tests.engine.world import World, jsonnet
+from tests.world.loopback import LoopbackHandler, LoopbackServer
 
 
-class Site:
+class Site(LoopbackServer):
     """Files on a loopback web server, and which of them were asked for."""
 
     def __init__(self) -> None:
+        super().__init__(_SiteHandler)
         self.files: dict[str, tuple[str, bytes]] = {}
         self.asked: list[str] = []
-        self.url = ""
+
+
+class _SiteHandler(LoopbackHandler):
+    world: Site
+
+    def answer(self) -> None:
+        self.world.asked.append(self.path)
+        if self.path not in self.world.files:
+            self.send_error(404)
+            return
+        kind, content = self.world.files[self.path]
+        self.send(200, {"Content-Type": kind}, content)
 
 
 @pytest.fixture
 def site() -> Iterator[Site]:
-    site = Site()
-
-    class Handler(http.server.BaseHTTPRequestHandler):
-        def do_GET(self) -> None:
-            site.asked.append(self.path)
-            if self.path not in site.files:
-                self.send_error(404)
-                return
-            kind, content = site.files[self.path]
-            self.send_response(200)
-            self.send_header("Content-Type", kind)
-            self.send_header("Content-Length", str(len(content)))
-            self.end_headers()
-            self.wfile.write(content)
-
-        def log_message(self, *_: object) -> None:
-            pass
-
-    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:
-        site.url = f"http://127.0.0.1:{server.server_port}"
-        thread = threading.Thread(target=server.serve_forever, daemon=True)
-        thread.start()
+    with Site() as site:
         yield site
-        server.shutdown()
-        thread.join()
 
 
 def fetch(world: World, *dependencies: dict[str, Any], name: str = "a") -> None:

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from tests.engine.echo import Echo, serve
+from tests.engine.echo import Echo
 from tests.engine.world import Kept, World, jsonnet
 from tests.world.repos import GitWorld
 
@@ -21,7 +21,7 @@ local kap = import 'lib/kapitan.libjsonnet';
 
 @pytest.fixture
 def server() -> Iterator[Echo]:
-    with serve() as echo:
+    with Echo() as echo:
         yield echo
 
 

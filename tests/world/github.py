@@ -15,18 +15,15 @@ import base64
 import json
 import os
 import re
-import socketserver
 import subprocess
-import sys
 import threading
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
-from types import TracebackType
 from typing import Any
 from urllib.parse import parse_qs, unquote, urlsplit
 
+from tests.world.loopback import LoopbackHandler, LoopbackServer, Scripts
 from tests.world.repos import Content, GitWorld, Remote, git
 
 PREFIX = "/api/v3"
@@ -67,17 +64,6 @@ def failing(status: int, message: str = "it failed", **headers: str) -> Reply:
 
 
 @dataclass(slots=True)
-class _Script:
-    reply: Reply
-    left: float
-    method: str | None
-    path: str | None
-
-    def fits(self, request: Request) -> bool:
-        return self.left > 0 and self.method in (None, request.method) and self.path in (None, request.path)
-
-
-@dataclass(slots=True)
 class Hosted:
     """A repository on the server. `pulls` are as the API gives them, `comments` belong to the pull of that number."""
 
@@ -89,25 +75,18 @@ class Hosted:
     comments: dict[int, list[str]] = field(default_factory=dict)
 
 
-class GitHubServer:
+class GitHubServer(LoopbackServer):
     """Serves from `with` to the end of the block, in threads of its own. `root` holds the bare repositories."""
 
     def __init__(self, root: Path) -> None:
-        self.world = GitWorld(root)
+        super().__init__(_Handler)
+        self.remotes = GitWorld(root)
         self.token = TOKEN
         self.hosted: dict[str, Hosted] = {}
         self.moved: dict[str, str] = {}
         self.requests: list[Request] = []
-        self.faults: list[BaseException] = []
-        self.stopping = threading.Event()
-        self._scripts: list[_Script] = []
+        self._scripts: Scripts[Reply] = Scripts()
         self._lock = threading.Lock()
-        self._http = _Http(self)
-        self._thread = threading.Thread(target=self._http.serve_forever, kwargs={"poll_interval": 0.02})
-
-    @property
-    def site(self) -> str:
-        return f"http://127.0.0.1:{self._http.server_address[1]}"
 
     @property
     def url(self) -> str:
@@ -116,16 +95,14 @@ class GitHubServer:
 
     def repository(self, name: str, files: Mapping[str, Content] | None = None, *, branch: str = "master") -> Hosted:
         """A new repository `owner/name`; without files it is empty."""
-        remote = self.world.remote(name, files, branch=branch)
+        remote = self.remotes.remote(name, files, branch=branch)
         git(remote.path, "config", "http.receivepack", "true")
         hosted = self.hosted[name] = Hosted(remote)
         return hosted
 
     def script(self, *replies: Reply, times: float = 1, method: str | None = None, path: str | None = None) -> None:
         """Answer coming API requests (of this method, this path without the prefix) by these, each `times` times."""
-        full = None if path is None else PREFIX + path
-        with self._lock:
-            self._scripts += [_Script(reply, times, method, full) for reply in replies]
+        self._scripts.add(replies, times, method, None if path is None else PREFIX + path)
 
     def open_pull(
         self, name: str, branch: str, *, head: str | None = None, body: str = "", **more: Any
@@ -158,30 +135,15 @@ class GitHubServer:
         asked = [(request.method, request.path.removeprefix(PREFIX)) for request in self.requests]
         return [f"{method} {path}" for method, path in asked if method != "GET"]
 
-    def __enter__(self) -> GitHubServer:
-        self._thread.start()
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, value: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self.stopping.set()
-        self._http.shutdown()
-        self._thread.join()
-        self._http.server_close()
-        if kind is None and self.faults:
-            raise self.faults[0]
-
     def reply_to(self, request: Request, authorization: str) -> Reply:
         """What to answer, and remember the request."""
         with self._lock:
             self.requests.append(request)
-            script = next((each for each in self._scripts if each.fits(request)), None)
-            if script is not None:
-                script.left -= 1
-                if script.reply.after:
+            scripted = self._scripts.take(request.method, request.path)
+            if scripted is not None:
+                if scripted.after:
                     self._regular(request)
-                return script.reply
+                return scripted
             if authorization not in (f"token {self.token}", f"Bearer {self.token}"):
                 return failing(401, "Bad credentials")
             return self._regular(request)
@@ -251,54 +213,34 @@ def _is_from(pull: Mapping[str, Any], owner: str, branch: str) -> bool:
     return bool(pull["state"] == "open" and head["ref"] == branch and head["repo"]["full_name"].startswith(f"{owner}/"))
 
 
-class _Http(ThreadingHTTPServer):
-    daemon_threads = False
+class _Handler(LoopbackHandler):
+    world: GitHubServer
 
-    def __init__(self, github: GitHubServer) -> None:
-        self.github = github
-        super().__init__(("127.0.0.1", 0), _Handler)
-
-    def server_bind(self) -> None:
-        socketserver.TCPServer.server_bind(self)  # without the name look-up of HTTPServer
-        self.server_name, self.server_port = "127.0.0.1", int(self.server_address[1])
-
-    def handle_error(self, request: Any, client_address: Any) -> None:
-        fault = sys.exc_info()[1]
-        if fault is not None and not isinstance(fault, OSError):  # clients that go away are not this server's fault
-            self.github.faults.append(fault)
-
-
-class _Handler(BaseHTTPRequestHandler):
-    server: _Http  # HTTP/1.0: each request has a connection of its own, so that none is left open at the end
-
-    def _answer(self) -> None:
+    def answer(self) -> None:
         body = self.rfile.read(int(self.headers.get("Content-Length") or 0))
         parts = urlsplit(self.path)
         if not parts.path.startswith(PREFIX):
             self._git(parts.path, parts.query, body)
             return
         request = Request(self.command, parts.path, parse_qs(parts.query), json.loads(body) if body else None)
-        reply = self.server.github.reply_to(request, self.headers.get("Authorization", ""))
-        self.server.github.stopping.wait(reply.delay)
+        reply = self.world.reply_to(request, self.headers.get("Authorization", ""))
+        self.world.stopping.wait(reply.delay)
         if reply.drop:
             self.close_connection = True
             return
         kind = "application/json" if reply.text is None else "text/html"
         text = json.dumps(reply.value) if reply.text is None else reply.text
-        self._send(reply.status, {"Content-Type": kind, **reply.headers}, text.encode())
-
-    do_GET = do_POST = do_PATCH = _answer  # noqa: N815 - the names that http.server asks for
+        self.send(reply.status, {"Content-Type": kind, **reply.headers}, text.encode())
 
     def _git(self, path: str, query: str, body: bytes) -> None:
         """Let git's own server program answer."""
-        github = self.server.github
-        credentials = base64.b64encode(f"x-access-token:{github.token}".encode()).decode()
+        credentials = base64.b64encode(f"x-access-token:{self.world.token}".encode()).decode()
         if self.headers.get("Authorization") != f"Basic {credentials}":
-            self._send(401, {"WWW-Authenticate": 'Basic realm="git"'}, b"")
+            self.send(401, {"WWW-Authenticate": 'Basic realm="git"'}, b"")
             return
         environment = {
             **os.environ,
-            "GIT_PROJECT_ROOT": str(github.world.root),
+            "GIT_PROJECT_ROOT": str(self.world.remotes.root),
             "GIT_HTTP_EXPORT_ALL": "1",
             "GIT_PROTOCOL": self.headers.get("Git-Protocol", ""),
             "HTTP_CONTENT_ENCODING": self.headers.get("Content-Encoding", ""),
@@ -316,15 +258,4 @@ class _Handler(BaseHTTPRequestHandler):
         head, _, content = answer.partition(b"\r\n\r\n")
         headers = dict(line.split(": ", 1) for line in head.decode().splitlines() if ": " in line)
         status = int(headers.pop("Status", "200").split(" ")[0])
-        self._send(status, headers, content)
-
-    def _send(self, status: int, headers: Mapping[str, str], body: bytes) -> None:
-        self.send_response(status)
-        for name, value in headers.items():
-            self.send_header(name, value)
-        self.send_header("Content-Length", str(len(body)))
-        self.end_headers()
-        self.wfile.write(body)
-
-    def log_message(self, format: str, *arguments: object) -> None:
-        """Say nothing; `requests` has it."""
+        self.send(status, headers, content)

@@ -11,18 +11,14 @@ from __future__ import annotations
 import json
 import re
 import socket
-import socketserver
-import ssl
-import sys
 import threading
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from types import TracebackType
-from typing import Any, Self
+from typing import Any
 from urllib.parse import parse_qs, unquote, urlsplit
 
 from tests.world.certificates import Certificate
+from tests.world.loopback import LoopbackHandler, LoopbackServer, Scripts
 
 
 def cluster(cluster_id: str = "c-one", tenant_id: str = "t-one", **changes: Any) -> dict[str, Any]:
@@ -113,18 +109,7 @@ def dropped() -> Reply:
     return Reply(drop=True)
 
 
-@dataclass(slots=True)
-class _Script:
-    reply: Reply
-    left: float
-    method: str | None
-    path: str | None
-
-    def fits(self, request: Request) -> bool:
-        return self.left > 0 and self.method in (None, request.method) and self.path in (None, request.path)
-
-
-class LieutenantServer:
+class LieutenantServer(LoopbackServer):
     """A Lieutenant API with these clusters and tenants, in its own threads, from `with` to the end of the block.
 
     Args:
@@ -146,63 +131,34 @@ class LieutenantServer:
         certificate: Certificate | None = None,
         prefix: str = "",
     ) -> None:
+        super().__init__(_Handler, certificate)
         self.clusters = [dict(each) for each in clusters]
         self.tenants = [dict(each) for each in tenants]
         self.token = token
         self.oidc = oidc
-        self.certificate = certificate
         self.prefix = prefix
         self.requests: list[Request] = []
         self.reports: list[tuple[str, Any]] = []
-        self.connections = 0
-        self.faults: list[BaseException] = []
-        self.stopping = threading.Event()
-        self._scripts: list[_Script] = []
+        self._scripts: Scripts[Reply] = Scripts()
         self._lock = threading.Lock()
-        self._http = _Http(self)
-        self._thread = threading.Thread(target=self._http.serve_forever, kwargs={"poll_interval": 0.02})
-
-    @property
-    def port(self) -> int:
-        return int(self._http.server_address[1])
 
     @property
     def url(self) -> str:
         """The API's URL, without a slash at its end."""
-        scheme = "https" if self.certificate else "http"
-        return f"{scheme}://127.0.0.1:{self.port}{self.prefix}"
+        return self.site + self.prefix
 
     def script(self, *replies: Reply, times: float = 1, method: str | None = None, path: str | None = None) -> None:
         """Answer coming requests (of this method and path, or any) by these replies in order, each `times` times.
 
         `times=math.inf` never ends. When the script is used up the answers are regular again.
         """
-        with self._lock:
-            self._scripts += [_Script(reply, times, method, path) for reply in replies]
-
-    def __enter__(self) -> Self:
-        self._thread.start()
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, value: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self.stopping.set()
-        self._http.shutdown()
-        self._thread.join()
-        self._http.hang_up()
-        self._http.server_close()
-        if kind is None and self.faults:
-            raise self.faults[0]
+        self._scripts.add(replies, times, method, path)
 
     def reply_to(self, request: Request) -> Reply:
         """What to answer, and remember the request."""
         with self._lock:
             self.requests.append(request)
-            script = next((each for each in self._scripts if each.fits(request)), None)
-            if script:
-                script.left -= 1
-            scripted = script.reply if script else Reply()
+            scripted = self._scripts.take(request.method, request.path) or Reply()
             if scripted.drop or scripted.body is not None:
                 return scripted
             regular = self._regular(request)
@@ -247,59 +203,16 @@ class LieutenantServer:
         return failing(404, f'"{wanted}" not found')
 
 
-class _Http(ThreadingHTTPServer):
-    daemon_threads = False
-    allow_reuse_address = True
-
-    def __init__(self, api: LieutenantServer) -> None:
-        self.api = api
-        self._open: set[socket.socket] = set()
-        self._tls: ssl.SSLContext | None = None
-        if api.certificate:
-            self._tls = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
-            self._tls.load_cert_chain(api.certificate.chain, api.certificate.key)
-        super().__init__(("127.0.0.1", 0), _Handler)
-
-    def server_bind(self) -> None:
-        socketserver.TCPServer.server_bind(self)  # without the name look-up of HTTPServer
-        self.server_name, self.server_port = "127.0.0.1", int(self.server_address[1])
-
-    def get_request(self) -> tuple[socket.socket, Any]:
-        connection, peer = super().get_request()
-        self.api.connections += 1
-        if self._tls:  # the handshake happens at the first read, in the connection's own thread
-            connection = self._tls.wrap_socket(connection, server_side=True, do_handshake_on_connect=False)
-        self._open.add(connection)
-        return connection, peer
-
-    def shutdown_request(self, request: Any) -> None:
-        self._open.discard(request)
-        super().shutdown_request(request)
-
-    def hang_up(self) -> None:
-        """End the connections that clients keep open, so that their threads end."""
-        for connection in list(self._open):
-            try:
-                connection.shutdown(socket.SHUT_RDWR)
-            except OSError:
-                continue
-
-    def handle_error(self, request: Any, client_address: Any) -> None:
-        fault = sys.exc_info()[1]
-        if fault is not None and not isinstance(fault, OSError):  # clients that go away are not this server's fault
-            self.api.faults.append(fault)
-
-
-class _Handler(BaseHTTPRequestHandler):
+class _Handler(LoopbackHandler):
     protocol_version = "HTTP/1.1"
-    server: _Http
+    world: LieutenantServer
 
-    def _answer(self) -> None:
+    def answer(self) -> None:
         length = int(self.headers.get("Content-Length") or 0)
         headers = {name.lower(): value for name, value in self.headers.items()}
         request = Request(self.command, self.path, headers, self.rfile.read(length))
-        reply = self.server.api.reply_to(request)
-        self.server.api.stopping.wait(reply.delay)
+        reply = self.world.reply_to(request)
+        self.world.stopping.wait(reply.delay)
         if reply.drop:
             self._end()
             return
@@ -312,7 +225,7 @@ class _Handler(BaseHTTPRequestHandler):
         self.end_headers()
         if reply.trickle:
             for byte in body:
-                if self.server.api.stopping.wait(reply.trickle):
+                if self.world.stopping.wait(reply.trickle):
                     break
                 self.wfile.write(bytes([byte]))
         else:
@@ -320,11 +233,6 @@ class _Handler(BaseHTTPRequestHandler):
         if reply.cut is not None:
             self._end()
 
-    do_GET = do_POST = do_CONNECT = _answer  # noqa: N815 - the names that http.server asks for
-
     def _end(self) -> None:
         self.close_connection = True
         self.connection.shutdown(socket.SHUT_RDWR)
-
-    def log_message(self, format: str, *args: Any) -> None:
-        """Say nothing; `requests` has it."""

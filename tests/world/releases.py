@@ -16,21 +16,16 @@ import hashlib
 import io
 import json
 import platform
-import socket
-import socketserver
-import ssl
-import sys
 import tarfile
 import threading
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
-from types import TracebackType
 from typing import Any
 from urllib.parse import urlsplit
 
-from tests.world.certificates import Certificate, make_certificate
+from tests.world.certificates import make_certificate
+from tests.world.loopback import LoopbackHandler, LoopbackServer, Scripts
 
 ARCHITECTURE = {"x86_64": "amd64", "aarch64": "arm64"}.get(platform.machine().lower(), platform.machine().lower())
 PLATFORM = f"{platform.system().lower()}-{ARCHITECTURE}"
@@ -109,34 +104,18 @@ def tool_archive(tool: str, version: str, *, body: str = "") -> bytes:
     return pack(Member(f"{PLATFORM}/LICENSE", "free\n"), Member(name, tool_script(version, body=body)))
 
 
-@dataclass(slots=True)
-class _Script:
-    reply: Reply
-    left: float
-    path: str | None
-
-
-class ReleaseServer:
+class ReleaseServer(LoopbackServer):
     """Serves from `with` to the end of the block, in threads of its own."""
 
     def __init__(self, folder: Path, *, tls: bool = True) -> None:
         folder.mkdir(parents=True, exist_ok=True)
-        self.certificate: Certificate | None = make_certificate(folder) if tls else None
+        super().__init__(_Handler, make_certificate(folder) if tls else None)
         self.files: dict[str, bytes] = {}
         self.releases: dict[str, list[dict[str, Any]]] = {name: [] for name in REPOSITORIES.values()}
         self.requests: list[Request] = []
-        self.faults: list[BaseException] = []
-        self.stopping = threading.Event()
         self.holding = threading.Event()
         self.going_on = threading.Event()
-        self._scripts: list[_Script] = []
-        self._lock = threading.Lock()
-        self._http = _Http(self)
-        self._thread = threading.Thread(target=self._http.serve_forever, kwargs={"poll_interval": 0.02})
-
-    @property
-    def site(self) -> str:
-        return f"{'https' if self.certificate else 'http'}://127.0.0.1:{self._http.server_address[1]}"
+        self._scripts: Scripts[Reply] = Scripts()
 
     @property
     def mirror(self) -> str:
@@ -180,8 +159,7 @@ class ReleaseServer:
 
     def script(self, *replies: Reply, times: float = 1, path: str | None = None) -> None:
         """Answer coming requests (for this path) by these, each `times` times."""
-        with self._lock:
-            self._scripts += [_Script(reply, times, path) for reply in replies]
+        self._scripts.add(replies, times, None, path)
 
     def let_go(self) -> None:
         """Go on with the requests that are held."""
@@ -191,30 +169,13 @@ class ReleaseServer:
         """How many requests there were for a path."""
         return sum(request.path == path for request in self.requests)
 
-    def __enter__(self) -> ReleaseServer:
-        self._thread.start()
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, value: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self.stopping.set()
-        self._http.shutdown()
-        self._thread.join()
-        self._http.server_close()
-        if kind is None and self.faults:
-            raise self.faults[0]
-
     def reply_to(self, request: Request) -> Reply:
         """What to answer, and remember the request."""
-        with self._lock:
-            self.requests.append(request)
-            script = next((each for each in self._scripts if each.left > 0 and each.path in (None, request.path)), None)
-            regular = self._regular(request.path)
-            if script is None:
-                return regular
-            script.left -= 1
-            reply = script.reply
+        self.requests.append(request)
+        regular = self._regular(request.path)
+        reply = self._scripts.take("GET", request.path)
+        if reply is None:
+            return regular
         status = regular.status if reply.status is None else reply.status
         body = regular.body if reply.body is None else reply.body
         return Reply(status, body, reply.headers, reply.delay, reply.cut, reply.hold, reply.sized)
@@ -228,38 +189,11 @@ class ReleaseServer:
         return Reply(404, b'{"message": "Not Found"}')
 
 
-class _Http(ThreadingHTTPServer):
-    daemon_threads = False
+class _Handler(LoopbackHandler):
+    world: ReleaseServer
 
-    def __init__(self, world: ReleaseServer) -> None:
-        self.world = world
-        self._tls: ssl.SSLContext | None = None
-        if world.certificate:
-            self._tls = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
-            self._tls.load_cert_chain(world.certificate.chain, world.certificate.key)
-        super().__init__(("127.0.0.1", 0), _Handler)
-
-    def server_bind(self) -> None:
-        socketserver.TCPServer.server_bind(self)  # without the name look-up of HTTPServer
-        self.server_name, self.server_port = "127.0.0.1", int(self.server_address[1])
-
-    def get_request(self) -> tuple[socket.socket, Any]:
-        connection, peer = super().get_request()
-        if self._tls:  # the handshake happens at the first read, in the connection's own thread
-            connection = self._tls.wrap_socket(connection, server_side=True, do_handshake_on_connect=False)
-        return connection, peer
-
-    def handle_error(self, request: Any, client_address: Any) -> None:
-        fault = sys.exc_info()[1]
-        if fault is not None and not isinstance(fault, OSError):  # clients that go away are not this server's fault
-            self.world.faults.append(fault)
-
-
-class _Handler(BaseHTTPRequestHandler):
-    server: _Http  # HTTP/1.0: each request has a connection of its own, so that none is left open at the end
-
-    def do_GET(self) -> None:
-        world = self.server.world
+    def answer(self) -> None:
+        world = self.world
         headers = {name.lower(): value for name, value in self.headers.items()}
         reply = world.reply_to(Request(urlsplit(self.path).path, headers))
         world.stopping.wait(reply.delay)
@@ -279,13 +213,10 @@ class _Handler(BaseHTTPRequestHandler):
     def _wait_for_the_end(self) -> None:
         """Until the client has closed the connection, or the server may go on."""
         self.connection.settimeout(0.05)
-        world = self.server.world
+        world = self.world
         while not (world.stopping.is_set() or world.going_on.is_set()):
             try:
                 if not self.connection.recv(1):
                     return
             except TimeoutError:
                 continue
-
-    def log_message(self, format: str, *arguments: object) -> None:
-        """Say nothing; `requests` has it."""

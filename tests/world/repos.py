@@ -11,14 +11,14 @@ import json
 import os
 import shutil
 import subprocess
-import threading
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
 import pytest
+
+from tests.world.loopback import LoopbackHandler, LoopbackServer
 
 
 @dataclass(frozen=True, slots=True)
@@ -177,27 +177,12 @@ def _change(path: str, content: Content) -> bytes:
 def failing_server(status: int) -> Iterator[str]:
     """A web server on loopback that answers every request with `status`; gives its URL."""
 
-    class Handler(BaseHTTPRequestHandler):
-        def do_GET(self) -> None:
-            self.send_response(status)
-            if status == 401:
-                self.send_header("WWW-Authenticate", "Basic")
-            self.send_header("Content-Length", "0")
-            self.end_headers()
+    class Handler(LoopbackHandler):
+        def answer(self) -> None:
+            self.send(status, {"WWW-Authenticate": "Basic"} if status == 401 else None)
 
-        do_POST = do_GET  # noqa: N815 - named by http.server
-
-        def log_message(self, format: str, *arguments: object) -> None:
-            pass
-
-    with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:
-        thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01})
-        thread.start()
-        try:
-            yield f"http://127.0.0.1:{server.server_port}"
-        finally:
-            server.shutdown()
-            thread.join()
+    with LoopbackServer(Handler) as server:
+        yield server.site
 
 
 class GitCalls:
