@@ -16,6 +16,7 @@ import click
 
 from commodore import __version__
 from commodore.cli._completion import VARIABLE, is_completing
+from commodore.cli._interruption import keep_interruptions, stop_keeping_interruptions
 from commodore.cli._lazy import LazyCommand, LazyGroup, PipeClosed
 from commodore.cli._options import gather, options
 from commodore.cli.console import Console
@@ -57,13 +58,19 @@ def commodore(ctx: click.Context, /, **_values: Any) -> None:
 def main() -> None:
     """Run the program and end the process with the exit code of architecture 5."""
     signal.signal(signal.SIGTERM, _terminated)
-    _leave(run(sys.argv[1:], dotenv=True))
+    keep_interruptions()
+    try:
+        code = run(sys.argv[1:], dotenv=True)
+    except KeyboardInterrupt:  # once more, while that was dealt with
+        code = 130
+    _leave(code)
 
 
 def _leave(code: int) -> NoReturn:
     """End the process. Nothing is left to do, so nothing is taken apart piece by piece: that takes as long as a git
     command or two.
     """
+    stop_keeping_interruptions()
     try:
         atexit._run_exitfuncs()
         sys.stdout.flush()

@@ -39,6 +39,9 @@ def log_in_with_device(
         InputError: the login was denied.
         EnvironmentFault: the code has expired, the provider refuses, cannot be reached or talks nonsense.
     """
+    # Before the page is shown: who reads it may press Ctrl-C, which an import can delay.
+    from oauthlib.oauth2 import DeviceClient
+
     started = _start(provider, client_id, wire)
     keys = ("device_code", "user_code", "verification_uri")
     device_code, user_code, page = (_text(started, key) for key in keys)
@@ -46,8 +49,6 @@ def log_in_with_device(
     pause = _seconds(started.get("interval"), limits.device_interval)
     expiry = time.monotonic() + _seconds(started.get("expires_in"), wire.seconds_left)
     announce(PageToVisit(page, shortened(user_code)))
-
-    from oauthlib.oauth2 import DeviceClient
 
     body = DeviceClient(client_id).prepare_request_body(device_code, include_client_id=True)
     failures = 0

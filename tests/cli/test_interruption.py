@@ -1,0 +1,128 @@
+"""Ctrl-C that arrives where Python drops what a signal's handler raises."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+
+import pytest
+
+from tests.world.cluster import ROOT
+
+PROGRAM = """\
+import atexit, os, signal, sys, time, weakref
+
+import click
+
+from commodore.cli import main as program
+from commodore.cli._lazy import LazyCommand
+
+NUMBER = int(sys.argv.pop(1))
+
+
+class Closing:
+    def __del__(self):
+        os.kill(os.getpid(), NUMBER)
+        for _ in range(100):  # the handler runs at one of these steps
+            pass
+
+
+class Watched:
+    pass
+
+
+class Failing:
+    def __del__(self):
+        raise ValueError("a mistake in a destructor")
+
+
+def gone(_reference):
+    Closing.__del__(None)
+
+
+@click.command
+def destructor():
+    Closing()
+    time.sleep(120)
+
+
+@click.command
+def callback():
+    watched = Watched()
+    reference = weakref.ref(watched, gone)
+    del watched
+    time.sleep(120)
+
+
+@click.command
+def again():
+    for _ in range(3):
+        Closing()
+    while True:
+        Waiting()
+        time.sleep(0.005)
+
+
+class Waiting:
+    def __del__(self):
+        time.sleep(0.005)
+
+
+@click.command
+def late():
+    def leave():
+        Closing()
+        time.sleep(0.5)
+        print("left")
+
+    atexit.register(leave)
+
+
+@click.command
+def other():
+    Failing()
+
+
+for each in (destructor, callback, again, late, other):
+    program.commodore.lazy[each.name] = LazyCommand(f"__main__:{each.name}", "")
+"""
+
+
+def program(command: str, number: signal.Signals, *, before: str = "") -> subprocess.CompletedProcess[str]:
+    """The program with commands that are interrupted in unlucky places, as a process of its own."""
+    return subprocess.run(
+        [sys.executable, "-c", f"{PROGRAM}\n{before}\nprogram.main()", str(int(number)), command],
+        env={**os.environ, "PYTHONPATH": str(ROOT)},
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+@pytest.mark.parametrize("command", ["destructor", "callback", "again"])
+def test_an_interruption_is_not_lost(command: str, number: signal.Signals) -> None:
+    """Without help these commands would sleep for two minutes, or work for ever."""
+    done = program(command, number)
+    assert (done.returncode, done.stdout, done.stderr) == (130, "", "Aborted!\n")
+
+
+def test_sigterm_is_not_lost_in_the_background() -> None:
+    """A shell without job control starts `command &` with SIGINT ignored."""
+    done = program("destructor", signal.SIGTERM, before="signal.signal(signal.SIGINT, signal.SIG_IGN)")
+    assert (done.returncode, done.stderr) == (130, "Aborted!\n")
+
+
+def test_an_interruption_at_the_very_end_changes_nothing() -> None:
+    """What was asked for is done; only the process is still there."""
+    done = program("late", signal.SIGINT)
+    assert (done.returncode, done.stdout, done.stderr) == (0, "left\n", "")
+
+
+def test_other_mistakes_are_still_reported() -> None:
+    done = program("other", signal.SIGINT)
+    assert done.returncode == 0
+    assert "ValueError: a mistake in a destructor" in done.stderr
