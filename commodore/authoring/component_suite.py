@@ -16,7 +16,15 @@ from commodore.authoring.cases import Case, find_suite
 from commodore.authoring.component import ComponentSource, render_component
 from commodore.authoring.made_up import Facts
 from commodore.authoring.sandbox import Sandbox
-from commodore.authoring.testing import CheckOptions, Rendered, RenderedInstance, SuiteResult, judge_all, once
+from commodore.authoring.testing import (
+    CheckOptions,
+    Rendered,
+    RenderedInstance,
+    SuiteResult,
+    compile_cases,
+    judge_all,
+    once,
+)
 from commodore.engine import Batch, BatchOutcome, InstanceJob
 from commodore.errors import CommodoreError, Findings, Location
 from commodore.events import Announce, stage
@@ -25,7 +33,6 @@ from commodore.limits import DEFAULT_LIMITS, Limits
 from commodore.names import check_instance_name, parameter_key
 from commodore.stages.bundling import StandaloneBundler
 from commodore.stages.compiling import CompileOptions, open_engine, standalone_request
-from commodore.stages.tools import check_tools
 from commodore.workspace import Workspace
 
 
@@ -76,12 +83,8 @@ def run_component_suite(suite: ComponentSuite, announce: Announce, *, limits: Li
     ):
         with stage(announce, "preparing test cases", total=len(found.cases)):
             prepared = _prepare_all(suite, found.cases, Path(folder).resolve(), announce, limits)
-        ready = [one for one in prepared if isinstance(one, _Prepared)]
-        check_tools([one.batch for one in ready], announce, limits)
-        with stage(announce, "compiling", total=len(ready)):
-            outcomes = iter(engine.compile_batches([one.batch for one in ready]))
-        rendered = [_conclude(one, next(outcomes)) if isinstance(one, _Prepared) else one for one in prepared]
-        results = judge_all(found, tuple(rendered), suite.checks, announce)
+        rendered = compile_cases(prepared, _conclude, engine, announce, limits)
+        results = judge_all(found, rendered, suite.checks, announce)
     return SuiteResult(suite.source.name, results, found.golden_tests, time.perf_counter() - start)
 
 

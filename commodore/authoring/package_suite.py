@@ -14,11 +14,19 @@ from pathlib import Path
 from commodore.authoring.cases import Case, find_suite
 from commodore.authoring.made_up import Facts
 from commodore.authoring.package import PackageSource, render_package
-from commodore.authoring.testing import CheckOptions, Rendered, RenderedInstance, SuiteResult, judge_all, once
+from commodore.authoring.testing import (
+    CheckOptions,
+    Rendered,
+    RenderedInstance,
+    SuiteResult,
+    compile_cases,
+    judge_all,
+    once,
+)
 from commodore.dependencies.bundle import LibrarySources
 from commodore.engine import Batch, BatchOutcome
 from commodore.errors import CommodoreError
-from commodore.events import Announce, stage
+from commodore.events import Announce
 from commodore.git import RepositoryStore
 from commodore.inventory import Inventory
 from commodore.limits import DEFAULT_LIMITS, Limits
@@ -27,7 +35,6 @@ from commodore.stages.bundling import bundle_libraries, library_sources
 from commodore.stages.checkouts import Components, Fetcher
 from commodore.stages.compiling import CompileOptions, catalog_batch, open_engine
 from commodore.stages.publishing import write_references
-from commodore.stages.tools import check_tools
 from commodore.workspace import Workspace
 
 
@@ -71,12 +78,8 @@ def run_package_suite(suite: PackageSuite, announce: Announce, *, limits: Limits
         tempfile.TemporaryDirectory(prefix="package-test-", ignore_cleanup_errors=True) as folder,
     ):
         prepared = _prepare_all(suite, directory, found.cases, Path(folder).resolve(), announce, limits)
-        ready = [one for one in prepared if isinstance(one, _Prepared)]
-        check_tools([one.batch for one in ready], announce, limits)
-        with stage(announce, "compiling", total=sum(len(one.batch.jobs) for one in ready)):
-            outcomes = iter(engine.compile_batches([one.batch for one in ready]))
-        rendered = [_conclude(one, next(outcomes)) if isinstance(one, _Prepared) else one for one in prepared]
-        results = judge_all(found, tuple(rendered), suite.checks, announce)
+        rendered = compile_cases(prepared, _conclude, engine, announce, limits)
+        results = judge_all(found, rendered, suite.checks, announce)
     return SuiteResult(name, results, found.golden_tests, time.perf_counter() - start)
 
 

@@ -1,17 +1,20 @@
-"""Judging test cases: what was rendered, held against what was agreed, and looked over (spec b 6.8)."""
+"""Compiling and judging test cases: what was rendered, held against what was agreed, and looked over (spec b 6.8)."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, Protocol, TypeVar
 
 from commodore.authoring.cases import Case, Suite
 from commodore.authoring.golden import Difference, compare, read_tree, update_golden
 from commodore.authoring.object_checks import Finding, check_objects, check_references
+from commodore.engine import Batch, BatchOutcome, Engine
 from commodore.errors import CommodoreError, Findings, InputError
 from commodore.events import Announce, Event, Warned, stage
+from commodore.limits import Limits
+from commodore.stages.tools import check_tools
 
 Status = Literal["ok", "updated", "differs", "failed"]
 
@@ -100,6 +103,37 @@ class Rendered:
     folder: Path | None = None
     instances: tuple[RenderedInstance, ...] = ()
     error: CommodoreError | None = None
+
+
+class Prepared(Protocol):
+    """A case that is ready to be compiled."""
+
+    @property
+    def batch(self) -> Batch: ...
+
+
+_Prepared = TypeVar("_Prepared", bound=Prepared)
+
+
+def compile_cases(
+    prepared: Sequence[_Prepared | Rendered],
+    conclude: Callable[[_Prepared, BatchOutcome], Rendered],
+    engine: Engine,
+    announce: Announce,
+    limits: Limits,
+) -> tuple[Rendered, ...]:
+    """Compile all cases at once, and let `conclude` say what each was rendered to. Those that are `Rendered` already,
+    as they could not be prepared, stay what they are.
+
+    Raises:
+        EnvironmentFault: a tool that they need is missing or too old, or the operating system refused.
+    """
+    ready = [one for one in prepared if not isinstance(one, Rendered)]
+    batches = [one.batch for one in ready]
+    check_tools(batches, announce, limits)
+    with stage(announce, "compiling", total=sum(len(batch.jobs) for batch in batches)):
+        outcomes = iter(engine.compile_batches(batches))
+    return tuple(one if isinstance(one, Rendered) else conclude(one, next(outcomes)) for one in prepared)
 
 
 def judge_all(
