@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import contextlib
 import json
-import threading
 from collections.abc import Iterator, Mapping, Sequence
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
+
+from _loopback import Handler, serve
 
 Objects = Sequence[Mapping[str, Any]]
 
@@ -18,44 +18,20 @@ def serve_api(clusters: Objects, tenants: Objects) -> Iterator[str]:
     answers: dict[str, Any] = {"": {}, "/clusters": list(clusters)}
     answers |= {f"/clusters/{each['id']}": each for each in clusters}
     answers |= {f"/tenants/{each['id']}": each for each in tenants}
-    server = ThreadingHTTPServer(("127.0.0.1", 0), _handler(answers))
-    thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.02})
-    thread.start()
-    try:
-        yield f"http://127.0.0.1:{server.server_port}"
-    finally:
-        server.shutdown()
-        thread.join()
-        server.server_close()
+    with serve(_handler(answers)) as url:
+        yield url
 
 
-def _handler(answers: Mapping[str, Any]) -> type[BaseHTTPRequestHandler]:
-    class Handler(BaseHTTPRequestHandler):
-        protocol_version = "HTTP/1.1"
-        # Head and body are written apart; without this a client that delays its acknowledgement waits for the body.
-        disable_nagle_algorithm = True
-
-        def do_GET(self) -> None:
+def _handler(answers: Mapping[str, Any]) -> type[Handler]:
+    class ApiHandler(Handler):
+        def do_GET(self) -> None:  # noqa: N802 - the name that http.server asks for
             answer = answers.get(self.path.partition("?")[0].rstrip("/"))
-            if answer is None:
-                self._send(404, {"reason": "not found"})
-            else:
-                self._send(200, answer)
+            status, content = (404, {"reason": "not found"}) if answer is None else (200, answer)
+            self.send(status, json.dumps(content).encode(), "application/json")
 
-        def do_POST(self) -> None:
+        def do_POST(self) -> None:  # noqa: N802
             self.rfile.read(int(self.headers.get("Content-Length") or 0))
             self.send_response(204)
             self.end_headers()
 
-        def _send(self, status: int, content: Any) -> None:
-            body = json.dumps(content).encode()
-            self.send_response(status)
-            self.send_header("Content-Type", "application/json")
-            self.send_header("Content-Length", str(len(body)))
-            self.end_headers()
-            self.wfile.write(body)
-
-        def log_message(self, format: str, *args: Any) -> None:
-            """Say nothing."""
-
-    return Handler
+    return ApiHandler

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import argparse
 import hashlib
 import os
 import platform
 import shlex
 import shutil
 import subprocess
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -56,6 +58,35 @@ def make_tool(name: str, command: str, path_prefix: Path | None = None) -> Tool:
     if path_prefix is not None and not path_prefix.is_dir():
         raise BenchError(f"no folder {path_prefix}")
     return Tool(name, (os.path.abspath(program), *words[1:]), path_prefix)
+
+
+def add_tool_options(parser: argparse.ArgumentParser) -> None:
+    """The options that `choose_tools` reads."""
+    parser.add_argument("--commodore", default="commodore", metavar="COMMAND", help="ours")
+    parser.add_argument(
+        "--peer", default=os.environ.get("COMMODORE_PEER"), metavar="COMMAND", help="the published tool"
+    )
+    parser.add_argument("--path-prefix", type=Path, metavar="FOLDER", help="put in front of PATH for the peer")
+
+
+def choose_tools(arguments: argparse.Namespace) -> list[Tool]:
+    """Ours, and the published tool if there is one.
+
+    Raises:
+        BenchError: there is no such program.
+    """
+    tools = [make_tool("commodore", arguments.commodore)]
+    if arguments.peer:
+        tools.append(make_tool("peer", arguments.peer, arguments.path_prefix))
+    return tools
+
+
+def check_phases(parser: argparse.ArgumentParser, phases: Sequence[str], known: Collection[str]) -> None:
+    """End the program if a list of phases is not one."""
+    if unknown := [phase for phase in phases if phase not in known]:
+        parser.error(f"unknown phases: {', '.join(unknown)}")
+    if phases[0] != "cold" or len(set(phases)) != len(phases):
+        parser.error("--phases begins with cold and has each phase once")
 
 
 def home_environment(home: Path, **more: str) -> dict[str, str]:

@@ -25,7 +25,7 @@ from pathlib import Path
 from _example import run_example
 from _real import run_real
 from _report import to_markdown, write_json
-from _tools import BenchError, Rounds, Sample, Tool, describe, make_tool
+from _tools import BenchError, Rounds, Sample, Tool, add_tool_options, check_phases, choose_tools, describe
 
 PHASES = ("cold", "noop", "change", "warm", "dry", "local", "nofetch")
 
@@ -63,11 +63,7 @@ def choose_world(arguments: argparse.Namespace) -> Run:
 
 def parse(arguments: Sequence[str] | None = None) -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--commodore", default="commodore", metavar="COMMAND", help="ours")
-    parser.add_argument(
-        "--peer", default=os.environ.get("COMMODORE_PEER"), metavar="COMMAND", help="the published tool"
-    )
-    parser.add_argument("--path-prefix", type=Path, metavar="FOLDER", help="put in front of PATH for the peer")
+    add_tool_options(parser)
     parser.add_argument("--world", choices=["example", "real"], default="example")
     parser.add_argument("--real", type=Path, default=os.environ.get("COMMODORE_REAL"), metavar="FOLDER")
     parser.add_argument("--runs", type=int, default=5, metavar="N")
@@ -75,10 +71,7 @@ def parse(arguments: Sequence[str] | None = None) -> argparse.Namespace:
     parser.add_argument("--json", type=Path, metavar="FILE", help="write every sample to this file")
     parsed = parser.parse_args(arguments)
     parsed.phases = parsed.phases.split(",")
-    if unknown := [phase for phase in parsed.phases if phase not in PHASES]:
-        parser.error(f"unknown phases: {', '.join(unknown)}")
-    if parsed.phases[0] != "cold" or len(set(parsed.phases)) != len(parsed.phases):
-        parser.error("--phases begins with cold and has each phase once")
+    check_phases(parser, parsed.phases, PHASES)
     if parsed.runs < 1:
         parser.error("--runs is at least 1")
     return parsed
@@ -87,9 +80,7 @@ def parse(arguments: Sequence[str] | None = None) -> argparse.Namespace:
 def main() -> int:
     arguments = parse()
     try:
-        tools = [make_tool("commodore", arguments.commodore)]
-        if arguments.peer:
-            tools.append(make_tool("peer", arguments.peer, arguments.path_prefix))
+        tools = choose_tools(arguments)
         run = choose_world(arguments)
         with tempfile.TemporaryDirectory(prefix="bench-") as scratch:
             machine = describe(tools, Path(scratch))

@@ -8,7 +8,6 @@ The commands are run in turns. Fails if the CPU time of help exceeds what help m
 from __future__ import annotations
 
 import argparse
-import os
 import statistics
 import subprocess
 import sys
@@ -20,7 +19,7 @@ from typing import Any
 from _api import serve_api
 from _measure import measuring, read_costs
 from _report import to_markdown, write_json
-from _tools import BenchError, Rounds, Sample, Tool, describe, end_of, home_environment, make_tool
+from _tools import BenchError, Rounds, Sample, Tool, add_tool_options, choose_tools, describe, end_of, home_environment
 
 HELP_CPU_SECONDS = 0.15
 CLUSTERS = 50
@@ -93,17 +92,14 @@ def take_turns(tools: Sequence[Tool], count: int, scratch: Path) -> Rounds:
 
 def main(arguments: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--commodore", default="commodore", metavar="COMMAND", help="ours")
-    parser.add_argument(
-        "--peer", default=os.environ.get("COMMODORE_PEER"), metavar="COMMAND", help="the published tool"
-    )
+    add_tool_options(parser)
     parser.add_argument("--runs", type=int, default=20, metavar="N")
     parser.add_argument("--json", type=Path, metavar="FILE", help="write every sample to this file")
     parsed = parser.parse_args(arguments)
     if parsed.runs < 1:
         parser.error("--runs is at least 1")
     try:
-        tools = [make_tool("commodore", parsed.commodore)] + ([make_tool("peer", parsed.peer)] if parsed.peer else [])
+        tools = choose_tools(parsed)
         with tempfile.TemporaryDirectory(prefix="bench-") as scratch:
             machine = describe(tools, Path(scratch))
             rounds = take_turns(tools, parsed.runs, Path(scratch))

@@ -23,7 +23,6 @@ home; they have the first number of --instances and differ in facts, some parame
 from __future__ import annotations
 
 import argparse
-import os
 import sys
 import tempfile
 from collections.abc import Sequence
@@ -36,7 +35,7 @@ from _report import to_markdown
 from _scaling import differences, growth, to_table
 from _synthetic import Kind, Size, generate, make_plan
 from _synthetic.plan import MIX
-from _tools import BenchError, Rounds, Tool, describe, make_tool
+from _tools import BenchError, Rounds, Tool, add_tool_options, check_phases, choose_tools, describe
 from catalog import interleave
 
 UNITS = {"KiB": 2**10, "MiB": 2**20}
@@ -95,11 +94,7 @@ def _tools_for(tools: Sequence[Tool], instances: int, arguments: argparse.Namesp
 
 def parse(arguments: Sequence[str] | None = None) -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--commodore", default="commodore", metavar="COMMAND", help="ours")
-    parser.add_argument(
-        "--peer", default=os.environ.get("COMMODORE_PEER"), metavar="COMMAND", help="the published tool"
-    )
-    parser.add_argument("--path-prefix", type=Path, metavar="FOLDER", help="put in front of PATH for the peer")
+    add_tool_options(parser)
     parser.add_argument("--peer-up-to", type=int, default=100, metavar="N", help="leave the peer out of larger sizes")
     parser.add_argument("--instances", type=_numbers, default=[10, 30], metavar="LIST", help="default: 10,30")
     parser.add_argument(
@@ -113,10 +108,7 @@ def parse(arguments: Sequence[str] | None = None) -> argparse.Namespace:
     parser.add_argument("--json", type=Path, metavar="FILE", help="write every sample to this file")
     parser.add_argument("--docs", type=Path, metavar="FOLDER", help="write scaling.md and scaling.svg to this folder")
     parsed = parser.parse_args(arguments)
-    if unknown := [phase for phase in parsed.phases if phase not in PHASES]:
-        parser.error(f"unknown phases: {', '.join(unknown)}")
-    if parsed.phases[0] != "cold" or len(set(parsed.phases)) != len(parsed.phases):
-        parser.error("--phases begins with cold and has each phase once")
+    check_phases(parser, parsed.phases, PHASES)
     if parsed.runs < 1 or parsed.fleet < 0:
         parser.error("--runs is at least 1 and --fleet at least 0")
     if parsed.docs and not parsed.docs.is_dir():
@@ -154,9 +146,7 @@ def _mix(text: str) -> dict[Kind, int]:
 def main() -> int:
     arguments = parse()
     try:
-        tools = [make_tool("commodore", arguments.commodore)]
-        if arguments.peer:
-            tools.append(make_tool("peer", arguments.peer, arguments.path_prefix))
+        tools = choose_tools(arguments)
         with tempfile.TemporaryDirectory(prefix="bench-") as scratch:
             machine = describe(tools, Path(scratch))
             sizes = measure_sizes(arguments, tools, Path(scratch))

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import contextlib
 import shutil
-import threading
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
+
+from _loopback import Handler, serve
 
 from _synthetic.charts import write_chart, write_index
 from _synthetic.components import GIT_URL, VERSION, component_files, manifests_files
@@ -106,33 +106,17 @@ def serve_charts(charts: Path) -> Iterator[Mapping[str, str]]:
     The server is a proxy that has every file under any host's name: so the charts' address, and all that is made from
     it, does not depend on a port.
     """
-    server = ThreadingHTTPServer(("127.0.0.1", 0), _handler(charts))
-    thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.02})
-    thread.start()
-    proxy, direct = f"http://127.0.0.1:{server.server_port}", "127.0.0.1,localhost"
-    try:
+    direct = "127.0.0.1,localhost"
+    with serve(_handler(charts)) as proxy:
         yield {"HTTP_PROXY": proxy, "http_proxy": proxy, "NO_PROXY": direct, "no_proxy": direct}
-    finally:
-        server.shutdown()
-        thread.join()
-        server.server_close()
 
 
-def _handler(charts: Path) -> type[BaseHTTPRequestHandler]:
+def _handler(charts: Path) -> type[Handler]:
     contents = {path.name: path.read_bytes() for path in charts.iterdir()}
 
-    class Handler(BaseHTTPRequestHandler):
-        protocol_version = "HTTP/1.1"
-        disable_nagle_algorithm = True
-
-        def do_GET(self) -> None:
+    class ChartHandler(Handler):
+        def do_GET(self) -> None:  # noqa: N802 - the name that http.server asks for
             content = contents.get(urlsplit(self.path).path.lstrip("/"))
-            self.send_response(404 if content is None else 200)
-            self.send_header("Content-Length", str(len(content or b"")))
-            self.end_headers()
-            self.wfile.write(content or b"")
+            self.send(404 if content is None else 200, content or b"")
 
-        def log_message(self, format: str, *args: Any) -> None:
-            """Say nothing."""
-
-    return Handler
+    return ChartHandler
