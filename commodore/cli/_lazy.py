@@ -12,10 +12,6 @@ import click
 from commodore.errors import UsageError, did_you_mean
 
 
-class PipeClosed(Exception):
-    """Whoever reads the output has gone."""
-
-
 @dataclass(frozen=True, slots=True)
 class LazyCommand:
     """Where a command is (`package.module:attribute`) and the line that a list of commands shows for it."""
@@ -55,15 +51,11 @@ class LazyGroup(click.Group):
         return super().resolve_command(ctx, args)
 
     def invoke(self, ctx: click.Context) -> Any:
-        """Run the command. Click would print an empty line at Ctrl-C, which is no JSON, and end with 1 at a closed
-        pipe.
-        """
+        """Run the command. Click would print an empty line at Ctrl-C, which is no JSON."""
         try:
             return super().invoke(ctx)
         except KeyboardInterrupt:
             raise click.Abort from None
-        except BrokenPipeError as error:
-            raise PipeClosed from error
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         with formatter.section("Commands"):

@@ -17,8 +17,9 @@ import click
 from commodore import __version__
 from commodore.cli._completion import VARIABLE, is_completing
 from commodore.cli._interruption import keep_interruptions, stop_keeping_interruptions
-from commodore.cli._lazy import LazyCommand, LazyGroup, PipeClosed
+from commodore.cli._lazy import LazyCommand, LazyGroup
 from commodore.cli._options import gather, options
+from commodore.cli._streams import PipeClosed, finish_streams, prepare_streams
 from commodore.cli.console import Console
 from commodore.errors import CommodoreError, EnvironmentFault, InputError, InternalError, UsageError
 from commodore.settings.common import LOG_FORMAT, QUIET, REQUEST_TIMEOUT, WORKING_DIR
@@ -59,8 +60,11 @@ def main() -> None:
     """Run the program and end the process with the exit code of architecture 5."""
     signal.signal(signal.SIGTERM, _terminated)
     keep_interruptions()
+    prepare_streams()
     try:
         code = run(sys.argv[1:], dotenv=True)
+    except PipeClosed:
+        code = 141
     except KeyboardInterrupt:  # once more, while that was dealt with
         code = 130
     _leave(code)
@@ -71,12 +75,8 @@ def _leave(code: int) -> NoReturn:
     command or two.
     """
     stop_keeping_interruptions()
-    try:
-        atexit._run_exitfuncs()
-        sys.stdout.flush()
-        sys.stderr.flush()
-    except OSError:  # nobody reads what is left to say
-        sys.exit(code)
+    atexit._run_exitfuncs()
+    finish_streams()
     if threading.active_count() > 1:
         sys.exit(code)
     os._exit(code)
@@ -90,6 +90,7 @@ def run(arguments: list[str], *, dotenv: bool = False) -> int:
         if dotenv:
             load_dotenv(current_directory())
         code = commodore.main(args=arguments, prog_name="commodore", standalone_mode=False)
+        sys.stdout.flush()
         return code if isinstance(code, int) else 0
     except CommodoreError as error:
         _error_console(arguments).error(error)
@@ -103,9 +104,6 @@ def run(arguments: list[str], *, dotenv: bool = False) -> int:
     except (click.Abort, KeyboardInterrupt):
         _error_console(arguments).aborted()
         return 130
-    except PipeClosed:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return 141
     except Exception as error:
         if os.environ.get("COMMODORE_TRACEBACK"):
             raise
