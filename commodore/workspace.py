@@ -267,10 +267,11 @@ def link_relative(link: Path, target: Path) -> None:
         EnvironmentFault: a folder is in the way, or the operating system refused.
     """
     with guard_disk(link):
+        text = os.path.relpath(target, os.path.realpath(link.parent))
+        with contextlib.suppress(OSError):  # not there, or no link
+            if os.readlink(link) == text:
+                return
         link.parent.mkdir(parents=True, exist_ok=True)
-        text = os.path.relpath(target, link.parent.resolve())
-        if link.is_symlink() and os.readlink(link) == text:
-            return
         if link.is_dir() and not link.is_symlink():
             raise EnvironmentFault(
                 "CMD-WORK-004",

@@ -169,26 +169,25 @@ class _Copy:
         self._files = self._bytes = 0
 
     def perform(self, source: Path, target: Path | None) -> str:
-        self._folder(source, target, "")
+        self._folder(str(source), str(target) if target is not None else None, "")
         return self._sum.hexdigest()
 
-    def _folder(self, source: Path, target: Path | None, name: str) -> None:
-        mode = stat.S_IMODE(source.lstat().st_mode)
-        self._note("folder", name, f"{mode:o}")
+    def _folder(self, source: str, target: str | None, name: str) -> None:
+        self._note("folder", name, f"{stat.S_IMODE(os.lstat(source).st_mode):o}")
         if target is not None:
-            target.mkdir()
+            os.mkdir(target)
         for child in sorted(os.listdir(source)):
-            path, inner = source / child, f"{name}/{child}"
-            if self._unless(str(path)):
+            path, inner = f"{source}/{child}", f"{name}/{child}"
+            if self._unless(path):
                 continue
-            copied = target / child if target is not None else None
-            kind = path.lstat().st_mode
+            copied = f"{target}/{child}" if target is not None else None
+            kind = os.lstat(path).st_mode
             if stat.S_ISDIR(kind):
                 self._folder(path, copied, inner)
             elif stat.S_ISLNK(kind):
                 self._note("link", inner, os.readlink(path))
                 if copied is not None:
-                    copied.symlink_to(os.readlink(path))
+                    os.symlink(os.readlink(path), copied)
             elif stat.S_ISREG(kind):
                 self._note("file", inner, f"{stat.S_IMODE(kind):o}", self._file(path, copied))
             else:
@@ -196,13 +195,14 @@ class _Copy:
         if target is not None:
             shutil.copystat(source, target)
 
-    def _file(self, source: Path, target: Path | None) -> str:
+    def _file(self, source: str, target: str | None) -> str:
         found = hashlib.sha256()
-        with source.open("rb") as reader, open(target or os.devnull, "xb" if target else "wb") as writer:
+        with open(source, "rb") as reader, open(target, "xb") if target else contextlib.nullcontext() as writer:
             while chunk := reader.read(1 << 20):
                 self._count(0, len(chunk))
                 found.update(chunk)
-                writer.write(chunk)
+                if writer is not None:
+                    writer.write(chunk)
         if target is not None:
             shutil.copystat(source, target)
         return found.hexdigest()

@@ -86,4 +86,6 @@ def _visible(path: Path, base: Path, pattern: str) -> bool:
 
 
 def _is_ignored(target: Path, ignored: set[Path], base: Path) -> bool:
-    return target in ignored or any(parent in ignored for parent in target.parents if parent.is_relative_to(base))
+    return bool(ignored) and (
+        target in ignored or any(parent in ignored for parent in target.parents if parent.is_relative_to(base))
+    )
