@@ -3,6 +3,10 @@
 from __future__ import annotations
 
 import unicodedata
+from collections.abc import Sequence
+
+NAMES_SHOWN = 10
+"""How many names of a long list a message repeats."""
 
 
 def printable(text: str) -> str:
@@ -21,6 +25,22 @@ def _shown(character: str) -> str:
 
 
 _TURNS = frozenset({"LRE", "RLE", "LRO", "RLO", "PDF", "LRI", "RLI", "FSI", "PDI"})
+
+
+def only_printable(text: str, instead: str = "") -> str:
+    """The text on one line, with nothing but letters that are seen, and plain blanks.
+
+    Args:
+        instead: stands for each letter that is left out.
+    """
+    return "".join(letter if letter.isprintable() else instead for letter in text)
+
+
+def some_of(names: Sequence[str]) -> str:
+    """The first names of a list, and how many more there are."""
+    shown = [only_printable(name, "?") for name in names[:NAMES_SHOWN]]
+    more = len(names) - len(shown)
+    return ", ".join(shown) + (f" and {more} more" if more else "")
 
 
 def cells(text: str) -> int:

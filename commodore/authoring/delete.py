@@ -11,9 +11,8 @@ from commodore.errors import PolicyError, UsageError, did_you_mean
 from commodore.events import Announce, Noted
 from commodore.git import inspect, run
 from commodore.limits import DEFAULT_LIMITS, Limits
+from commodore.printable import some_of
 from commodore.workspace import Workspace, is_inside, remove_tree
-
-_SHOWN = 10
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,14 +91,14 @@ def _protect(folder: Path, *, whole: bool, limits: Limits) -> None:
     changes = inspect(folder, limits=limits)
     reasons = []
     if changes.modified:
-        reasons.append(f"uncommitted changes in {_listed(changes.modified)}")
+        reasons.append(f"uncommitted changes in {some_of(changes.modified)}")
     if changes.untracked:
-        reasons.append(f"the untracked files {_listed(changes.untracked)}")
+        reasons.append(f"the untracked files {some_of(changes.untracked)}")
     unpushed = ["HEAD"] if changes.unpushed and changes.branch is None else []
     if whole:
         unpushed += _only_local(folder, limits)
     if unpushed:
-        reasons.append(f"commits of {_listed(tuple(unpushed))} that no remote has")
+        reasons.append(f"commits of {some_of(tuple(unpushed))} that no remote has")
     if reasons:
         raise _would_lose(folder, reasons)
 
@@ -129,9 +128,3 @@ def _would_lose(folder: Path, reasons: list[str]) -> PolicyError:
         hint="commit and push what you need; or use --force, which deletes it for good",
         locations=[str(folder)],
     )
-
-
-def _listed(names: tuple[str, ...]) -> str:
-    clean = ["".join(letter if letter.isprintable() else "?" for letter in name) for name in names[:_SHOWN]]
-    more = len(names) - len(clean)
-    return ", ".join(clean) + (f" and {more} more" if more else "")

@@ -19,6 +19,7 @@ from commodore.authoring.templates import Template
 from commodore.errors import EnvironmentFault, InputError
 from commodore.git import redact_text
 from commodore.limits import DEFAULT_LIMITS, Limits
+from commodore.printable import only_printable
 from commodore.workspace import is_inside
 
 PLAIN, EXECUTABLE, LINK = "100644", "100755", "120000"
@@ -173,7 +174,7 @@ def _last_words(output: bytes) -> str:
 
 
 def _clean(text: str) -> str:
-    return redact_text("".join(letter for letter in text if letter.isprintable()))
+    return redact_text(only_printable(text))
 
 
 def _broken(template: Template, reason: str) -> InputError:

@@ -11,6 +11,7 @@ from commodore.authoring.merging import Conflict, Merge
 from commodore.authoring.rendering import File
 from commodore.git import run
 from commodore.limits import DEFAULT_LIMITS, Limits
+from commodore.printable import only_printable
 
 
 def settle(merged: Merge, *, limits: Limits = DEFAULT_LIMITS) -> tuple[Merge, str]:
@@ -48,7 +49,7 @@ def _sides(place: Path, conflict: Conflict, limits: Limits) -> tuple[File, File 
 
 
 def _difference(path: str, kept: File, wanted: File | None) -> str:
-    name = "".join(letter if letter.isprintable() else "?" for letter in path)
+    name = only_printable(path, "?")
     if wanted is None:
         return f"--- a/{name}\n+++ /dev/null\n(changed here, deleted by the template)\n"
     if b"\0" in kept.content + wanted.content:

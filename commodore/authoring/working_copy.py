@@ -11,9 +11,8 @@ from commodore.authoring.rendering import EXECUTABLE, LINK, File
 from commodore.errors import InputError, PolicyError
 from commodore.git import find_root, inspect, run
 from commodore.limits import DEFAULT_LIMITS, Limits
+from commodore.printable import NAMES_SHOWN, some_of
 from commodore.workspace import guard_disk, is_inside, write_atomically
-
-_SHOWN = 10
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,16 +51,16 @@ class WorkingCopy:
         if rejects:
             raise PolicyError(
                 "CMD-TPL-014",
-                f"{self.folder} has rejected patches of an earlier update: {_listed(rejects)}",
+                f"{self.folder} has rejected patches of an earlier update: {some_of(rejects)}",
                 hint="apply what you need of them by hand, remove these files, commit, then run again",
-                locations=[str(self.folder / reject) for reject in rejects[:_SHOWN]],
+                locations=[str(self.folder / reject) for reject in rejects[:NAMES_SHOWN]],
             )
         changes = inspect(self.folder, limits=self.limits)
         if changes.modified or changes.untracked or changes.head is None:
             what = [*changes.modified, *changes.untracked]
             raise PolicyError(
                 "CMD-TPL-013",
-                f"{self.folder} has what is not committed: {_listed(what) or 'everything'}",
+                f"{self.folder} has what is not committed: {some_of(what) or 'everything'}",
                 hint="commit it or move it away, then run again; so that an update can always be undone",
                 locations=[str(self.folder)],
             )
@@ -168,9 +167,3 @@ class WorkingCopy:
     def _git(self, *arguments: str, input: bytes | None = None) -> str:
         answer = run(list(arguments), cwd=self.folder, timeout=self.limits.git_timeout, input=input)
         return answer.stdout.decode("utf-8", "surrogateescape")
-
-
-def _listed(names: list[str]) -> str:
-    clean = ["".join(letter if letter.isprintable() else "?" for letter in name) for name in names[:_SHOWN]]
-    more = len(names) - len(clean)
-    return ", ".join(clean) + (f" and {more} more" if more else "")

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import Final
 
 from commodore.catalog.metadata import CompileMetadata, RepositoryVersion
+from commodore.printable import only_printable
 
 SUBJECT: Final = "Automated catalog update from Commodore"
 INITIAL: Final = "Initial commit"
@@ -42,4 +43,4 @@ def _entries(repositories: Mapping[str, RepositoryVersion]) -> list[str]:
 
 def _line(text: str) -> str:
     """Text from the hierarchy, fit for one line of the message."""
-    return "".join(letter for letter in text if letter.isprintable())
+    return only_printable(text)

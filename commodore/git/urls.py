@@ -11,6 +11,7 @@ import re
 from urllib.parse import SplitResult, quote, urlsplit, urlunsplit
 
 from commodore.errors import InputError
+from commodore.printable import only_printable
 
 _SCHEMES = frozenset({"http", "https", "ssh", "git", "file", "git+ssh", "ssh+git"})
 _DEFAULT_PORTS = {"http": 80, "https": 443, "ssh": 22, "git+ssh": 22, "ssh+git": 22, "git": 9418}
@@ -110,7 +111,7 @@ def redact_text(text: str) -> str:
 
 def shown(text: str) -> str:
     """A value from outside, fit for a message: redacted, without control characters, not endless."""
-    clean = redact_text("".join(letter for letter in text if letter.isprintable()))
+    clean = redact_text(only_printable(text))
     return clean if len(clean) <= 300 else clean[:300] + "…"
 
 

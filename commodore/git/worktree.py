@@ -28,9 +28,8 @@ from commodore.git._worktree_files import (
 from commodore.git.changes import LocalChanges, inspect, read_status, save, unpushed_commits
 from commodore.git.repository import Repository
 from commodore.git.runner import GitResult, fault, run
+from commodore.printable import some_of
 from commodore.workspace import guard_disk, remove_tree
-
-_SHOWN_PATHS = 10
 
 
 @dataclass(frozen=True, slots=True)
@@ -153,7 +152,7 @@ def _switch(repository: Repository, files: WorktreeFiles, revision: Revision, fo
     if changes.untracked:
         raise PolicyError(
             "CMD-GIT-044",
-            f"{folder} belongs to another repository and has untracked files: {_listed(changes.untracked)}",
+            f"{folder} belongs to another repository and has untracked files: {some_of(changes.untracked)}",
             hint="move these files away, then run again",
             locations=[str(folder)],
         )
@@ -197,9 +196,9 @@ def _only_here(repository: Repository, folder: Path) -> list[str]:
     status = read_status(folder, repository.limits, untracked=True)
     reasons = []
     if status.modified:
-        reasons.append(f"changes in {_listed(status.modified)}")
+        reasons.append(f"changes in {some_of(status.modified)}")
     if status.untracked:
-        reasons.append(f"the untracked files {_listed(status.untracked)}")
+        reasons.append(f"the untracked files {some_of(status.untracked)}")
     if any((folder / ".git" / part).is_dir() for part in ("worktrees", "modules")):
         reasons.append("its own worktrees or submodules")
     answer = run(["for-each-ref", "--format=%(refname) %(objectname)"], cwd=folder, timeout=timeout)
@@ -209,7 +208,7 @@ def _only_here(repository: Repository, folder: Path) -> list[str]:
     pushed = _pushed(repository, sorted(set(tips.values())))
     lost = sorted(name for name, sha in tips.items() if sha not in pushed)
     if lost:
-        reasons.append(f"commits of {_listed(tuple(lost))} that the remote lacks")
+        reasons.append(f"commits of {some_of(tuple(lost))} that the remote lacks")
     return reasons
 
 
@@ -246,7 +245,7 @@ def _losses(folder: Path, changes: LocalChanges) -> list[CommodoreError]:
         errors.append(
             PolicyError(
                 "CMD-GIT-040",
-                f"{folder} has uncommitted changes: {_listed(changes.modified)}",
+                f"{folder} has uncommitted changes: {some_of(changes.modified)}",
                 hint="commit and push them; or use --force: they make way, and are kept in the clone",
                 locations=[str(folder)],
             )
@@ -257,7 +256,7 @@ def _losses(folder: Path, changes: LocalChanges) -> list[CommodoreError]:
             PolicyError(
                 "CMD-GIT-041",
                 f"{folder} has commits {place} that the remote lacks: "
-                + _listed(tuple(sha[:10] for sha in changes.unpushed)),
+                + some_of(tuple(sha[:10] for sha in changes.unpushed)),
                 hint="push them; or use --force: they make way, and are kept in the clone",
                 locations=[str(folder)],
             )
@@ -274,7 +273,7 @@ def _refused(folder: Path, answer: GitResult) -> CommodoreError:
     stop = next((number for number, line in enumerate(names) if line.startswith("Please ")), len(names))
     return PolicyError(
         "CMD-GIT-046",
-        f"the wanted version of {folder} has files that are there untracked: {_listed(tuple(names[:stop]))}",
+        f"the wanted version of {folder} has files that are there untracked: {some_of(tuple(names[:stop]))}",
         hint="move these files away, then run again",
         locations=[str(folder)],
     )
@@ -287,12 +286,6 @@ def _in_the_way(folder: Path, what: str) -> PolicyError:
         hint="move it away, then run again",
         locations=[str(folder)],
     )
-
-
-def _listed(names: tuple[str, ...]) -> str:
-    clean = ["".join(letter if letter.isprintable() else "?" for letter in name) for name in names[:_SHOWN_PATHS]]
-    more = len(names) - len(clean)
-    return ", ".join(clean) + (f" and {more} more" if more else "")
 
 
 def _git(repository: Repository, folder: Path, *arguments: str, check: bool = True) -> GitResult:

@@ -10,6 +10,7 @@ from commodore.authoring.sync.model import Halt
 from commodore.errors import CommodoreError, EnvironmentFault
 from commodore.git import redact_text
 from commodore.limits import Limits
+from commodore.printable import only_printable
 
 _PASSING = frozenset({500, 502, 503, 504})
 _SHOWN = 300
@@ -117,7 +118,7 @@ def _words(error: Any) -> str:
 
 
 def _clean(text: str) -> str:
-    clean = redact_text("".join(letter for letter in text if letter.isprintable()))
+    clean = redact_text(only_printable(text))
     return clean if len(clean) <= _SHOWN else clean[:_SHOWN] + "…"
 
 

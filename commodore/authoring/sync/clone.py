@@ -16,6 +16,7 @@ from commodore.authoring.sync.github import Repository
 from commodore.errors import EnvironmentFault, InputError, PolicyError, UsageError
 from commodore.git import Children, normalize, redact, redact_text, run
 from commodore.limits import DEFAULT_LIMITS, Limits
+from commodore.printable import only_printable
 
 _PORTS = {"http": 80, "https": 443}
 
@@ -122,7 +123,7 @@ class Clone:
         said = [line.removeprefix("remote:").strip() for line in lines if line.startswith("remote:")]
         reasons = [line.rpartition("\t")[2] for line in answer.text.splitlines() if line.startswith("!")]
         words = "; ".join(word for word in (*reasons, *(said or lines)) if word)
-        clean = redact_text("".join(letter for letter in words if letter.isprintable()))[:500]
+        clean = redact_text(only_printable(words))[:500]
         hint = "may the token write to the repository (contents), and do the branch's rules allow it?"
         if "workflow" in clean:
             hint = "the update changes GitHub workflows: the token needs the scope 'workflow' for that"

@@ -11,6 +11,7 @@ from commodore.errors import InputError, Location, UsageError
 from commodore.events import Announce, Warned
 from commodore.limits import DEFAULT_LIMITS, Limits
 from commodore.manifests import load
+from commodore.printable import only_printable
 
 _ENTRY = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]*/[A-Za-z0-9._-]+")
 _SHOWN = 100
@@ -84,7 +85,7 @@ def _item(path: Path, position: int, entry: Any) -> Item:
     if isinstance(entry, (dict, list)):
         shown = f"a {type(entry).__name__}"
     else:
-        shown = repr("".join(letter if letter.isprintable() else "?" for letter in str(entry)[:_SHOWN]))
+        shown = repr(only_printable(str(entry)[:_SHOWN], "?"))
         shown += "" if isinstance(entry, str) else f" (a {type(entry).__name__.lower()})"
     error = InputError(
         "CMD-SYNC-004",

@@ -16,6 +16,7 @@ from commodore.errors import CommodoreError, EnvironmentFault, InputError, Locat
 from commodore.events import Announce, Warned, ignore
 from commodore.git import run
 from commodore.limits import DEFAULT_LIMITS, Limits
+from commodore.printable import only_printable
 from commodore.workspace import is_inside
 
 SOURCE_NAME = "jsonnetfile.jsonnet"
@@ -144,7 +145,7 @@ def _parse(one: Requirer, fine: bool, text: str, limits: Limits) -> JsonnetFile:
     place = Location(source, int(found[1]), int(found[2])) if found else Location(source)
     first = next(line for line in text.splitlines() if line.strip())
     message = re.sub(re.escape(source) + r"[:()\d-]*\s*", "", first).removeprefix("RUNTIME ERROR: ")
-    message = "".join(letter for letter in message if letter.isprintable())
+    message = only_printable(message)
     missing = re.search(r"Undefined external variable: (\S+)", message)
     raise InputError(
         "CMD-JB-021",
