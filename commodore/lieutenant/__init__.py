@@ -2,16 +2,35 @@
 
 from __future__ import annotations
 
-from commodore.lieutenant.api_url import normalise_api_url
-from commodore.lieutenant.client import LieutenantClient
-from commodore.lieutenant.cluster_file import list_cluster_file, load_cluster_file
-from commodore.lieutenant.dynamic_facts import parse_dynamic_facts
-from commodore.lieutenant.listing import ListFormat, render_clusters
-from commodore.lieutenant.load import load_cluster
-from commodore.lieutenant.models import Cluster, Tenant, parse_cluster
-from commodore.lieutenant.token_store import TokenStore
-from commodore.lieutenant.tokens import given_token, resolve_token
+from typing import TYPE_CHECKING
 
+from commodore.lazy_exports import lazy_exports
+
+if TYPE_CHECKING:
+    from commodore.lieutenant.api_url import normalise_api_url
+    from commodore.lieutenant.client import LieutenantClient
+    from commodore.lieutenant.cluster_file import list_cluster_file, load_cluster_file
+    from commodore.lieutenant.dynamic_facts import parse_dynamic_facts
+    from commodore.lieutenant.listing import ListFormat, render_clusters
+    from commodore.lieutenant.load import load_cluster
+    from commodore.lieutenant.models import Cluster, Tenant, parse_cluster
+    from commodore.lieutenant.token_store import TokenStore
+    from commodore.lieutenant.tokens import given_token, resolve_token
+
+__getattr__ = lazy_exports(
+    __name__,
+    {
+        "api_url": ("normalise_api_url",),
+        "client": ("LieutenantClient",),
+        "cluster_file": ("list_cluster_file", "load_cluster_file"),
+        "dynamic_facts": ("parse_dynamic_facts",),
+        "listing": ("ListFormat", "render_clusters"),
+        "load": ("load_cluster",),
+        "models": ("Cluster", "Tenant", "parse_cluster"),
+        "token_store": ("TokenStore",),
+        "tokens": ("given_token", "resolve_token"),
+    },
+)
 __all__ = [
     "Cluster",
     "LieutenantClient",

@@ -65,6 +65,12 @@ def id_token_of(entry: Mapping[str, Any] | None) -> str | None:
     return token.strip() or None if isinstance(token, str) else None
 
 
+def can_renew(entry: Mapping[str, Any] | None) -> bool:
+    """Whether an entry of the store has a refresh token beside its ID token."""
+    token = entry.get("refresh_token") if entry else None
+    return isinstance(token, str) and bool(token) and id_token_of(entry) is not None
+
+
 def expiry_warning(*, given: bool) -> Warned:
     """That the token given, or that of the last login, has expired."""
     which = "given" if given else "of the last login"

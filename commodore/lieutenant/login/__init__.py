@@ -2,13 +2,31 @@
 
 from __future__ import annotations
 
-from commodore.lieutenant.login.browser import has_browser
-from commodore.lieutenant.login.callback import CallbackSettings
-from commodore.lieutenant.login.flow import Login, LoginOptions, log_in
-from commodore.lieutenant.login.logout import log_out, log_out_of_all
-from commodore.lieutenant.login.renewal import TokenSource, current_login
-from commodore.lieutenant.login.verification import Identity
+from typing import TYPE_CHECKING
 
+from commodore.lazy_exports import lazy_exports
+
+if TYPE_CHECKING:
+    from commodore.lieutenant.login.browser import has_browser
+    from commodore.lieutenant.login.flow import Login, log_in
+    from commodore.lieutenant.login.logout import log_out, log_out_of_all
+    from commodore.lieutenant.login.options import CallbackSettings, LoginOptions
+    from commodore.lieutenant.login.renewal import current_login
+    from commodore.lieutenant.login.token_source import TokenSource
+    from commodore.lieutenant.login.verification import Identity
+
+__getattr__ = lazy_exports(
+    __name__,
+    {
+        "browser": ("has_browser",),
+        "flow": ("Login", "log_in"),
+        "logout": ("log_out", "log_out_of_all"),
+        "options": ("CallbackSettings", "LoginOptions"),
+        "renewal": ("current_login",),
+        "token_source": ("TokenSource",),
+        "verification": ("Identity",),
+    },
+)
 __all__ = [
     "CallbackSettings",
     "Identity",

@@ -9,7 +9,6 @@ from __future__ import annotations
 import contextlib
 import errno
 import hmac
-import ipaddress
 import queue
 import socket
 import threading
@@ -21,44 +20,13 @@ from socketserver import TCPServer
 from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
-from commodore.errors import EnvironmentFault, UsageError
+from commodore.errors import EnvironmentFault
 from commodore.events import Announce, Warned
 from commodore.lieutenant.login import _page
+from commodore.lieutenant.login.options import LOOPBACK, CallbackSettings
 from commodore.limits import Limits
 
-DEFAULT_ADDRESS = "localhost"
-DEFAULT_PORT = 18000
-"""The port that installations have registered at their identity providers."""
-
-_LOOPBACK = ("127.0.0.1", "::1")
-_HOSTS = frozenset({"localhost", *_LOOPBACK})
-
-
-@dataclass(frozen=True, slots=True)
-class CallbackSettings:
-    """Where to listen: `localhost`, or an address of this machine, and a port (0: any that is free)."""
-
-    address: str = DEFAULT_ADDRESS
-    port: int = DEFAULT_PORT
-
-    def addresses(self) -> tuple[str, ...]:
-        """The addresses to listen on; `localhost` has two, as browsers may try either.
-
-        Raises:
-            UsageError: address or port cannot be one.
-        """
-        if not 0 <= self.port <= 65535:
-            raise UsageError("CMD-LOGIN-031", f"{self.port} is no port", hint="--callback-port takes 0 to 65535")
-        if self.address == "localhost":
-            return _LOOPBACK
-        try:
-            return (str(ipaddress.ip_address(self.address.strip("[]"))),)
-        except ValueError:
-            raise UsageError(
-                "CMD-LOGIN-031",
-                f"{self.address!r} is no address to listen on",
-                hint="--callback-address takes 'localhost' or an IP address, like 0.0.0.0 in a container",
-            ) from None
+_HOSTS = frozenset({"localhost", *LOOPBACK})
 
 
 @dataclass(slots=True)

@@ -14,35 +14,14 @@ from commodore.lieutenant._jwt import claims_of, token_expiry
 from commodore.lieutenant.login._wire import Wire, refused, shortened, unusable
 from commodore.lieutenant.login.authorization import AuthorizationRequest, new_request
 from commodore.lieutenant.login.browser import has_browser, open_browser
-from commodore.lieutenant.login.callback import Callback, CallbackSettings, listening
+from commodore.lieutenant.login.callback import Callback, listening
 from commodore.lieutenant.login.device import DeviceFlowRefused, log_in_with_device
 from commodore.lieutenant.login.exchange import TokenAnswer, exchange_code
+from commodore.lieutenant.login.options import LoginOptions
 from commodore.lieutenant.login.provider import IdentityProvider, OidcClient, discover, find_client
 from commodore.lieutenant.login.verification import Identity, verify
 from commodore.lieutenant.token_store import TokenStore
 from commodore.limits import DEFAULT_LIMITS, Limits
-
-
-@dataclass(frozen=True, slots=True)
-class LoginOptions:
-    """How to log in.
-
-    Args:
-        api_url: the Lieutenant API as the user spelt it; tokens are kept by it. Without one nothing is kept.
-        client_id, discovery_url: the identity provider; if neither is given the API is asked.
-        timeout: seconds for one request.
-        callback: where the browser comes back to.
-        device: whether to use the device flow; None: if there is no browser here and the provider allows it.
-        keyring: keep the tokens in the keyring.
-    """
-
-    api_url: str | None
-    client_id: str | None = None
-    discovery_url: str | None = None
-    timeout: float = DEFAULT_LIMITS.request_timeout
-    callback: CallbackSettings = field(default_factory=CallbackSettings)
-    device: bool | None = None
-    keyring: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,11 +11,12 @@ from commodore.events import Announce, Noted, Warned
 from commodore.lieutenant._jwt import claims_of, is_expired
 from commodore.lieutenant.login._wire import Wire
 from commodore.lieutenant.login.exchange import refresh
-from commodore.lieutenant.login.flow import Login, LoginOptions, log_in, login_of
+from commodore.lieutenant.login.flow import Login, login_of
+from commodore.lieutenant.login.options import LoginOptions
 from commodore.lieutenant.login.provider import IdentityProvider, discover, find_client, issuer_discovery
 from commodore.lieutenant.login.verification import verify
 from commodore.lieutenant.token_store import Entry, TokenStore
-from commodore.lieutenant.tokens import expiry_warning, id_token_of
+from commodore.lieutenant.tokens import can_renew, id_token_of
 from commodore.limits import DEFAULT_LIMITS, Limits
 
 
@@ -38,13 +39,13 @@ def current_login(
         return None
     entry = store.read(options.api_url)
     login = _good_login(entry, now)
-    if login is not None or not _can_renew(entry):
+    if login is not None or not can_renew(entry):
         return login
     with store.locked():
         # Another process may have renewed it meanwhile, and many providers accept a refresh token once only.
         entry = store.read(options.api_url)
         login = _good_login(entry, now)
-        if login is not None or not _can_renew(entry):
+        if login is not None or not can_renew(entry):
             return login
         try:
             return _renew(options, store, entry or {}, announce, limits)
@@ -57,71 +58,6 @@ def current_login(
                 )
             )
             return None
-
-
-class TokenSource:
-    """Gives the token for each request to the API, or None if there is none.
-
-    Args:
-        given: reads the token that the user gave, if any.
-        may_log_in: whether somebody is there to log in.
-    """
-
-    def __init__(
-        self,
-        given: Callable[[], str | None],
-        options: LoginOptions,
-        store: TokenStore,
-        announce: Announce,
-        *,
-        may_log_in: bool,
-        limits: Limits = DEFAULT_LIMITS,
-        now: Callable[[], float] = time.time,
-    ) -> None:
-        self._given = given
-        self._options = options
-        self._store = store
-        self._announce = announce
-        self._may_log_in = may_log_in
-        self._limits = limits
-        self._now = now
-        self._login: Login | None = None
-        self._noted = self._gave_up = False
-
-    def __call__(self) -> str | None:
-        """A token that has not expired.
-
-        Raises:
-            CommodoreError: what was given cannot be read, or the login has failed.
-        """
-        given = self._given()
-        if given is not None and not is_expired(given, self._now()):
-            return given
-        if self._login is None or is_expired(self._login.id_token, self._now()):
-            self._login = self._new_login()
-        if self._login is None:
-            self._give_up(given=given is not None)
-            return None
-        if given is not None and not self._noted:
-            self._noted = True
-            self._announce(Noted("the API token given has expired; the one of the login is used", level=1))
-        return self._login.id_token
-
-    def _new_login(self) -> Login | None:
-        if self._gave_up:
-            return None
-        login = current_login(self._options, self._store, self._announce, limits=self._limits, now=self._now)
-        if login is None and self._may_log_in:
-            return log_in(self._options, self._store, self._announce, limits=self._limits)
-        return login
-
-    def _give_up(self, *, given: bool) -> None:
-        """Say why there is no token, once, if there has been one. A renewal that has failed has said so itself."""
-        url = self._options.api_url
-        entry = self._store.read(url) if url else None
-        if not self._gave_up and not _can_renew(entry) and (given or id_token_of(entry)):
-            self._announce(expiry_warning(given=given))
-        self._gave_up = True
 
 
 def provider_of(
@@ -185,8 +121,3 @@ def _good_login(entry: Entry | None, now: Callable[[], float]) -> Login | None:
     """The login of an entry whose token has not expired."""
     token = id_token_of(entry)
     return login_of(token) if token and not is_expired(token, now()) else None
-
-
-def _can_renew(entry: Entry | None) -> bool:
-    token = entry.get("refresh_token") if entry else None
-    return isinstance(token, str) and bool(token) and id_token_of(entry) is not None

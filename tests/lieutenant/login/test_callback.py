@@ -12,7 +12,8 @@ import requests
 
 from commodore.errors import EnvironmentFault, UsageError
 from commodore.events import ignore
-from commodore.lieutenant.login.callback import CallbackSettings, listening
+from commodore.lieutenant.login.callback import listening
+from commodore.lieutenant.login.options import CallbackSettings
 from commodore.limits import Limits
 
 FREE = CallbackSettings(port=0)
