@@ -10,7 +10,6 @@ from typing import Any
 from commodore.engine.reuse.escapes import Escapes, find_escapes
 from commodore.engine.reuse.places import (
     EMPTY,
-    FOLDER,
     MISSING,
     UNREADABLE,
     Places,
@@ -225,7 +224,9 @@ class Observer:
         memory: digests of files by path, shared by the observers of one run.
     """
 
-    def __init__(self, places: Places, nodes: Mapping[str, Mapping[str, Any]], memory: dict[tuple[str, ...], str]):
+    def __init__(
+        self, places: Places, nodes: Mapping[str, Mapping[str, Any]], memory: dict[tuple[str, ...], str]
+    ) -> None:
         self._places = places
         self._nodes = nodes
         self._memory = memory
@@ -266,4 +267,4 @@ class Observer:
         return value_digest([self._places.name(hit) for hit in matches(path, unless)])
 
 
-__all__ = ["FOLDER", "MISSING", "Key", "Observer", "Reads"]
+__all__ = ["Key", "Observer", "Reads"]

@@ -11,7 +11,7 @@ import hashlib
 import json
 import os
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from email.utils import parsedate_to_datetime
 from pathlib import Path
@@ -282,6 +282,3 @@ def _modified(headers: Mapping[str, str]) -> str:
         return headers["Last-Modified"] if (now - modified).total_seconds() >= _SETTLED else ""
     except (KeyError, TypeError, ValueError):
         return ""
-
-
-Ask = Callable[[Key], str | None]
