@@ -1,27 +1,60 @@
 """The hierarchy of a cluster: classes and targets on disk, and their rendering with reclass-rs."""
 
-from commodore.inventory.compiled import compiled_preview, compiled_targets, relative_to_root
-from commodore.inventory.differences import Difference, compare_parameters, render_difference
-from commodore.inventory.files import class_files
-from commodore.inventory.filter_definitions import FilterProblem, check_filter
-from commodore.inventory.hierarchy import (
-    ClassLinks,
-    cluster_parameters,
-    foreign_class_folders,
-    link_classes,
-    link_packages,
-    prune_classes,
-    read_cluster_params,
-    write_class,
-    write_cluster_params,
-    write_targets,
-)
-from commodore.inventory.parameter_path import ParameterPath, format_path, key_text, look_up, parse_path
-from commodore.inventory.preview import Preview, PreviewSources, open_preview
-from commodore.inventory.removed import find_removed_variables
-from commodore.inventory.render import Inventory, Node, render_inventory, render_node
-from commodore.inventory.targets import InstanceMeta, Target, bootstrap_target, instance_target, standalone_target
+from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
+from commodore.lazy_exports import lazy_exports
+
+if TYPE_CHECKING:
+    from commodore.inventory.compiled import compiled_preview, compiled_targets, relative_to_root
+    from commodore.inventory.differences import Difference, compare_parameters, render_difference
+    from commodore.inventory.files import class_files
+    from commodore.inventory.filter_definitions import FilterProblem, check_filter
+    from commodore.inventory.hierarchy import (
+        ClassLinks,
+        cluster_parameters,
+        foreign_class_folders,
+        link_classes,
+        link_packages,
+        prune_classes,
+        read_cluster_params,
+        write_class,
+        write_cluster_params,
+        write_targets,
+    )
+    from commodore.inventory.parameter_path import ParameterPath, format_path, key_text, look_up, parse_path
+    from commodore.inventory.preview import Preview, PreviewSources, open_preview
+    from commodore.inventory.removed import find_removed_variables
+    from commodore.inventory.render import Inventory, Node, render_inventory, render_node
+    from commodore.inventory.targets import InstanceMeta, Target, bootstrap_target, instance_target, standalone_target
+
+__getattr__ = lazy_exports(
+    __name__,
+    {
+        "compiled": ("compiled_preview", "compiled_targets", "relative_to_root"),
+        "differences": ("Difference", "compare_parameters", "render_difference"),
+        "files": ("class_files",),
+        "filter_definitions": ("FilterProblem", "check_filter"),
+        "hierarchy": (
+            "ClassLinks",
+            "cluster_parameters",
+            "foreign_class_folders",
+            "link_classes",
+            "link_packages",
+            "prune_classes",
+            "read_cluster_params",
+            "write_class",
+            "write_cluster_params",
+            "write_targets",
+        ),
+        "parameter_path": ("ParameterPath", "format_path", "key_text", "look_up", "parse_path"),
+        "preview": ("Preview", "PreviewSources", "open_preview"),
+        "removed": ("find_removed_variables",),
+        "render": ("Inventory", "Node", "render_inventory", "render_node"),
+        "targets": ("InstanceMeta", "Target", "bootstrap_target", "instance_target", "standalone_target"),
+    },
+)
 __all__ = [
     "ClassLinks",
     "Difference",
