@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -47,12 +47,18 @@ def inventory() -> None:
     """
 
 
-_folder = click.Path(exists=True, file_okay=False, path_type=Path)
+def hierarchy_folders(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Decorate a command with the arguments GLOBAL_CONFIG and TENANT_CONFIG, folders that need not be named; see
+    `open_inventory`.
+    """
+    for name in ("tenant_config", "global_config"):
+        folder = click.Path(exists=True, file_okay=False, path_type=Path)
+        function = click.argument(name, type=folder, required=False)(function)
+    return function
 
 
 @click.command("components")
-@click.argument("global_config", type=_folder, required=False)
-@click.argument("tenant_config", type=_folder, required=False)
+@hierarchy_folders
 @options(*INVENTORY_LIST)
 @click.pass_context
 def inventory_components(ctx: click.Context, /, **values: Any) -> None:
@@ -65,8 +71,7 @@ def inventory_components(ctx: click.Context, /, **values: Any) -> None:
 
 
 @click.command("packages")
-@click.argument("global_config", type=_folder, required=False)
-@click.argument("tenant_config", type=_folder, required=False)
+@hierarchy_folders
 @options(*INVENTORY_LIST)
 @click.pass_context
 def inventory_packages(ctx: click.Context, /, **values: Any) -> None:
@@ -79,8 +84,7 @@ def inventory_packages(ctx: click.Context, /, **values: Any) -> None:
 
 
 @click.command("show")
-@click.argument("global_config", type=_folder, required=False)
-@click.argument("tenant_config", type=_folder, required=False)
+@hierarchy_folders
 @options(*INVENTORY_SHOW, complete={"instance": complete_instances, "path": complete_parameters})
 @click.pass_context
 def inventory_show(ctx: click.Context, /, **values: Any) -> None:

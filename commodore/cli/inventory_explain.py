@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from pathlib import Path
 from typing import Any
 
 import click
@@ -13,19 +12,16 @@ from commodore.cli._explanation import explanation_lines
 from commodore.cli._options import options
 from commodore.cli._parameter_completion import complete_parameters
 from commodore.cli.console import console_of, working_dir
-from commodore.cli.inventory import open_inventory
+from commodore.cli.inventory import hierarchy_folders, open_inventory
 from commodore.errors import CommodoreError
 from commodore.events import Warned
 from commodore.names import BOOTSTRAP_TARGET
 from commodore.settings.inventory import INVENTORY_EXPLAIN
 
-_folder = click.Path(exists=True, file_okay=False, path_type=Path)
-
 
 @click.command("explain")
 @click.argument("path", shell_complete=complete_parameters)
-@click.argument("global_config", type=_folder, required=False)
-@click.argument("tenant_config", type=_folder, required=False)
+@hierarchy_folders
 @options(*INVENTORY_EXPLAIN, complete={"instance": complete_instances})
 @click.pass_context
 def explain(ctx: click.Context, /, path: str, **values: Any) -> int:

@@ -2,17 +2,10 @@
 
 from __future__ import annotations
 
+from commodore.settings.common import OUTPUT_FORMAT
 from commodore.settings.model import Setting
 
-OUT = Setting(
-    "output_format",
-    ("-o", "--output-format"),
-    "Output format.",
-    kind="choice",
-    choices=("json", "text"),
-    default="text",
-)
-CACHE_INFO = (OUT,)
+CACHE_INFO = (OUTPUT_FORMAT,)
 CACHE_PRUNE = (
     Setting(
         "older_than",
@@ -28,9 +21,9 @@ CACHE_PRUNE = (
     ),
     Setting("everything", ("--all",), "Remove everything.", kind="switch", default=False),
     Setting("dry_run", ("--dry-run",), "Only say what would be removed.", kind="switch", default=False),
-    OUT,
+    OUTPUT_FORMAT,
 )
 CACHE_VERIFY = (
     Setting("dry_run", ("--dry-run",), "Leave what is damaged where it is.", kind="switch", default=False),
-    OUT,
+    OUTPUT_FORMAT,
 )

@@ -2,7 +2,17 @@
 
 from __future__ import annotations
 
-from commodore.settings.common import API, CLUSTER_FILE, ENGINE, FETCH_DEPENDENCIES, FORCE, OFFLINE, PROFILE, WATCH
+from commodore.settings.common import (
+    API,
+    CLUSTER_FILE,
+    ENGINE,
+    FETCH_DEPENDENCIES,
+    FORCE,
+    OFFLINE,
+    OUTPUT_FORMAT,
+    PROFILE,
+    WATCH,
+)
 from commodore.settings.model import Setting
 
 DYNAMIC_FACTS = Setting(
@@ -95,13 +105,4 @@ CATALOG_LIST = (
         choices=("id", "tenant", "displayName"),
     ),
 )
-CATALOG_EXPLAIN = (
-    Setting(
-        "output_format",
-        ("-o", "--output-format"),
-        "Output format.",
-        kind="choice",
-        choices=("json", "text"),
-        default="text",
-    ),
-)
+CATALOG_EXPLAIN = (OUTPUT_FORMAT,)

@@ -201,6 +201,14 @@ MADE_UP_FACTS = (
         multiple=True,
     ),
 )
+OUTPUT_FORMAT = Setting(
+    "output_format",
+    ("-o", "--output-format"),
+    "Output format.",
+    kind="choice",
+    choices=("json", "text"),
+    default="text",
+)
 VERSION = (Setting("out", ("-o", "--out"), "Output format.", kind="choice", choices=("text", "json"), default="text"),)
 EXPLAIN = (
     Setting(

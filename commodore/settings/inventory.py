@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from commodore.settings.common import VALUES
+from commodore.settings.common import OUTPUT_FORMAT, VALUES
 from commodore.settings.model import Setting
 
 ALLOW_MISSING_CLASSES = Setting(
@@ -121,14 +121,7 @@ INVENTORY_LINT = (
     Setting("strict", ("--strict",), "Count warnings as errors.", kind="switch", default=False),
 )
 INVENTORY_EXPLAIN = (
-    Setting(
-        "output_format",
-        ("-o", "--output-format"),
-        "Output format.",
-        kind="choice",
-        choices=("json", "text"),
-        default="text",
-    ),
+    OUTPUT_FORMAT,
     VALUES,
     ALLOW_MISSING_CLASSES,
     COMPONENTS,
