@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import shutil
-import statistics
 import subprocess
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -11,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from _api import serve_api
-from _measure import Cost, measuring, read_costs
+from _measure import measuring, read_costs
 from _synthetic import Setup, change_parameter, generate_classes, serve_charts
 from _tools import BenchError, Sample, Tool, digest_tree, end_of, home_environment
 
@@ -85,18 +84,6 @@ def run_fleet(setup: Setup, tool: Tool, folder: Path) -> list[Sample]:
         return [_compile(place, cluster.id, cluster.id, ["--push"]) for cluster in setup.plan.clusters]
 
 
-def sum_up_fleet(samples: Sequence[Sample]) -> list[Sample]:
-    """Three samples out of those of all clusters: the first one, the median of the others, and all together."""
-    costs = [sample.cost for sample in samples]
-    results = [sample.result for sample in samples]
-    rest = _middle(costs[1:] or costs)
-    return [
-        Sample("first cluster", costs[0], results[0]),
-        Sample("each later one", rest, " ".join(results[1:])),
-        Sample(f"all {len(samples)}", _sum(costs), " ".join(results)),
-    ]
-
-
 def impossible_phases(tool: Tool, scratch: Path) -> set[str]:
     """The phases for which a tool lacks an option, as its help on compiling tells."""
     ended = subprocess.run(
@@ -158,22 +145,3 @@ def _compile(place: _Place, phase: str, cluster: str, options: Sequence[str]) ->
     if code != 0:
         raise BenchError(f"{place.tool.name}: {phase} failed:\n{end_of(log)}")
     return Sample(phase, read_costs(record)[-1], digest_tree(work / "catalog"))
-
-
-def _middle(costs: Sequence[Cost]) -> Cost:
-    def of(name: str) -> float:
-        return statistics.median(getattr(cost, name) for cost in costs)
-
-    return Cost(0, of("wall"), of("cpu"), int(of("pss")), int(of("rss")), of("lingering"), of("load"))
-
-
-def _sum(costs: Sequence[Cost]) -> Cost:
-    return Cost(
-        0,
-        sum(cost.wall for cost in costs),
-        sum(cost.cpu for cost in costs),
-        max(cost.pss for cost in costs),
-        max(cost.rss for cost in costs),
-        sum(cost.lingering for cost in costs),
-        max(cost.load for cost in costs),
-    )

@@ -11,6 +11,7 @@ import subprocess
 import sys
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 from _measure import Cost, measuring, read_costs
 from _tools import BenchError, Sample, Tool, digest_tree, end_of
@@ -37,11 +38,37 @@ def run_real(real: Path, tool: Tool, phases: Sequence[str], folder: Path) -> lis
     Raises:
         BenchError: the script or the tool failed.
     """
-    record, out, log = folder / "costs.jsonl", folder / "world", folder / "world.log"
     empty_at = phases.index("warm") + 1 if "warm" in phases else 0
+    costs = _run_script(real, tool, [PHASES.get(phase, phase) for phase in phases], folder, empty_at=empty_at)
+    samples = []
+    for phase, cost, row in zip(phases, costs, _rows(folder), strict=True):
+        if row["phase"] != PHASES.get(phase, phase):
+            raise BenchError(f"the script ran phase {row['phase']} for {phase}")
+        samples.append(Sample(phase, cost, _digest(folder, row)))
+    return samples
+
+
+def run_real_fleet(real: Path, tool: Tool, clusters: int, folder: Path) -> list[Sample]:
+    """Let one tool compile and push as many clusters, each in a new working directory, with the caches of one home.
+
+    Returns:
+        One sample for each cluster.
+
+    Raises:
+        BenchError: the script or the tool failed.
+    """
+    costs = _run_script(real, tool, ["cold"], folder, clusters=clusters)
+    return [Sample(row["cluster"], cost, _digest(folder, row)) for cost, row in zip(costs, _rows(folder), strict=True)]
+
+
+def _run_script(
+    real: Path, tool: Tool, phases: Sequence[str], folder: Path, *, clusters: int = 1, empty_at: int = 0
+) -> list[Cost]:
+    """What each command took, in the order in which the script gave them."""
+    record, log = folder / "costs.jsonl", folder / "world.log"
     command = measuring(tool.command, record, path_prefix=tool.path_prefix, empty_folder_at=empty_at)
-    script = [sys.executable, "./world", "--commodore", shlex.join(command), "--out", str(out)]
-    script += ["--phases", ",".join(PHASES.get(phase, phase) for phase in phases)]
+    script = [sys.executable, "./world", "--commodore", shlex.join(command), "--out", str(folder / "world")]
+    script += ["--phases", ",".join(phases), "--clusters", str(clusters)]
     with log.open("wb") as output:
         code = subprocess.run(
             ["bash", "-c", _IN_ENVIRONMENT, *script],
@@ -51,17 +78,15 @@ def run_real(real: Path, tool: Tool, phases: Sequence[str], folder: Path) -> lis
             stderr=subprocess.STDOUT,
         ).returncode
     costs = read_costs(record)
-    if code != 0 or len(costs) != len(phases) or any(cost.code for cost in costs):
+    if code != 0 or len(costs) != len(phases) * clusters or any(cost.code for cost in costs):
         raise BenchError(f"{tool.name}: {real / 'world'} failed:\n{end_of(log)}")
-    return list(_samples(phases, costs, out))
+    return list(costs)
 
 
-def _samples(phases: Sequence[str], costs: Sequence[Cost], out: Path) -> list[Sample]:
-    rows = json.loads((out / "result.json").read_text())["rows"]
-    samples = []
-    for phase, cost, row in zip(phases, costs, rows, strict=True):
-        if row["phase"] != PHASES.get(phase, phase):
-            raise BenchError(f"the script ran phase {row['phase']} for {phase}")
-        catalog = out / "result" / row["cluster"] / row["phase"] / "catalog"
-        samples.append(Sample(phase, cost, digest_tree(catalog)))
-    return samples
+def _rows(folder: Path) -> list[dict[str, Any]]:
+    rows: list[dict[str, Any]] = json.loads((folder / "world" / "result.json").read_text())["rows"]
+    return rows
+
+
+def _digest(folder: Path, row: dict[str, Any]) -> str:
+    return digest_tree(folder / "world" / "result" / row["cluster"] / row["phase"] / "catalog")

@@ -11,6 +11,9 @@ in going first. Phases, in any order that begins with cold:
   dry      another change, without --push
   local    --local in the same working directory
   nofetch  --local --no-fetch-dependencies
+
+With --fleet N it compiles and pushes N clusters of the world `real` instead, one after another, each in a new working
+directory, with the caches of one home.
 """
 
 from __future__ import annotations
@@ -23,7 +26,8 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from _example import run_example
-from _real import run_real
+from _fleet import sum_up_fleet
+from _real import run_real, run_real_fleet
 from _report import to_markdown, write_json
 from _tools import BenchError, Rounds, Sample, Tool, add_tool_options, check_phases, choose_tools, describe
 
@@ -61,6 +65,19 @@ def choose_world(arguments: argparse.Namespace) -> Run:
     return lambda tool, phases, scratch: run_real(folder, tool, phases, scratch)
 
 
+def choose_fleet(arguments: argparse.Namespace) -> Run:
+    """What runs a tool on the clusters of a fleet, which only the world `real` has.
+
+    Raises:
+        BenchError: the world is not there, or it is another one.
+    """
+    if arguments.world != "real":
+        raise BenchError("--fleet needs --world real; a fleet of made-up clusters is `synthetic --fleet`")
+    choose_world(arguments)
+    folder: Path = arguments.real.resolve()
+    return lambda tool, _, scratch: sum_up_fleet(run_real_fleet(folder, tool, arguments.fleet, scratch))
+
+
 def parse(arguments: Sequence[str] | None = None) -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     add_tool_options(parser)
@@ -68,12 +85,13 @@ def parse(arguments: Sequence[str] | None = None) -> argparse.Namespace:
     parser.add_argument("--real", type=Path, default=os.environ.get("COMMODORE_REAL"), metavar="FOLDER")
     parser.add_argument("--runs", type=int, default=5, metavar="N")
     parser.add_argument("--phases", default="cold,noop,change,warm", metavar="LIST")
+    parser.add_argument("--fleet", type=int, default=0, metavar="N", help="instead of phases: N clusters, one by one")
     parser.add_argument("--json", type=Path, metavar="FILE", help="write every sample to this file")
     parsed = parser.parse_args(arguments)
     parsed.phases = parsed.phases.split(",")
     check_phases(parser, parsed.phases, PHASES)
-    if parsed.runs < 1:
-        parser.error("--runs is at least 1")
+    if parsed.runs < 1 or parsed.fleet < 0:
+        parser.error("--runs is at least 1 and --fleet at least 0")
     return parsed
 
 
@@ -81,16 +99,17 @@ def main() -> int:
     arguments = parse()
     try:
         tools = choose_tools(arguments)
-        run = choose_world(arguments)
+        run = choose_fleet(arguments) if arguments.fleet else choose_world(arguments)
         with tempfile.TemporaryDirectory(prefix="bench-") as scratch:
             machine = describe(tools, Path(scratch))
             rounds = interleave(run, tools, arguments.phases, arguments.runs, Path(scratch))
     except BenchError as error:
         print(error, file=sys.stderr)
         return 1
-    print(to_markdown(rounds, arguments.phases, machine))
+    names = [sample.phase for sample in next(iter(rounds.values()))[0]]
+    print(to_markdown(rounds, names, machine))
     if arguments.json:
-        write_json(arguments.json, rounds, arguments.phases, machine, world=arguments.world, runs=arguments.runs)
+        write_json(arguments.json, rounds, names, machine, world=arguments.world, runs=arguments.runs)
     return 0
 
 

@@ -29,8 +29,9 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from _fleet import sum_up_fleet
 from _page import to_json, write_page
-from _phases import PHASES, impossible_phases, run_fleet, run_phases, sum_up_fleet
+from _phases import PHASES, impossible_phases, run_fleet, run_phases
 from _report import to_markdown
 from _scaling import differences, growth, to_table
 from _synthetic import Kind, Size, generate, make_plan
