@@ -16,9 +16,18 @@ def printable(text: str) -> str:
     return "".join(_shown(character) for character in text)
 
 
+def printable_lines(text: str) -> str:
+    """The same of text with lines and tabs, which stay."""
+    if text.isascii() and text.isprintable():
+        return text
+    return "".join(character if character in "\n\t" else _without(character) for character in text)
+
+
 def _shown(character: str) -> str:
-    if character in "\n\r\t":
-        return " "
+    return " " if character in "\n\r\t" else _without(character)
+
+
+def _without(character: str) -> str:
     if unicodedata.category(character) in ("Cc", "Cs"):
         return ""
     return "" if unicodedata.bidirectional(character) in _TURNS else character

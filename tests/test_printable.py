@@ -4,17 +4,19 @@ from __future__ import annotations
 
 import pytest
 
-from commodore.printable import NAMES_SHOWN, only_printable, printable, some_of
+from commodore.printable import NAMES_SHOWN, only_printable, printable, printable_lines, some_of
 
 
 @pytest.mark.parametrize("text", ["plain", "Zürich 中文", ""])
 def test_what_is_harmless_stays(text: str) -> None:
-    assert (printable(text), only_printable(text), only_printable(text, "?")) == (text, text, text)
+    assert (printable(text), printable_lines(text)) == (text, text)
+    assert (only_printable(text), only_printable(text, "?")) == (text, text)
 
 
 def test_what_is_not_goes() -> None:
     hostile = "a\x1b[2J\u202eb\nc\x9b\ud800"
     assert printable(hostile) == "a[2Jb c"
+    assert printable_lines(hostile + "\r\n\td") == "a[2Jb\nc\n\td"
     assert only_printable(hostile) == "a[2Jbc"
     assert only_printable(hostile, "?") == "a?[2J?b?c??"
 

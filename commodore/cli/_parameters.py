@@ -6,7 +6,8 @@ import json
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from commodore.cli.console import Console, paint, printable
+from commodore.cli.console import Console, paint
+from commodore.printable import printable_lines
 
 if TYPE_CHECKING:
     from commodore.inventory import Difference
@@ -21,7 +22,7 @@ def show_parameters(value: Any, output: str, console: Console, *, whole: bool) -
     if output == "json":
         console.result(json.dumps(value))
     elif output == "text" and isinstance(value, str):
-        console.result(printable(value), newline=not value.endswith("\n"))
+        console.result(printable_lines(value), newline=not value.endswith("\n"))
     else:
         console.result(as_yaml(value), newline=whole)
 

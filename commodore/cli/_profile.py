@@ -9,9 +9,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from commodore.cli.console import Console, printable
+from commodore.cli.console import Console
 from commodore.errors import EnvironmentFault, InputError
 from commodore.events import Announce, Event, Noted, Warned
+from commodore.printable import printable_lines
 
 if TYPE_CHECKING:
     from commodore.profile import InstanceTime, Profile
@@ -102,7 +103,7 @@ def _table(instances: Sequence[InstanceTime]) -> Iterator[str]:
     yield "   total    fetch   render   filter  instance"
     for one in instances[:_SHOWN]:
         times = " ".join(f"{seconds:8.2f}" for seconds in (one.total, one.fetch, one.render, one.filter))
-        yield f"{times}  {printable(one.instance)}{_distinction(one, instances)}"
+        yield f"{times}  {printable_lines(one.instance)}{_distinction(one, instances)}"
 
 
 def _distinction(one: InstanceTime, instances: Sequence[InstanceTime]) -> str:

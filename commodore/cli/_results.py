@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from commodore.cli.console import Console, paint, printable
+from commodore.cli.console import Console, paint
+from commodore.printable import printable_lines
 from commodore.workspace import write_atomically
 
 if TYPE_CHECKING:
@@ -54,14 +55,14 @@ def show_results(result: SuiteResult, started: datetime, junit: Path | None, con
 
 def _lines(case: CaseResult) -> Iterable[str]:
     status = click.style(f"{case.status:<8}", fg=_COLOURS[case.status], bold=True)
-    yield f"{status} {printable(case.name)} ({case.seconds:.1f} s)"
+    yield f"{status} {printable_lines(case.name)} ({case.seconds:.1f} s)"
     for error in case.errors:
-        yield f"  {click.style('error', fg='red', bold=True)}: {printable(error.message)} [{error.code}]"
-        yield from (f"    at {printable(str(location))}" for location in error.locations)
+        yield f"  {click.style('error', fg='red', bold=True)}: {printable_lines(error.message)} [{error.code}]"
+        yield from (f"    at {printable_lines(str(location))}" for location in error.locations)
         if error.hint:
-            yield f"    hint: {printable(error.hint)}"
+            yield f"    hint: {printable_lines(error.hint)}"
     for one in case.differences:
-        yield f"  {_SIGNS[one.kind]} {one.kind}: {printable(str(one))}"
+        yield f"  {_SIGNS[one.kind]} {one.kind}: {printable_lines(str(one))}"
         yield from (f"      {line}" for line in paint((line.style, line.text) for line in one.lines))
     if case.status == "failed" and not case.errors:
         yield f"  {len(case.findings)} findings, which count with --strict"
@@ -75,7 +76,7 @@ def _finding_lines(result: SuiteResult) -> Iterable[str]:
             found.setdefault(finding, []).append(case.name)
     for finding, names in found.items():
         cases = f"{', '.join(names[:_NAMED])}{' …' if len(names) > _NAMED else ''}"
-        where = "all cases" if 1 < len(names) == len(result.cases) else printable(cases)
-        yield f"{click.style('finding', fg='yellow')}: {printable(finding.message)} [{finding.code}] ({where})"
+        where = "all cases" if 1 < len(names) == len(result.cases) else printable_lines(cases)
+        yield f"{click.style('finding', fg='yellow')}: {printable_lines(finding.message)} [{finding.code}] ({where})"
         if finding.hint:
-            yield f"  hint: {printable(finding.hint)}"
+            yield f"  hint: {printable_lines(finding.hint)}"

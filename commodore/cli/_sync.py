@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from commodore.cli.console import Console, console_of, printable, working_dir
+from commodore.cli.console import Console, console_of, working_dir
 from commodore.errors import Findings
+from commodore.printable import printable_lines
 
 if TYPE_CHECKING:
     from commodore.authoring import Kind
@@ -69,9 +70,9 @@ def _summarize(console: Console, result: SyncResult) -> None:
     if console.log_format != "json":
         width = max((len(item.name) for item in result.items), default=0)
         for item in result.items:
-            told = "; ".join(printable(text) for text in (item.url, item.reason) if text)
+            told = "; ".join(printable_lines(text) for text in (item.url, item.reason) if text)
             status = click.style(f"{item.status:<12}", fg=_COLOURS.get(item.status, "green"))
-            console.result(f"{status} {printable(item.name):<{width}}  {told}".rstrip())
+            console.result(f"{status} {printable_lines(item.name):<{width}}  {told}".rstrip())
     counts = ", ".join(f"{count} {status}" for status, count in result.counts())
     repositories = "repository" if len(result.items) == 1 else "repositories"
     console.status(f"{len(result.items)} {repositories}: {counts}" if result.items else "No repositories")

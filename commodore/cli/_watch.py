@@ -9,10 +9,11 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from commodore.cli.console import Console, paint, printable
+from commodore.cli.console import Console, paint
 from commodore.errors import CommodoreError, UsageError
 from commodore.events import Announce, Event, StageAdvanced, StageFinished, StageStarted, Warned
 from commodore.limits import DEFAULT_LIMITS, Limits
+from commodore.printable import printable_lines
 
 if TYPE_CHECKING:
     from commodore.engine import Engine
@@ -136,7 +137,7 @@ def _announce_change(names: tuple[str, ...], console: Console) -> None:
         console.announce(SourcesChanged(names))
         return
     more = f" and {len(names) - _NAMED} more" if len(names) > _NAMED else ""
-    console.status(f"Changed: {printable(', '.join(names[:_NAMED]))}{more}")
+    console.status(f"Changed: {printable_lines(', '.join(names[:_NAMED]))}{more}")
 
 
 def _show(

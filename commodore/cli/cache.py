@@ -12,8 +12,9 @@ import click
 
 from commodore.cli._lazy import LazyCommand, LazyGroup
 from commodore.cli._options import options
-from commodore.cli.console import console_of, printable
+from commodore.cli.console import console_of
 from commodore.errors import UsageError
+from commodore.printable import printable_lines
 from commodore.settings.cache import CACHE_INFO, CACHE_PRUNE, CACHE_VERIFY
 
 if TYPE_CHECKING:
@@ -50,7 +51,7 @@ def cache_info(ctx: click.Context, /, output_format: str) -> None:
         told = {"folder": str(cache_folder()), "sections": [_survey_dict(one) for one in found]}
         console.result(json.dumps(told, indent=2))
         return
-    console.result(printable(str(cache_folder())))
+    console.result(printable_lines(str(cache_folder())))
     rows = [("", "entries", "size", "last used", "oldest use")]
     rows += [_survey_row(one) for one in found if one.bytes or one.entries or one.elsewhere]
     rows.append(("total", "", _size(sum(one.bytes for one in found)), "", ""))
@@ -122,7 +123,7 @@ def cache_verify(ctx: click.Context, /, dry_run: bool, output_format: str) -> in
         console.result(json.dumps({"dryRun": dry_run, "sections": told}, indent=2))
         return 1 if damaged else 0
     for path in damaged:
-        console.result(f"damaged: {printable(str(path))}")
+        console.result(f"damaged: {printable_lines(str(path))}")
     count = sum(one.entries for one in found)
     outcome = f"{len(damaged)} damaged" + (", and removed" if not dry_run else "") if damaged else "all are sound"
     console.status(f"Verified {count} {'entry' if count == 1 else 'entries'}: {outcome}.")

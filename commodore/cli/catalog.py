@@ -16,9 +16,10 @@ from commodore.cli._lieutenant import connect, read_dynamic_facts
 from commodore.cli._options import options
 from commodore.cli._profile import profiled
 from commodore.cli._watch import Watched, check_watch, watch
-from commodore.cli.console import Console, console_of, paint, printable, working_dir
+from commodore.cli.console import Console, console_of, paint, working_dir
 from commodore.events import Announce, Warned
 from commodore.limits import DEFAULT_LIMITS
+from commodore.printable import printable_lines
 from commodore.settings.catalog import CATALOG_COMPILE, CATALOG_LIST
 from commodore.settings.common import LOCAL_FETCH_WARNING
 
@@ -209,7 +210,7 @@ def conclude(console: Console, request: CatalogCompile, change: CatalogChange) -
         console.status("Nothing was pushed, as you have answered.")
     folder = request.workspace.catalog
     shown = folder.relative_to(Path.cwd()) if folder.is_relative_to(Path.cwd()) else folder
-    console.status(f"Catalog compiled into {printable(str(shown))}.")
+    console.status(f"Catalog compiled into {printable_lines(str(shown))}.")
 
 
 @click.command("list")

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import json
-import re
 import sys
 import textwrap
 from collections.abc import Iterable, Iterator, Sequence
@@ -26,17 +25,12 @@ from commodore.events import (
     TaskEnded,
     Warned,
 )
+from commodore.printable import printable_lines
 from commodore.settings.model import Settings
 
 LogFormat = Literal["text", "json"]
 
 _CLI_CODES = "CMD-CLI-"  # what is wrong with a command line, its message and hint say in full
-_CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
-
-
-def printable(text: str) -> str:
-    """Text from outside without the control characters that could steer a terminal (architecture 6)."""
-    return _CONTROL.sub("", text)
 
 
 class Console:
@@ -64,13 +58,16 @@ class Console:
             return
         match event:
             case Warned(code, message, hint):
-                self._say(f"{_warning('warning')}: {printable(message)} [{code}]", hint)
+                self._say(f"{_warning('warning')}: {printable_lines(message)} [{code}]", hint)
             case Noted(message, level):
                 if level <= self.verbosity and not self.quiet:
-                    self._say(printable(message))
+                    self._say(printable_lines(message))
             case PageToVisit(url, code, opened):
                 how = "Log in with the browser that opens, or visit" if opened else "To log in, visit"
-                self._say(f"{how}\n  {printable(url)}" + (f"\nand enter the code {printable(code)}" if code else ""))
+                self._say(
+                    f"{how}\n  {printable_lines(url)}"
+                    + (f"\nand enter the code {printable_lines(code)}" if code else "")
+                )
             case StageStarted() | StageAdvanced() | StageFinished():
                 self._stage(event)
 
@@ -81,11 +78,11 @@ class Console:
             if self.log_format == "json":
                 self._json({"event": "Error", **one.as_dict()})
                 continue
-            self._say(f"{_problem('error')}: {printable(one.message)} [{one.code}]")
+            self._say(f"{_problem('error')}: {printable_lines(one.message)} [{one.code}]")
             for location in one.locations:
-                self._say(f"  at {printable(str(location))}")
+                self._say(f"  at {printable_lines(str(location))}")
             if one.hint:
-                self._say(f"  hint: {printable(one.hint)}")
+                self._say(f"  hint: {printable_lines(one.hint)}")
         explained = next((one.code for one in errors if not one.code.startswith(_CLI_CODES)), "")
         if explained and not self._explained and self.log_format == "text" and self.err.isatty():
             self._explained = True
@@ -113,7 +110,7 @@ class Console:
         self._say("\n" + click.style("Commodore notices:", bold=True))
         for text in texts:
             lines = textwrap.wrap(
-                printable(text),
+                printable_lines(text),
                 width=100,
                 initial_indent=" > ",
                 subsequent_indent="   ",
@@ -174,12 +171,12 @@ class Console:
         elif isinstance(event, StageStarted) and not self.quiet:
             self._say(f"{_sentence(name)} …")
         if self.verbosity >= 1 and not self.quiet and isinstance(event, StageAdvanced):
-            self._say(f"  {printable(event.item)}" + (f" ({event.seconds:.2f} s)" if event.seconds else ""))
+            self._say(f"  {printable_lines(event.item)}" + (f" ({event.seconds:.2f} s)" if event.seconds else ""))
         if self.verbosity >= 1 and not self.quiet and isinstance(event, StageFinished):
             self._say(f"  {_sentence(name)}: {event.seconds:.2f} s")
 
     def _say(self, text: str, hint: str = "") -> None:
-        lines = [text] + ([f"  hint: {printable(hint)}"] if hint else [])
+        lines = [text] + ([f"  hint: {printable_lines(hint)}"] if hint else [])
         if self._progress is not None:
             from rich.text import Text
 
@@ -209,7 +206,7 @@ def paint(lines: Iterable[tuple[str, str]]) -> Iterator[str]:
     """Colour the lines of a diff given as (kind, text); click drops the colours where there is no terminal."""
     colours = {"header": "yellow", "hunk": "yellow", "add": "green", "remove": "red"}
     for kind, text in lines:
-        yield click.style(printable(text), fg=colours[kind]) if kind in colours else printable(text)
+        yield click.style(printable_lines(text), fg=colours[kind]) if kind in colours else printable_lines(text)
 
 
 def _sentence(stage: str) -> str:

@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from commodore.cli._options import options
-from commodore.cli.console import console_of, printable
+from commodore.cli.console import console_of
+from commodore.printable import printable_lines
 from commodore.settings.inventory import INVENTORY_LINT
 
 if TYPE_CHECKING:
@@ -62,7 +63,7 @@ def _lines(report: Report) -> Iterator[str]:
 
 def _finding_lines(finding: Finding) -> Iterator[str]:
     severity = click.style(finding.severity, fg=_COLOURS[finding.severity], bold=True)
-    place = printable(f"{finding.file}:{finding.line}:{finding.column}")
+    place = printable_lines(f"{finding.file}:{finding.line}:{finding.column}")
     yield f"{place}: {severity}: {_one_line(finding.message)} [{finding.linter}/{finding.rule}]"
     if finding.hint:
         yield f"  hint: {_one_line(finding.hint)}"
@@ -80,7 +81,7 @@ def _summary(report: Report) -> str:
 
 def _one_line(text: str) -> str:
     """A text on one line, so that nothing in it can pass for another finding."""
-    return printable(" ".join(text.splitlines()))
+    return printable_lines(" ".join(text.splitlines()))
 
 
 def _encodable(text: str) -> str:

@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from commodore.cli._options import options
-from commodore.cli.console import console_of, printable
+from commodore.cli.console import console_of
 from commodore.errors import InputError, UsageError
+from commodore.printable import printable_lines
 from commodore.settings.login import FETCH_TOKEN, LOGIN, LOGOUT
 
 if TYPE_CHECKING:
@@ -46,7 +47,7 @@ def login(ctx: click.Context, /, **values: Any) -> None:
         console.result(made.id_token)
         return
     how = "Logged in" if found is None else "You are logged in"
-    console.status(printable(f"{how} to {wanted.api_url} as {made.identity}{until(made.identity)}."))
+    console.status(printable_lines(f"{how} to {wanted.api_url} as {made.identity}{until(made.identity)}."))
 
 
 @click.command("fetch-token")
@@ -99,9 +100,9 @@ def logout(ctx: click.Context, /, **values: Any) -> None:
             hint="name its API with --api-url (COMMODORE_API_URL), or end all with --all",
         )
     for url in ended:
-        console.status(printable(f"Logged out of {url}."))
+        console.status(printable_lines(f"Logged out of {url}."))
     if not ended:
-        console.status(printable("There was no login" + (f" to {wanted.api_url}." if not values["all"] else ".")))
+        console.status(printable_lines("There was no login" + (f" to {wanted.api_url}." if not values["all"] else ".")))
 
 
 def login_options(ctx: click.Context, values: Mapping[str, Any]) -> LoginOptions:

@@ -10,9 +10,10 @@ import click
 
 from commodore.cli._lazy import LazyCommand, LazyGroup
 from commodore.cli._options import options
-from commodore.cli.console import Console, console_of, printable
+from commodore.cli.console import Console, console_of
 from commodore.errors import CommodoreError, UsageError, raise_all
 from commodore.events import Warned
+from commodore.printable import printable_lines
 from commodore.settings.tools import TOOL, TOOL_INSTALL, TOOL_LIST, TOOL_UNINSTALL, TOOL_UPGRADE
 
 if TYPE_CHECKING:
@@ -192,14 +193,17 @@ def _lines(status: ToolStatus, *, checked: bool) -> list[str]:
             return [click.style(f"{status.name}: not found, and not needed", bold=True)]
         missing = click.style(f"{status.name}: not found", fg="red", bold=True)
         return [missing, f"  install it: commodore tool install {status.name}"]
-    version = printable(status.version or "version unknown")
+    version = printable_lines(status.version or "version unknown")
     old = click.style(f" (too old, at least {status.minimum} is needed)", fg="red") if status.too_old else ""
-    lines = [click.style(f"{status.name} {version}", bold=True) + old, f"  location:  {printable(str(status.path))}"]
+    lines = [
+        click.style(f"{status.name} {version}", bold=True) + old,
+        f"  location:  {printable_lines(str(status.path))}",
+    ]
     if status.source == "kubectl":
         lines.append("  stand-in:  the kustomize that is built into kubectl")
     lines.append(f"  managed:   {'yes' if status.managed else 'no'}")
     if status.managed:
-        lines.append(f"  installed: {printable(status.installed or 'UNKNOWN')}")
+        lines.append(f"  installed: {printable_lines(status.installed or 'UNKNOWN')}")
     if status.needed:
         lines += [f"  known:     {status.known}", f"  latest:    {_latest(status, checked)}"]
     else:
