@@ -19,6 +19,11 @@ def library_cache() -> Path:
     return cache_folder() / "libraries"
 
 
+def repository_cache() -> Path:
+    """Objects of git repositories that working directories have fetched, by URL."""
+    return cache_folder() / "repositories"
+
+
 def template_cache() -> Path:
     """Bare clones of the templates that components and packages are made from."""
     return cache_folder() / "templates"

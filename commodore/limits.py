@@ -37,6 +37,8 @@ class Limits:
     clean_files: int = 20_000  # files of a working copy whose times are compared before git is asked about changes
     git_timeout: float = 600.0  # one git command that talks to a remote
     settled_seconds: float = 2.0  # a file written later than this may be written again without a new time of change
+    mirror_packs: int = 50  # files of objects of one repository that are kept for other working directories
+    mirror_bytes: int = 1 << 30  # the bytes in them; larger repositories are cloned from their remotes each time
     push_attempts: int = 3  # pushes tried when the remote has moved meanwhile
 
     # dependencies

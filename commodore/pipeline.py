@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Protocol
 
 from commodore import catalog
+from commodore.caches import repository_cache
 from commodore.catalog import CatalogChange, CompileMetadata
 from commodore.dependencies import deprecation_notices
 from commodore.engine import Engine
@@ -144,10 +145,13 @@ def compile_catalog(
     request.check()
     workspace = request.workspace
     offline = request.local or request.offline
+    mirrors = repository_cache() if request.options.cached else None
     with (
         workspace.locked(limits),
         engine_of(engine, request.options, announce, limits) as engine,
-        RepositoryStore(workspace.repositories, announce=announce, limits=limits, offline=offline) as store,
+        RepositoryStore(
+            workspace.repositories, announce=announce, limits=limits, offline=offline, mirrors=mirrors
+        ) as store,
     ):
         fetcher = Fetcher(workspace, store, announce, limits, request.force, request.local, engine.get_ready)
 

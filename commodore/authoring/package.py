@@ -10,6 +10,7 @@ from pathlib import Path
 
 from commodore.authoring.made_up import TENANT_CLASSES, Facts, package_parameters, write_argocd_stub
 from commodore.authoring.values import link_values
+from commodore.caches import repository_cache
 from commodore.engine import CompiledInstance
 from commodore.errors import InputError, did_you_mean
 from commodore.events import Announce, Noted, stage
@@ -97,7 +98,10 @@ def compile_package(
         _workspace(request, announce) as workspace,
         workspace.locked(limits),
     ):
-        store = RepositoryStore(workspace.repositories, announce=announce, limits=limits, offline=request.local)
+        mirrors = repository_cache() if request.options.cached else None
+        store = RepositoryStore(
+            workspace.repositories, announce=announce, limits=limits, offline=request.local, mirrors=mirrors
+        )
         fetcher = Fetcher(workspace, store, announce, limits, force=request.force, local=request.local)
         components, inventory = render_package(fetcher, request.source, request.values, request.facts)
         if request.options.fetch:

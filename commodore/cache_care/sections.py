@@ -15,6 +15,7 @@ from commodore.caches import (
     cache_folder,
     dependency_cache,
     library_cache,
+    repository_cache,
     result_cache,
     template_cache,
     template_lock,
@@ -29,7 +30,7 @@ from commodore.engine import (
     tidy_results,
 )
 from commodore.file_lock import hold
-from commodore.git import run
+from commodore.git import is_sound_mirror, run
 from commodore.limits import Limits
 from commodore.workspace import guard_disk
 
@@ -77,7 +78,7 @@ def sections(limits: Limits) -> tuple[Section, ...]:
     """All parts that may be removed at any time. Installed tools and tokens are none of them."""
     results, dependencies, libraries = result_cache(), dependency_cache(), library_cache()
     downloads, bases, templates = dependencies / "downloads", dependencies / "kustomize", template_cache()
-    exports = libraries / "exports"
+    exports, repositories = libraries / "exports", repository_cache()
     return (
         Section(
             "results",
@@ -95,6 +96,7 @@ def sections(limits: Limits) -> tuple[Section, ...]:
         ),
         Section("downloads", downloads, lambda: _described(downloads), is_sound_download),
         Section("kustomize", bases, lambda: _commit_stores(bases), lambda entry: _is_sound_clone(entry, limits)),
+        Section("repositories", repositories, lambda: _described(repositories), is_sound_mirror),
         Section("libraries", exports, lambda: _described(exports), is_sound_export),
         Section(
             "templates",

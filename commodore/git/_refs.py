@@ -9,10 +9,10 @@ import re
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
 from commodore.git.runner import run
-from commodore.workspace import write_atomically
+from commodore.workspace import guard_disk, write_atomically
 
 Kind = Literal["branch", "tag", "revision"]
 
@@ -55,6 +55,10 @@ class RemoteRefs:
         return frozenset(self.branches.values()) | frozenset(self.commits.values())
 
 
+NO_REFS = RemoteRefs({}, {}, {}, None)
+"""Those of a clone that has fetched nothing yet."""
+
+
 def read_refs(bare: Path, timeout: float | None) -> RemoteRefs:
     """Read the remote's branches and tags from a bare clone: one git process, none if nothing has moved since."""
     storage = _describe_storage(bare)
@@ -62,8 +66,34 @@ def read_refs(bare: Path, timeout: float | None) -> RemoteRefs:
     if noted is not None:
         return noted
     refs = _list_refs(bare, timeout)
-    content = {"storage": storage, **asdict(refs)}
-    write_atomically(bare / _NOTE, json.dumps(content, sort_keys=True).encode("ascii"))
+    _write_note(bare, storage, refs)
+    return refs
+
+
+def write_refs(bare: Path, refs: RemoteRefs) -> None:
+    """Give an empty bare repository, which keeps refs in files and has all objects, these branches and tags."""
+    names = {BRANCHES + name: sha for name, sha in refs.branches.items()}
+    names.update({TAGS + name: sha for name, sha in refs.tags.items()})
+    lines = [f"{sha} {name}\n".encode("utf-8", "surrogateescape") for name, sha in names.items()]
+    lines.sort(key=lambda line: line.partition(b" ")[2])
+    with guard_disk(bare):
+        (bare / "packed-refs").write_bytes(b"# pack-refs with: sorted \n" + b"".join(lines))
+        if refs.head is not None:
+            (bare / BRANCHES).mkdir(parents=True, exist_ok=True)
+            content = f"ref: {BRANCHES}{refs.head}\n"
+            (bare / BRANCHES / "HEAD").write_bytes(content.encode("utf-8", "surrogateescape"))
+    _write_note(bare, _describe_storage(bare), refs)
+
+
+def refs_from(content: Mapping[str, Any]) -> RemoteRefs:
+    """What `dataclasses.asdict` made of `RemoteRefs`, as itself again.
+
+    Raises:
+        TypeError: it is something else.
+    """
+    refs = RemoteRefs(**content)
+    if not all(isinstance(one, dict) for one in (refs.branches, refs.tags, refs.commits, refs.short)):
+        raise TypeError("branches, tags and commits are maps")
     return refs
 
 
@@ -92,11 +122,14 @@ def _read_note(bare: Path, storage: str) -> RemoteRefs | None:
         content = json.loads((bare / _NOTE).read_bytes())
         if content.pop("storage") != storage:
             return None
-        refs = RemoteRefs(**content)
-        maps = (refs.branches, refs.tags, refs.commits, refs.short)
-        return refs if all(isinstance(one, dict) for one in maps) else None
+        return refs_from(content)
     except (OSError, ValueError, KeyError, TypeError, AttributeError):
         return None
+
+
+def _write_note(bare: Path, storage: str, refs: RemoteRefs) -> None:
+    content = {"storage": storage, **asdict(refs)}
+    write_atomically(bare / _NOTE, json.dumps(content, sort_keys=True).encode("ascii"))
 
 
 def _list_refs(bare: Path, timeout: float | None) -> RemoteRefs:

@@ -6,11 +6,12 @@ A configuration file that was looked at before is not read by git again, which s
 from __future__ import annotations
 
 import hashlib
+import re
 from pathlib import Path
 
 from commodore.git.runner import run
 from commodore.git.urls import push_url
-from commodore.workspace import write_atomically
+from commodore.workspace import guard_disk, write_atomically
 
 FETCH_REFSPEC = "+refs/heads/*:refs/remotes/origin/*"
 FETCH_TAGS = "+refs/tags/*:refs/tags/*"
@@ -41,6 +42,17 @@ def set_remote(config: Path, url: str, timeout: float | None) -> None:
     _note_remote(config, url)
 
 
+def add_remote(config: Path, url: str) -> None:
+    """Give a repository that was just made, and has no remote, the `origin` that `set_remote` would give it."""
+    lines = ['[remote "origin"]', f"\turl = {_quoted(url)}", f"\tfetch = {FETCH_REFSPEC}"]
+    if (ssh := push_url(url)) is not None:
+        lines.append(f"\tpushurl = {_quoted(ssh)}")
+    text = "".join(f"{line}\n" for line in lines)
+    with guard_disk(config), config.open("ab") as file:
+        file.write(text.encode("utf-8", "surrogateescape"))
+    _note_remote(config, url)
+
+
 def is_remote(config: Path, url: str) -> bool:
     """Whether the configuration file is, byte for byte, one that was found to make `origin` stand for `url`."""
     digest = _digest(config, url)
@@ -54,6 +66,11 @@ def _note_remote(config: Path, url: str) -> None:
     """Note that the configuration file as it is now makes `origin` stand for `url`."""
     if digest := _digest(config, url):
         write_atomically(config.parent / _NOTE, digest.encode())
+
+
+def _quoted(value: str) -> str:
+    escaped = value.replace("\\", "\\\\").replace('"', '\\"')
+    return f'"{escaped}"' if re.search(r"[#;\"\\ ]", value) else value
 
 
 def _digest(config: Path, url: str) -> str:

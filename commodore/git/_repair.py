@@ -37,11 +37,17 @@ def own_tips(bare: Path) -> dict[str, str] | None:
     return {name: sha for name, sha in tips.items() if not name.startswith("refs/remotes/")}
 
 
-def move_in(bare: Path, fresh: Path, tips: dict[str, str], timeout: float | None) -> None:
-    """Give a fresh clone the damaged one's worktrees and own refs; the fresh one has all their commits."""
+def move_in(bare: Path, fresh: Path, tips: dict[str, str], timeout: float | None) -> bool:
+    """Give a fresh clone the damaged one's worktrees and own refs (`own_tips`), if it has all their objects."""
+    if tips:
+        check = "".join(f"{sha}\n" for sha in tips.values()).encode()
+        answer = run(["cat-file", "--batch-check=%(objecttype)"], cwd=fresh, timeout=timeout, input=check)
+        if any(line.endswith(" missing") for line in answer.text.splitlines()):
+            return False
     if (bare / "worktrees").is_dir():
         shutil.copytree(bare / "worktrees", fresh / "worktrees", symlinks=True)
     refs = {name: sha for name, sha in tips.items() if name.startswith("refs/") and not name.startswith("refs/tags/")}
     commands = "".join(f"update {name} {sha}\n" for name, sha in sorted(refs.items()))
     if commands:
         run(["update-ref", "--stdin"], cwd=fresh, timeout=timeout, input=commands.encode())
+    return True

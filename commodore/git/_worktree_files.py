@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import os
+import re
 from dataclasses import dataclass
 from pathlib import Path
 
+from commodore.git._blueprint import is_plain
 from commodore.git._refs import FULL_SHA
-from commodore.workspace import is_inside, write_atomically
+from commodore.workspace import guard_disk, is_inside, write_atomically
 
 MOVING = "moving"
+_PLAIN_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]*(\.[A-Za-z0-9_-]+)*")
 _STATE = "commodore"  # the note's file in a worktree's administrative folder
 
 
@@ -46,6 +49,51 @@ def read_worktree(folder: Path) -> WorktreeFiles | None:
     branch = head.removeprefix("ref: refs/heads/") if head.startswith("ref: refs/heads/") else None
     sha = head if FULL_SHA.match(head) else None
     return WorktreeFiles(folder, admin, (admin / common).resolve(), sha, branch)
+
+
+def link_worktree(bare: Path, folder: Path, sha: str) -> bool:
+    """Make `folder`, which is empty or not there, a worktree detached at a commit, without its files.
+
+    It becomes what `git worktree add --no-checkout` makes of it, without the three processes that this takes.
+
+    Returns:
+        Whether it was done. Git must do it where the clone knows the folder already, or is of an unusual kind.
+
+    Raises:
+        EnvironmentFault: the disk refused.
+    """
+    name = folder.name
+    if not (_PLAIN_NAME.fullmatch(name) and FULL_SHA.match(sha) and is_plain(bare)) or name.endswith(".lock"):
+        return False
+    with guard_disk(folder):
+        folder.mkdir(parents=True, exist_ok=True)
+        pointer = f"{folder.resolve()}/.git"
+        entries = bare.resolve() / "worktrees"
+        if any(_read(entry / "gitdir") == pointer for entry in entries.glob("*")):
+            return False
+        entries.mkdir(exist_ok=True)
+        admin = _make_numbered(entries, name)
+        # Git keeps its hands off a locked worktree; it would remove one that has no `gitdir` yet.
+        content = {"locked": "initializing", "gitdir": pointer, "commondir": "../..", "HEAD": sha}
+        for file, text in content.items():
+            (admin / file).write_bytes(os.fsencode(f"{text}\n"))
+        write_state(admin, MOVING)
+        write_atomically(folder / ".git", os.fsencode(f"gitdir: {admin}\n"))
+        (admin / "locked").unlink()
+    return True
+
+
+def _make_numbered(parent: Path, name: str) -> Path:
+    """A new folder of this name, or of it with the first number that is free."""
+    number = 0
+    while True:
+        folder = parent / f"{name}{number or ''}"
+        try:
+            folder.mkdir()
+        except FileExistsError:
+            number += 1
+        else:
+            return folder
 
 
 def users_of_branch(bare: Path, branch: str) -> int:

@@ -16,6 +16,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from commodore.errors import CommodoreError
+from commodore.git._blueprint import FALLBACK_BRANCH
 from commodore.git._remote_config import is_remote
 from commodore.git.runner import Children, run
 from commodore.git.urls import redact, repository_key
@@ -52,6 +53,11 @@ class RemoteState:
                     return known[name]
         return None
 
+    def guess_head(self) -> str:
+        """For servers that do not say which branch HEAD is: one that points at the same commit."""
+        same = sorted(name for name, sha in self.branches.items() if sha == self.head_sha)
+        return next((name for name in (FALLBACK_BRANCH, "main", *same) if name in same), FALLBACK_BRANCH)
+
 
 def ask(
     url: str, clone: Path | None = None, *, limits: Limits = DEFAULT_LIMITS, children: Children | None = None
@@ -73,9 +79,9 @@ def ask(
     try:
         answer = run(arguments, cwd=folder, timeout=limits.git_timeout, children=children, about=about)
     except CommodoreError as error:
-        if clone is not None:
+        if clone is not None and not clone.name.startswith("."):
             raise
-        # The folder it ran in says nothing; the repository does.
+        # A temporary folder says nothing; the repository does.
         raise type(error)(error.code, error.message, hint=error.hint, locations=[about]) from error
     return _read(answer.text)
 
@@ -124,17 +130,19 @@ class Questions:
             if redact(url) == url or self._clone(url) is not None:
                 self._begin(url, None)
 
-    def answer(self, url: str, clone: Path | None = None) -> RemoteState:
+    def answer(self, url: str, clone: Path | None = None, noted: bool = True) -> RemoteState:
         """What the remote at this URL (in normal form) has, as of the one time it was asked in this run.
 
         Args:
             clone: a repository elsewhere than below the root whose `origin` it is.
+            noted: whether the next run would ask that, too, if nothing changes.
 
         Raises:
             EnvironmentFault: the remote does not answer.
         """
-        with self._lock:
-            self._wanted.add(url)
+        if noted:
+            with self._lock:
+                self._wanted.add(url)
         return self._begin(url, clone).result()
 
     @property

@@ -1,4 +1,4 @@
-"""Commits that make way are kept."""
+"""Commits that make way, and what tags stood for, are kept."""
 
 from __future__ import annotations
 
@@ -6,8 +6,10 @@ import time
 from collections.abc import Iterable
 from pathlib import Path
 
-from commodore.git._refs import DISCARDED
+from commodore.events import Announce, Noted, Warned
+from commodore.git._refs import DISCARDED, RemoteRefs
 from commodore.git.runner import run
+from commodore.git.urls import shown
 
 
 def keep_commits(folder: Path, shas: Iterable[str], timeout: float | None) -> list[str]:
@@ -21,3 +23,26 @@ def keep_commits(folder: Path, shas: Iterable[str], timeout: float | None) -> li
     commands = "".join(f"update {ref} {sha}\n" for ref, sha in zip(refs, wanted, strict=True))
     run(["update-ref", "--stdin"], cwd=folder, timeout=timeout, input=commands.encode())
     return refs
+
+
+def keep_lost_tags(
+    folder: Path, before: RemoteRefs, after: RemoteRefs, place: str, announce: Announce, timeout: float | None
+) -> None:
+    """Keep the former values of tags that a fetch has moved or removed, and warn about those that have moved.
+
+    Args:
+        place: the remote, for people.
+    """
+    moved = [tag for tag, sha in before.tags.items() if after.tags.get(tag, sha) != sha]
+    gone = [tag for tag in before.tags if tag not in after.tags]
+    keep_commits(folder, (before.tags[tag] for tag in moved + gone), timeout)
+    for tag in sorted(moved):
+        announce(
+            Warned(
+                "CMD-GIT-022",
+                f"the tag '{shown(tag)}' of {place} has moved from {before.tags[tag][:10]} to {after.tags[tag][:10]}",
+                hint="whoever publishes versions should never move a tag; pin a commit if you must not follow",
+            )
+        )
+    for tag in sorted(gone):
+        announce(Noted(f"the tag '{shown(tag)}' is gone from {place}", level=1))

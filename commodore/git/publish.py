@@ -14,11 +14,11 @@ from pathlib import Path
 
 from commodore.errors import CommodoreError, EnvironmentFault, PolicyError
 from commodore.events import Announce, Noted, Warned, ignore
+from commodore.git._blueprint import FALLBACK_BRANCH
 from commodore.git._remote_config import is_remote, set_remote
 from commodore.git.asking import RemoteState, ask
 from commodore.git.identity import Author, identity_environment
 from commodore.git.keeping import keep_commits
-from commodore.git.repository import FALLBACK_BRANCH
 from commodore.git.runner import Children, GitResult, clean_text, fault, last_words, run
 from commodore.git.urls import normalize, redact, repository_key, shown
 from commodore.git.versions import check_version

@@ -2,28 +2,29 @@
 
 from __future__ import annotations
 
-import tempfile
 import threading
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 
-from commodore.errors import CommodoreError, EnvironmentFault, InputError, did_you_mean
-from commodore.events import Announce, Noted, Warned, ignore
+from commodore.errors import CommodoreError, EnvironmentFault, InputError
+from commodore.events import Announce, Warned, ignore
 from commodore.git import _refs
+from commodore.git._blueprint import FALLBACK_BRANCH, Blueprint
 from commodore.git._export import write_tree
-from commodore.git._refs import FULL_SHA, RemoteRefs, Revision
+from commodore.git._making import is_missing, looks_bare, make_clone, still_true
+from commodore.git._refs import FULL_SHA, NO_REFS, RemoteRefs, Revision
 from commodore.git._remote_config import FETCH_REFSPEC, FETCH_TAGS, is_remote, set_remote
 from commodore.git._repair import move_in, own_tips
 from commodore.git.asking import RemoteState, ask
-from commodore.git.keeping import keep_commits
-from commodore.git.runner import Children, GitResult, run
+from commodore.git.keeping import keep_commits, keep_lost_tags
+from commodore.git.mirrors import Mirrors
+from commodore.git.runner import Children, GitResult, fault, run, tells_damage
 from commodore.git.urls import normalize, redact, repository_key, shown
-from commodore.git.versions import check_version
+from commodore.git.versions import check_version, unknown_offline, unknown_version
 from commodore.limits import DEFAULT_LIMITS, Limits
-from commodore.workspace import guard_disk, remove_tree, replace_tree
 
 _FETCH_ALL = ("fetch", "--no-tags", "--prune", "--no-write-fetch-head", "origin", FETCH_REFSPEC, FETCH_TAGS)
-FALLBACK_BRANCH = "master"
+_PACKED = ("fetch.unpackLimit=1",)  # what comes stays one pack, which costs less than a file for each object
 
 
 class Repository:
@@ -33,7 +34,10 @@ class Repository:
         url: where the repository is; kept in normal form, credentials included.
         path: the folder of the bare clone; it need not exist yet.
         offline: never talk to the remote.
-        ask_remote: answers what the remote at a URL has; by default it is asked.
+        ask_remote: answers what the remote at a URL, which is the `origin` of a folder if one is given, has; is told
+            whether the next run would ask that, too. By default the remote is asked.
+        blueprint: lays out new clones.
+        mirrors: what other working directories have fetched; None for nothing.
 
     Methods may be called from several threads; `lock` keeps several calls together.
     Those that talk to the remote raise EnvironmentFault when it fails.
@@ -48,7 +52,9 @@ class Repository:
         limits: Limits = DEFAULT_LIMITS,
         offline: bool = False,
         children: Children | None = None,
-        ask_remote: Callable[[str], RemoteState] | None = None,
+        ask_remote: Callable[[str, Path | None, bool], RemoteState] | None = None,
+        blueprint: Blueprint | None = None,
+        mirrors: Mirrors | None = None,
     ) -> None:
         self.url = normalize(url)
         self.key = repository_key(url)
@@ -62,6 +68,8 @@ class Repository:
         self._ready = False
         self._refs: RemoteRefs | None = None
         self._ask_remote = ask_remote
+        self._blueprint = blueprint or Blueprint(limits)
+        self._mirrors = mirrors
         self._state: RemoteState | None = None
 
     @property
@@ -86,9 +94,10 @@ class Repository:
         with self.lock:
             if self._ready:
                 return
-            if not self.path.exists() or (self.path.is_dir() and not any(self.path.iterdir())):
-                self._make(fetch=False)
-            elif not _looks_bare(self.path):
+            if is_missing(self.path):
+                self._make()
+                self._refs = NO_REFS
+            elif not looks_bare(self.path):
                 raise EnvironmentFault(
                     "CMD-GIT-020",
                     f"{self.path}, which is no bare repository, is in the way of the clone of {self.display_url}",
@@ -96,8 +105,30 @@ class Repository:
                     locations=[str(self.path)],
                 )
             if not self.offline:
-                self._configure(self.path)
+                set_remote(self.path / "config", self.url, self.limits.git_timeout)
             self._ready = True
+
+    @property
+    def can_be_mirrored(self) -> bool:
+        """Whether there is no clone yet, and other working directories have fetched from the same remote."""
+        return self._mirrors is not None and is_missing(self.path) and self._mirrors.holds(self.url)
+
+    def obtain(self) -> bool:
+        """Open the clone like `ensure_present`; a missing one is made of what other working directories have fetched.
+
+        The remote is asked before, so that nobody gets what it refuses, and only what it still has is taken. What it
+        has beyond that is for `fetch` to bring.
+
+        Returns:
+            Whether a clone was made that way.
+
+        Raises:
+            EnvironmentFault: see `ensure_present`; or the remote does not answer.
+        """
+        with self.lock:
+            made = not self.offline and self.can_be_mirrored and self._make(self._fill_from_mirror)
+            self.ensure_present()
+            return made
 
     def fetch(self) -> None:
         """Bring branches and tags up to date with the remote: new ones come, moved ones move, deleted ones go.
@@ -112,11 +143,15 @@ class Repository:
             self._refuse_offline("it must be fetched")
             self.ensure()
             before = self.refs()
-            answer = self._run(_FETCH_ALL)
+            first = ("--no-auto-maintenance",) if before == NO_REFS else ()
+            answer = self._run([*_FETCH_ALL, *first], settings=_PACKED)
+            if tells_damage(answer):
+                raise fault(_FETCH_ALL, answer, self.path, self.display_url)
             if answer.stderr.strip():
                 self._refs = None
-                self._keep_lost_tags(before, self.refs())
-            self.fetched = True
+                timeout = self.limits.git_timeout
+                keep_lost_tags(self.path, before, self.refs(), self.display_url, self.announce, timeout)
+            self._fetched()
 
     def fetch_commit(self, sha: str) -> bool:
         """Ask the remote for one commit that no branch or tag contains. Returns whether it is here now."""
@@ -125,7 +160,7 @@ class Repository:
         with self.lock:
             if self.offline:
                 return self.has_commits([sha])
-            self._run(["fetch", "--no-tags", "--no-write-fetch-head", "origin", sha], check=False)
+            self._run(["fetch", "--no-tags", "--no-write-fetch-head", "origin", sha], check=False, settings=_PACKED)
             return self.has_commits([sha])
 
     def refs(self) -> RemoteRefs:
@@ -160,11 +195,8 @@ class Repository:
         with self.lock:
             if self._state is None:
                 self._refuse_offline("its remote must be asked")
-                if self._ask_remote is not None:
-                    self._state = self._ask_remote(self.url)
-                else:
-                    clone = self.path if is_remote(self.path / "config", self.url) else None
-                    self._state = ask(self.url, clone, limits=self.limits, children=self._children)
+                clone = self.path if is_remote(self.path / "config", self.url) else None
+                self._state = self._question(clone)
             return self._state
 
     def is_current(self, version: str | None) -> bool:
@@ -201,7 +233,7 @@ class Repository:
             if self.offline:
                 return self.refs().head or FALLBACK_BRANCH
             state = self.ask()
-            head = state.head or self._guess_head(state)
+            head = state.head or state.guess_head()
             if self.refs().head != head and head in self.refs().branches:
                 target = _refs.BRANCHES + head
                 self._run(["symbolic-ref", _refs.BRANCHES + "HEAD", target])
@@ -221,6 +253,8 @@ class Repository:
             version = self.default_branch()
         check_version(version, self.display_url)
         refs = self.refs()
+        if version in refs.tips:
+            return Revision(version, version, "revision")
         found = _refs.match_name(version, refs)
         if found is not None:
             sha, kind = found
@@ -247,11 +281,7 @@ class Repository:
     def short_sha(self, sha: str) -> str:
         """A commit's abbreviation with at least six digits, for the commit message (spec a 8.5)."""
         known = self.refs().short.get(sha)
-        return (
-            known
-            if known is not None
-            else self._run(["rev-parse", "--short=6", "--verify", "--end-of-options", sha]).text
-        )
+        return known or self._run(["rev-parse", "--short=6", "--verify", "--end-of-options", sha]).text
 
     def export_tree(self, sha: str, subdir: str, destination: Path) -> None:
         """Write the files of a commit (below `subdir`, "" for all) to the folder `destination`, as `git archive` does.
@@ -277,9 +307,10 @@ class Repository:
         """
         with self.lock:
             tips = None if self.offline else own_tips(self.path)
-            if tips is None or not self._make(fetch=True, tips=tips):
+            if tips is None or not self._make(lambda fresh: self._fill_again(fresh, tips)):
                 return False
-            self.fetched, self._refs = True, None
+            self._refs = None
+            self._fetched()
             self.announce(
                 Warned(
                     "CMD-GIT-024",
@@ -289,54 +320,36 @@ class Repository:
             )
             return True
 
-    def _make(self, *, fetch: bool, tips: dict[str, str] | None = None) -> bool:
-        """Make the clone beside its place and put it there when it is complete and has all objects of `tips`."""
-        timeout = self.limits.git_timeout
-        with guard_disk(self.path):
-            self.path.parent.mkdir(parents=True, exist_ok=True)
-            fresh = Path(tempfile.mkdtemp(prefix=".new-", dir=self.path.parent))
-        try:
-            fresh.chmod(0o755)
-            arguments = ["init", "--quiet", "--bare", "--template=", f"--initial-branch={FALLBACK_BRANCH}"]
-            run([*arguments, "--", str(fresh)], cwd=fresh, timeout=timeout, children=self._children)
-            self._configure(fresh)
-            if fetch:
-                run(_FETCH_ALL, cwd=fresh, timeout=timeout, children=self._children, about=self.display_url)
-            if tips:
-                check = "".join(f"{sha}\n" for sha in tips.values()).encode()
-                answer = run(["cat-file", "--batch-check=%(objecttype)"], cwd=fresh, timeout=timeout, input=check)
-                if any(line.endswith(" missing") for line in answer.text.splitlines()):
-                    return False
-                move_in(self.path, fresh, tips, timeout)
-            replace_tree(fresh, self.path)
-            return True
-        finally:
-            remove_tree(fresh)
+    def _make(self, fill: Callable[[Path], bool] = lambda _: True) -> bool:
+        return make_clone(self.path, self.url, self._blueprint, fill)
 
-    def _configure(self, bare: Path) -> None:
-        set_remote(bare / "config", self.url, self.limits.git_timeout)
+    def _fill_again(self, fresh: Path, tips: dict[str, str]) -> bool:
+        """Fetch, and move in what the damaged clone has of its own, if all objects of that are there now."""
+        timeout, about = self.limits.git_timeout, self.display_url
+        run(_FETCH_ALL, cwd=fresh, timeout=timeout, children=self._children, about=about, settings=_PACKED)
+        return move_in(self.path, fresh, tips, timeout)
 
-    def _keep_lost_tags(self, before: RemoteRefs, after: RemoteRefs) -> None:
-        moved = [tag for tag, sha in before.tags.items() if after.tags.get(tag, sha) != sha]
-        gone = [tag for tag in before.tags if tag not in after.tags]
-        self.keep(before.tags[tag] for tag in moved + gone)
-        for tag in sorted(moved):
-            self.announce(
-                Warned(
-                    "CMD-GIT-022",
-                    f"the tag '{shown(tag)}' of {self.display_url} has moved from {before.tags[tag][:10]}"
-                    f" to {after.tags[tag][:10]}",
-                    hint="whoever publishes versions should never move a tag; pin a commit if you must not follow",
-                )
-            )
-        for tag in sorted(gone):
-            self.announce(Noted(f"the tag '{shown(tag)}' is gone from {self.display_url}", level=1))
+    def _fill_from_mirror(self, fresh: Path) -> bool:
+        assert self._mirrors is not None, "obtain has looked"
+        if self._state is None:
+            # With credentials in the URL the question is put in a folder that knows them, not on a command line.
+            self._state = self._question(fresh if self.url != self.display_url else None, noted=False)
+        refs = self._mirrors.take(self.url, fresh)
+        if refs is None:
+            return False
+        self._refs = still_true(refs, self._state)
+        _refs.write_refs(fresh, self._refs)
+        return True
 
-    @staticmethod
-    def _guess_head(state: RemoteState) -> str:
-        """For servers that do not say which branch HEAD is: one that points at the same commit."""
-        same = sorted(name for name, sha in state.branches.items() if sha == state.head_sha)
-        return next((name for name in (FALLBACK_BRANCH, "main", *same) if name in same), FALLBACK_BRANCH)
+    def _question(self, clone: Path | None, *, noted: bool = True) -> RemoteState:
+        if self._ask_remote is not None:
+            return self._ask_remote(self.url, clone, noted)
+        return ask(self.url, clone, limits=self.limits, children=self._children)
+
+    def _fetched(self) -> None:
+        self.fetched = True
+        if self._mirrors is not None:
+            self._mirrors.learn(self.url, self.path, self.refs())
 
     def _is_resolvable(self, version: str) -> bool:
         try:
@@ -360,17 +373,8 @@ class Repository:
 
     def _unknown(self, version: str, refs: RemoteRefs) -> CommodoreError:
         if self.offline:
-            return EnvironmentFault(
-                "CMD-GIT-025",
-                f"the version '{shown(version)}' of {self.display_url} is not in its clone, and offline it cannot be"
-                " fetched",
-                hint="run once without offline mode, with the network there",
-                locations=[str(self.path)],
-            )
-        hint = did_you_mean(version, {*refs.branches, *refs.tags}) or "name a branch, a tag or a commit of it"
-        return InputError(
-            "CMD-GIT-030", f"the version '{shown(version)}' was not found in {self.display_url}", hint=hint
-        )
+            return unknown_offline(version, self.display_url, self.path)
+        return unknown_version(version, self.display_url, {*refs.branches, *refs.tags})
 
     def _refuse_offline(self, reason: str) -> None:
         if self.offline:
@@ -380,7 +384,9 @@ class Repository:
                 hint="run once without offline mode, with the network there",
             )
 
-    def _run(self, arguments: Sequence[str], *, check: bool = True, input: bytes | None = None) -> GitResult:
+    def _run(
+        self, arguments: Sequence[str], *, check: bool = True, input: bytes | None = None, settings: Sequence[str] = ()
+    ) -> GitResult:
         timeout = self.limits.git_timeout
         return run(
             arguments,
@@ -388,10 +394,7 @@ class Repository:
             timeout=timeout,
             input=input,
             check=check,
+            settings=settings,
             children=self._children,
             about=self.display_url,
         )
-
-
-def _looks_bare(path: Path) -> bool:
-    return (path / "HEAD").is_file() and (path / "objects").is_dir() and (path / "config").is_file()

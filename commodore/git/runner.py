@@ -101,7 +101,8 @@ _DAMAGED = _any_of(
     "invalid object",
     "does not point to a valid object",
     "(loose object|packfile|index file) .*(corrupt|truncated|cannot be|unavailable)",
-    "index file (corrupt|smaller)",
+    "index file (corrupt|smaller|.* is too small)",
+    "far too short to be a packfile",
     "object file .* is empty",
     "inflate:",
     "broken (link|ref)",
@@ -288,6 +289,11 @@ def fault(arguments: Sequence[str], result: GitResult, place: Path, about: str =
             locations=[str(place)],
         )
     return EnvironmentFault("CMD-GIT-002", f"{subject} failed: {words}", locations=[str(place)])
+
+
+def tells_damage(result: GitResult) -> bool:
+    """Whether git complained about its own repository, though it went on."""
+    return any(line.startswith("error:") and _DAMAGED.search(line) for line in result.stderr.splitlines())
 
 
 def last_words(stderr: str) -> str:

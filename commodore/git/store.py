@@ -11,8 +11,10 @@ from typing import Self
 
 from commodore.errors import CommodoreError, EnvironmentFault, InputError, raise_all
 from commodore.events import Announce, StageAdvanced, ignore
+from commodore.git._blueprint import Blueprint
 from commodore.git._refs import FULL_SHA
 from commodore.git.asking import Questions, RemoteState
+from commodore.git.mirrors import Mirrors
 from commodore.git.repository import Repository
 from commodore.git.runner import DAMAGED, Children
 from commodore.git.urls import is_local, normalize, redact, repository_key
@@ -28,16 +30,26 @@ class RepositoryStore:
     Args:
         root: the folder of the bare clones (`Workspace.repositories`).
         offline: never talk to a remote; what is not there is an error.
+        mirrors: where everything that is fetched is kept for other working directories
+            (`commodore.caches.repository_cache()`); None keeps and takes nothing.
     """
 
     def __init__(
-        self, root: Path, *, announce: Announce = ignore, limits: Limits = DEFAULT_LIMITS, offline: bool = False
+        self,
+        root: Path,
+        *,
+        announce: Announce = ignore,
+        limits: Limits = DEFAULT_LIMITS,
+        offline: bool = False,
+        mirrors: Path | None = None,
     ) -> None:
         self.root = root
         self.offline = offline
         self._announce = announce
         self._limits = limits
         self._children = Children()
+        self._blueprint = Blueprint(limits)
+        self._mirrors = Mirrors(mirrors, limits) if mirrors is not None else None
         self._questions = Questions(root, limits=limits)
         self._lock = threading.Lock()
         self._repositories: dict[str, Repository] = {}
@@ -65,6 +77,8 @@ class RepositoryStore:
                     offline=self.offline,
                     children=self._children,
                     ask_remote=self._questions.answer,
+                    blueprint=self._blueprint,
+                    mirrors=self._mirrors,
                 )
             elif is_local(known.url) != is_local(normalize(url)):
                 raise InputError(
@@ -156,12 +170,15 @@ class RepositoryStore:
             pool.shutdown(wait=True, cancel_futures=True)
 
     def _must_be_asked(self, repository: Repository, wanted: set[str | None]) -> bool:
-        """Whether it is certain that this repository's remote will be asked; a new clone is fetched at once instead."""
+        """Whether it is certain that this repository's remote will be asked; a new clone is fetched at once instead,
+        unless other working directories have fetched it.
+        """
+        asked = not repository.fetched and repository.can_be_mirrored
         if all(version is not None and FULL_SHA.match(version) for version in wanted):
-            return False
+            return asked
         with self._lock:
             self._followed.add(repository.url)
-        return not repository.fetched and repository.path.exists()
+        return asked or (not repository.fetched and repository.path.exists())
 
     def _sync_one(self, repository: Repository, wanted: set[str | None]) -> CommodoreError | None:
         start = time.perf_counter()
@@ -190,13 +207,13 @@ class RepositoryStore:
 
     def _bring(self, repository: Repository, wanted: set[str | None]) -> bool:
         """Make the wanted versions resolvable, as far as they exist. Returns whether the remote was asked."""
-        repository.ensure_present()
+        mirrored = repository.obtain()
         if self.offline:
             return False
         shas = sorted(version for version in wanted if version is not None and FULL_SHA.match(version))
         if len(shas) == len(wanted) and repository.has_commits(shas):
-            return False
-        asked = self._fetch_if_needed(repository, wanted)
+            return mirrored
+        asked = self._fetch_if_needed(repository, wanted) or mirrored
         if None in wanted:
             repository.default_branch()
         for sha in shas:

@@ -18,6 +18,7 @@ from commodore.git._refs import Revision
 from commodore.git._worktree_files import (
     MOVING,
     WorktreeFiles,
+    link_worktree,
     linked_admin,
     read_state,
     read_worktree,
@@ -82,7 +83,8 @@ def _add(repository: Repository, folder: Path, revision: Revision) -> None:
     arguments = ["worktree", "add", "--force", "--force", "--detach", "--no-checkout", "--", str(folder), revision.sha]
     # Git reads all worktrees of the repository when it makes one, and trips over one that is half made.
     with repository.lock:
-        run(arguments, cwd=repository.path, timeout=repository.limits.git_timeout)
+        if not link_worktree(repository.path, folder, revision.sha):
+            run(arguments, cwd=repository.path, timeout=repository.limits.git_timeout)
     files = read_worktree(folder)
     if files is None:
         raise EnvironmentFault("CMD-GIT-002", f"git made no worktree at {folder}", hint="run again")

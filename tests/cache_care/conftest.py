@@ -9,7 +9,14 @@ from pathlib import Path
 
 import pytest
 
-from commodore.caches import cache_folder, dependency_cache, library_cache, result_cache, template_cache
+from commodore.caches import (
+    cache_folder,
+    dependency_cache,
+    library_cache,
+    repository_cache,
+    result_cache,
+    template_cache,
+)
 from commodore.dependencies.bundle import GitSource, Remote, parse_remote
 from commodore.dependencies.bundle.exports import ExportCache
 from commodore.engine._dependency_cache import DependencyCache, chart_key
@@ -75,6 +82,14 @@ class Cache:
             store.sync([(remote.url, "master")])
             return store.repository(remote.url).path
 
+    def add_repository(self) -> Path:
+        remote = self.world.remote("component", {"README.md": "text\n"})
+        before = set(repository_cache().glob("??/*"))
+        with RepositoryStore(self.root / "made" / "repositories", mirrors=repository_cache()) as store:
+            store.sync([(remote.url, "master")])
+        (entry,) = set(repository_cache().glob("??/*")) - before
+        return entry
+
     def use(self, path: Path, days_ago: float) -> None:
         """Let an entry have been used so many days ago."""
         moment = time.time() - days_ago * DAY
@@ -89,6 +104,7 @@ class Cache:
             "dependencies": self.add_chart("chart"),
             "downloads": self.add_download("https://example.com/file.yaml"),
             "kustomize": self.add_base(),
+            "repositories": self.add_repository(),
             "libraries": self.add_library(),
             "templates": self.add_template(),
         }

@@ -145,7 +145,12 @@ def test_what_killed_runs_have_left_goes_after_a_while(cache: Cache) -> None:
     """A pruning that is killed has moved an entry aside: it is missing for all others, and goes later."""
     entries = cache.everything()
     asides = []
-    for name, prefix in (("dependencies", "new-"), ("libraries", "new-"), ("templates", ".new-")):
+    for name, prefix in (
+        ("dependencies", "new-"),
+        ("repositories", "new-"),
+        ("libraries", "new-"),
+        ("templates", ".new-"),
+    ):
         root = {"templates": template_cache()}.get(name, entries[name].parent.parent)
         aside = root / f"{prefix}killed"
         aside.mkdir()

@@ -16,7 +16,7 @@ from tests.cache_care.conftest import DAY, Cache
 def test_an_empty_cache() -> None:
     found = survey()
     assert {one.name: (one.entries, one.bytes, one.newest) for one in found if one.name != "tools"} == dict.fromkeys(
-        ("results", "dependencies", "downloads", "kustomize", "libraries", "templates"), (0, 0, None)
+        ("results", "dependencies", "downloads", "kustomize", "repositories", "libraries", "templates"), (0, 0, None)
     )
     assert found[-1].name == "tools"
     assert not found[-1].prunable

@@ -46,6 +46,8 @@ def truncate(path: Path) -> None:
     [
         ("dependencies", "content/Chart.yaml"),
         ("dependencies", "about.json"),
+        ("repositories", ""),
+        ("repositories", "about.json"),
         ("libraries", "content/main.libsonnet"),
         ("libraries", "about.json"),
         ("kustomize", "objects"),

@@ -1,0 +1,55 @@
+"""An empty bare repository as git makes it on this machine. Git is asked once per run, not once per repository."""
+
+from __future__ import annotations
+
+import threading
+from pathlib import Path
+
+from commodore.git.runner import run
+from commodore.limits import DEFAULT_LIMITS, Limits
+from commodore.workspace import guard_disk
+
+FALLBACK_BRANCH = "master"
+
+
+class Blueprint:
+    """Lays out empty bare repositories below one folder. May be used from several threads."""
+
+    def __init__(self, limits: Limits = DEFAULT_LIMITS) -> None:
+        self._limits = limits
+        self._lock = threading.Lock()
+        self._parts: list[tuple[str, bytes | None]] = []
+
+    def lay_out(self, folder: Path) -> None:
+        """Make the empty folder an empty bare repository without templates and hooks; its HEAD is `master`.
+
+        What git finds out about the file system (modes, case, links) is taken to be the same for all folders.
+
+        Raises:
+            EnvironmentFault: git or the disk failed.
+        """
+        with self._lock:
+            if not self._parts:
+                arguments = ["init", "--quiet", "--bare", "--template=", f"--initial-branch={FALLBACK_BRANCH}"]
+                run([*arguments, "--", str(folder)], cwd=folder, timeout=self._limits.git_timeout)
+                with guard_disk(folder):
+                    self._parts = [_read(folder, path) for path in sorted(folder.rglob("*"))]
+                return
+        with guard_disk(folder):
+            for name, content in self._parts:
+                if content is None:
+                    (folder / name).mkdir()
+                else:
+                    (folder / name).write_bytes(content)
+
+
+def is_plain(bare: Path) -> bool:
+    """Whether a repository keeps refs in files and names objects by SHA-1, and has no worktree settings."""
+    try:
+        return b"[extensions" not in (bare / "config").read_bytes().lower()
+    except OSError:
+        return False
+
+
+def _read(root: Path, path: Path) -> tuple[str, bytes | None]:
+    return path.relative_to(root).as_posix(), None if path.is_dir() else path.read_bytes()

@@ -1,0 +1,212 @@
+"""What all working directories of a user have fetched, so that a new clone has little or nothing to fetch.
+
+There is one entry for each remote URL: the packs of a clone, and the branches and tags that it had of the remote. An
+entry never changes: it is made beside its place, of links to a clone's files, and renamed into it. A clone that is made
+of one has links or copies of its own, so an entry may go at any time. Nothing is taken from an entry unless the remote
+was asked in this run, and each file is compared with its digest.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import errno
+import hashlib
+import json
+import os
+import re
+import shutil
+import tempfile
+from collections.abc import Iterable
+from dataclasses import asdict
+from pathlib import Path
+
+from commodore.errors import CommodoreError
+from commodore.git._blueprint import is_plain
+from commodore.git._refs import RemoteRefs, refs_from
+from commodore.git.urls import normalize, redact
+from commodore.limits import DEFAULT_LIMITS, Limits
+from commodore.workspace import remove_tree, replace_tree
+
+_ABOUT = "about.json"
+_PACK = re.compile(r"pack-[0-9a-f]{40}")
+_ENDINGS = (".pack", ".idx")
+_DIGEST_BYTES = 20  # both files end with the SHA-1 of all that is before it
+_CHUNK = 1 << 20
+
+
+class Mirrors:
+    """The entries in one folder, which this user alone may read. May be used from several threads and processes.
+
+    Args:
+        root: the folder; it need not exist (`commodore.caches.repository_cache()`).
+    """
+
+    def __init__(self, root: Path, limits: Limits = DEFAULT_LIMITS) -> None:
+        self._root = root
+        self._limits = limits
+
+    def holds(self, url: str) -> bool:
+        """Whether there is an entry for a remote URL."""
+        entry = self._entry(url)
+        return entry is not None and (entry / _ABOUT).is_file()
+
+    def take(self, url: str, bare: Path) -> RemoteRefs | None:
+        """Give an empty bare repository the objects of the entry for `url`.
+
+        Returns:
+            The branches and tags that the entry was made with, all of whose objects are in `bare` now. None without an
+            entry; one that is damaged is removed.
+        """
+        entry = self._entry(url)
+        if entry is None or not is_plain(bare):
+            return None
+        folder = bare / "objects" / "pack"
+        with contextlib.suppress(OSError):
+            if (refs := _take(entry, folder)) is not None:
+                os.utime(entry / _ABOUT)
+                return refs
+        self._remove(entry)
+        for name in os.listdir(folder):
+            (folder / name).unlink()
+        return None
+
+    def learn(self, url: str, bare: Path, refs: RemoteRefs) -> None:
+        """Keep what a clone has of its remote for other working directories, instead of what was kept before.
+
+        A clone with objects outside of packs, or one whose packs are too many or too large, is not kept. Nor is
+        anything that the disk refuses: the entry only saves time.
+
+        Args:
+            refs: the remote's branches and tags in `bare`.
+        """
+        entry = self._entry(url)
+        if entry is None or not refs.branches:
+            return
+        with contextlib.suppress(OSError, CommodoreError):
+            packs = _complete_packs(bare)
+            if packs is None:
+                return
+            if len(packs) > self._limits.mirror_packs or _size(bare, packs) > self._limits.mirror_bytes:
+                self._remove(entry)
+                return
+            about = _describe(packs, refs)
+            if not _same(entry / _ABOUT, about):
+                self._add(entry, bare, packs, about)
+
+    def _entry(self, url: str) -> Path | None:
+        wanted = normalize(url)
+        if "?" in wanted:  # it may say more than which repository it is, and is never recorded
+            return None
+        key = hashlib.sha256(b"1\0" + redact(wanted).encode("utf-8", "surrogateescape")).hexdigest()
+        return self._root / key[:2] / key
+
+    def _add(self, entry: Path, bare: Path, packs: Iterable[str], about: bytes) -> None:
+        self._root.mkdir(mode=0o700, parents=True, exist_ok=True)
+        fresh = Path(tempfile.mkdtemp(prefix="new-", dir=self._root))
+        try:
+            new = fresh / "entry"
+            new.mkdir(mode=0o700)
+            for name in packs:
+                _link(bare / "objects" / "pack" / name, new / name)
+            (new / _ABOUT).write_bytes(about)
+            replace_tree(new, entry)
+        finally:
+            remove_tree(fresh)
+
+    def _remove(self, entry: Path) -> None:
+        with contextlib.suppress(OSError, CommodoreError):
+            if os.path.lexists(entry):
+                fresh = Path(tempfile.mkdtemp(prefix="new-", dir=self._root))
+                try:
+                    entry.rename(fresh / "old")
+                finally:
+                    remove_tree(fresh)
+
+
+def is_sound_mirror(entry: Path) -> bool:
+    """Whether an entry has all its files, and these are what git wrote."""
+    try:
+        found = _read_about(entry / _ABOUT)
+        return found is not None and all(_is_whole(entry / name) for name in found[0])
+    except OSError:
+        return False
+
+
+def _take(entry: Path, folder: Path) -> RemoteRefs | None:
+    found = _read_about(entry / _ABOUT)
+    if found is None:
+        return None
+    packs, refs = found
+    for name in packs:
+        _link(entry / name, folder / name)
+        if not _is_whole(folder / name):
+            return None
+    return refs
+
+
+def _complete_packs(bare: Path) -> list[str] | None:
+    """The files of the packs that hold all objects of a repository; None if there are objects elsewhere, or missing."""
+    objects = bare / "objects"
+    if not is_plain(bare) or any((bare / name).exists() for name in ("shallow", "objects/info/alternates")):
+        return None
+    if any(len(name) == 2 and os.listdir(objects / name) for name in os.listdir(objects)):
+        return None
+    names = sorted(os.listdir(objects / "pack"))
+    if any(name.endswith(".promisor") for name in names):
+        return None
+    stems = [name.removesuffix(".pack") for name in names if name.endswith(".pack")]
+    if not stems or not all(_PACK.fullmatch(stem) and stem + ".idx" in names for stem in stems):
+        return None
+    return [stem + ending for stem in stems for ending in _ENDINGS]
+
+
+def _size(bare: Path, packs: Iterable[str]) -> int:
+    return sum((bare / "objects" / "pack" / name).stat().st_size for name in packs)
+
+
+def _describe(packs: list[str], refs: RemoteRefs) -> bytes:
+    content = json.dumps({"packs": packs, "refs": asdict(refs)}, sort_keys=True)
+    digest = hashlib.sha256(content.encode("ascii")).hexdigest()
+    return f"{digest}\n{content}\n".encode("ascii")
+
+
+def _read_about(path: Path) -> tuple[list[str], RemoteRefs] | None:
+    try:
+        digest, _, content = path.read_text(encoding="ascii").rstrip("\n").partition("\n")
+        if hashlib.sha256(content.encode("ascii")).hexdigest() != digest:
+            return None
+        about = json.loads(content)
+        packs, refs = about["packs"], refs_from(about["refs"])
+    except (ValueError, KeyError, TypeError):
+        return None
+    if not all(name.endswith(_ENDINGS) and _PACK.fullmatch(name.partition(".")[0]) for name in packs):
+        return None
+    return packs, refs
+
+
+def _same(path: Path, content: bytes) -> bool:
+    return path.is_file() and path.read_bytes() == content
+
+
+def _link(source: Path, target: Path) -> None:
+    """A hard link where the file system allows it, else a copy."""
+    try:
+        os.link(source, target)
+    except FileNotFoundError:
+        raise
+    except OSError as error:
+        if error.errno == errno.ENOSPC:
+            raise
+        shutil.copyfile(source, target)
+        target.chmod(0o444)
+
+
+def _is_whole(path: Path) -> bool:
+    """Whether a pack, or the index of one, ends with the digest of what is before."""
+    left = path.stat().st_size - _DIGEST_BYTES
+    digest = hashlib.sha1(usedforsecurity=False)
+    with path.open("rb") as file:
+        while left > 0 and (part := file.read(min(left, _CHUNK))):
+            digest.update(part)
+            left -= len(part)
+        return left == 0 and file.read() == digest.digest()

@@ -1,0 +1,313 @@
+"""What one working directory has fetched, another one does not fetch again."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import pytest
+
+from commodore.errors import EnvironmentFault
+from commodore.git import Repository, RepositoryStore, check_out, is_sound_mirror
+from commodore.limits import DEFAULT_LIMITS, Limits
+from tests.git.conftest import Heard
+from tests.world.repos import GitCalls, GitWorld, Remote, git
+
+Begin = Callable[..., RepositoryStore]
+
+
+@pytest.fixture
+def cache(tmp_path: Path) -> Path:
+    return tmp_path / "cache" / "repositories"
+
+
+@pytest.fixture
+def begin(tmp_path: Path, cache: Path, heard: Heard) -> Begin:
+    """Begin a run in the working directory of this name."""
+
+    def start(name: str, *, offline: bool = False, limits: Limits = DEFAULT_LIMITS) -> RepositoryStore:
+        root = tmp_path / name / ".repos"
+        return RepositoryStore(root, announce=heard.append, offline=offline, mirrors=cache, limits=limits)
+
+    return start
+
+
+def fetched(store: RepositoryStore, remote: Remote, *versions: str | None, url: str = "") -> Repository:
+    with store:
+        store.sync([(url or remote.url, version) for version in versions or ("master",)])
+    return store.repository(url or remote.url)
+
+
+def entries(cache: Path) -> list[Path]:
+    return sorted(path.parent for path in cache.glob("*/*/about.json"))
+
+
+def is_whole(repository: Repository) -> bool:
+    """Whether git finds all objects in the clone, and everything the remote's branches and tags need."""
+    return "missing" not in git(repository.path, "fsck", "--full", "--connectivity-only")
+
+
+def rich(world: GitWorld) -> Remote:
+    """A remote with several branches and kinds of tags."""
+    remote = world.remote(files={"a": "1", "b/c": "2"})
+    remote.tag("v1")
+    remote.tag("v2", annotated=True)
+    remote.start_branch("other")
+    remote.commit({"a": "3"})
+    return remote
+
+
+def test_a_second_working_directory_asks_and_fetches_nothing(
+    begin: Begin, world: GitWorld, calls: GitCalls, tmp_path: Path
+) -> None:
+    remote = rich(world)
+    first = fetched(begin("one"), remote, "master", None)
+    calls.forget()
+    second = fetched(begin("two"), remote, "v1", None)
+    assert sorted(calls.verbs) == ["init", "ls-remote"]
+    assert second.refs() == first.refs()
+    assert [second.resolve(version).sha for version in ("master", "v1", "v2", "other", None)] == [
+        first.resolve(version).sha for version in ("master", "v1", "v2", "other", None)
+    ]
+    assert is_whole(second)
+    command = (
+        "for-each-ref",
+        "--format=%(refname) %(objectname) %(*objectname)",
+        "refs/tags",
+        "refs/remotes/origin/o*",
+    )
+    assert git(second.path, *command) == git(first.path, *command)
+    checkout = check_out(second, tmp_path / "two" / "files", second.resolve("master"))
+    assert (checkout.path / "a").read_text() == "3"
+
+
+def test_only_what_is_new_is_fetched(begin: Begin, world: GitWorld, calls: GitCalls) -> None:
+    remote = rich(world)
+    fetched(begin("one"), remote)
+    newest = remote.commit({"a": "4"})
+    calls.forget()
+    second = fetched(begin("two"), remote)
+    assert (calls.count("fetch"), second.resolve("master").sha) == (1, newest)
+    assert len(list(second.path.glob("objects/pack/*.pack"))) == 2
+    assert is_whole(second)
+    calls.forget()
+    third = fetched(begin("three"), remote)
+    assert (calls.count("fetch"), third.resolve("master").sha) == (0, newest)
+
+
+def test_a_used_working_directory_shares_what_it_fetches(begin: Begin, world: GitWorld, calls: GitCalls) -> None:
+    remote = rich(world)
+    fetched(begin("one"), remote)
+    newest = remote.commit({"a": "4"})
+    fetched(begin("one"), remote)
+    calls.forget()
+    assert fetched(begin("two"), remote).resolve("master").sha == newest
+    assert calls.count("fetch") == 0
+
+
+def test_clones_do_not_need_the_cache(begin: Begin, world: GitWorld, cache: Path) -> None:
+    remote = rich(world)
+    fetched(begin("one"), remote)
+    second = fetched(begin("two"), remote)
+    shutil.rmtree(cache)
+    assert is_whole(second)
+    assert not (second.path / "objects" / "info" / "alternates").exists()
+    remote.commit({"a": "4"})
+    fetched(begin("two"), remote)
+    assert len(entries(cache)) == 1, "and it is filled again"
+
+
+def test_a_remote_that_refuses_still_refuses(begin: Begin, world: GitWorld) -> None:
+    remote = rich(world)
+    sha = remote.sha()
+    fetched(begin("one"), remote)
+    remote.vanish()
+    for version in ("master", sha):
+        store = begin("two")
+        with pytest.raises(EnvironmentFault) as error:
+            fetched(store, remote, version)
+        assert (error.value.code, [place.place for place in error.value.locations]) == ("CMD-GIT-005", [remote.url])
+        assert list(store.root.rglob("*.git")) == []
+    with pytest.raises(EnvironmentFault, match="offline"):
+        fetched(begin("two", offline=True), remote)
+
+
+def test_what_the_remote_has_no_more_is_not_taken(begin: Begin, world: GitWorld, heard: Heard) -> None:
+    """A new clone knows nothing of former days: no moved tag is warned about, no deleted branch is there."""
+    remote = rich(world)
+    fetched(begin("one"), remote)
+    remote.tag("v1", "other")
+    remote.tag("v1", "master")
+    remote.delete_tag("v2")
+    remote.delete_branch("other")
+    second = fetched(begin("two"), remote, "master", "v1")
+    assert second.resolve("v1").sha == remote.sha("v1")
+    assert (set(second.refs().branches), set(second.refs().tags)) == ({"master"}, {"v1"})
+    assert "discarded" not in git(second.path, "for-each-ref")
+    assert heard.codes == []
+    assert is_whole(second)
+
+
+def test_a_commit_id_is_asked_for_in_a_new_working_directory_alone(
+    begin: Begin, world: GitWorld, calls: GitCalls
+) -> None:
+    """An unchanged run does not ask for commit ids, so the next one must not do so either."""
+    remote = rich(world)
+    fetched(begin("one"), remote)
+    store = begin("two")
+    sha = remote.sha("v1")
+    assert fetched(store, remote, sha).resolve(sha).sha == sha
+    assert (calls.count("ls-remote"), store.asked) == (1, [])
+    calls.forget()
+    fetched(begin("two"), remote, sha)
+    assert calls.verbs == []
+
+
+@pytest.mark.parametrize("damage", ["pack", "idx", "short", "gone", "about", "list"])
+def test_a_damaged_entry_is_replaced(begin: Begin, world: GitWorld, cache: Path, calls: GitCalls, damage: str) -> None:
+    """A flipped bit anywhere must neither reach a clone nor stop a run."""
+    remote = rich(world)
+    first = fetched(begin("one"), remote)
+    (entry,) = entries(cache)
+    place = {"about": "about.json", "list": "about.json", "idx": "*.idx"}.get(damage, "*.pack")
+    (victim,) = entry.glob(place)
+    content = victim.read_bytes()
+    victim.unlink()  # the clone has a link to the same file
+    if damage != "gone":
+        middle = len(content) // 2
+        changed = content[:middle] + bytes([content[middle] ^ 1]) + content[middle + 1 :]
+        victim.write_bytes({"short": content[:-1], "list": b"[]"}.get(damage, changed))
+    assert not is_sound_mirror(entry)
+    calls.forget()
+    second = fetched(begin("two"), remote)
+    assert (calls.count("fetch"), second.refs()) == (1, first.refs())
+    assert is_whole(second)
+    assert is_sound_mirror(*entries(cache))
+    calls.forget()
+    fetched(begin("three"), remote)
+    assert calls.count("fetch") == 0
+
+
+def test_credentials_are_not_kept(
+    begin: Begin, world: GitWorld, cache: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Neither in names nor in files; and they go with the question, but on no command line."""
+    remote = rich(world)
+    address = "https://me:secret@git.example.com/r.git"
+    git(tmp_path, "config", "--global", f"url.{remote.url}.insteadOf", address)
+    fetched(begin("one"), remote, url=address)
+    kept = [path for path in cache.rglob("*") if path.is_file()]
+    assert kept
+    assert not [path for path in cache.rglob("*") if "example" in path.name]
+    assert not [path for path in kept if b"secret" in path.read_bytes()]
+    calls = GitCalls(tmp_path / "shim", monkeypatch)
+    second = fetched(begin("two"), remote, url=address)
+    assert sorted(calls.verbs) == ["init", "ls-remote"]
+    assert "secret" not in (tmp_path / "shim" / "log").read_text()
+    assert git(second.path, "config", "remote.origin.url") == address
+
+
+def test_users_without_credentials_get_nothing(begin: Begin, world: GitWorld, tmp_path: Path) -> None:
+    """What was fetched with credentials has the same entry without, and the server says no before it is looked at."""
+    remote = rich(world)
+    address = "https://git.example.com/r.git"
+    git(tmp_path, "config", "--global", f"url.{remote.url}.insteadOf", address.replace("git.", "me:secret@git."))
+    git(tmp_path, "config", "--global", f"url.file://{tmp_path}/nothing.insteadOf", address)
+    fetched(begin("one"), remote, url=address.replace("git.", "me:secret@git."))
+    with pytest.raises(EnvironmentFault):
+        fetched(begin("two"), remote, url=address)
+
+
+def test_addresses_with_queries_are_not_kept(begin: Begin, world: GitWorld, cache: Path, tmp_path: Path) -> None:
+    remote = rich(world)
+    address = "https://git.example.com/r.git?token=secret"
+    git(tmp_path, "config", "--global", f"url.{remote.url}.insteadOf", address)
+    fetched(begin("one"), remote, url=address)
+    assert entries(cache) == []
+
+
+def test_the_folder_is_private(begin: Begin, world: GitWorld, cache: Path) -> None:
+    fetched(begin("one"), rich(world))
+    (entry,) = entries(cache)
+    assert [oct(folder.stat().st_mode & 0o777) for folder in (cache, entry)] == ["0o700", "0o700"]
+
+
+def test_work_of_users_is_not_kept(begin: Begin, world: GitWorld, cache: Path) -> None:
+    """A clone with objects that did not come from the remote stays out of the cache."""
+    remote = rich(world)
+    first = fetched(begin("one"), remote)
+    (entry,) = entries(cache)
+    before = (entry / "about.json").read_bytes()
+    git(first.path, "hash-object", "-w", "--stdin", input=b"private")
+    remote.commit({"a": "4"})
+    fetched(begin("one"), remote)
+    assert (entry / "about.json").read_bytes() == before
+
+
+def test_shallow_and_partial_clones_are_not_kept(begin: Begin, world: GitWorld, cache: Path) -> None:
+    remote = rich(world)
+    for name, mark in (
+        ("one", "shallow"),
+        ("two", "objects/pack/pack-1.promisor"),
+        ("three", "objects/info/alternates"),
+    ):
+        repository = begin(name).repository(remote.url)
+        repository.ensure()
+        (repository.path / mark).parent.mkdir(exist_ok=True)
+        (repository.path / mark).write_text("")
+        repository.fetch()
+        assert entries(cache) == []
+
+
+def test_an_entry_of_too_many_packs_goes(begin: Begin, world: GitWorld, cache: Path) -> None:
+    """It begins anew with one pack, instead of never learning again."""
+    remote, few = rich(world), Limits(mirror_packs=4)  # files: two packs, and their indexes
+    for name in ("one", "two", "three"):
+        fetched(begin(name, limits=few), remote)
+        remote.commit({"a": name})
+    assert entries(cache) == []
+    fetched(begin("four", limits=few), remote)
+    assert len(entries(cache)) == 1
+
+
+def test_large_repositories_are_not_kept(begin: Begin, world: GitWorld, cache: Path) -> None:
+    fetched(begin("one", limits=Limits(mirror_bytes=100)), rich(world))
+    assert entries(cache) == []
+
+
+def test_an_empty_remote_is_not_kept(begin: Begin, world: GitWorld, cache: Path) -> None:
+    begin("one").repository(world.remote().url).fetch()
+    assert entries(cache) == []
+
+
+def test_many_runs_at_once(begin: Begin, world: GitWorld, cache: Path) -> None:
+    """All of them get everything, and what they leave is sound."""
+    remote = rich(world)
+    with ThreadPoolExecutor(4) as pool:
+        clones = list(pool.map(lambda number: fetched(begin(f"w{number}"), remote, "master", "v2"), range(8)))
+    assert all(is_whole(clone) and clone.resolve("master").sha == remote.sha() for clone in clones)
+    assert is_sound_mirror(*entries(cache))
+    assert [name for name in os.listdir(cache) if name.startswith("new-")] == []
+
+
+def test_a_cache_that_cannot_be_written_stops_nobody(begin: Begin, world: GitWorld, cache: Path) -> None:
+    remote = rich(world)
+    cache.parent.mkdir()
+    cache.write_text("a file")
+    assert fetched(begin("one"), remote).resolve("master").sha == remote.sha()
+
+
+def test_a_damaged_clone_does_not_come_back(begin: Begin, world: GitWorld, cache: Path, heard: Heard) -> None:
+    """The cache has the same files by another name; what is made anew comes from the remote, and replaces them."""
+    remote = rich(world)
+    first = fetched(begin("one"), remote)
+    for path in first.path.glob("objects/pack/*"):
+        path.chmod(0o644)
+        path.write_bytes(b"")
+    remote.commit({"a": "4"})
+    assert is_whole(fetched(begin("one"), remote))
+    assert heard.codes == ["CMD-GIT-024"]
+    assert is_sound_mirror(*entries(cache))
