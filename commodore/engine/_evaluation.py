@@ -66,7 +66,7 @@ class Evaluator:
     """
 
     def __init__(self, engine: str, instance: str) -> None:
-        self._engine = engine
+        self.engine = engine
         self._instance = instance
         self._files = 0
         self._seconds = {GO: 0.0, JRSONNET: 0.0}
@@ -82,7 +82,7 @@ class Evaluator:
         """
         self._files += 1
         other: str | None = None
-        if self._engine != GO:
+        if self.engine != GO:
             try:
                 other = self._timed(
                     JRSONNET,
@@ -91,7 +91,7 @@ class Evaluator:
             except _jrsonnet.GaveUpError as reason:
                 self._fallbacks.append((path, str(reason)))
             else:
-                if self._engine == JRSONNET:
+                if self.engine == JRSONNET:
                     return other
         text = self._timed(
             GO, lambda: _jsonnet.evaluate_file(path, importer=importer, natives=natives, ext_vars=ext_vars)
@@ -110,7 +110,7 @@ class Evaluator:
     def evaluations(self) -> Evaluations:
         """What was done so far."""
         return Evaluations(
-            self._engine,
+            self.engine,
             self._instance,
             self._files,
             tuple(self._fallbacks),

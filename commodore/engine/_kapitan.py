@@ -29,11 +29,12 @@ from commodore.engine._kapitan_errors import EntryPlace, explain
 from commodore.engine._kapitan_inventory import RenderedInventory
 from commodore.engine._kapitan_work import SearchPaths, Work, current, working
 from commodore.engine._tasks import Dependency, Run
-from commodore.engine.reuse.kustomize import Kustomize
+from commodore.engine.reuse.kustomize import Kustomize, is_remote
+from commodore.engine.reuse.parts import Parts
 from commodore.engine.reuse.programs import Programs
 from commodore.engine.reuse.reads import Reads
 from commodore.engine.reuse.sources import Sources
-from commodore.engine.reuse.store import ResultStore
+from commodore.engine.reuse.store import read_folder, write_folder
 from commodore.engine.reuse.subject import WRAPPER
 from commodore.errors import CommodoreError, InputError, did_you_mean
 from commodore.workspace import remove_tree
@@ -81,9 +82,9 @@ class Renderer:
         kept = run.result_cache
         here = request.directory or request.root
         self.programs = Programs(os.environ, here, kept / "programs.json", run.limits) if kept is not None else None
-        self._charts = ResultStore(run.chart_cache, run.limits) if run.chart_cache is not None else None
         self.sources = Sources(run.dependency_cache, run.limits, offline=request.offline)
         self.sources.known.update(run.sources)
+        self.parts = Parts(run, self.inventory.nodes, self.programs, self.sources)
         self._arguments = Namespace(
             inventory_backend="reclass-rs",
             inventory_path=str(request.root / "inventory"),
@@ -165,7 +166,7 @@ class Renderer:
         warnings: list[str] = []
         reads.fetched(str(dependency.output) for dependency in self.dependencies(instance))
         try:
-            work = Work(self.inventory, confinement, instance, {}, self._run.limits, reads, [], evaluator, self._charts)
+            work = Work(self.inventory, confinement, instance, {}, self._run.limits, reads, [], evaluator, self.parts)
             with working(work):
                 # Inputs change their entry while they work; the inventory must not change with it.
                 entries = self._settings(instance).model_copy(deep=True).compile
@@ -229,24 +230,53 @@ class Renderer:
             work.reads.refuse(f"the command {path}")
             yield
             return
-        cache = self._run.dependency_cache
+        with self._building(entry, place, folder):
+            yield
+
+    @contextlib.contextmanager
+    def _building(self, entry: Any, place: EntryPlace, folder: str) -> Iterator[None]:
+        """While this lasts, the kustomize wrapper runs, or what it made before is there already."""
+        work, cache = current(), self._run.dependency_cache
+        source, output = (_filled(text, folder) for text in (entry.env_vars.get("INPUT_DIR", ""), entry.args[0]))
+        path = os.path.abspath(source)
+        named = source if is_remote(source) else work.reads.places.name(path) or os.path.relpath(path, output)
+        others = {name: value for name, value in entry.env_vars.items() if name != "INPUT_DIR"}
+        part = work.parts.begin(f"kustomize {named}", [entry.args[1:], others], work.reads)
         watch = Kustomize(
-            work.reads,
+            part.reads,
             self._run.workplace(place.instance) / "tmp" / f"kustomize-{place.index}",
             cache / "kustomize" if cache is not None else None,
             self.sources,
             self._run.limits,
         )
-        source = _filled(entry.env_vars.get("INPUT_DIR", ""), folder)
         watch.begin(source, entry.args, entry.env_vars)
+        is_alone = not part.reads.refusal and _is_new(output, work.confinement.output)
+        known = part.take() if is_alone else None
+        if known is not None:
+            if os.path.isdir(output):
+                os.rmdir(output)
+            write_folder(known, Path(output))
+            watch.is_taken = True
         work.watches.append(watch)
         try:
             yield
         finally:
             work.watches.pop()
-        if work.reads.places.name(_filled(entry.args[0], folder)) is not None:
+        if work.reads.places.name(output) is not None:
             work.reads.refuse(f"kustomize writes to {entry.args[0]}")
-        watch.conclude(source)
+        if known is None:
+            watch.conclude(source)
+            part.conclude(read_folder(Path(output)) if is_alone else None)
+
+
+def _is_new(folder: str, output: Path) -> bool:
+    """Whether a folder lies below an instance's output, and nothing is in it yet."""
+    real = Path(os.path.realpath(folder))
+    if output not in real.parents or not os.path.isabs(folder):
+        return False
+    if os.path.islink(folder) or not os.path.isdir(folder):
+        return not os.path.lexists(folder)
+    return not os.listdir(folder)
 
 
 def _filled(text: str, folder: str) -> str:

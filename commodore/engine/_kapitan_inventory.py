@@ -25,11 +25,11 @@ class _Targets(Mapping[str, Any]):
 
     def __init__(self, files: Mapping[str, Path]) -> None:
         self._files = files
-        self._nodes = WrittenNodes(files)
+        self.nodes = WrittenNodes(files)
         self._models = lru_cache(_RECENT)(self._model)
 
     def node(self, name: str) -> dict[str, Any]:
-        return self._nodes.node(name)
+        return self.nodes.node(name)
 
     def _model(self, name: str) -> Any:
         return _validate(name, self.node(name))  # KeyError for an unknown target, as a mapping does
@@ -88,6 +88,11 @@ class RenderedInventory(Inventory):  # type: ignore[misc]
 
     def render_targets(self, targets: object = None, ignore_class_not_found: bool = False) -> None:
         """Nothing to do: the targets are rendered."""
+
+    @property
+    def nodes(self) -> Mapping[str, Mapping[str, Any]]:
+        """All targets' nodes as reclass-rs rendered them, read when asked for."""
+        return self.targets.nodes
 
     def node(self, name: str) -> dict[str, Any]:
         """A target's node as reclass-rs rendered it."""

@@ -229,7 +229,11 @@ def _render_chart(
         _stay_in_cluster()
     values = [file for file in (helm_values_file, *(helm_values_files or ())) if file]
     key = "" if unknown else _chart_key(chart_dir, helm_path, helm_params, flags, values)
-    if key and _take_chart(key, output_path):
+    part = current().parts.named(f"helm {os.path.basename(chart_dir)}", key, reads)
+    known = part.take()
+    if known is not None:
+        os.rmdir(output_path)  # a new, empty folder of Kapitan's
+        write_folder(known, Path(output_path))
         return "", ""
     done = _original_render_chart(
         chart_dir, output_path, helm_path, dict(helm_params), helm_values_file, helm_values_files, dict(flags)
@@ -237,7 +241,7 @@ def _render_chart(
     for file in helm_values_files or ():  # once more: it may have changed meanwhile
         reads.file(os.path.abspath(file))
     if key and not done[1] and key == _chart_key(chart_dir, helm_path, helm_params, flags, values):
-        _keep_chart(key, output_path)
+        part.conclude(read_folder(Path(output_path)))
     return done
 
 
@@ -246,29 +250,12 @@ def _chart_key(
 ) -> str:
     """The name of what helm will make of a chart; empty if it is not to be kept."""
     work = current()
-    if work.charts is None or work.reads.programs is None:
+    if not work.parts.are_kept or work.reads.programs is None:
         return ""
     program = tool_digest(helm_path or os.environ.get("KAPITAN_HELM_PATH") or "helm", work.reads.programs)
     if "namespace" not in parameters:
         program += " " + defaults_digest("helm", os.environ)
     return rendering_key(chart, parameters, flags, values, program)
-
-
-def _take_chart(key: str, output: str) -> bool:
-    """Put what helm made of a chart before into its new, empty output folder."""
-    charts = current().charts
-    result = charts.find_chart(key) if charts is not None else None
-    if result is None:
-        return False
-    os.rmdir(output)
-    write_folder(result, Path(output))
-    return True
-
-
-def _keep_chart(key: str, output: str) -> None:
-    charts, result = current().charts, read_folder(Path(output))
-    if charts is not None and result is not None:
-        charts.add_chart(key, result)
 
 
 def _stay_in_cluster() -> None:
@@ -296,6 +283,8 @@ def _write_helm_values(values: dict[str, Any]) -> str:
 def _run_external(command: str, **kwargs: Any) -> Any:
     """`subprocess.run` for `external`: a failure carries the error output alone, without the environment's values."""
     watch = current().watches[-1] if current().watches else None
+    if watch is not None and watch.is_taken:
+        return subprocess.CompletedProcess(command, 0, "", "")
     if watch is not None:
         kwargs["env"] = watch.environment(kwargs["env"])
     result = subprocess.run(command, **kwargs)

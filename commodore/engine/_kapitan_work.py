@@ -11,8 +11,8 @@ from commodore.engine._confine import Confinement
 from commodore.engine._evaluation import Evaluator
 from commodore.engine._kapitan_inventory import RenderedInventory
 from commodore.engine.reuse.kustomize import Kustomize
+from commodore.engine.reuse.parts import Parts
 from commodore.engine.reuse.reads import Reads
-from commodore.engine.reuse.store import ResultStore
 from commodore.limits import Limits
 
 
@@ -46,7 +46,7 @@ class Work:
         reads: is told what is read.
         watches: the kustomizations that are built at the moment.
         evaluator: evaluates Jsonnet.
-        charts: what helm has made of charts, None to ask it each time.
+        parts: the parts of instances that are kept by themselves.
     """
 
     inventory: RenderedInventory
@@ -57,7 +57,7 @@ class Work:
     reads: Reads
     watches: list[Kustomize]
     evaluator: Evaluator
-    charts: ResultStore | None = None
+    parts: Parts
 
 
 _current: list[Work] = []

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import marshal
 from array import array
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -58,7 +58,7 @@ def write_nodes(nodes: Mapping[str, Mapping[str, Any]], folder: Path, limits: Li
     return files
 
 
-class WrittenNodes:
+class WrittenNodes(Mapping[str, Mapping[str, Any]]):
     """The targets' nodes, as `write_nodes` wrote them. Their parts are shared: nobody may change them.
 
     Args:
@@ -79,6 +79,15 @@ class WrittenNodes:
         if name not in self._nodes:
             self._nodes[name] = self._value(marshal.loads(self._files[name].read_bytes()))  # noqa: S302 - see _value
         return self._nodes[name]
+
+    def __getitem__(self, name: str) -> Mapping[str, Any]:
+        return self.node(name)
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._files)
+
+    def __len__(self) -> int:
+        return len(self._files)
 
     def _value(self, number: int) -> Any:
         if number not in self._known:

@@ -39,8 +39,7 @@ def finish(
     if result is None:
         reads.refuse("it has rendered something that is no file")
         return Record(reads.conclude(), reads.refusal)
-    folders = [folder.encode() for folder in reads.places.folders]
-    if any(folder in content for _, _, content in result.files if isinstance(content, bytes) for folder in folders):
+    if result.mentions(reads.places.folders):
         reads.location()
     record = Record(reads.conclude(), reads.refusal)
     subject = run.subjects.get(instance)

@@ -139,7 +139,7 @@ class ResultFinder:
             replace(
                 run,
                 result_cache=self._cache,
-                chart_cache=self._cache if self._shadow == 0 else None,
+                part_cache=self._cache if self._shadow == 0 else None,
                 pending=pending,
                 subjects=subjects,
                 sources=sources,

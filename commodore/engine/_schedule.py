@@ -316,7 +316,7 @@ def _ended(task: Task, outcome: Outcome, worker: int) -> TaskEnded:
         outcome.seconds,
         outcome.parts,
         failed=bool(outcome.errors),
-        facts=outcome.evaluations.facts() if outcome.evaluations is not None else (),
+        facts=outcome.facts(),
     )
 
 

@@ -24,7 +24,7 @@ class Run:
         staging: the run's own folder; `work/<instance>` and `fetch/<wave>/<n>` are made below it.
         dependency_cache: the folder with what was fetched before, None for none.
         result_cache: the folder with what was rendered before, None for none.
-        chart_cache: the folder with what helm has made of charts, None to run it each time.
+        part_cache: the folder with parts of instances, such as what helm has made of a chart; None to make all anew.
         pending: the instances that have to be rendered; there are results for the others.
         subjects: under what name the result of an instance may be kept (see `commodore.engine.reuse`).
         sources: the identities of what dependencies come from, as far as they are known.
@@ -38,7 +38,7 @@ class Run:
     limits: Limits
     dependency_cache: Path | None = None
     result_cache: Path | None = None
-    chart_cache: Path | None = None
+    part_cache: Path | None = None
     pending: tuple[str, ...] = ()
     subjects: Mapping[str, str] = field(default_factory=dict, hash=False)
     sources: Mapping[tuple[str, ...], str] = field(default_factory=dict, hash=False)
@@ -188,7 +188,7 @@ class Outcome:
     """What a task came to: a value, or errors; and notes worth telling either way.
 
     For traces: when it was begun (the clock of `time.perf_counter`), by which worker (none if it has died), how long
-    its parts took, and how Jsonnet was evaluated.
+    its parts took, how Jsonnet was evaluated, and which parts of the instance were taken from the cache.
     """
 
     value: Any = None
@@ -199,4 +199,10 @@ class Outcome:
     started: float = 0.0
     parts: tuple[tuple[str, float], ...] = ()
     evaluations: Evaluations | None = None
+    taken: tuple[str, ...] = ()
     worker: int | None = None
+
+    def facts(self) -> tuple[tuple[str, str | int | float], ...]:
+        """What else is worth showing in a trace."""
+        evaluated = self.evaluations.facts() if self.evaluations is not None else ()
+        return (*evaluated, *((("from the cache", ", ".join(self.taken)),) if self.taken else ()))

@@ -89,6 +89,7 @@ def _compile(renderer: _kapitan.Renderer, task: CompileTask) -> Outcome:
     asked = task.run.request.jsonnet_engine
     evaluator = Evaluator(GO if task.of_record else engine_of(asked, task.instance, node), task.instance)
     reads = _recording.begin(task.run, task.instance, renderer.programs)
+    renderer.parts.taken.clear()
     try:
         steps = filters.read_filters(node, task.run.jobs[task.instance])
     except Findings as findings:
@@ -103,7 +104,7 @@ def _compile(renderer: _kapitan.Renderer, task: CompileTask) -> Outcome:
         errors.append(error)
     rendered = time.perf_counter()
     if not errors:
-        notes.extend(filters.run_filters(steps, node, task.run, task.instance, reads, evaluator))
+        notes.extend(filters.run_filters(steps, node, task.run, task.instance, reads, evaluator, renderer.parts))
         errors.extend(evaluator.differences)
     filtered = time.perf_counter()
     record = None
@@ -113,14 +114,16 @@ def _compile(renderer: _kapitan.Renderer, task: CompileTask) -> Outcome:
         record = _recording.finish(task.run, node, reads, renderer.dependencies(task.instance), notes)
     done = time.perf_counter()
     parts = (("render", rendered - start), ("filter", filtered - rendered), ("record", done - filtered))
-    evaluations = evaluator.evaluations()
+    evaluations, taken = evaluator.evaluations(), tuple(renderer.parts.taken)
+    told = [f"instance {task.instance!r}: taken from the cache: {', '.join(taken)}"] if taken else []
     return Outcome(
         record,
         errors=tuple(errors),
         warnings=tuple(skipped),
-        notes=(*notes, *notes_of(evaluations)),
+        notes=(*notes, *told, *notes_of(evaluations)),
         parts=parts,
         evaluations=evaluations,
+        taken=taken,
     )
 
 

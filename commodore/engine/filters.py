@@ -17,6 +17,7 @@ from commodore.engine._evaluation import Evaluator
 from commodore.engine._tasks import Run
 from commodore.engine.jsonnet_filter import run_jsonnet_filter
 from commodore.engine.model import InstanceJob
+from commodore.engine.reuse.parts import Parts
 from commodore.engine.reuse.reads import Reads
 from commodore.errors import CommodoreError, InputError, PolicyError, did_you_mean, raise_all
 from commodore.inventory import check_filter
@@ -124,13 +125,20 @@ def jsonnet_file(found: Filter, job: InstanceJob) -> Path:
 
 
 def run_filters(
-    filters: tuple[Filter, ...], node: Mapping[str, Any], run: Run, instance: str, reads: Reads, evaluator: Evaluator
+    filters: tuple[Filter, ...],
+    node: Mapping[str, Any],
+    run: Run,
+    instance: str,
+    reads: Reads,
+    evaluator: Evaluator,
+    parts: Parts,
 ) -> list[str]:
     """Run an instance's filters one after another on what it has rendered. Returns what was skipped, as text.
 
     Args:
         reads: where to note what they read.
         evaluator: evaluates those that are Jsonnet files.
+        parts: what such filters have made before.
 
     Raises:
         CommodoreError: a filter failed; later ones did not run.
@@ -148,9 +156,10 @@ def run_filters(
                 helm_namespace.run(folder, found.arguments, confinement)
             else:
                 job = run.jobs[instance]
-                run_jsonnet_filter(
-                    jsonnet_file(found, job), folder, found.arguments, node, run, job, confinement, reads, evaluator
-                )
+                file = jsonnet_file(found, job)
+                fixed = [found.path, dict(found.arguments), evaluator.engine]
+                part = parts.begin(f"filter {found.filter}", fixed, reads)
+                run_jsonnet_filter(file, folder, found.arguments, node, run, job, confinement, part, evaluator)
         except CommodoreError as error:
             raise error.about(str(found)) from error
     return notes

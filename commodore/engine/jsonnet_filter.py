@@ -16,7 +16,9 @@ from commodore.engine._jsonnet import Importer, JsonnetError, Natives, read_text
 from commodore.engine._lazy_inventory import LazyInventory, NodeView
 from commodore.engine._tasks import Run
 from commodore.engine.model import InstanceJob
+from commodore.engine.reuse.parts import Part
 from commodore.engine.reuse.reads import Reads
+from commodore.engine.reuse.store import Result
 from commodore.errors import InputError
 
 _PACKAGE = Path(__file__).resolve().parent.parent
@@ -30,7 +32,7 @@ def run_jsonnet_filter(
     run: Run,
     job: InstanceJob,
     confinement: Confinement,
-    reads: Reads,
+    part: Part,
     evaluator: Evaluator,
 ) -> None:
     """Evaluate `file` and write `<folder>/<key>.yaml` for each field of its result.
@@ -38,10 +40,18 @@ def run_jsonnet_filter(
     External variables: the definition's arguments, then `target` and `component` (both the component's name) and
     `output_path` (the folder, absolute), which win over arguments of these names.
 
+    Args:
+        part: the filter's own record; if its result is there, nothing is evaluated.
+
     Raises:
         InputError: the file does not evaluate, or its result is not an object.
         PolicyError: a field's name leads out of the instance's output folder.
     """
+    known = part.take()
+    if known is not None:
+        _write(known, folder, confinement)
+        return
+    reads = part.reads
     names = {"target": job.component, "component": job.component, "output_path": str(folder)}
     importer = _importer(run, job, reads)
     functions = {**natives(node, reads), **LazyInventory(NodeView(job.name, node), job.name, reads).natives()}
@@ -58,12 +68,22 @@ def run_jsonnet_filter(
             hint="its fields name the files to write: { 'a': {...}, 'b': [...] }",
             locations=[str(file)],
         )
-    for key, value in result.items():
-        place = folder / f"{key}.yaml"
+    made = Result(tuple((f"{key}.yaml", 0, _as_yaml(value)) for key, value in result.items()))
+    _write(made, folder, confinement)
+    part.conclude(made)
+
+
+def _as_yaml(value: Any) -> bytes:
+    return (manifests.dump_stream(value) if isinstance(value, list) else manifests.dump(value)).encode()
+
+
+def _write(made: Result, folder: Path, confinement: Confinement) -> None:
+    for name, _, content in made.files:
+        place = folder / name
         confinement.check(place)
         place.parent.mkdir(parents=True, exist_ok=True)
-        content = manifests.dump_stream(value) if isinstance(value, list) else manifests.dump(value)
-        place.write_text(content, encoding="utf-8")
+        assert isinstance(content, bytes)
+        place.write_bytes(content)
 
 
 def search_paths(run: Run) -> tuple[Path, ...]:

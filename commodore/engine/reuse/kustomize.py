@@ -69,6 +69,8 @@ class Kustomize:
         self._sources = sources
         self._limits = limits
         self._fetches: list[Fetch] = []
+        self.is_taken = False
+        """Whether the result is there already, so that nothing is to be run."""
         self._listings: dict[Fetch, dict[str, str]] = {}
 
     def environment(self, environment: Mapping[str, str]) -> dict[str, str]:
@@ -105,7 +107,7 @@ class Kustomize:
             return
         self._reads.program("kustomize")
         self._reads.defaults("kubectl")
-        if not _REMOTE.match(source):
+        if not is_remote(source):
             with contextlib.suppress(CommodoreError, OSError, ValueError):  # to be told, or refused, by what follows
                 self._local(os.path.abspath(source), set(), remotes=False)
 
@@ -115,7 +117,7 @@ class Kustomize:
             lines = [line.split("\t") for line in self._log.read_text().splitlines()]
             self._fetches = [Fetch(*line) for line in lines if len(line) == 3]
         try:
-            if _REMOTE.match(source):
+            if is_remote(source):
                 self._remote(source)
             else:
                 self._local(os.path.abspath(source), set(), remotes=True)
@@ -220,6 +222,11 @@ class Kustomize:
         return self._cache / f"{name}-{fetch.commit}.git"
 
 
+def is_remote(source: str) -> bool:
+    """Whether a kustomization is no local folder."""
+    return _REMOTE.match(source) is not None
+
+
 def _documents(folder: Path) -> Iterator[bytes]:
     for name in _FILES:
         if (folder / name).is_file():
@@ -245,7 +252,7 @@ def _references(text: bytes) -> Iterator[tuple[str, str]]:
 
 
 def _is_remote(key: str, name: str) -> bool:
-    return key not in (*_BASES, *_PLUGINS) or _REMOTE.match(name) is not None
+    return key not in (*_BASES, *_PLUGINS) or is_remote(name)
 
 
 def _join(folder: str, file: str) -> str:

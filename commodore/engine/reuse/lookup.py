@@ -3,21 +3,19 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from commodore.engine._tasks import Run
-from commodore.engine.reuse.places import Places, value_digest
-from commodore.engine.reuse.programs import Programs, defaults_digest, tool_digest
-from commodore.engine.reuse.reads import Key, Observer
+from commodore.engine.reuse.places import Places
+from commodore.engine.reuse.programs import Programs
+from commodore.engine.reuse.reads import Key
 from commodore.engine.reuse.sources import Sources, source_keys
 from commodore.engine.reuse.store import Result, ResultStore
-from commodore.engine.reuse.subject import installed, settings_digest, subject_of
+from commodore.engine.reuse.subject import installed, subject_of
+from commodore.engine.reuse.today import Nodes, Shape, Today, find_match
 from commodore.limits import Limits
-
-Nodes = Mapping[str, Mapping[str, Any]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,16 +54,16 @@ class Lookup:
         self._programs: dict[tuple[str, str], Programs] = {}
 
     def find(self, run: Run, nodes: Nodes) -> tuple[dict[str, Hit], dict[str, str]]:
-        """The instances of a run whose results still hold, and the subject of every instance that may be kept."""
-        candidates: dict[str, tuple[str, Places, list[tuple[str, tuple[Key, ...]]]]] = {}
+        """The instances of a run whose results still hold, and the subject of every instance."""
+        candidates: dict[str, tuple[str, Places, list[Shape]]] = {}
         subjects: dict[str, str] = {}
         wanted: list[Key] = []
         for name in run.jobs:
             keys = source_keys(nodes[name]) if run.request.fetch else []
-            if keys is None:
-                continue
             places = Places.of(run, name, installed())
-            subjects[name] = subject_of(run, name, places, fetched=bool(keys))
+            subjects[name] = subject_of(run, name, places, fetched=keys is None or bool(keys))
+            if keys is None:
+                continue  # its parts may be kept all the same
             shapes = list(self._store.shapes(subjects[name]))[: self._limits.shapes]
             candidates[name] = (subjects[name], places, shapes)
             wanted += keys
@@ -79,45 +77,15 @@ class Lookup:
         return hits, subjects
 
     def _first(
-        self,
-        run: Run,
-        nodes: Nodes,
-        instance: str,
-        subject: str,
-        places: Places,
-        shapes: Iterable[tuple[str, tuple[Key, ...]]],
+        self, run: Run, nodes: Nodes, instance: str, subject: str, places: Places, shapes: Iterable[Shape]
     ) -> Hit | None:
-        observer = Observer(places, nodes, self._seen)
-        for shape, keys in shapes:
-            digests = self._digests(run, nodes, instance, places, observer, keys)
-            if digests is not None and (result := self._store.find(subject, shape, digests)) is not None:
-                written = tuple(places.path(key[1]) for key in keys if key[0] == "written")
-                return Hit(subject, shape, keys, tuple(digests), result, written)
-        return None
-
-    def _digests(
-        self, run: Run, nodes: Nodes, instance: str, places: Places, observer: Observer, keys: Sequence[Key]
-    ) -> list[str] | None:
-        found: list[str] = []
-        for key in keys:
-            digest = self._digest(run, nodes, instance, places, key) or observer.digest(key)
-            if digest is None:
-                return None
-            found.append(digest)
-        return found
-
-    def _digest(self, run: Run, nodes: Nodes, instance: str, places: Places, key: Key) -> str | None:
-        if key[0] == "source":
-            return self.sources.digest(key)
-        if key[0] == "settings":
-            return settings_digest(nodes[instance], places)
-        if key[0] == "root":
-            return value_digest(list(places.folders))
-        if key[0] == "tool":
-            return tool_digest(key[1], self._of(run))
-        if key[0] == "defaults":
-            return defaults_digest(key[1], {**os.environ, **run.request.environment})
-        return None
+        environment = {**os.environ, **run.request.environment}
+        today = Today(instance, places, nodes, self._seen, self._of(run), self.sources, environment)
+        match = find_match(self._store, subject, shapes, today)
+        if match is None:
+            return None
+        written = tuple(places.path(key[1]) for key in match.keys if key[0] == "written")
+        return Hit(subject, match.shape, match.keys, match.digests, match.result, written)
 
     def _of(self, run: Run) -> Programs:
         environment = {**os.environ, **run.request.environment}

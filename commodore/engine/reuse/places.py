@@ -20,6 +20,8 @@ UNREADABLE = "unreadable"
 EMPTY = hashlib.sha256().hexdigest()
 """The digest of a folder with nothing in it."""
 _ABSENT = "absent"
+_OWN = "own"
+_APART = ("refs", _OWN)
 
 
 class Places:
@@ -41,15 +43,33 @@ class Places:
     @property
     def folders(self) -> tuple[str, ...]:
         """Where the run takes place, apart from its own passing folders."""
-        return tuple(sorted({path for name, path in self._by_name.items() if name != "refs"}))
+        return tuple(sorted({path for name, path in self._by_name.items() if name not in _APART}))
+
+    @property
+    def layout(self) -> tuple[tuple[str, str], ...]:
+        """How the folders lie to each other, those of the references apart, which only references lead to. A relative
+        path that leads from one into another does so only as long as this is the same.
+        """
+        known = [(name, path) for name, path in self._roots if name not in _APART]
+        found = []
+        for name, path in known:
+            around = ((other, folder) for other, folder in known if other != name and _within(path, folder))
+            other, folder = next(around, ("", path))
+            found.append((name, f"{other}:{os.path.relpath(path, folder)}"))
+        return tuple(sorted(found))
 
     def is_installed(self, path: str) -> bool:
         """Whether a file belongs to the installation."""
         return any(_within(path, folder) for folder in self._installed)
 
     @classmethod
-    def of(cls, run: Run, instance: str, installed: Sequence[Path]) -> Places:
-        """The places of an instance: its component, the output folder, the references, the working directory."""
+    def of(cls, run: Run, instance: str, installed: Sequence[Path], *, whole: bool = True) -> Places:
+        """The places of an instance: its component, the output folder, the references, the working directory.
+
+        Args:
+            whole: what the run makes for the instance needs no record, as all of the instance is recorded; for a part
+                of it, it has a name as well.
+        """
         request = run.request
         roots = {
             "component": run.jobs[instance].directory,
@@ -58,7 +78,9 @@ class Places:
             "root": request.root,
             "directory": request.directory or request.root,
         }
-        return cls(roots, (run.workplace(instance),), installed)
+        if whole:
+            return cls(roots, (run.workplace(instance),), installed)
+        return cls({**roots, _OWN: run.workplace(instance)}, (), installed)
 
     def name(self, path: str | os.PathLike[str]) -> str | None:
         """The name of an absolute path; None for one that needs no record."""

@@ -197,6 +197,26 @@ class Reads:
 
     # The end
 
+    def absorb(self, found: Mapping[Key, str], places: Places) -> None:
+        """Note what a part of the instance has read, which has a record of its own.
+
+        Args:
+            places: how the part's record names paths: more of them than this one.
+        """
+        for key, digest in found.items():
+            if key[0] not in ("file", "kind", "tree"):
+                self.note(key, digest)
+                continue
+            path = places.path(key[1])
+            if self._name(path) is None:
+                continue
+            if key[0] == "tree" and self._excluded(path):
+                self.tree(path)
+                if tree_digest(path) != digest:
+                    self.refuse(f"{path} changed while it was read")
+            else:
+                self.note(key, digest)
+
     def conclude(self) -> dict[Key, str]:
         """Everything that was read, with the names that templates could see."""
         for (target, key), node in self._touched.items():

@@ -1,7 +1,7 @@
-"""The store of results: what instances were rendered to, by what they had read.
+"""The store of results: what instances, and parts of them, were rendered to, by what they had read.
 
-Below `<root>/<subject>/`, where a subject is an instance with everything that is fixed before it is rendered, lie two
-kinds of files:
+Below `<root>/<subject>/`, where a subject is an instance or a part with everything that is fixed before it is rendered,
+lie two kinds of files:
 
 * `shapes/<digest>.json`: the list of things that one rendering has read. Few differ from each other.
 * `<digest>.result`: the rendered files, named by a shape and what was found for each of its things.
@@ -17,7 +17,7 @@ import hashlib
 import json
 import os
 import stat
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -47,6 +47,12 @@ class Result:
         """The paths in which two results differ."""
         ours, theirs = ({path: rest for path, *rest in result.files} for result in (self, other))
         return sorted(path for path in ours.keys() | theirs.keys() if ours.get(path) != theirs.get(path))
+
+    def mentions(self, folders: Iterable[str]) -> bool:
+        """Whether one of the files holds the path of one of these folders."""
+        wanted = [os.fsencode(folder) for folder in folders]
+        contents = [content for _, _, content in self.files if isinstance(content, bytes)]
+        return any(folder in content for content in contents for folder in wanted)
 
 
 def read_folder(folder: Path, notes: Sequence[str] = ()) -> Result | None:
@@ -124,18 +130,8 @@ class ResultStore:
         with contextlib.suppress(OSError, EnvironmentFault):
             (place / "shapes").mkdir(mode=0o700, parents=True, exist_ok=True)
             _write(self._result(subject, shape, [found[key] for key in keys]), _pack(result))
-            if not (place / "shapes" / f"{shape}.json").exists():
+            if _read(place / "shapes" / f"{shape}.json") != text:  # damaged, or not there yet
                 _write(place / "shapes" / f"{shape}.json", text)
-
-    def find_chart(self, key: str) -> Result | None:
-        """What helm has made of a chart, by the name that `charts.rendering_key` gives."""
-        return self.find(key, "", ())
-
-    def add_chart(self, key: str, result: Result) -> None:
-        """Keep what helm has made of a chart. Nothing happens if the disk refuses."""
-        with contextlib.suppress(OSError, EnvironmentFault):
-            self._subject(key).mkdir(mode=0o700, parents=True, exist_ok=True)
-            _write(self._result(key, "", ()), _pack(result))
 
     def forget(self, subject: str, shape: str, digests: Sequence[str]) -> None:
         """Remove a result that has turned out to be wrong."""

@@ -82,6 +82,7 @@ def subject_of(run: Run, instance: str, places: Places, *, fetched: bool) -> str
         "reveal": request.reveal_fake,
         "jsonnet": request.jsonnet_engine,
         "fetched": fetched,
+        "layout": places.layout,
         "search": [places.portable(str(folder)) for folder in request.search_paths],
         "filters": [places.portable(str(folder)) for folder in request.filter_search_paths],
         "environment": sorted((k, places.portable(v)) for k, v in environment.items() if k.startswith(_VARIABLES)),

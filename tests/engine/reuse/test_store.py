@@ -54,6 +54,14 @@ def test_damage_is_a_miss(store: ResultStore, tmp_path: Path, position: int) -> 
         assert find(store) == RESULT
 
 
+def test_damage_is_mended_by_the_next_who_keeps_the_same(store: ResultStore, tmp_path: Path) -> None:
+    store.add("s" * 8, FOUND, RESULT)
+    for file in (*tmp_path.rglob("*.result"), *tmp_path.rglob("*.json")):
+        file.write_bytes(b"garbage")
+    store.add("s" * 8, FOUND, RESULT)
+    assert find(store) == RESULT
+
+
 def test_one_result_does_not_stand_for_another(store: ResultStore) -> None:
     other = Result((("file", 0o644, b"other"),))
     store.add("s" * 8, FOUND, RESULT)
