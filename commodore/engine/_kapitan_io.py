@@ -225,10 +225,11 @@ def _render_chart(
     flags = dict(helm.HELM_DEFAULT_FLAGS if helm_flags is None else helm_flags)
     for file in helm_values_files or ():
         reads.file(os.path.abspath(file))
-    if is_random(chart_dir):
-        _stay_in_cluster()
     values = [file for file in (helm_values_file, *(helm_values_files or ())) if file]
-    key = "" if unknown else _chart_key(chart_dir, helm_path, helm_params, flags, values)
+    random = is_random(chart_dir, values)
+    if random:
+        _stay_in_cluster()
+    key = "" if unknown or random else _chart_key(chart_dir, helm_path, helm_params, flags, values)
     part = current().parts.named(f"helm {os.path.basename(chart_dir)}", key, reads)
     known = part.take()
     if known is not None:

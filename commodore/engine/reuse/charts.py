@@ -17,22 +17,45 @@ from commodore.engine.reuse.places import UNREADABLE, file_digest, tree_digest
 
 # Functions of templates whose results differ from time to time. What is made with them may be a secret.
 _RANDOM = re.compile(
-    rb"\b(rand[A-Z]\w*|gen(PrivateKey|CA\w*|SelfSignedCert\w*|SignedCert\w*)|uuidv4|now|htpasswd|bcrypt|encryptAES|shuffle)\b"
+    rb"\b(rand[A-Z]\w*|gen(PrivateKey|CA\w*|SelfSignedCert\w*|SignedCert\w*)|uuidv4|now|ago|htpasswd|bcrypt"
+    rb"|encryptAES|shuffle)\b"
 )
+# What a template computes: up to the first braces that are in no string and no comment.
+_ACTION = re.compile(
+    rb"""\{\{(?:-?\s*/\*.*?\*/|"(?:\\.|[^"\\\n])*+"|`[^`]*+`|'(?:\\.|[^'\\\n])*+'|[^"`'}]|\}(?!\}))*?\}\}""", re.DOTALL
+)
+_PACKED = b"\x1f\x8b"
 
 
-def is_random(chart: str) -> bool:
-    """Whether a chart may give something else each time, by the text of its files. One that cannot be read counts."""
+def is_random(chart: str, values: Sequence[str] = ()) -> bool:
+    """Whether a chart may give something else each time, by the text of its files and of those with values, which may
+    be templates, too. One that cannot be read counts, and so does one with another chart packed in it.
+    """
     try:
-        return any(_RANDOM.search(path.read_bytes()) for path in Path(chart).rglob("*") if path.is_file())
+        paths = [*Path(chart).rglob("*"), *map(Path, values)]
+        return any(_computes_random(path.read_bytes()) for path in paths if path.is_file())
     except OSError:
         return True
+
+
+def _computes_random(text: bytes) -> bool:
+    if text.startswith(_PACKED):
+        return True
+    if _RANDOM.search(text) is None:
+        return False
+    position = text.find(b"{{")
+    while position >= 0:
+        action = _ACTION.match(text, position)
+        if _RANDOM.search(text, position, action.end() if action is not None else len(text)):
+            return True
+        position = text.find(b"{{", action.end()) if action is not None else -1
+    return False
 
 
 def rendering_key(
     chart: str, parameters: Mapping[str, Any], flags: Mapping[str, Any], values: Sequence[str], program: str
 ) -> str:
-    """The name of what helm makes of a chart; empty if it depends on more than this.
+    """The name of what helm makes of a chart, if that is not random; empty if it depends on more than this.
 
     Args:
         chart: the chart's folder.
@@ -42,7 +65,7 @@ def rendering_key(
         program: the identity of helm, and of what it takes from the user's configuration.
     """
     name = parameters.get("name") or parameters.get("release_name")
-    if not isinstance(name, str) or "output_file" in parameters or is_random(chart):
+    if not isinstance(name, str) or "output_file" in parameters:
         return ""
     digests = [tree_digest(chart), *map(file_digest, values)]
     if UNREADABLE in digests:

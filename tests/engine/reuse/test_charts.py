@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -112,10 +113,48 @@ def test_random_values_stay_in_their_cluster(kept: Kept, tmp_path: Path, functio
     assert [compiled.reused for world in worlds for compiled in world.compile()] == [True, True]
 
 
-@pytest.mark.parametrize("text", ["random", "knowledge", "grand", "generate", "{{ .Values.now_or_never }}"])
+LONG = "{{ if .Values.x }}\nit works now, now: {{ .Values.y }} and now }} }\n{{ end }} now"
+
+
+@pytest.mark.parametrize(
+    "text", ["random", "knowledge", "grand", "generate", "{{ .Values.now_or_never }}", "now: 1", LONG, "{{ x }} {{"]
+)
 def test_words_that_only_look_random(tmp_path: Path, text: str) -> None:
     (tmp_path / "file").write_text(text)
-    assert not is_random(str(tmp_path))
+    assert not is_random(str(tmp_path), [str(tmp_path / "file")])
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "{{ now }}",
+        "{{- now | date -}}",
+        "{{ .x }} {{\n  now\n}}",
+        '{{ f "}}" now }}',
+        '{{ f "\\"}}" now }}',
+        "{{ f `}}` now }}",
+        "{{ f '}' now }}",
+        "{{/* it's a }} */}}{{ now }}",
+        "{{- /* it's a }} */ -}} {{ now }}",
+        "it's {{ tpl `{{ now }}` . }}",
+        '{{ "{{" }} {{ now }} {{ "}}" }}',
+        "{{ it's not closed }} now",
+        "{{ not closed now",
+        '{{ $x := dict "a" (dict "b" (now)) }}',
+    ],
+)
+def test_words_that_are_random(tmp_path: Path, text: str) -> None:
+    (tmp_path / "chart").mkdir()
+    assert not is_random(str(tmp_path / "chart"))
+    (tmp_path / "values.yaml").write_text(text)
+    assert is_random(str(tmp_path / "chart"), [str(tmp_path / "values.yaml")])
+    (tmp_path / "values.yaml").rename(tmp_path / "chart" / "template.yaml")
+    assert is_random(str(tmp_path / "chart"))
+
+
+def test_a_packed_chart_may_be_anything(tmp_path: Path) -> None:
+    (tmp_path / "chart-1.tgz").write_bytes(gzip.compress(b"harmless"))
+    assert is_random(str(tmp_path))
 
 
 def test_a_chart_without_a_name_is_not_kept(kept: Kept, tmp_path: Path) -> None:
@@ -141,4 +180,11 @@ def test_a_failure_is_not_kept(kept: Kept, tmp_path: Path) -> None:
         world = cluster(kept, tmp_path, name)
         world.tool("helm", HELM + "\necho no >&2; exit 1")
         assert world.fail_once().code == "CMD-ENG-018"
+    assert runs(tmp_path) == 2
+
+
+def test_random_values_in_values(kept: Kept, tmp_path: Path) -> None:
+    """A chart may take values for templates."""
+    for name in ("one", "two"):
+        compile_(cluster(kept, tmp_path, name, helm_values={"password": "{{ randAlphaNum 8 }}"}))
     assert runs(tmp_path) == 2
