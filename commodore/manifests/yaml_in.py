@@ -5,6 +5,7 @@ YAML 1.1 is part of the contract (spec c 6.1): `yes` is true, `012` is ten, `<<`
 
 from __future__ import annotations
 
+import contextlib
 from typing import TYPE_CHECKING, Any
 
 from commodore.errors import InputError
@@ -25,7 +26,10 @@ def load_all(text: str | bytes, *, place: str) -> list[Any]:
             column; CMD-YAML-003, nested too deeply.
     """
     from commodore.manifests._loader import Loader, explain  # PyYAML takes its time to import
+    from commodore.manifests._quick import NotPlainError, load_plain
 
+    with contextlib.suppress(NotPlainError):
+        return load_plain(text)
     documents = []
     loader = None
     try:
@@ -46,7 +50,12 @@ def load(text: str | bytes, *, place: str) -> Any:
     Args and errors as for `load_all`. More than one document is CMD-YAML-001 too.
     """
     from commodore.manifests._loader import Loader, explain
+    from commodore.manifests._quick import NotPlainError, load_plain
 
+    with contextlib.suppress(NotPlainError):
+        documents = load_plain(text)
+        if len(documents) < 2:
+            return documents[0] if documents else None
     loader = None
     try:
         loader = Loader(text)
