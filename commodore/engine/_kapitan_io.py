@@ -230,7 +230,7 @@ def _render_chart(
     if random:
         _stay_in_cluster()
     key = "" if unknown or random else _chart_key(chart_dir, helm_path, helm_params, flags, values)
-    part = current().parts.named(f"helm {os.path.basename(chart_dir)}", key, reads)
+    part = current().parts.named(f"helm {os.path.basename(os.path.normpath(chart_dir))}", key, reads)
     known = part.take()
     if known is not None:
         os.rmdir(output_path)  # a new, empty folder of Kapitan's

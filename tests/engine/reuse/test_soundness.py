@@ -176,16 +176,28 @@ numbers = itertools.count()
 MANY = 100
 
 
-def outcomes(engine: Engine, world: World, inventories: list[dict[str, Any]]) -> list[list[str]]:
+def settings_of(turn: int, *, filters: bool) -> dict[str, Any]:
+    """How a template is rendered. As a filter, beside something that is another one each time."""
+    if not filters:
+        return {"kapitan": {"vars": {"target": "app"}, "compile": [jsonnet("app/main.jsonnet", output_type="json")]}}
+    return {
+        "kapitan": {"vars": {"target": "app", "turn": turn}, "compile": []},
+        "commodore": {"postprocess": {"filters": [{"type": "jsonnet", "path": ".", "filter": "main.jsonnet"}]}},
+    }
+
+
+def outcomes(
+    engine: Engine, world: World, inventories: list[dict[str, Any]], *, filters: bool = False
+) -> list[list[str]]:
     """What each template gives with each inventory in turn; the code of the error if it gives none."""
-    entry = {"kapitan": {"vars": {"target": "app"}, "compile": [jsonnet("app/main.jsonnet", output_type="json")]}}
     found = []
-    for inventory in inventories:
+    for turn, inventory in enumerate(inventories):
         batches = []
         for job in world.jobs:
-            nodes = {"app": node({**inventory, **entry})}
+            nodes = {"app": node({**inventory, **settings_of(turn, filters=filters)})}
+            paths = (job.directory.parent, *LIBRARY_PATHS)
             request = world.request(
-                output=job.directory / "output", search_paths=(job.directory.parent, *LIBRARY_PATHS)
+                output=job.directory / "output", search_paths=paths, filter_search_paths=paths if filters else ()
             )
             batches.append(Batch([InstanceJob("app", "app", job.directory)], nodes, request))
         compiled = engine.compile_batches(batches)
@@ -196,7 +208,8 @@ def outcomes(engine: Engine, world: World, inventories: list[dict[str, Any]]) ->
 def text(batch: Batch, outcome: BatchOutcome) -> str:
     if outcome.error is not None:
         return outcome.error.code
-    return (batch.request.output / "compiled/app/out.json").read_text()
+    (file,) = (batch.request.output / "compiled/app").iterdir()
+    return file.read_text()
 
 
 # What shows names that no field was read of, each in a way of its own.
@@ -235,17 +248,50 @@ def test_a_result_is_what_rendering_would_give(
     compare(keeping, plain, tmp_path, found, [first, *(changed(first, step) for step in steps), first])
 
 
-def compare(keeping: Kept, plain: Engine, tmp_path: Path, found: list[str], inventories: list[dict[str, Any]]) -> None:
+@settings(max_examples=8, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
+@given(
+    found=st.lists(templates(), min_size=8, max_size=20),
+    first=parameters,
+    steps=st.lists(changes(), min_size=2, max_size=3),
+)
+def test_a_filter_is_what_it_would_give(
+    keeping: Kept, plain: Engine, tmp_path: Path, found: list[str], first: dict[str, Any], steps: list[Any]
+) -> None:
+    """Its own record says whether it holds: the instance is another one each time."""
+    inventories = [first, *(changed(first, step) for step in steps), first]
+    compare(keeping, plain, tmp_path, found, inventories, filters=True)
+
+
+def test_filters_see_names_on_every_way(keeping: Kept, plain: Engine, tmp_path: Path) -> None:
+    ways = [(source, part) for source in SOURCES if "native" not in source for part in SEEN]
+    found = [f"{HEAD}{{ out: {{ r: {source.replace('BODY', f'[{part}]')} }} }}" for source, part in ways]
+    first = {"app": {"x": 1, "y": {"z": 2}}, "other": {"x": 1}}
+    second = {"app": {"x": 1, "y": {"z": 2}, "new": 3}, "other": {"x": 1}, "newcomer": {}}
+    compare(keeping, plain, tmp_path, found, [first, second, first], filters=True)
+
+
+def compare(
+    keeping: Kept,
+    plain: Engine,
+    tmp_path: Path,
+    found: list[str],
+    inventories: list[dict[str, Any]],
+    *,
+    filters: bool = False,
+) -> None:
+    def spelt(text: str) -> str:  # filters have another library, with fewer functions
+        return text.replace("kap.", "com.").replace("lib/kapitan", "lib/commodore") if filters else text
+
     root = tmp_path / str(next(numbers))
     worlds = [World(root / name, engine, []) for name, engine in (("kept", keeping.engine), ("plain", plain))]
     for world in worlds:
         for number, template in enumerate(found):
             folder = world.root / f"{number}/app"
             world.jobs.append(InstanceJob("app", "app", folder))
-            world.write(f"{number}/app/main.jsonnet", template)
+            world.write(f"{number}/app/main.jsonnet", spelt(template))
             for name, content in LIBRARIES.items():
-                world.write(f"{number}/{name}.libsonnet", content)
-    ours, expected = (outcomes(world.engine, world, inventories) for world in worlds)
+                world.write(f"{number}/{name}.libsonnet", spelt(content))
+    ours, expected = (outcomes(world.engine, world, inventories, filters=filters) for world in worlds)
     for number, template in enumerate(found):
         assert [one[number] for one in ours] == [one[number] for one in expected], template
     assert any(not one.startswith("CMD-") for one in itertools.chain(*expected)) or len(found) < MANY
