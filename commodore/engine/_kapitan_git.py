@@ -78,15 +78,18 @@ class _Checkouts:
 
 def _check_out(source: str, commit: str, folder: str, tree: Path, limits: Limits) -> None:
     """The files of one commit, or of a folder in it; the whole history only if the server gives no single commits."""
-    timeout = limits.git_timeout
+    timeout, inside = limits.git_timeout, _path_inside(folder)
     where = os.path.abspath(source) if os.path.isdir(source) else source
     tree.mkdir(parents=True)
     try:
         git.run(["init", "-q"], cwd=tree, timeout=timeout)
         git.run(["remote", "add", "--", "origin", where], cwd=tree, timeout=timeout)
-        git.run(["fetch", "-q", "--no-tags", "--depth=1", "--", "origin", commit], cwd=tree, timeout=timeout)
-        paths = _needed(commit, folder, tree, timeout)
+        # Servers that cannot leave out files send all of them, and git only warns about it.
+        part = ["--filter=blob:none"] if inside else []
+        git.run(["fetch", "-q", "--no-tags", "--depth=1", *part, "--", "origin", commit], cwd=tree, timeout=timeout)
+        paths, files = _needed(commit, inside, tree, timeout) if inside else ([], [])
         if paths:
+            _fetch_files(commit, files, tree, timeout)
             git.run(["checkout", "-q", commit, "--", *paths], cwd=tree, timeout=timeout)
         else:
             git.run(["checkout", "-q", "--detach", commit], cwd=tree, timeout=timeout)
@@ -95,20 +98,40 @@ def _check_out(source: str, commit: str, folder: str, tree: Path, limits: Limits
         base.Repo.clone_from(source, str(tree), no_checkout=True).git.checkout(commit)
 
 
-def _needed(commit: str, folder: str, tree: Path, timeout: float) -> list[str]:
+def _path_inside(folder: str) -> str:
+    """The path of a folder in a repository in normal form; empty for the root and all that is outside."""
+    inside = os.path.normpath(folder)
+    outside = inside == os.pardir or os.path.isabs(folder) or inside.startswith(os.pardir + os.sep)
+    return "" if outside or inside == os.curdir else inside
+
+
+def _needed(commit: str, inside: str, tree: Path, timeout: float) -> tuple[list[str], list[str]]:
     """What has to be checked out for a folder: itself, and the files that say how. Nothing for all that there is, as
     links may lead anywhere.
+
+    Returns:
+        Path specifications, and the object ids of all files that these stand for.
     """
-    inside = os.path.normpath(folder)
-    if not folder or inside in (os.curdir, os.pardir) or os.path.isabs(folder) or inside.startswith(os.pardir + os.sep):
-        return []
     listing = git.run(["ls-tree", "-r", "-z", "--full-tree", commit], cwd=tree, timeout=timeout).text
     entries = [entry.partition("\t") for entry in listing.split("\0") if entry]
-    own = [about for about, _, name in entries if name.startswith(inside + "/")]
-    if not own or not all(about.startswith("100") for about in own):
-        return []
-    attributes = [name for _, _, name in entries if os.path.basename(name) == ".gitattributes"]
-    return [f":(literal){name}" for name in (inside, *attributes)]
+    own = [(about, name) for about, _, name in entries if name.startswith(inside + "/")]
+    if not own or not all(about.startswith("100") for about, _ in own):
+        return [], []
+    others = [(about, name) for about, _, name in entries if os.path.basename(name) == ".gitattributes"]
+    paths = [f":(literal){name}" for name in (inside, *(name for _, name in others))]
+    return paths, [about.rpartition(" ")[2] for about, _ in (*own, *others)]
+
+
+def _fetch_files(commit: str, files: list[str], tree: Path, timeout: float) -> None:
+    """Fetch those of the files (object ids) that the server has left out, all at once; git alone would fetch each one
+    when it comes to it.
+    """
+    listing = git.run(["rev-list", "--objects", "--missing=print", "--max-count=1", commit], cwd=tree, timeout=timeout)
+    missing = {line.removeprefix("?") for line in listing.text.splitlines() if line.startswith("?")}
+    if names := sorted(missing.intersection(files)):
+        arguments = ["fetch", "-q", "--no-tags", "--no-write-fetch-head", "--filter=blob:none", "--stdin", "origin"]
+        content = "".join(f"{name}\n" for name in names).encode()
+        git.run(arguments, cwd=tree, timeout=timeout, input=content, settings=("fetch.negotiationAlgorithm=noop",))
 
 
 def _depends_on_nothing_else(chosen: Path, checkout: Path) -> bool:
