@@ -14,9 +14,10 @@ from commodore.manifests._loader import Loader
 from commodore.manifests._quick import NotPlainError, load_plain
 
 _WORDS = "a|b c|yes|No|~|null|012|0x1f|1_000|1e3|1.5|.nan|-.inf|190:20:30|=|<<|2020-01-02|2020-01-02T03:04:05Z"
-_SIGNS = "'¦\"¦'q'¦\"\\u00e9\"¦é¦\u2028¦\ufeff¦#c¦ #c¦ ¦\t¦: ¦:¦- ¦? ¦[¦]¦{¦}¦, ¦\\¦%¦---¦&x ¦*x¦!!str ¦!!int ¦!t ¦! ¦!!set ¦@¦`"
+_SIGNS = "'¦\"¦'q'¦\"\\u00e9\"¦é¦\u2028¦\ufeff¦#c¦ #c"
+_MARKS = " ¦\t¦: ¦:¦- ¦? ¦[¦]¦{¦}¦, ¦\\¦%¦---¦&x ¦*x¦!!str ¦!!int ¦!t ¦! ¦!!set ¦@¦`"
 _LINES = "\n¦\n  ¦\n    ¦|\n¦>-\n¦|2+\n¦\n---\n¦\n...\n"
-PIECES = [*_WORDS.split("|"), *_SIGNS.split("¦"), *_LINES.split("¦"), "!!binary "]
+PIECES = [*_WORDS.split("|"), *_SIGNS.split("¦"), *_MARKS.split("¦"), *_LINES.split("¦"), "!!binary "]
 
 
 def by_nodes(text: str | bytes) -> list[Any]:
