@@ -247,6 +247,7 @@ def _fetch(request: CatalogCompile, source: ClusterSource, fetcher: Fetcher) -> 
                 children=children,
                 ask_remote=fetcher.store.ask,
                 offline=request.offline,
+                mirrors=fetcher.store.mirrors,
             )
             configuration = fetch_configuration(fetcher, plan, _facts(cluster))
             packages = fetch_packages(fetcher, plan.tenant)

@@ -27,6 +27,7 @@ from commodore.errors import EnvironmentFault, PolicyError
 from commodore.git import (
     Author,
     Children,
+    Mirrors,
     PublishedClone,
     PushOutcome,
     RemoteState,
@@ -72,12 +73,13 @@ def prepare(
     children: Children | None = None,
     ask_remote: Callable[[str, Path], RemoteState] | None = None,
     offline: bool = False,
+    mirrors: Mirrors | None = None,
 ) -> PublishedClone:
     """Bring `catalog/` to the newest commit of the remote's default branch; it is cloned only if it is not there.
 
     Output of earlier runs goes. Changes by others and unpushed commits are kept under `refs/commodore/discarded`.
-    Another thread can end the talk with the remote through `children`; `ask_remote` and `offline` as in
-    `commodore.git.clone_or_update`.
+    Another thread can end the talk with the remote through `children`; `ask_remote`, `offline` and `mirrors`
+    as in `commodore.git.clone_or_update`.
 
     Raises:
         InputError: the URL is not usable.
@@ -96,6 +98,7 @@ def prepare(
             staging=staging,
             ask_remote=ask_remote,
             offline=offline,
+            mirrors=mirrors,
         )
 
 

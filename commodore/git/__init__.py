@@ -6,7 +6,7 @@ from commodore.git._refs import Kind, RemoteRefs, Revision
 from commodore.git.asking import RemoteState
 from commodore.git.changes import LocalChanges, inspect
 from commodore.git.identity import FALLBACK_AUTHOR, Author, author_from, identity_environment
-from commodore.git.mirrors import is_sound_mirror
+from commodore.git.mirrors import Mirrors, is_sound_mirror
 from commodore.git.opening import find_root, open_checkout
 from commodore.git.publish import PublishedClone, PushOutcome, clone_or_update, commit, push, unstage
 from commodore.git.repository import Repository
@@ -26,6 +26,7 @@ __all__ = [
     "GitResult",
     "Kind",
     "LocalChanges",
+    "Mirrors",
     "PublishedClone",
     "PushOutcome",
     "RawChange",

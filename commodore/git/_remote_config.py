@@ -15,6 +15,8 @@ from commodore.workspace import guard_disk, write_atomically
 
 FETCH_REFSPEC = "+refs/heads/*:refs/remotes/origin/*"
 FETCH_TAGS = "+refs/tags/*:refs/tags/*"
+PACKED = ("fetch.unpackLimit=1",)
+"""Git settings for a fetch: what comes stays one pack, which costs less than a file for each object."""
 _NOTE = "commodore-remote"
 
 

@@ -8,17 +8,20 @@ from __future__ import annotations
 import enum
 import re
 import tempfile
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from commodore.errors import CommodoreError, EnvironmentFault, PolicyError
 from commodore.events import Announce, Noted, Warned, ignore
 from commodore.git._blueprint import FALLBACK_BRANCH
-from commodore.git._remote_config import is_remote, set_remote
+from commodore.git._making import still_true
+from commodore.git._refs import NO_REFS, read_refs, write_refs
+from commodore.git._remote_config import PACKED, add_remote, is_remote, set_remote
 from commodore.git.asking import RemoteState, ask
 from commodore.git.identity import Author, identity_environment
 from commodore.git.keeping import keep_commits
+from commodore.git.mirrors import Mirrors
 from commodore.git.runner import Children, GitResult, clean_text, fault, last_words, run
 from commodore.git.urls import normalize, redact, repository_key, shown
 from commodore.git.versions import check_version
@@ -70,6 +73,7 @@ def clone_or_update(
     staging: Path | None = None,
     ask_remote: Callable[[str, Path], RemoteState] | None = None,
     offline: bool = False,
+    mirrors: Mirrors | None = None,
 ) -> PublishedClone:
     """Bring a clone of `url` to the newest commit of the remote's default branch, making it if need be.
 
@@ -78,7 +82,8 @@ def clone_or_update(
     the message `Initial commit` on `master` (spec a 8.1). Another thread can end the talk with the remote through
     `children`. A new clone is made in the folder `staging`, by default beside its place. `ask_remote` answers what the
     remote at a URL, which is the `origin` of a folder, has; by default it is asked. With `offline` nobody is asked: the
-    clone is brought to the newest commit that it knows of the branch it is on.
+    clone is brought to the newest commit that it knows of the branch it is on. A new clone takes from `mirrors` what
+    other working directories have fetched, and leaves there what it has fetched itself.
 
     Raises:
         InputError: the URL is not usable.
@@ -106,6 +111,11 @@ def clone_or_update(
             locations=[str(folder)],
         )
     _refuse_to_lose(folder, limits)
+    return _clone_anew(update, folder, staging, mirrors)
+
+
+def _clone_anew(update: _Update, folder: Path, staging: Path | None, mirrors: Mirrors | None) -> PublishedClone:
+    limits = update.limits
     with guard_disk(folder):
         folder.parent.mkdir(parents=True, exist_ok=True)
         fresh = Path(tempfile.mkdtemp(prefix=f".{folder.name}-", dir=staging or folder.parent))
@@ -113,12 +123,30 @@ def clone_or_update(
         fresh.chmod(0o755)
         arguments = ["init", "--quiet", "--template=", f"--initial-branch={FALLBACK_BRANCH}", "--", str(fresh)]
         run(arguments, cwd=fresh, timeout=limits.git_timeout)
-        set_remote(fresh / ".git" / "config", wanted, limits.git_timeout)
+        add_remote(fresh / ".git" / "config", update.url)
+        known = _take_known(update, fresh, mirrors)
         made = update.run(fresh)
+        if mirrors is not None and not made.empty and made.sha not in known.values():
+            mirrors.learn(update.url, fresh / ".git", read_refs(fresh / ".git", limits.git_timeout))
         replace_tree(fresh, folder)
     finally:
         remove_tree(fresh)
     return PublishedClone(folder, made.url, made.branch, made.sha, made.empty)
+
+
+def _take_known(update: _Update, fresh: Path, mirrors: Mirrors | None) -> Mapping[str, str]:
+    """Give a new clone what other working directories have fetched, after the remote was asked. Returns the branches
+    that it knows now.
+    """
+    if mirrors is None or not mirrors.holds(update.url):
+        return {}
+    state = update.ask_remote(update.url, fresh)
+    refs = mirrors.take(update.url, fresh / ".git")
+    if refs is None:
+        return {}
+    branches = still_true(refs, state).branches
+    write_refs(fresh / ".git", replace(NO_REFS, branches=branches))
+    return branches
 
 
 def commit(folder: Path, message: str, author: Author | None = None, *, limits: Limits = DEFAULT_LIMITS) -> str:
@@ -191,7 +219,8 @@ class _Update:
     def _move(self, folder: Path, branch: str, sha: str) -> str:
         limits, timeout = self.limits, self.limits.git_timeout
         if _sha(folder, f"refs/remotes/origin/{branch}", limits) != sha:
-            run(_FETCH, cwd=folder, timeout=timeout, about=redact(self.url), children=self.children)
+            about, children = redact(self.url), self.children
+            run(_FETCH, cwd=folder, timeout=timeout, about=about, children=children, settings=PACKED)
         sha = _sha(folder, f"refs/remotes/origin/{branch}", limits)
         _keep_unpushed(folder, self.announce, limits)
         run(["checkout", "--quiet", "--force", "-B", branch, sha], cwd=folder, timeout=timeout)

@@ -13,7 +13,7 @@ from commodore.git._blueprint import FALLBACK_BRANCH, Blueprint
 from commodore.git._export import write_tree
 from commodore.git._making import is_missing, looks_bare, make_clone, still_true
 from commodore.git._refs import FULL_SHA, NO_REFS, RemoteRefs, Revision
-from commodore.git._remote_config import FETCH_REFSPEC, FETCH_TAGS, is_remote, set_remote
+from commodore.git._remote_config import FETCH_REFSPEC, FETCH_TAGS, PACKED, is_remote, set_remote
 from commodore.git._repair import move_in, own_tips
 from commodore.git.asking import RemoteState, ask
 from commodore.git.keeping import keep_commits, keep_lost_tags
@@ -24,7 +24,6 @@ from commodore.git.versions import check_version, unknown_offline, unknown_versi
 from commodore.limits import DEFAULT_LIMITS, Limits
 
 _FETCH_ALL = ("fetch", "--no-tags", "--prune", "--no-write-fetch-head", "origin", FETCH_REFSPEC, FETCH_TAGS)
-_PACKED = ("fetch.unpackLimit=1",)  # what comes stays one pack, which costs less than a file for each object
 
 
 class Repository:
@@ -144,7 +143,7 @@ class Repository:
             self.ensure()
             before = self.refs()
             first = ("--no-auto-maintenance",) if before == NO_REFS else ()
-            answer = self._run([*_FETCH_ALL, *first], settings=_PACKED)
+            answer = self._run([*_FETCH_ALL, *first], settings=PACKED)
             if tells_damage(answer):
                 raise fault(_FETCH_ALL, answer, self.path, self.display_url)
             if answer.stderr.strip():
@@ -160,7 +159,7 @@ class Repository:
         with self.lock:
             if self.offline:
                 return self.has_commits([sha])
-            self._run(["fetch", "--no-tags", "--no-write-fetch-head", "origin", sha], check=False, settings=_PACKED)
+            self._run(["fetch", "--no-tags", "--no-write-fetch-head", "origin", sha], check=False, settings=PACKED)
             return self.has_commits([sha])
 
     def refs(self) -> RemoteRefs:
@@ -326,7 +325,7 @@ class Repository:
     def _fill_again(self, fresh: Path, tips: dict[str, str]) -> bool:
         """Fetch, and move in what the damaged clone has of its own, if all objects of that are there now."""
         timeout, about = self.limits.git_timeout, self.display_url
-        run(_FETCH_ALL, cwd=fresh, timeout=timeout, children=self._children, about=about, settings=_PACKED)
+        run(_FETCH_ALL, cwd=fresh, timeout=timeout, children=self._children, about=about, settings=PACKED)
         return move_in(self.path, fresh, tips, timeout)
 
     def _fill_from_mirror(self, fresh: Path) -> bool:

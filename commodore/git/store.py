@@ -31,7 +31,7 @@ class RepositoryStore:
         root: the folder of the bare clones (`Workspace.repositories`).
         offline: never talk to a remote; what is not there is an error.
         mirrors: where everything that is fetched is kept for other working directories
-            (`commodore.caches.repository_cache()`); None keeps and takes nothing.
+            (`commodore.caches.repository_cache()`); None keeps and takes nothing. The attribute gives access to it.
     """
 
     def __init__(
@@ -49,7 +49,7 @@ class RepositoryStore:
         self._limits = limits
         self._children = Children()
         self._blueprint = Blueprint(limits)
-        self._mirrors = Mirrors(mirrors, limits) if mirrors is not None else None
+        self.mirrors = Mirrors(mirrors, limits) if mirrors is not None else None
         self._questions = Questions(root, limits=limits)
         self._lock = threading.Lock()
         self._repositories: dict[str, Repository] = {}
@@ -78,7 +78,7 @@ class RepositoryStore:
                     children=self._children,
                     ask_remote=self._questions.answer,
                     blueprint=self._blueprint,
-                    mirrors=self._mirrors,
+                    mirrors=self.mirrors,
                 )
             elif is_local(known.url) != is_local(normalize(url)):
                 raise InputError(

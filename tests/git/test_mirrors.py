@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from commodore.errors import EnvironmentFault
-from commodore.git import Repository, RepositoryStore, check_out, is_sound_mirror
+from commodore.git import Mirrors, Repository, RepositoryStore, check_out, clone_or_update, is_sound_mirror
 from commodore.limits import DEFAULT_LIMITS, Limits
 from tests.git.conftest import Heard
 from tests.world.repos import GitCalls, GitWorld, Remote, git
@@ -311,3 +311,29 @@ def test_a_damaged_clone_does_not_come_back(begin: Begin, world: GitWorld, cache
     assert is_whole(fetched(begin("one"), remote))
     assert heard.codes == ["CMD-GIT-024"]
     assert is_sound_mirror(*entries(cache))
+
+
+def test_catalogs(world: GitWorld, cache: Path, tmp_path: Path, calls: GitCalls) -> None:
+    """The clone to publish from fetches only what no working directory has fetched before."""
+    remote, mirrors = rich(world), Mirrors(cache)
+
+    def clone(name: str) -> str:
+        calls.forget()
+        made = clone_or_update(remote.url, tmp_path / name / "catalog", mirrors=mirrors)
+        assert made.sha == remote.sha()
+        assert git(made.path, "status", "--porcelain", "--branch") == "## master...origin/master"
+        assert "missing" not in git(made.path, "fsck", "--connectivity-only")
+        return git(made.path, "for-each-ref", "--format=%(refname) %(objectname)")
+
+    first = clone("one")
+    assert calls.count("fetch") == 1
+    second = clone("two")
+    assert (calls.count("fetch"), second) == (0, first)
+    remote.commit({"a": "4"})
+    third = clone("three")
+    assert (calls.count("fetch"), third != first) == (1, True)
+    clone("four")
+    assert calls.count("fetch") == 0
+    remote.vanish()
+    with pytest.raises(EnvironmentFault):
+        clone("five")
