@@ -109,3 +109,42 @@ def test_a_damaged_note_of_the_last_run_does_no_harm(world: ClusterWorld, trips:
         note.write_text(content)
         result = world.compile("--push")
         assert (result.code, result.warnings) == (0, []), result.stderr
+
+
+def test_another_working_directory_fetches_only_what_is_new(world: ClusterWorld, trips: RoundTrips) -> None:
+    """One question per repository, as in a directory that was used; and the same catalog as without the cache."""
+    assert world.compile("--push").code == 0
+    assert world.compile("--push").code == 0  # the catalog has a commit now
+    everything = dict.fromkeys(("app", "defaults", "other", "pkg-extra", "tenant"), 1)
+    world.work = world.root / "second"
+    trips.forget()
+    assert world.compile("--push").code == 0
+    assert trips.by_remote == {**everything, "catalog": 2}
+    world.work = world.root / "third"
+    trips.forget()
+    result = world.compile("--push")
+    assert (result.code, result.stdout, result.warnings) == (0, "", [])
+    assert trips.by_remote == {**everything, "catalog": 1}
+    assert not any("fetch" in words for words in trips.commands)
+    third = world.local_tree()
+    world.work = world.root / "fourth"
+    trips.forget()
+    assert world.compile("--push", "--no-cache").code == 0
+    assert sum("fetch" in words for words in trips.commands) == 6
+    assert world.local_tree() == third
+
+
+def test_pinned_commits_in_another_working_directory(world: ClusterWorld, trips: RoundTrips) -> None:
+    """Asked for once, so that the remote can refuse, and not by the runs after that."""
+    world.descriptions["app"]["version"] = world.remotes["app"].sha()
+    assert world.compile("--push").code == 0
+    world.work = world.root / "second"
+    trips.forget()
+    assert world.compile("--push").code == 0
+    assert trips.by_remote["app"] == 1
+    trips.forget()
+    assert world.compile("--push").code == 0
+    assert "app" not in trips.by_remote
+    world.work = world.root / "third"
+    world.remotes["app"].vanish()
+    assert world.compile("--push").code == 3

@@ -577,3 +577,57 @@ def test_line_ends_do_not_depend_on_the_user(place: Place, world: GitWorld, fold
 
 def test_a_folder_that_is_not_there_has_no_changes(tmp_path: Path) -> None:
     assert inspect(tmp_path / "nothing") == LocalChanges()
+
+
+def listed(remote: Remote, workspace: Path) -> list[str]:
+    """The folders that git takes for worktrees of the clone."""
+    (bare,) = (workspace / "dependencies" / ".repos").rglob(remote.path.name)
+    lines = git(bare, "worktree", "list", "--porcelain").splitlines()
+    return sorted(
+        line.removeprefix("worktree ") for line in lines if line.startswith("worktree ") and "/.repos/" not in line
+    )
+
+
+@pytest.mark.parametrize("name", ["plain", "pkg.x", "two words", "-option", "x.lock", ".hidden", "ümlaut", "a..b"])
+def test_git_knows_a_new_worktree(place: Place, world: GitWorld, workspace: Path, calls: GitCalls, name: str) -> None:
+    """Whoever made it, git or this program, it is what git makes; unusual names are left to git."""
+    remote = world.remote(files={"a": "1"})
+    folder = workspace / "dependencies" / name
+    place(remote, "master", at=folder)
+    assert ("worktree" in calls.verbs) is (name not in ("plain", "pkg.x"))
+    assert listed(remote, workspace) == [str(folder)]
+    assert git(folder, "status", "--porcelain", "--branch") == "## HEAD (no branch)"
+    git(folder, "worktree", "prune", "--expire=now")
+    (admin,) = (Path(git(folder, "rev-parse", "--git-common-dir")) / "worktrees").iterdir()
+    assert not (admin / "locked").exists()
+    assert git(folder, "rev-parse", "HEAD") == remote.sha()
+
+
+def test_worktrees_of_one_name(place: Place, world: GitWorld, workspace: Path) -> None:
+    remote = world.remote(files={"a": "1"})
+    folders = [workspace / "dependencies" / place_name / "same" for place_name in ("one", "two", "three")]
+    for folder in folders:
+        place(remote, "master", at=folder)
+    assert listed(remote, workspace) == sorted(map(str, folders))
+
+
+def test_a_worktree_that_was_removed_by_hand(place: Place, world: GitWorld, workspace: Path, folder: Path) -> None:
+    """Git forgets what it knew of the folder, so that there is one worktree there, not two."""
+    remote = world.remote(files={"a": "1"})
+    place(remote, "master")
+    shutil.rmtree(folder)
+    place(remote, "master")
+    assert listed(remote, workspace) == [str(folder)]
+    assert (folder / "a").read_text() == "1"
+
+
+def test_clones_of_another_format(place: Place, world: GitWorld, workspace: Path, calls: GitCalls) -> None:
+    """Git alone knows what an extension means for worktrees."""
+    remote = world.remote(files={"a": "1"})
+    place(remote, "master")
+    (bare,) = (workspace / "dependencies" / ".repos").rglob(remote.path.name)
+    git(bare, "config", "core.repositoryFormatVersion", "1")
+    git(bare, "config", "extensions.noop", "true")
+    calls.forget()
+    place(remote, "master", at=workspace / "dependencies" / "other")
+    assert "worktree" in calls.verbs

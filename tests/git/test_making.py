@@ -1,0 +1,68 @@
+"""New clones: laid out from one empty repository, with the settings that git itself would have written."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from commodore.git import Repository, RepositoryStore
+from tests.world.repos import GitCalls, GitWorld, git
+
+KEYS = ("url", "pushurl", "fetch")
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        "https://git.example.com/group/name.git",
+        "https://me:p%23;s@git.example.com/name.git?a=b#c",
+        'https://git.example.com/a"b/name.git',
+        "ssh://git@git.example.com/na me.git",
+        "/srv/a b/#name;.git",
+        "git.example.com:x'y.git",
+    ],
+)
+def test_settings_are_read_by_git_as_they_were_meant(tmp_path: Path, url: str, calls: GitCalls) -> None:
+    """C25: values that the format of the file gives a meaning, too. What is written is not written again."""
+    made = Repository(url, tmp_path / "made.git")
+    made.ensure()
+    assert calls.verbs == ["init"]
+    found = [git(made.path, "config", "--get-all", f"remote.origin.{key}", check=False) for key in KEYS]
+    config = (made.path / "config").read_bytes()
+    git(tmp_path, "init", "--quiet", "--bare", "--template=", "other.git")
+    other = Repository(url, tmp_path / "other.git")
+    other.ensure()
+    assert found == [git(other.path, "config", "--get-all", f"remote.origin.{key}", check=False) for key in KEYS]
+    assert found[0] == made.url
+    Repository(url, made.path).ensure()
+    assert (made.path / "config").read_bytes() == config
+
+
+def test_all_clones_of_a_run_are_what_git_makes(
+    store: RepositoryStore, world: GitWorld, tmp_path: Path, calls: GitCalls
+) -> None:
+    """One process makes the first; the others are the same."""
+    remotes = [world.remote(f"r{number}", files={"a": "1"}) for number in range(3)]
+    calls.forget()
+    store.sync([(remote.url, "master") for remote in remotes])
+    assert (calls.count("init"), calls.count("config"), calls.count("for-each-ref")) == (1, 0, 3)
+    git(tmp_path, "init", "--quiet", "--bare", "--template=", "--initial-branch=master", "pattern.git")
+    pattern = {path.relative_to(tmp_path / "pattern.git") for path in (tmp_path / "pattern.git").rglob("*")}
+    for remote in remotes:
+        clone = store.repository(remote.url).path
+        assert {path for path in pattern if not (clone / path).exists()} == set()
+        assert (clone / "HEAD").read_text() == "ref: refs/heads/master\n"
+        assert (clone / "config").read_bytes().startswith((tmp_path / "pattern.git" / "config").read_bytes())
+        assert git(clone, "fsck", "--full") == ""
+
+
+def test_a_fetch_makes_one_pack(store: RepositoryStore, world: GitWorld) -> None:
+    """Also a small one: a pack can be linked, and costs less than files for single objects."""
+    remote = world.remote(files={f"f{number}": str(number) for number in range(20)})
+    store.sync([(remote.url, "master")])
+    objects = store.repository(remote.url).path / "objects"
+    assert sorted(path.suffix for path in objects.rglob("*") if path.is_file() and path.suffix != ".rev") == [
+        ".idx",
+        ".pack",
+    ]
