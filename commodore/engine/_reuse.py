@@ -15,7 +15,7 @@ from commodore.engine.reuse.lookup import Hit, Lookup
 from commodore.engine.reuse.places import file_digest
 from commodore.engine.reuse.reads import Key
 from commodore.engine.reuse.sources import Downloads, Sources, cache_key, source_keys
-from commodore.engine.reuse.store import ResultStore, read_folder, write_folder
+from commodore.engine.reuse.store import ResultStore, holds, read_folder, write_folder
 from commodore.errors import InternalError
 from commodore.limits import Limits
 from commodore.workspace import write_atomically
@@ -28,10 +28,25 @@ class Reuse:
     Args:
         hits: the results that still hold and are used.
         shadowed: those that hold, but are rendered all the same, to see that both are equal.
+        in_place: whether the results of all instances lie there already, so that nothing has to be written.
     """
 
     hits: Mapping[str, Hit] = field(default_factory=dict)
     shadowed: Mapping[str, Hit] = field(default_factory=dict)
+    in_place: bool = False
+
+    def is_in_place(self, run: Run) -> bool:
+        """Whether all that is to be compiled lies where the last run has put it, and nothing else."""
+        if not run.request.replace_all or self.hits.keys() != run.jobs.keys():
+            return False
+        compiled = run.request.output / "compiled"
+        try:
+            names = set(os.listdir(compiled)) if not compiled.is_symlink() else set()
+        except OSError:
+            return False
+        return names == self.hits.keys() and all(
+            not (compiled / name).is_symlink() and holds(compiled / name, hit.result) for name, hit in self.hits.items()
+        )
 
     def unpack(self, run: Run) -> None:
         """Put the files where rendering would have put them."""

@@ -203,7 +203,10 @@ class Engine:
             reuse = Reuse()
             if finder is not None and batch.request.jsonnet_engine != CHECK:  # which has to evaluate
                 run, reuse = finder.find(run, batch.nodes)
-                reuse.unpack(run)
+                if reuse.is_in_place(run):
+                    reuse = replace(reuse, in_place=True)
+                else:
+                    reuse.unpack(run)
                 for name in reuse.hits:
                     self._announce(StageAdvanced(COMPILE_STAGE, name))
             if run.pending:
@@ -255,8 +258,9 @@ def _conclude(run: Run, batch: Batch, schedule: Schedule, reuse: Reuse) -> Batch
     try:
         raise_all(schedule.errors(run))
         raise_all(reuse.check(run))
-        with guard_disk(run.request.root):
-            publish(run)
+        if not reuse.in_place:
+            with guard_disk(run.request.root):
+                publish(run)
     except CommodoreError as error:
         return BatchOutcome(error=error)
     if run.request.replace_all:

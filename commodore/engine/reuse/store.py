@@ -91,6 +91,41 @@ def write_folder(result: Result, folder: Path) -> None:
         os.chmod(path, mode)
 
 
+def holds(folder: Path, result: Result) -> bool:
+    """Whether a folder is what a result would be written to, with the same modes and nothing else in it."""
+    wanted = {name: (mode, content) for name, mode, content in result.files}
+    found = 0
+    above = [(str(folder), "")]
+    try:
+        while above:
+            place, prefix = above.pop()
+            with os.scandir(place) as entries:
+                for entry in entries:
+                    name = f"{prefix}{entry.name}"
+                    if name not in wanted or not _is_same(entry, *wanted[name]):
+                        return False
+                    found += 1
+                    if wanted[name][1] is None:
+                        above.append((entry.path, f"{name}/"))
+    except OSError:
+        return False
+    return found == len(wanted)
+
+
+def _is_same(entry: os.DirEntry[str], mode: int, content: bytes | str | None) -> bool:
+    if isinstance(content, str):
+        return entry.is_symlink() and os.readlink(entry.path) == content
+    status = entry.stat(follow_symlinks=False)
+    if stat.S_IMODE(status.st_mode) != mode:
+        return False
+    if content is None:
+        return stat.S_ISDIR(status.st_mode)
+    if not stat.S_ISREG(status.st_mode) or status.st_size != len(content):
+        return False
+    with open(entry.path, "rb") as file:
+        return file.read() == content
+
+
 class ResultStore:
     """The folder of results. A disk that refuses is as good as an empty store."""
 

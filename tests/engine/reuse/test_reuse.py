@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import shutil
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -10,7 +11,7 @@ from typing import Any
 import pytest
 
 from commodore.engine import Engine
-from commodore.engine.reuse.store import is_sound
+from commodore.engine.reuse.store import is_sound, read_folder
 from commodore.errors import InternalError
 from commodore.events import ignore
 from tests.engine.world import Kept, World
@@ -224,6 +225,50 @@ def test_files_keep_their_modes_and_empty_folders_stay(kept: Kept, tmp_path: Pat
     assert seen() == first
     (world.root / "dependencies/app/files/run").chmod(0o644)
     assert not is_reused(world)
+
+
+def edit(folder: Path) -> None:
+    (folder / "app/objects.yaml").write_text((folder / "app/objects.yaml").read_text().replace("n", "m"))
+
+
+def swap_for_a_link(folder: Path) -> None:
+    (folder / "app/objects.yaml").rename(folder.parent / "moved")
+    (folder / "app/objects.yaml").symlink_to(folder.parent / "moved")
+
+
+SPOILS: dict[str, Callable[[Path], object]] = {
+    "an edited file": edit,
+    "a longer file": lambda compiled: (compiled / "app/objects.yaml").write_text("longer\n" * 100),
+    "a removed file": lambda compiled: (compiled / "app/objects.yaml").unlink(),
+    "a new file": lambda compiled: (compiled / "app/new.yaml").write_text(""),
+    "a new empty folder": lambda compiled: (compiled / "app/new").mkdir(),
+    "another mode": lambda compiled: (compiled / "app/objects.yaml").chmod(0o755),
+    "a link to the same": swap_for_a_link,
+    "an instance that is no more": lambda compiled: (compiled / "gone").mkdir(),
+    "an instance that is missing": lambda compiled: shutil.rmtree(compiled / "app"),
+    "everything missing": shutil.rmtree,
+}
+
+
+def test_what_is_in_place_is_left_alone(kept: Kept, tmp_path: Path) -> None:
+    world = fill(kept.world(tmp_path / "one"))
+    assert not is_reused(world, replace_all=True)
+    compiled = world.root / "compiled"
+    before = [compiled.stat().st_ino, (compiled / "app/objects.yaml").stat().st_ino]
+    assert is_reused(world, replace_all=True)
+    assert [compiled.stat().st_ino, (compiled / "app/objects.yaml").stat().st_ino] == before
+
+
+@pytest.mark.parametrize("spoil", SPOILS, ids=str)
+def test_what_was_touched_is_put_right(kept: Kept, tmp_path: Path, spoil: str) -> None:
+    world = fill(kept.world(tmp_path / "one"))
+    world.compile(replace_all=True)
+    compiled = world.root / "compiled"
+    before = read_folder(compiled)
+    SPOILS[spoil](compiled)
+    assert read_folder(compiled if compiled.exists() else tmp_path) != before
+    assert is_reused(world, replace_all=True)
+    assert read_folder(compiled) == before
 
 
 def test_a_damaged_result_is_rendered_again(kept: Kept, tmp_path: Path) -> None:
