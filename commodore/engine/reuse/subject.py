@@ -48,7 +48,9 @@ def installed() -> tuple[Path, ...]:
 
 @functools.cache
 def program_digest() -> str:
-    """The identity of this program: its version, the files that render, and the versions of libraries."""
+    """The identity of this program: its version, the files that render, and libraries by what describes them, which
+    has their versions and need not be parsed.
+    """
     found = hashlib.sha256(__version__.encode())
     for room in _ROOMS:
         for path in sorted((_PACKAGE / room).rglob("*")):
@@ -57,10 +59,10 @@ def program_digest() -> str:
                 found.update(f"{name}\0".encode() + hashlib.sha256(path.read_bytes()).digest())
     for library in _LIBRARIES:
         try:
-            version = metadata.version(library)
+            described = metadata.distribution(library).read_text("METADATA") or metadata.version(library)
         except metadata.PackageNotFoundError:
-            version = "none"
-        found.update(f"{library} {version}\0".encode())
+            described = "none"
+        found.update(f"{library} {described}\0".encode())
     found.update(f"{sys.version} {zlib.ZLIB_RUNTIME_VERSION}".encode())
     return found.hexdigest()
 
