@@ -29,7 +29,7 @@ from commodore.workspace import remove_tree, replace_tree
 
 _ABOUT = "about.json"
 _PACK = re.compile(r"pack-[0-9a-f]{40}")
-_ENDINGS = (".pack", ".idx")
+_FILE = re.compile(r"pack-[0-9a-f]{40}\.(pack|idx)")
 _DIGEST_BYTES = 20  # both files end with the SHA-1 of all that is before it
 _CHUNK = 1 << 20
 
@@ -157,7 +157,7 @@ def _complete_packs(bare: Path) -> list[str] | None:
     stems = [name.removesuffix(".pack") for name in names if name.endswith(".pack")]
     if not stems or not all(_PACK.fullmatch(stem) and stem + ".idx" in names for stem in stems):
         return None
-    return [stem + ending for stem in stems for ending in _ENDINGS]
+    return [stem + ending for stem in stems for ending in (".pack", ".idx")]
 
 
 def _size(bare: Path, packs: Iterable[str]) -> int:
@@ -177,11 +177,9 @@ def _read_about(path: Path) -> tuple[list[str], RemoteRefs] | None:
             return None
         about = json.loads(content)
         packs, refs = about["packs"], refs_from(about["refs"])
+        return (packs, refs) if all(map(_FILE.fullmatch, packs)) else None
     except (ValueError, KeyError, TypeError):
         return None
-    if not all(name.endswith(_ENDINGS) and _PACK.fullmatch(name.partition(".")[0]) for name in packs):
-        return None
-    return packs, refs
 
 
 def _same(path: Path, content: bytes) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import os
 import shutil
 from collections.abc import Callable
@@ -337,3 +338,17 @@ def test_catalogs(world: GitWorld, cache: Path, tmp_path: Path, calls: GitCalls)
     remote.vanish()
     with pytest.raises(EnvironmentFault):
         clone("five")
+
+
+def test_entries_name_packs_alone(begin: Begin, world: GitWorld, cache: Path, tmp_path: Path) -> None:
+    """What an entry says may not lead out of it, whoever wrote it."""
+    remote = rich(world)
+    fetched(begin("one"), remote)
+    (entry,) = entries(cache)
+    (pack,) = entry.glob("*.pack")
+    _, content = (entry / "about.json").read_text().rstrip("\n").split("\n")
+    content = content.replace(pack.name, pack.name.replace(".pack", f".x/../../{entry.name}/{pack.name}"))
+    (entry / "about.json").write_text(f"{hashlib.sha256(content.encode()).hexdigest()}\n{content}\n")
+    assert not is_sound_mirror(entry)
+    assert is_whole(fetched(begin("two"), remote))
+    assert is_sound_mirror(*entries(cache))
