@@ -37,6 +37,7 @@ from commodore.engine.reuse.sources import Sources
 from commodore.engine.reuse.store import read_folder, write_folder
 from commodore.engine.reuse.subject import WRAPPER
 from commodore.errors import CommodoreError, InputError, did_you_mean
+from commodore.git import redact
 from commodore.workspace import remove_tree
 
 # Inputs of which all that they read is known.
@@ -241,7 +242,7 @@ class Renderer:
         path = os.path.abspath(source)
         named = source if is_remote(source) else work.reads.places.name(path) or os.path.relpath(path, output)
         others = {name: value for name, value in entry.env_vars.items() if name != "INPUT_DIR"}
-        part = work.parts.begin(f"kustomize {named}", [entry.args[1:], others], work.reads)
+        part = work.parts.begin(f"kustomize {redact(named)}", [named, entry.args[1:], others], work.reads)
         watch = Kustomize(
             part.reads,
             self._run.workplace(place.instance) / "tmp" / f"kustomize-{place.index}",

@@ -122,7 +122,7 @@ class Kustomize:
             else:
                 self._local(os.path.abspath(source), set(), remotes=True)
         except (CommodoreError, OSError, ValueError) as error:
-            self._reads.refuse(f"the kustomization in {source} is not understood: {error}")
+            self._reads.refuse(git.redact(f"the kustomization in {source} is not understood: {error}"))
 
     def _local(self, folder: str, seen: set[str], *, remotes: bool) -> None:
         if folder in seen:

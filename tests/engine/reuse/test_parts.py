@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import shutil
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from commodore.engine import Batch, Engine
+from commodore.engine import Batch, Engine, is_sound_result, kept_results, kept_shapes
+from commodore.engine.upkeep import keep_bounded
 from commodore.events import Event, TaskEnded, ignore
+from commodore.limits import DEFAULT_LIMITS
 from tests.engine.echo import Echo
 from tests.engine.reuse.test_kustomize import KUSTOMIZE, commit, entry, git
 from tests.engine.world import Kept, World, jsonnet
@@ -463,6 +465,32 @@ def test_damaged_parts_are_made_again(clusters: Clusters, plain: Engine) -> None
         file.write_bytes(b"garbage")
     assert not clusters.taken(both(clusters, "three"))
     assert clusters.taken(both(clusters, "four")) == ALL
+
+
+def test_parts_are_looked_after_like_results(clusters: Clusters) -> None:
+    assert not clusters.taken(both(clusters, "one"))
+    root = clusters.kept.results
+    found = list(kept_results(root))
+    assert len(found) == len(list(kept_shapes(root))) == 3  # the instance and its two parts
+    assert all(is_sound_result(one.path) for one in found)
+    assert all(is_sound_result(shape) for shape in kept_shapes(root))
+    keep_bounded(root, replace(DEFAULT_LIMITS, result_cache_bytes=0, result_check_age=0.0))
+    assert not list(kept_results(root))
+    assert not list(kept_shapes(root))
+
+
+def test_no_credential_is_told(clusters: Clusters, remote: Path) -> None:
+    for name in ("one", "two"):
+        world = build(clusters, name)
+        address = f"file://someone:secret@{remote}?ref=v1"
+        parameters(world)["kapitan"]["compile"][1]["env_vars"]["INPUT_DIR"] = address
+        world.tool("kustomize", 'echo run >> "$HOME/runs"')
+        world.compile(replace_all=True)
+    assert "secret" not in str(clusters.events)
+    records = list(clusters.root.rglob(".commodore/records/*"))
+    assert len(records) == 2
+    for file in (*records, *clusters.kept.results.rglob("*.*")):
+        assert b"secret" not in file.read_bytes()
 
 
 def test_clusters_at_the_same_time(clusters: Clusters, plain: Engine) -> None:

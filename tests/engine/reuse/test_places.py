@@ -163,3 +163,48 @@ def test_what_changes_while_it_is_read_is_not_kept(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("two")
     reads.file(str(tmp_path / "file"))
     assert "changed" in reads.refusal
+
+
+def test_how_folders_lie_to_each_other_has_no_place(tmp_path: Path) -> None:
+    one, two = places(str(tmp_path / "one")), places("/far/away")
+    assert one.layout == two.layout
+    assert dict(one.layout)["component"] == "root:dependencies/app"
+    roots = {"root": Path("/far/away"), "component": Path("/far/away/app")}
+    assert Places(roots, ()).layout != one.layout
+    refs = Path("/far/away/refs/cluster")
+    assert Places({**roots, "refs": refs}, ()).layout == Places(roots, ()).layout
+
+
+def test_an_instance_takes_over_what_its_part_has_read(tmp_path: Path) -> None:
+    """What it has made or fetched itself has no place in its own record; in that of the part, it has."""
+    for name in ("plain", "made", "own/file", "fetched/file", "folder/made", "folder/plain"):
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_text(name)
+    (tmp_path / "link").symlink_to("fetched")
+    roots = {"root": tmp_path}
+    whole = Reads("app", Places(roots, (tmp_path / "own",)), None)
+    part = Reads("app", Places({**roots, "own": tmp_path / "own"}, ()), None)
+    whole.written(f"{tmp_path}/made")
+    whole.written(f"{tmp_path}/folder/made")
+    whole.fetched([f"{tmp_path}/fetched"])
+    for name in ("plain", "made", "own/file", "fetched/file", "link/file"):
+        part.file(f"{tmp_path}/{name}")
+    part.tree(f"{tmp_path}/folder")
+    part.note(("tool", "x"), "1")
+    found = part.conclude()
+    assert len(found) == 7
+    whole.absorb(found, part.places)
+    kinds = {key[:2] for key in whole.conclude()}
+    assert kinds == {
+        ("file", "root:plain"),
+        ("tree", "root:folder"),
+        ("way", "root:link/file"),
+        ("tool", "x"),
+        ("written", "root:made"),
+        ("written", "root:folder/made"),
+    }
+    assert ("tree", "root:folder", "root:folder/made") in whole.found
+    assert not whole.refusal
+    (tmp_path / "folder/made").write_text("changed")
+    whole.absorb(found, part.places)
+    assert "changed" in whole.refusal
