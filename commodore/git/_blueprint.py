@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import stat
 import threading
 from pathlib import Path
 
@@ -18,7 +19,7 @@ class Blueprint:
     def __init__(self, limits: Limits = DEFAULT_LIMITS) -> None:
         self._limits = limits
         self._lock = threading.Lock()
-        self._parts: list[tuple[str, bytes | None]] = []
+        self._parts: list[tuple[str, int, bytes | None]] = []
 
     def lay_out(self, folder: Path) -> None:
         """Make the empty folder an empty bare repository without templates and hooks; its HEAD is `master`.
@@ -33,14 +34,16 @@ class Blueprint:
                 arguments = ["init", "--quiet", "--bare", "--template=", f"--initial-branch={FALLBACK_BRANCH}"]
                 run([*arguments, "--", str(folder)], cwd=folder, timeout=self._limits.git_timeout)
                 with guard_disk(folder):
-                    self._parts = [_read(folder, path) for path in sorted(folder.rglob("*"))]
+                    self._parts = [_read(folder, path) for path in (folder, *sorted(folder.rglob("*")))]
                 return
         with guard_disk(folder):
-            for name, content in self._parts:
+            for name, mode, content in self._parts:
+                place = folder / name
                 if content is None:
-                    (folder / name).mkdir()
+                    place.mkdir(exist_ok=True)
                 else:
-                    (folder / name).write_bytes(content)
+                    place.write_bytes(content)
+                place.chmod(mode)
 
 
 def is_plain(bare: Path) -> bool:
@@ -51,5 +54,6 @@ def is_plain(bare: Path) -> bool:
         return False
 
 
-def _read(root: Path, path: Path) -> tuple[str, bytes | None]:
-    return path.relative_to(root).as_posix(), None if path.is_dir() else path.read_bytes()
+def _read(root: Path, path: Path) -> tuple[str, int, bytes | None]:
+    mode = stat.S_IMODE(path.stat().st_mode)  # with `core.sharedRepository` git makes more of it than the umask says
+    return path.relative_to(root).as_posix(), mode, None if path.is_dir() else path.read_bytes()

@@ -63,7 +63,8 @@ class Mirrors:
         folder = bare / "objects" / "pack"
         with contextlib.suppress(OSError):
             if (refs := _take(entry, folder)) is not None:
-                os.utime(entry / _ABOUT)
+                with contextlib.suppress(OSError):  # a cache may be there to be read only
+                    os.utime(entry / _ABOUT)
                 return refs
         self._remove(entry)
         for name in os.listdir(folder):

@@ -44,14 +44,18 @@ def test_all_clones_of_a_run_are_what_git_makes(
 ) -> None:
     """One process makes the first; the others are the same."""
     remotes = [world.remote(f"r{number}", files={"a": "1"}) for number in range(3)]
+    git(tmp_path, "config", "--global", "core.sharedRepository", "group")
     calls.forget()
     store.sync([(remote.url, "master") for remote in remotes])
     assert (calls.count("init"), calls.count("config"), calls.count("for-each-ref")) == (1, 0, 3)
     git(tmp_path, "init", "--quiet", "--bare", "--template=", "--initial-branch=master", "pattern.git")
+    modes = {path: path.stat().st_mode for path in (tmp_path / "pattern.git").rglob("*")}
     pattern = {path.relative_to(tmp_path / "pattern.git") for path in (tmp_path / "pattern.git").rglob("*")}
     for remote in remotes:
         clone = store.repository(remote.url).path
         assert {path for path in pattern if not (clone / path).exists()} == set()
+        for path, mode in modes.items():
+            assert (clone / path.relative_to(tmp_path / "pattern.git")).stat().st_mode == mode
         assert (clone / "HEAD").read_text() == "ref: refs/heads/master\n"
         assert (clone / "config").read_bytes().startswith((tmp_path / "pattern.git" / "config").read_bytes())
         assert git(clone, "fsck", "--full") == ""

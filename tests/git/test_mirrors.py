@@ -15,7 +15,7 @@ from commodore.errors import EnvironmentFault
 from commodore.git import Mirrors, Repository, RepositoryStore, check_out, clone_or_update, is_sound_mirror
 from commodore.limits import DEFAULT_LIMITS, Limits
 from tests.git.conftest import Heard
-from tests.world.repos import GitCalls, GitWorld, Remote, git
+from tests.world.repos import GitCalls, GitWorld, Remote, failing_server, git
 
 Begin = Callable[..., RepositoryStore]
 
@@ -352,3 +352,39 @@ def test_entries_name_packs_alone(begin: Begin, world: GitWorld, cache: Path, tm
     assert not is_sound_mirror(entry)
     assert is_whole(fetched(begin("two"), remote))
     assert is_sound_mirror(*entries(cache))
+
+
+@pytest.mark.parametrize(("status", "code"), [(401, "CMD-GIT-004"), (403, "CMD-GIT-004"), (404, "CMD-GIT-005")])
+def test_a_server_that_says_no(begin: Begin, world: GitWorld, tmp_path: Path, status: int, code: str) -> None:
+    """Also for a commit that the cache has: nobody gets what the server would not give."""
+    remote = rich(world)
+    address = "https://git.example.com/r.git"
+    git(tmp_path, "config", "--global", f"url.{remote.url}.insteadOf", address)
+    fetched(begin("one"), remote, url=address)
+    git(tmp_path, "config", "--global", "--unset", f"url.{remote.url}.insteadOf")
+    with failing_server(status) as site:
+        git(tmp_path, "config", "--global", f"url.{site}/r.git.insteadOf", address)
+        for version in ("master", remote.sha()):
+            with pytest.raises(EnvironmentFault) as error:
+                fetched(begin("two"), remote, version, url=address)
+            assert error.value.code == code
+    assert not list((tmp_path / "two").rglob("*.pack"))
+
+
+def test_a_cache_that_can_only_be_read(
+    begin: Begin, world: GitWorld, calls: GitCalls, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    remote = rich(world)
+    fetched(begin("one"), remote)
+
+    def refuse(*arguments: object) -> None:
+        raise PermissionError
+
+    calls.forget()
+    monkeypatch.setattr(os, "utime", refuse)
+    monkeypatch.setattr(os, "link", refuse)
+    second = fetched(begin("two"), remote)
+    assert calls.count("fetch") == 0
+    assert is_whole(second)
+    (pack,) = second.path.glob("objects/pack/*.pack")
+    assert (pack.stat().st_nlink, pack.stat().st_mode & 0o777) == (1, 0o444)
