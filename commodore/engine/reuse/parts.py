@@ -61,7 +61,7 @@ class Part:
         self._owner.absorb(found, self._places)
         if self.reads.refusal:
             self._owner.refuse(self.reads.refusal)
-        elif result is not None and not result.mentions([self._places.path("own:")]):
+        elif result is not None and not result.mentions(self._places.passing):
             self._parts.keep(self._subject, found, result)
 
 

@@ -34,23 +34,29 @@ class Places:
     """
 
     def __init__(self, roots: Mapping[str, Path], own: Iterable[Path], installed: Iterable[Path] = ()) -> None:
-        found = [(name, os.path.normpath(path)) for name, path in roots.items()]
-        self._roots = sorted(found, key=lambda root: (-len(root[1]), root[0]))
-        self._by_name = dict(found)
+        self._by_name = {name: os.path.normpath(path) for name, path in roots.items()}
+        spelt = {(name, spelling) for name, path in self._by_name.items() for spelling in _spellings(path)}
+        self._roots = sorted(spelt, key=lambda root: (-len(root[1]), root[0]))
         self._installed = tuple(os.path.normpath(path) for path in installed)
-        self._own = (*(os.path.normpath(path) for path in own), *self._installed)
+        self._own = (*(one for path in own for one in _spellings(os.path.normpath(path))), *self._installed)
 
     @property
     def folders(self) -> tuple[str, ...]:
         """Where the run takes place, apart from its own passing folders."""
-        return tuple(sorted({path for name, path in self._by_name.items() if name not in _APART}))
+        return tuple(sorted({path for name, path in self._roots if name not in _APART}))
+
+    @property
+    def passing(self) -> tuple[str, ...]:
+        """The folder that the run works in, if that has a name."""
+        return tuple(path for name, path in self._roots if name == _OWN)
 
     @property
     def layout(self) -> tuple[tuple[str, str], ...]:
         """How the folders lie to each other, those of the references apart, which only references lead to. A relative
         path that leads from one into another does so only as long as this is the same.
         """
-        known = [(name, path) for name, path in self._roots if name not in _APART]
+        known = sorted(self._by_name.items(), key=lambda root: (-len(root[1]), root[0]))
+        known = [(name, path) for name, path in known if name not in _APART]
         found = []
         for name, path in known:
             around = ((other, folder) for other, folder in known if other != name and _within(path, folder))
@@ -104,6 +110,14 @@ class Places:
         for name, folder in self._roots:
             text = _replace(text, folder, name)
         return text
+
+
+def _spellings(path: str) -> set[str]:
+    """A folder as it was given and, where links lead to it, as it is: some who read go by that. A folder that is a link
+    itself leads elsewhere, and what is there is no part of it.
+    """
+    parent, name = os.path.split(path)
+    return {path, os.path.join(os.path.realpath(parent), name)} if name else {path}
 
 
 def _replace(text: str, folder: str, name: str) -> str:

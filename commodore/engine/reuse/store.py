@@ -49,10 +49,13 @@ class Result:
         return sorted(path for path in ours.keys() | theirs.keys() if ours.get(path) != theirs.get(path))
 
     def mentions(self, folders: Iterable[str]) -> bool:
-        """Whether one of the files holds the path of one of these folders."""
+        """Whether the path of one of these folders occurs: in a file, a link, or a name."""
         wanted = [os.fsencode(folder) for folder in folders]
-        contents = [content for _, _, content in self.files if isinstance(content, bytes)]
-        return any(folder in content for content in contents for folder in wanted)
+        for name, _, content in self.files:
+            text = os.fsencode(content) if isinstance(content, str) else content or b""
+            if any(folder in text or folder in os.fsencode(name) for folder in wanted):
+                return True
+        return False
 
 
 def read_folder(folder: Path, notes: Sequence[str] = ()) -> Result | None:

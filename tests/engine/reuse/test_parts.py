@@ -414,12 +414,34 @@ def test_each_filter_by_itself(clusters: Clusters, plain: Engine) -> None:
     check(world, plain)
 
 
-def test_a_filter_that_tells_where_it_is(clusters: Clusters, plain: Engine) -> None:
-    text = "{ out: { at: std.extVar('output_path') } }"
+@pytest.mark.parametrize("text", ["{ out: { at: std.extVar('output_path') } }", "{ [path + '/out']: { at: path } }"])
+def test_a_filter_that_tells_where_it_is(clusters: Clusters, text: str) -> None:
     for name in ("one", "two"):
-        world = filtering(clusters, name, text)
+        world = filtering(clusters, name, f"local path = std.extVar('output_path'); {text}")
         assert not clusters.taken(world)
         assert str(world.root) in world.read("app/out/out.yaml")
+
+
+def test_a_filter_that_names_a_file_by_its_whole_path(clusters: Clusters) -> None:
+    for name in ("one", "two"):
+        world = filtering(clusters, name, "{ [std.extVar('output_path') + '/out']: { a: 1 } }")
+        assert not clusters.taken(world)
+        assert world.read("app/out/out.yaml") == "a: 1\n"
+
+
+def test_a_working_directory_behind_a_link(clusters: Clusters, plain: Engine) -> None:
+    """A filter is told its folder without links."""
+    for name in ("one", "two", "three", "four"):
+        (clusters.root / "real" / name).mkdir(parents=True)
+        (clusters.root / name).symlink_to(clusters.root / "real" / name)
+    for name in ("one", "two"):
+        world = filtering(clusters, name, "{ out: { at: std.extVar('output_path') } }")
+        assert not clusters.taken(world)
+        assert f"real/{name}/" in world.read("app/out/out.yaml")
+    assert not clusters.taken(filtering(clusters, "three"))
+    world = filtering(clusters, "four")
+    assert clusters.taken(world) == MADE
+    check(world, plain)
 
 
 def test_a_failed_filter_is_not_kept(clusters: Clusters) -> None:

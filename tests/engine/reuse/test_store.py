@@ -151,3 +151,9 @@ def test_differences_name_the_paths(store: ResultStore) -> None:
     other = Result((("folder", 0o755, None), ("folder/file", 0o755, b"\0text"), ("new", 0o644, b"")))
     assert RESULT.differences(other) == ["folder/file", "link", "new"]
     assert RESULT.differences(RESULT) == []
+
+
+def test_a_folder_that_occurs_in_a_result() -> None:
+    for file in (("name", 0o644, b"at /work/one/x"), ("/work/one/x", 0o644, b""), ("link", 0, "/work/one")):
+        assert Result((file,)).mentions(["/elsewhere", "/work/one"])
+    assert not RESULT.mentions(["/work/one"])
