@@ -9,7 +9,7 @@ import hashlib
 import json
 import os
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -32,10 +32,20 @@ def is_random(chart: str, values: Sequence[str] = ()) -> bool:
     be templates, too. One that cannot be read counts, and so does one with another chart packed in it.
     """
     try:
-        paths = [*Path(chart).rglob("*"), *map(Path, values)]
+        paths = [*_files(chart, frozenset()), *map(Path, values)]
         return any(_computes_random(path.read_bytes()) for path in paths if path.is_file())
     except OSError:
         return True
+
+
+def _files(folder: str, inside: frozenset[str]) -> Iterator[Path]:
+    """The files below a folder. Links are followed, as helm does, but not to where we are already."""
+    real = os.path.realpath(folder)
+    for entry in os.scandir(folder) if real not in inside else ():
+        if entry.is_dir():
+            yield from _files(entry.path, inside | {real})
+        else:
+            yield Path(entry.path)
 
 
 def _computes_random(text: bytes) -> bool:

@@ -188,3 +188,16 @@ def test_random_values_in_values(kept: Kept, tmp_path: Path) -> None:
     for name in ("one", "two"):
         compile_(cluster(kept, tmp_path, name, helm_values={"password": "{{ randAlphaNum 8 }}"}))
     assert runs(tmp_path) == 2
+
+
+def test_random_templates_behind_links(tmp_path: Path) -> None:
+    """Helm follows links to folders: what several charts share may make passwords, too."""
+    shared, chart = tmp_path / "shared", tmp_path / "chart"
+    shared.mkdir()
+    chart.mkdir()
+    (chart / "templates").symlink_to("../shared")
+    (shared / "up").symlink_to("../chart")
+    (shared / "secret.yaml").write_text("password: {{ .Values.password }}")
+    assert not is_random(str(chart))
+    (shared / "secret.yaml").write_text("password: {{ randAlphaNum 8 }}")
+    assert is_random(str(chart))
