@@ -28,7 +28,7 @@ from commodore.limits import Limits
 _FILES = ("kustomization.yaml", "kustomization.yml", "Kustomization")
 _BASES = ("resources", "bases", "components")
 _PLUGINS = ("generators", "transformers", "validators")
-_ADDRESS = re.compile(r"(?:[^=\s]*=)?(https?://\S+)")  # files of generators may have a name before them
+_ADDRESS = re.compile(r"(?:[^=\s]*=)?(https?://.+)", re.IGNORECASE)  # files of generators may have a name before them
 _PLAIN = re.compile(r"(\$\{compiled_target_dir\}|[\w./@+-])+")
 _STRANGE = re.compile(r"(PATH|HOME|TMPDIR|(GIT|XDG|KUBE|KUSTOMIZE|LD|SSH)_?\w*)", re.IGNORECASE)
 _NOT_READ = ("commonAnnotations", "commonLabels", "labels", "images", "literals", "annotations")
@@ -80,7 +80,8 @@ class Kustomize:
             return dict(environment)
         self._folder.mkdir(parents=True)
         script = Path(__file__).resolve().parent.parent.parent / "scripts" / "fetch-once"
-        words = [str(script), found, str(self._cache), str(self._log)]
+        network = "offline" if self._sources.offline else "online"
+        words = [str(script), found, str(self._cache), str(self._log), network]
         ours = self._folder / "git"
         ours.write_text(f'#!/bin/sh\nexec /bin/sh {shlex.join(words)} "$@"\n')
         ours.chmod(0o755)
@@ -133,10 +134,12 @@ class Kustomize:
         self._reads.tree(folder)
         for text in _documents(Path(folder)):
             for key, name in _references(text):
-                place = os.path.normpath(os.path.join(folder, name))
+                place = _join(folder, name)
                 if _is_remote(key, name):
                     if remotes or _MANIFEST.match(name):
                         self._remote(name)
+                elif os.path.realpath(place) != os.path.realpath(_join(os.path.realpath(folder), name)):
+                    raise ValueError(f"{name} lies beside the folder that a link leads to")
                 elif os.path.isdir(place):
                     self._local(place, seen, remotes=remotes)
                 elif not os.path.exists(place):
@@ -153,6 +156,8 @@ class Kustomize:
         if address.scheme.startswith("http") and "@" in address.netloc:
             raise ValueError("a URL holds a credential")
         if _MANIFEST.fullmatch(address._replace(query="").geturl()):
+            if address.query:
+                raise ValueError("a URL holds a query, which may be a credential")
             digest = self._sources.digest(("source", "http", name))
             if digest is None:
                 raise ValueError(f"{name} cannot be read again")
@@ -165,8 +170,11 @@ class Kustomize:
         if len(known) != 1:
             raise ValueError(f"it is not known how {name} was fetched")
         ((fetch, inner),) = known
+        if git.redact(fetch.url) != fetch.url:  # however kustomize has found it in the name
+            raise ValueError("a URL holds a credential")
         key = ("source", "git", fetch.url, NO_REF if ref == "HEAD" else ref, "kustomize", "")
         self._reads.note(key, "fixed" if FULL_COMMIT.fullmatch(ref) else fetch.commit)
+        self._sources.tell(key, fetch.commit)
         self._inside(fetch, inner or "", set())
 
     def _inside(self, fetch: Fetch, folder: str, seen: set[str]) -> None:

@@ -277,3 +277,53 @@ def test_a_remote_file_without_a_known_name(kept: Kept, tmp_path: Path, echo: Ec
     world = fill(kept.world(tmp_path / "one"), f"{echo.url}/one")
     assert not is_reused(world)
     assert not is_reused(world)
+
+
+@pytest.mark.parametrize("name", ["URL/a b.yaml", "SHOUTED/one.yaml"])
+def test_patches_of_a_web_server(kept: Kept, tmp_path: Path, echo: Echo, name: str) -> None:
+    """Kustomize takes blanks in a URL, and any spelling of its scheme."""
+    url = name.replace("URL", echo.url).replace("SHOUTED", echo.url.replace("http", "HTTP"))
+    world = fill(kept.world(tmp_path / "one"), "../base")
+    world.write("dependencies/app/over/kustomization.yaml", f"patches:\n- path: {url}\n")
+    world.tool("kustomize", KUSTOMIZE.replace("cat ./* ", f"get '{url.replace(' ', '%20')}'; cat ./* "))
+    assert not is_reused(world)
+    echo.content = b"other"
+    assert not is_reused(world)
+    assert "other" in world.read("app/out/all.yaml")
+
+
+def test_a_query_is_not_kept(kept: Kept, tmp_path: Path, echo: Echo) -> None:
+    """It may be what lets somebody in."""
+    world = fill(kept.world(tmp_path / "one"), f"{echo.url}/one.yaml?token=secret")
+    assert not is_reused(world)
+    assert not is_reused(world)
+    for file in (*kept.results.rglob("*.*"), *(world.root / ".commodore/records").glob("*")):
+        assert b"secret" not in file.read_bytes()
+
+
+def test_a_credential_behind_a_prefix_is_not_kept(kept: Kept, tmp_path: Path, remote: Path) -> None:
+    url = "https://someone:secret@git.example.com/r"
+    world = fill(kept.world(tmp_path / "one"), f"git::{url}?ref=v1")
+    world.write("home/.gitconfig", f'[url "file://{remote}"]\n  insteadOf = {url}\n')
+    script = KUSTOMIZE.replace("file://*) fetch", "git::*) fetch").replace('fetch "$name"', 'fetch "${name#git::}"')
+    world.tool("kustomize", script)
+    assert not is_reused(world)
+    assert "text: 1" in world.read("app/out/all.yaml")
+    assert not is_reused(world)
+    for file in (*kept.results.rglob("*.*"), *(world.root / ".commodore/records").glob("*")):
+        assert b"secret" not in file.read_bytes()
+
+
+def test_bases_beside_the_folder_that_a_link_leads_to(kept: Kept, tmp_path: Path) -> None:
+    """Kustomize follows the link before it looks for `../base`."""
+    world = fill(kept.world(tmp_path / "one"), "../base")
+    app = world.root / "dependencies/app"
+    world.tool("kustomize", KUSTOMIZE.replace('cd "$1"', 'cd -P "$1"'))
+    world.write("dependencies/app/far/base/kustomization.yaml", "resources: []\n")
+    world.write("dependencies/app/far/base/one.yaml", "far: 1\n")
+    (app / "over").rename(app / "far/over")
+    (app / "over").symlink_to("far/over")
+    assert not is_reused(world)
+    world.write("dependencies/app/far/base/one.yaml", "far: 2\n")
+    assert not is_reused(world)
+    assert "far: 2" in world.read("app/out/all.yaml")
