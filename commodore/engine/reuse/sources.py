@@ -95,7 +95,7 @@ class Sources:
         self._downloads = Downloads(cache, limits) if cache is not None else None
         self._commits = cache / "commits" if cache is not None else None
         self._limits = limits
-        self._offline = offline
+        self.offline = offline
         self.known: dict[Key, str | None] = {}
 
     def ask(self, keys: Iterable[Key]) -> None:
@@ -115,12 +115,20 @@ class Sources:
         self.ask([key])
         return self.known[key]
 
+    def tell(self, key: Key, commit: str) -> None:
+        """What a git source that was not asked for is, by somebody who has just fetched it: the last answer, for runs
+        that ask nobody.
+        """
+        if self.known.get(key) is None and _needs_network(key) and not self.offline:
+            self.known[key] = commit
+            self._remember(key, commit)
+
     def _ask(self, key: Key) -> str | None:
         if key[1] == "http":
             if self._downloads is None:
                 return None
-            return self._downloads.last(key[2]) if self._offline else self._downloads.digest(key[2])
-        if self._offline:
+            return self._downloads.last(key[2]) if self.offline else self._downloads.digest(key[2])
+        if self.offline:
             return self._last_commit(key)
         commits = commits_of(key[2], [None if key[3] == NO_REF else key[3]], self._limits)
         if commits is None:
