@@ -224,7 +224,7 @@ def _render_chart(
         reads.defaults("helm")
     flags = dict(helm.HELM_DEFAULT_FLAGS if helm_flags is None else helm_flags)
     for file in helm_values_files or ():
-        reads.file(os.path.abspath(file))
+        reads.file(os.path.join(os.getcwd(), file))
     values = [file for file in (helm_values_file, *(helm_values_files or ())) if file]
     random = is_random(chart_dir, values)
     if random:
@@ -240,7 +240,7 @@ def _render_chart(
         chart_dir, output_path, helm_path, dict(helm_params), helm_values_file, helm_values_files, dict(flags)
     )
     for file in helm_values_files or ():  # once more: it may have changed meanwhile
-        reads.file(os.path.abspath(file))
+        reads.file(os.path.join(os.getcwd(), file))
     if key and not done[1] and key == _chart_key(chart_dir, helm_path, helm_params, flags, values):
         part.conclude(read_folder(Path(output_path)))
     return done

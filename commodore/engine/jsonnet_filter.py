@@ -121,7 +121,7 @@ def natives(node: Mapping[str, Any], reads: Reads) -> Natives:
         return _plain(manifests.load_all(_read(file, reads), place=file), file)
 
     def list_dir(folder: str, basename: bool = True) -> list[str]:
-        reads.tree(os.path.abspath(folder))
+        reads.tree(os.path.join(os.getcwd(), folder))
         names = sorted(name for name in os.listdir(folder) if os.path.isfile(os.path.join(folder, name)))
         return names if basename else [os.path.join(folder, name) for name in names]
 
@@ -140,7 +140,7 @@ def natives(node: Mapping[str, Any], reads: Reads) -> Natives:
 def _read(file: str, reads: Reads) -> bytes:
     try:
         content = Path(file).read_bytes()
-        reads.file(os.path.abspath(file), content)
+        reads.file(os.path.join(os.getcwd(), file), content)
         return content
     except OSError as error:
         raise JsonnetError(f"cannot read {file}: {error.strerror}") from error

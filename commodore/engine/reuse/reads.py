@@ -156,6 +156,7 @@ class Reads:
     def tree(self, path: str) -> None:
         """A folder with all that is in it was read."""
         name = self._name(path)
+        path = os.path.normpath(path)
         if name is not None:
             self.note(("tree", name, *self._excluded(path)), tree_digest(path, self._is_ours))
 
@@ -164,7 +165,9 @@ class Reads:
         return value_digest([self.places.name(path) for path in paths])
 
     def _name(self, path: str) -> str | None:
-        """The name of a path that needs a record."""
+        """The name of a path that needs a record. It is absolute, and spelt as it was given: `..` behind a link leads
+        elsewhere than its spelling tells.
+        """
         plain = os.path.normpath(path)
         if os.pardir in path.split(os.sep) and os.path.realpath(path) != os.path.realpath(plain):
             self.refuse(f"{path} leads through a link")

@@ -444,6 +444,25 @@ def test_a_working_directory_behind_a_link(clusters: Clusters, plain: Engine) ->
     check(world, plain)
 
 
+@pytest.mark.parametrize("read", ["yaml_load')('{}/x.yaml')", "list_dir')('{}/', false)"])
+def test_a_way_up_behind_a_link(clusters: Clusters, plain: Engine, read: str) -> None:
+    """`link/..` is what the link leads to, one up, and not the folder of the link."""
+
+    def linked(name: str, value: int) -> World:
+        world = filtering(clusters, name, "{ out: { read: std.native('" + read.format("dependencies/app/up/..") + "} }")
+        world.write("dependencies/app/x.yaml", "x: 1\n")
+        world.write("dependencies/other/x.yaml", f"x: {value}\n")
+        world.write("dependencies/other/inner/x.yaml", "x: 1\n")
+        (world.root / "dependencies/app/up").symlink_to("../other/inner")
+        return world
+
+    assert not clusters.taken(linked("one", 1))
+    world = linked("two", 2)
+    world.write(f"dependencies/other/y{len(read)}.yaml", "")
+    assert not clusters.taken(world)
+    check(world, plain)
+
+
 def test_a_failed_filter_is_not_kept(clusters: Clusters) -> None:
     for text, code in (("{ a: error 'no' }", "CMD-ENG-047"), ("{ '../../x': 1 }", "CMD-ENG-007")):
         for name in ("one", "two"):
