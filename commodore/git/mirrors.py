@@ -23,6 +23,7 @@ from pathlib import Path
 from commodore.errors import CommodoreError
 from commodore.git._blueprint import is_plain
 from commodore.git._refs import RemoteRefs, refs_from
+from commodore.git.runner import run
 from commodore.git.urls import normalize, redact
 from commodore.limits import DEFAULT_LIMITS, Limits
 from commodore.workspace import remove_tree, replace_tree
@@ -71,14 +72,16 @@ class Mirrors:
             (folder / name).unlink()
         return None
 
-    def learn(self, url: str, bare: Path, refs: RemoteRefs) -> None:
+    def learn(self, url: str, bare: Path, refs: RemoteRefs, *, is_new: bool = False) -> None:
         """Keep what a clone has of its remote for other working directories, instead of what was kept before.
 
-        A clone with objects outside of packs, or one whose packs are too many or too large, is not kept. Nor is
+        A clone with objects outside of packs, or one whose packs are too many or too large, is not kept. Nor is one
+        that may have lost a pack: git looks at nothing but what is new, and every new clone would lack the same. Nor is
         anything that the disk refuses: the entry only saves time.
 
         Args:
             refs: the remote's branches and tags in `bare`.
+            is_new: all of it was fetched or taken in this run.
         """
         entry = self._entry(url)
         if entry is None or not refs.branches:
@@ -91,7 +94,7 @@ class Mirrors:
                 self._remove(entry)
                 return
             about = _describe(packs, refs)
-            if not _same(entry / _ABOUT, about):
+            if not _same(entry / _ABOUT, about) and (is_new or self._adds(entry, bare, packs, refs)):
                 self._add(entry, bare, packs, about)
 
     def _entry(self, url: str) -> Path | None:
@@ -100,6 +103,22 @@ class Mirrors:
             return None
         key = hashlib.sha256(b"1\0" + redact(wanted).encode("utf-8", "surrogateescape")).hexdigest()
         return self._root / key[:2] / key
+
+    def _adds(self, entry: Path, bare: Path, packs: list[str], refs: RemoteRefs) -> bool:
+        """Whether a clone has all that an entry has, and all that its refs need beyond that.
+
+        Raises:
+            CommodoreError: something is missing.
+        """
+        known = _read_about(entry / _ABOUT) if (entry / _ABOUT).is_file() else None
+        if known is not None and not set(packs).issuperset(known[0]):
+            return False
+        wanted = {*refs.branches.values(), *refs.tags.values()}
+        have = {*known[1].branches.values(), *known[1].tags.values()} if known is not None else set[str]()
+        lines = "".join([*(f"{sha}\n" for sha in sorted(wanted)), *(f"^{sha}\n" for sha in sorted(have))])
+        arguments = ["rev-list", "--objects", "--quiet", "--stdin"]
+        run(arguments, cwd=bare, timeout=self._limits.git_timeout, input=lines.encode("ascii"))
+        return True
 
     def _add(self, entry: Path, bare: Path, packs: Iterable[str], about: bytes) -> None:
         self._root.mkdir(mode=0o700, parents=True, exist_ok=True)

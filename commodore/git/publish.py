@@ -127,7 +127,7 @@ def _clone_anew(update: _Update, folder: Path, staging: Path | None, mirrors: Mi
         known = _take_known(update, fresh, mirrors)
         made = update.run(fresh)
         if mirrors is not None and not made.empty and made.sha not in known.values():
-            mirrors.learn(update.url, fresh / ".git", read_refs(fresh / ".git", limits.git_timeout))
+            mirrors.learn(update.url, fresh / ".git", read_refs(fresh / ".git", limits.git_timeout), is_new=True)
         replace_tree(fresh, folder)
     finally:
         remove_tree(fresh)

@@ -150,7 +150,7 @@ class Repository:
                 self._refs = None
                 timeout = self.limits.git_timeout
                 keep_lost_tags(self.path, before, self.refs(), self.display_url, self.announce, timeout)
-            self._fetched()
+            self._fetched(is_new=before == NO_REFS)
 
     def fetch_commit(self, sha: str) -> bool:
         """Ask the remote for one commit that no branch or tag contains. Returns whether it is here now."""
@@ -309,7 +309,7 @@ class Repository:
             if tips is None or not self._make(lambda fresh: self._fill_again(fresh, tips)):
                 return False
             self._refs = None
-            self._fetched()
+            self._fetched(is_new=True)
             self.announce(
                 Warned(
                     "CMD-GIT-024",
@@ -345,10 +345,10 @@ class Repository:
             return self._ask_remote(self.url, clone, noted)
         return ask(self.url, clone, limits=self.limits, children=self._children)
 
-    def _fetched(self) -> None:
+    def _fetched(self, *, is_new: bool = False) -> None:
         self.fetched = True
         if self._mirrors is not None:
-            self._mirrors.learn(self.url, self.path, self.refs())
+            self._mirrors.learn(self.url, self.path, self.refs(), is_new=is_new)
 
     def _is_resolvable(self, version: str) -> bool:
         try:

@@ -314,6 +314,30 @@ def test_a_damaged_clone_does_not_come_back(begin: Begin, world: GitWorld, cache
     assert is_sound_mirror(*entries(cache))
 
 
+@pytest.mark.parametrize("kept", [True, False])
+def test_a_clone_that_has_lost_a_pack_is_not_kept(begin: Begin, world: GitWorld, cache: Path, kept: bool) -> None:
+    """Git fetches into it without noticing; all new clones would have what is missing, or rather not."""
+    remote = rich(world)
+    first = fetched(begin("one"), remote)
+    before = set((first.path / "objects/pack").iterdir())
+    remote.commit({"a": "4"})
+    fetched(begin("one"), remote)
+    lost = set((first.path / "objects/pack").iterdir()) - before
+    assert lost
+    remote.commit({"b": "5"})
+    fetched(begin("one"), remote)
+    for file in lost:
+        file.unlink()
+    newest = remote.commit({"b": "6"})
+    if not kept:
+        shutil.rmtree(cache)
+    fetched(begin("one"), remote)
+    assert len(entries(cache)) == kept
+    second = fetched(begin("two"), remote)
+    assert second.resolve("master").sha == newest
+    assert is_whole(second)
+
+
 def test_catalogs(world: GitWorld, cache: Path, tmp_path: Path, calls: GitCalls) -> None:
     """The clone to publish from fetches only what no working directory has fetched before."""
     remote, mirrors = rich(world), Mirrors(cache)
