@@ -55,3 +55,23 @@ def test_a_base_that_was_never_fetched(tmp_path: Path, remote: Path) -> None:
     assert fetch(tmp_path, "v2", "offline").returncode == 128
     shutil.rmtree(next((tmp_path / "cache").glob("*.git")))
     assert fetch(tmp_path, "v1", "offline").returncode == 128
+
+
+def test_what_is_damaged_is_replaced(tmp_path: Path, remote: Path) -> None:
+    """Offline it is left alone: nobody could bring it again."""
+    (tmp_path / "clone").mkdir()
+    git(tmp_path / "clone", "init", "-q")
+    git(tmp_path / "clone", "remote", "add", "origin", str(remote))
+    assert fetch(tmp_path, "v1", "online").returncode == 0
+    (kept,) = (tmp_path / "cache").glob("*.git")
+    shutil.rmtree(tmp_path / "clone/.git/objects")
+    git(tmp_path / "clone", "init", "-q")
+    for file in kept.glob("objects/??/*"):
+        file.unlink()
+    assert fetch(tmp_path, "v1", "offline").returncode == 128
+    assert kept.is_dir()
+    assert fetch(tmp_path, "v1", "online").returncode == 0
+    remote.rename(tmp_path / "away")
+    shutil.rmtree(tmp_path / "clone/.git/objects")
+    git(tmp_path / "clone", "init", "-q")
+    assert fetch(tmp_path, "v1", "offline").returncode == 0
