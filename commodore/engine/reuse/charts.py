@@ -16,10 +16,10 @@ from typing import Any
 from commodore.engine.reuse.places import UNREADABLE, file_digest, tree_digest
 
 # Functions of templates whose results differ from time to time. What is made with them may be a secret.
-_RANDOM = re.compile(
-    rb"\b(rand[A-Z]\w*|gen(PrivateKey|CA\w*|SelfSignedCert\w*|SignedCert\w*)|uuidv4|now|ago|htpasswd|bcrypt"
-    rb"|encryptAES|shuffle)\b"
-)
+_MAKERS = rb"rand[A-Z]\w*|gen(PrivateKey|CA\w*|SelfSignedCert\w*|SignedCert\w*)|uuidv4|encryptAES"
+_RANDOM = re.compile(rb"\b(" + _MAKERS + rb"|now|ago|htpasswd|bcrypt|shuffle)\b")
+# Those that are no words of prose count wherever they are: a template may put braces around a value and compute that.
+_SURE = re.compile(rb"\b(" + _MAKERS + rb")\b")
 # What a template computes: up to the first braces that are in no string and no comment.
 _ACTION = re.compile(
     rb"""\{\{(?:-?\s*/\*.*?\*/|"(?:\\.|[^"\\\n])*+"|`[^`]*+`|'(?:\\.|[^'\\\n])*+'|[^"`'}]|\}(?!\}))*?\}\}""", re.DOTALL
@@ -49,7 +49,7 @@ def _files(folder: str, inside: frozenset[str]) -> Iterator[Path]:
 
 
 def _computes_random(text: bytes) -> bool:
-    if text.startswith(_PACKED):
+    if text.startswith(_PACKED) or _SURE.search(text) is not None:
         return True
     if _RANDOM.search(text) is None:
         return False

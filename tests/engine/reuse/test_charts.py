@@ -152,6 +152,16 @@ def test_words_that_are_random(tmp_path: Path, text: str) -> None:
     assert is_random(str(tmp_path / "chart"))
 
 
+@pytest.mark.parametrize("value", ["randAlphaNum 8", "genPrivateKey `rsa`", "uuidv4", "encryptAES .Values.key"])
+def test_values_that_templates_compute(tmp_path: Path, value: str) -> None:
+    """Some charts put the braces around a value themselves."""
+    (tmp_path / "chart").mkdir()
+    (tmp_path / "chart/secret.yaml").write_text('a: {{ tpl (printf "{{ %s }}" .Values.password) . }}')
+    (tmp_path / "values.yaml").write_text(f"password: {value}\n")
+    assert not is_random(str(tmp_path / "chart"))
+    assert is_random(str(tmp_path / "chart"), [str(tmp_path / "values.yaml")])
+
+
 def test_a_packed_chart_may_be_anything(tmp_path: Path) -> None:
     (tmp_path / "chart-1.tgz").write_bytes(gzip.compress(b"harmless"))
     assert is_random(str(tmp_path))
