@@ -17,7 +17,7 @@ from commodore.engine.reuse.places import UNREADABLE, file_digest, tree_digest
 
 # Functions of templates whose results differ from time to time. What is made with them may be a secret.
 _MAKERS = rb"rand[A-Z]\w*|gen(PrivateKey|CA\w*|SelfSignedCert\w*|SignedCert\w*)|uuidv4|encryptAES"
-_RANDOM = re.compile(rb"\b(" + _MAKERS + rb"|now|ago|htpasswd|bcrypt|shuffle)\b")
+_RANDOM = re.compile(rb"\b(" + _MAKERS + rb"|now|ago|(html)?[dD]ate(_?[iI]n_?[zZ]one)?|htpasswd|bcrypt|shuffle)\b")
 # Those that are no words of prose count wherever they are: a template may put braces around a value and compute that.
 _SURE = re.compile(rb"\b(" + _MAKERS + rb")\b")
 # What a template computes: up to the first braces that are in no string and no comment.

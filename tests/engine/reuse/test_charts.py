@@ -98,7 +98,7 @@ def test_all_that_helm_depends_on_counts(kept: Kept, tmp_path: Path, change: str
 
 
 @pytest.mark.parametrize(
-    "function", ["randAlphaNum 8", "genCA", "genSignedCert", "uuidv4", "now", "htpasswd", "shuffle"]
+    "function", ["randAlphaNum 8", "genCA", "genSignedCert", "uuidv4", "now", "htpasswd", "shuffle", 'date "2006"']
 )
 def test_random_values_stay_in_their_cluster(kept: Kept, tmp_path: Path, function: str) -> None:
     """They may be secrets: neither the chart's nor the instance's result is given to another cluster."""
@@ -117,7 +117,18 @@ LONG = "{{ if .Values.x }}\nit works now, now: {{ .Values.y }} and now }} }\n{{ 
 
 
 @pytest.mark.parametrize(
-    "text", ["random", "knowledge", "grand", "generate", "{{ .Values.now_or_never }}", "now: 1", LONG, "{{ x }} {{"]
+    "text",
+    [
+        "random",
+        "knowledge",
+        "grand",
+        "generate",
+        "{{ .Values.now_or_never }}",
+        "{{ .Values.update }}",
+        "now: 1",
+        LONG,
+        "{{ x }} {{",
+    ],
 )
 def test_words_that_only_look_random(tmp_path: Path, text: str) -> None:
     (tmp_path / "file").write_text(text)
