@@ -20,6 +20,7 @@ _MAKERS = rb"rand[A-Z]\w*|gen(PrivateKey|CA\w*|SelfSignedCert\w*|SignedCert\w*)|
 _RANDOM = re.compile(rb"\b(" + _MAKERS + rb"|now|ago|(html)?[dD]ate(_?[iI]n_?[zZ]one)?|htpasswd|bcrypt|shuffle)\b")
 # Those that are no words of prose count wherever they are: a template may put braces around a value and compute that.
 _SURE = re.compile(rb"\b(" + _MAKERS + rb")\b")
+_WORDS = (b"rand", b"genPrivateKey", b"genCA", b"genSelfSignedCert", b"genSignedCert", b"uuidv4", b"encryptAES")
 # What a template computes: up to the first braces that are in no string and no comment.
 _ACTION = re.compile(
     rb"""\{\{(?:-?\s*/\*.*?\*/|"(?:\\.|[^"\\\n])*+"|`[^`]*+`|'(?:\\.|[^'\\\n])*+'|[^"`'}]|\}(?!\}))*?\}\}""", re.DOTALL
@@ -49,9 +50,11 @@ def _files(folder: str, inside: frozenset[str]) -> Iterator[Path]:
 
 
 def _computes_random(text: bytes) -> bool:
-    if text.startswith(_PACKED) or _SURE.search(text) is not None:
+    if text.startswith(_PACKED):
         return True
-    if _RANDOM.search(text) is None:
+    if any(word in text for word in _WORDS) and _SURE.search(text) is not None:  # most files are told apart at once
+        return True
+    if b"{{" not in text or _RANDOM.search(text) is None:
         return False
     position = text.find(b"{{")
     while position >= 0:
