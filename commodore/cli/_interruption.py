@@ -46,6 +46,5 @@ def stop_keeping_interruptions() -> None:
 def _interrupt_soon(thread: int) -> None:
     time.sleep(_A_MOMENT)
     if signal.getsignal(signal.SIGTERM) is not signal.SIG_DFL:
-        signal.pthread_kill(
-            thread, signal.SIGTERM
-        )  # `_thread.interrupt_main` would not wake it where it sleeps or waits
+        # `_thread.interrupt_main` would not wake it where it sleeps or waits.
+        signal.pthread_kill(thread, signal.SIGTERM)
