@@ -218,14 +218,13 @@ class Renderer:
         writes_elsewhere = work.reads.places.name(folder) is not None
         if writes_elsewhere and place.input_type not in ("jsonnet", "helm"):
             work.reads.refuse(f"an input of type {place.input_type} writes to {folder}")
-        if place.input_type in ("helm", "copy"):
-            work.reads.tree(os.path.join(os.getcwd(), path))
+        whole = {"helm": work.reads.tree, "copy": work.reads.copied}.get(place.input_type, lambda _: None)
+        whole(os.path.join(os.getcwd(), path))
         if place.input_type == "remove" and work.reads.places.name(path) is not None:
             work.reads.refuse(f"{path} is removed")
         if place.input_type != "external":
             yield
-            if place.input_type in ("helm", "copy"):  # once more: it may have changed meanwhile
-                work.reads.tree(os.path.join(os.getcwd(), path))
+            whole(os.path.join(os.getcwd(), path))  # once more: it may have changed meanwhile
             return
         if Path(path) != WRAPPER or not entry.args:
             work.reads.refuse(f"the command {path}")

@@ -7,10 +7,10 @@ from typing import Any
 
 from commodore.engine._dependency_cache import DependencyCache
 from commodore.engine._tasks import Dependency, Record, Run
-from commodore.engine.reuse.places import Places, file_digest
+from commodore.engine.reuse.places import Places
 from commodore.engine.reuse.programs import Programs
 from commodore.engine.reuse.reads import Key, Reads
-from commodore.engine.reuse.sources import cache_key, source_keys
+from commodore.engine.reuse.sources import cache_key, is_download, source_keys
 from commodore.engine.reuse.store import ResultStore, read_folder
 from commodore.engine.reuse.subject import installed, settings_digest
 
@@ -65,6 +65,6 @@ def _note_sources(run: Run, node: Mapping[str, Any], reads: Reads, dependencies:
 
 def _is_pure(cache: DependencyCache | None, key: Key, identity: str, dependency: Dependency, reads: Reads) -> bool:
     if dependency.kind in ("http", "https"):
-        return file_digest(str(dependency.output)) == identity
+        return is_download(dependency.output, identity)
     entry = cache_key(key, identity)
     return cache is not None and entry is not None and cache.holds(entry, dependency.output, reads.wrote)

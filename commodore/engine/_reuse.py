@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import random
+import stat
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -12,9 +13,9 @@ from typing import Any
 from commodore.engine._dependency_cache import DependencyCache
 from commodore.engine._tasks import Record, Run
 from commodore.engine.reuse.lookup import Hit, Lookup
-from commodore.engine.reuse.places import file_digest
+from commodore.engine.reuse.places import FOLDER_MODE
 from commodore.engine.reuse.reads import Key
-from commodore.engine.reuse.sources import Downloads, Sources, cache_key, source_keys
+from commodore.engine.reuse.sources import Downloads, Sources, cache_key, is_download, source_keys
 from commodore.engine.reuse.store import ResultStore, holds, read_folder, write_folder
 from commodore.errors import InternalError
 from commodore.limits import Limits
@@ -41,7 +42,7 @@ class Reuse:
             return False
         compiled = run.request.output / "compiled"
         try:
-            names = set(os.listdir(compiled)) if not compiled.is_symlink() else set()
+            names = set(os.listdir(compiled)) if _is_plain(compiled) else set()
         except OSError:
             return False
         return names == self.hits.keys() and all(
@@ -75,6 +76,12 @@ class Reuse:
                     )
                 )
         return errors
+
+
+def _is_plain(folder: Path) -> bool:
+    """Whether a folder is none that a link leads to, with the mode that a run gives it."""
+    status = folder.lstat()
+    return stat.S_ISDIR(status.st_mode) and stat.S_IMODE(status.st_mode) == FOLDER_MODE
 
 
 class ResultFinder:
@@ -124,7 +131,7 @@ class ResultFinder:
 
     def _is_pure(self, key: Key, identity: str, output: Path, unless: Callable[[str], bool]) -> bool:
         if key[1] == "http":
-            return file_digest(str(output)) == identity
+            return is_download(output, identity)
         entry = cache_key(key, identity)
         if self._dependency_cache is None or entry is None:
             return False

@@ -25,6 +25,7 @@ from commodore.engine._reuse import ResultFinder, Reuse
 from commodore.engine._schedule import COMPILE_STAGE, Schedule, slowest_first
 from commodore.engine._tasks import Evaluations, Run
 from commodore.engine.model import Batch, BatchOutcome, CompiledInstance, CompileRequest, InstanceJob
+from commodore.engine.reuse.places import FOLDER_MODE
 from commodore.engine.upkeep import keep_bounded
 from commodore.errors import CommodoreError, InputError, InternalError, did_you_mean, raise_all
 from commodore.events import Announce, Noted, StageAdvanced
@@ -287,7 +288,7 @@ def publish(run: Run) -> None:
     with _beside(run) as beside:
         fresh = beside / "compiled"
         fresh.mkdir()
-        fresh.chmod(0o755)  # whatever the umask
+        fresh.chmod(FOLDER_MODE)  # whatever the umask
         for name in run.jobs:
             _move(run.rendered(name), fresh / name)
         if run.request.replace_all:

@@ -17,8 +17,8 @@ from commodore.engine._tasks import Run
 MISSING = "missing"
 FOLDER = "folder"
 UNREADABLE = "unreadable"
-EMPTY = hashlib.sha256().hexdigest()
-"""The digest of a folder with nothing in it."""
+FOLDER_MODE = 0o755
+"""The mode of the folders that a run makes, whatever the umask."""
 _ABSENT = "absent"
 _OWN = "own"
 _APART = ("refs", _OWN)
@@ -183,25 +183,36 @@ def matches(pattern: str, unless: Callable[[str], bool]) -> list[str]:
     return sorted(hit for hit in glob.glob(pattern) if not unless(hit))
 
 
-def tree_digest(path: str, unless: Callable[[str], bool] = lambda _: False) -> str:
-    """The digest of a folder with everything in it: names, kinds, modes, contents, targets of links.
+def tree_digest(path: str, unless: Callable[[str], bool] = lambda _: False, *, modes: bool = False) -> str:
+    """The digest of a folder with everything in it: names, kinds, contents, targets of links, who may run a file.
 
     Args:
         unless: says of a path that it is left out.
+        modes: all bits of the modes of files and folders count, for those who copy them.
     """
     if not os.path.isdir(path):
         digest = file_digest(path)
-        mode = os.stat(path).st_mode & 0o111 if os.path.exists(path) else 0
-        return f"{digest} {mode:o}" if digest != UNREADABLE else digest
+        mode = _mode(os.stat(path), modes) if os.path.exists(path) else "0"
+        return f"{digest} {mode}" if digest != UNREADABLE else digest
     found = hashlib.sha256()
     try:
-        _add_tree(found, path, "", unless, frozenset({os.path.realpath(path)}))
+        _add_folder(found, "", os.stat(path).st_mode, modes)
+        _add_tree(found, path, "", unless, frozenset({os.path.realpath(path)}), modes)
     except OSError:
         return UNREADABLE
     return found.hexdigest()
 
 
-def _add_tree(found: Any, folder: str, name: str, unless: Callable[[str], bool], inside: frozenset[str]) -> None:
+def empty_digest(*, modes: bool = False) -> str:
+    """The digest of a folder as a run makes it, with nothing in it."""
+    found = hashlib.sha256()
+    _add_folder(found, "", FOLDER_MODE, modes)
+    return found.hexdigest()
+
+
+def _add_tree(
+    found: Any, folder: str, name: str, unless: Callable[[str], bool], inside: frozenset[str], modes: bool
+) -> None:
     """Links are followed, but not to where we are already. What cannot be read makes all of it unreadable: a change
     there would go unnoticed.
     """
@@ -216,17 +227,25 @@ def _add_tree(found: Any, folder: str, name: str, unless: Callable[[str], bool],
                 continue
             status = os.stat(path)
         if stat.S_ISDIR(status.st_mode):
-            _add(found, "folder", inner)
+            _add_folder(found, inner, status.st_mode, modes)
             real = os.path.realpath(path)
             if real not in inside:
-                _add_tree(found, path, inner, unless, inside | {real})
+                _add_tree(found, path, inner, unless, inside | {real}, modes)
         elif stat.S_ISREG(status.st_mode):
             digest = file_digest(path)
             if digest == UNREADABLE:
                 raise OSError(f"{path} cannot be read")
-            _add(found, "file", inner, f"{status.st_mode & 0o111:o}", digest)
+            _add(found, "file", inner, _mode(status, modes), digest)
         else:
             raise OSError(f"{path} is neither a file nor a folder")
+
+
+def _add_folder(found: Any, name: str, mode: int, modes: bool) -> None:
+    _add(found, "folder", name, *([f"{stat.S_IMODE(mode):o}"] if modes else []))
+
+
+def _mode(status: os.stat_result, modes: bool) -> str:
+    return f"{stat.S_IMODE(status.st_mode) if modes else status.st_mode & 0o111:o}"
 
 
 def _add(found: Any, *parts: str) -> None:

@@ -9,10 +9,10 @@ from typing import Any
 
 from commodore.engine.reuse.escapes import Escapes, find_escapes
 from commodore.engine.reuse.places import (
-    EMPTY,
     MISSING,
     UNREADABLE,
     Places,
+    empty_digest,
     file_digest,
     kind_of,
     matches,
@@ -155,10 +155,18 @@ class Reads:
 
     def tree(self, path: str) -> None:
         """A folder with all that is in it was read."""
+        self._all(path, "tree")
+
+    def copied(self, path: str) -> None:
+        """A file, or a folder with all that is in it, was copied with its modes."""
+        self._all(path, "copied")
+
+    def _all(self, path: str, kind: str) -> None:
         name = self._name(path)
         path = os.path.normpath(path)
         if name is not None:
-            self.note(("tree", name, *self._excluded(path)), tree_digest(path, self._is_ours))
+            digest = tree_digest(path, self._is_ours, modes=kind == "copied")
+            self.note((kind, name, *self._excluded(path)), digest)
 
     def hits(self, paths: Iterable[str]) -> str:
         """The digest of what a pattern names."""
@@ -267,7 +275,7 @@ class Observer:
             return way(self._places, self._places.path(rest[0]))
         if kind == "targets":
             return value_digest(sorted(self._nodes))
-        if kind in ("file", "kind", "glob", "tree"):
+        if kind in ("file", "kind", "glob", "tree", "copied"):
             path = self._places.path(rest[0])
             known = (kind, path, *rest[1:])
             if known not in self._memory:
@@ -283,10 +291,11 @@ class Observer:
             return file_digest(path)
         if kind == "kind":
             return kind_of(path)
-        if kind == "tree":
+        if kind in ("tree", "copied"):
+            modes = kind == "copied"
             if excluded and not os.path.lexists(path):
-                return EMPTY  # what is left out will be put there
-            return tree_digest(path, unless)
+                return empty_digest(modes=modes)  # what is left out will be put there
+            return tree_digest(path, unless, modes=modes)
         return value_digest([self._places.name(hit) for hit in matches(path, unless)])
 
 

@@ -19,6 +19,7 @@ from typing import Any
 
 from commodore import git
 from commodore.engine._dependency_cache import CacheKey, chart_key, commit_key
+from commodore.engine.reuse.places import tree_digest
 from commodore.engine.reuse.reads import Key
 from commodore.errors import CommodoreError
 from commodore.limits import Limits
@@ -70,6 +71,11 @@ def source_key(entry: Mapping[str, Any]) -> Key | None:
     if entry.get("type") in ("http", "https") and not entry.get("unpack"):
         return ("source", "http", source)
     return None
+
+
+def is_download(file: Path, digest: str) -> bool:
+    """Whether a file is what fetching it from a web server gives where there was none, with its mode."""
+    return tree_digest(str(file), modes=True) == f"{digest} 644"
 
 
 def cache_key(key: Key, identity: str) -> CacheKey | None:

@@ -22,6 +22,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from commodore.engine.reuse.places import FOLDER_MODE
 from commodore.engine.reuse.reads import Key
 from commodore.errors import EnvironmentFault
 from commodore.limits import Limits
@@ -38,15 +39,18 @@ class Result:
         files: the paths in its folder, each with its mode and content; a folder has None for content, a link its
             target as text.
         notes: what was worth telling.
+        mode: that of the folder itself.
     """
 
     files: tuple[tuple[str, int, bytes | str | None], ...]
     notes: tuple[str, ...] = ()
+    mode: int = FOLDER_MODE
 
     def differences(self, other: Result) -> list[str]:
         """The paths in which two results differ."""
         ours, theirs = ({path: rest for path, *rest in result.files} for result in (self, other))
-        return sorted(path for path in ours.keys() | theirs.keys() if ours.get(path) != theirs.get(path))
+        found = sorted(path for path in ours.keys() | theirs.keys() if ours.get(path) != theirs.get(path))
+        return [".", *found] if self.mode != other.mode else found
 
     def mentions(self, folders: Iterable[str]) -> bool:
         """Whether the path of one of these folders occurs: in a file, a link, or a name."""
@@ -71,14 +75,14 @@ def read_folder(folder: Path, notes: Sequence[str] = ()) -> Result | None:
             files.append((name, stat.S_IMODE(mode), path.read_bytes()))
         else:
             return None
-    return Result(tuple(files), tuple(notes))
+    return Result(tuple(files), tuple(notes), stat.S_IMODE(folder.lstat().st_mode))
 
 
 def write_folder(result: Result, folder: Path) -> None:
     """Make an instance's folder from a result."""
     folder.mkdir(parents=True)
     root = str(folder)
-    folders: list[tuple[str, int]] = []
+    folders: list[tuple[str, int]] = [(root, result.mode)]
     for name, mode, content in result.files:
         path = f"{root}/{name}"
         if content is None:
@@ -100,6 +104,8 @@ def holds(folder: Path, result: Result) -> bool:
     found = 0
     above = [(str(folder), "")]
     try:
+        if stat.S_IMODE(os.lstat(folder).st_mode) != result.mode:
+            return False
         while above:
             place, prefix = above.pop()
             with os.scandir(place) as entries:
@@ -213,12 +219,12 @@ def _pack(result: Result) -> bytes:
             contents.append(content)
         else:
             table.append([name, mode, content])
-    return json.dumps([table, result.notes]).encode() + b"\n" + b"".join(contents)
+    return json.dumps([table, result.notes, result.mode]).encode() + b"\n" + b"".join(contents)
 
 
 def _unpack(content: bytes) -> Result:
     head, _, _ = content.partition(b"\n")
-    table, notes = json.loads(head)
+    table, notes, folder_mode = json.loads(head)
     files: list[tuple[str, int, bytes | str | None]] = []
     position = len(head) + 1
     for name, mode, what in table:
@@ -227,4 +233,4 @@ def _unpack(content: bytes) -> Result:
             position += what
         else:
             files.append((name, mode, what))
-    return Result(tuple(files), tuple(notes))
+    return Result(tuple(files), tuple(notes), folder_mode)

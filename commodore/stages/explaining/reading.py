@@ -23,7 +23,7 @@ _ENTRY_KEYS = ("input_type", "input_paths", "output_path")
 _SHORTEST = 4  # characters of a text that are looked for in others
 _REFERENCE = re.compile(r"(\?\{[^{}]+):[0-9a-f]{8}\}")
 """A secret reference as it is rendered: Kapitan adds a digest."""
-_FILE_KINDS = {"file": "file", "kind": "file", "tree": "tree", "glob": "pattern"}
+_FILE_KINDS = {"file": "file", "kind": "file", "tree": "tree", "copied": "tree", "glob": "pattern"}
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,9 +11,9 @@ from typing import Any
 import pytest
 
 from commodore.engine.reuse.places import (
-    EMPTY,
     UNREADABLE,
     Places,
+    empty_digest,
     file_digest,
     kind_of,
     names_at,
@@ -103,7 +103,7 @@ def folder(tmp_path: Path) -> Path:
 @pytest.mark.parametrize("change", CHANGES, ids=str)
 def test_every_change_of_a_tree_shows(folder: Path, change: str) -> None:
     before = tree_digest(str(folder))
-    assert tree_digest(str(folder)) == before != EMPTY
+    assert tree_digest(str(folder)) == before != empty_digest()
     CHANGES[change](folder)
     assert tree_digest(str(folder)) not in (before, UNREADABLE)
 

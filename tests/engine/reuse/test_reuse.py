@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import os
 import shutil
 from collections.abc import Callable
 from pathlib import Path
@@ -227,6 +228,53 @@ def test_files_keep_their_modes_and_empty_folders_stay(kept: Kept, tmp_path: Pat
     assert not is_reused(world)
 
 
+MODES: dict[str, tuple[str, int]] = {
+    "a file that others may read": ("files/sub/plain", 0o644),
+    "a file for nobody else": ("files/sub/plain", 0o400),
+    "one with a special bit": ("files/sub/plain", 0o2644),
+    "a file copied by its name": ("alone", 0o640),
+    "a folder": ("files/sub", 0o700),
+    "the folder that is copied": ("files", 0o750),
+}
+
+
+@pytest.mark.parametrize("change", MODES, ids=str)
+def test_modes_are_those_of_rendering(kept: Kept, engine: Engine, tmp_path: Path, change: str) -> None:
+    """Whatever the umask of whoever takes a result."""
+    world = kept.world(tmp_path / "one")
+    world.add(
+        "app",
+        *({"input_type": "copy", "input_paths": [f"app/{name}"], "output_path": "."} for name in ("files", "alone")),
+    )
+    for name in ("files/sub/plain", "alone"):
+        world.write(f"dependencies/app/{name}", "x").chmod(0o600)
+    plain, beside = World(world.root, engine, [], world.nodes, world.jobs), tmp_path / "beside"
+
+    def seen(root: Path) -> list[tuple[str, int]]:
+        folder = root / "compiled"
+        return [(str(path.relative_to(folder)), path.lstat().st_mode) for path in (folder, *sorted(folder.rglob("*")))]
+
+    def compare() -> None:
+        """What is rendered, what is left in its place, and what is put there, with what no cache gives."""
+        plain.compile(output=beside, replace_all=True)
+        expected = seen(beside)
+        before = os.umask(0o077)
+        try:
+            for _ in range(2):
+                world.compile(replace_all=True)
+                assert seen(world.root) == expected
+            shutil.rmtree(world.root / "compiled")
+            assert is_reused(world, replace_all=True)
+            assert seen(world.root) == expected
+        finally:
+            os.umask(before)
+
+    compare()
+    name, mode = MODES[change]
+    (world.root / "dependencies/app" / name).chmod(mode)
+    compare()
+
+
 def edit(folder: Path) -> None:
     (folder / "app/objects.yaml").write_text((folder / "app/objects.yaml").read_text().replace("n", "m"))
 
@@ -242,6 +290,8 @@ SPOILS: dict[str, Callable[[Path], object]] = {
     "a removed file": lambda compiled: (compiled / "app/objects.yaml").unlink(),
     "a new file": lambda compiled: (compiled / "app/new.yaml").write_text(""),
     "a new empty folder": lambda compiled: (compiled / "app/new").mkdir(),
+    "another mode of a folder": lambda compiled: (compiled / "app").chmod(0o700),
+    "another mode of the folder above": lambda compiled: compiled.chmod(0o700),
     "another mode": lambda compiled: (compiled / "app/objects.yaml").chmod(0o755),
     "a link to the same": swap_for_a_link,
     "an instance that is no more": lambda compiled: (compiled / "gone").mkdir(),
