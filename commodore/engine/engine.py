@@ -101,10 +101,7 @@ class Engine:
         that kadet inputs have loaded. Kapitan stays loaded, or gets loaded while the caller does something else, so
         that starting them takes a moment.
         """
-        if not self._pool.renew():
-            self._pool.close()
-            self._pool = WorkerPool()
-        self._pool.get_ready()
+        self._pool.renew()
 
     def compile(
         self, jobs: Sequence[InstanceJob], nodes: Mapping[str, Mapping[str, Any]], request: CompileRequest

@@ -1,0 +1,37 @@
+"""What a worker does in tests of the pool: it needs no Kapitan, so that starting one takes next to nothing."""
+
+from __future__ import annotations
+
+import os
+import signal
+from multiprocessing.connection import Connection
+
+from commodore.engine._tasks import InspectTask, Outcome
+from commodore.engine._wire import TaskReceiver
+
+
+def work(descriptor: int) -> None:
+    """Answer with this process and what was asked for, or end as it is asked for."""
+    connection = Connection(descriptor)
+    receiver = TaskReceiver(connection)
+    while True:
+        try:
+            task = receiver.receive()
+        except EOFError:
+            return
+        assert isinstance(task, InspectTask)
+        if task.instance == "die":
+            os.kill(os.getpid(), signal.SIGKILL)
+        if task.instance == "end":
+            os._exit(7)
+        if task.instance == "large":
+            connection.send(Outcome(b"x" * (4 << 20)))
+            continue
+        if task.instance.startswith("wait "):
+            with open(task.instance.removeprefix("wait "), "w") as begun:
+                begun.write("begun")
+            signal.pause()
+        if task.instance == "server":
+            os.kill(os.getppid(), signal.SIGKILL)
+            signal.pause()
+        connection.send(Outcome((os.getpid(), task.instance)))
