@@ -44,9 +44,16 @@ def fetch_groups(task: FetchTask) -> tuple[Failure, ...]:
                 _take(group.items, task, cache)
             else:
                 _fetch(group.items, task.place, cache, limits)
+            if group.items[0].kind == "git":
+                for item in group.items:
+                    _kapitan_git.remove_leftovers(item.output, _roots(task.run), limits)
         except Exception as error:
             failures.append(Failure(group.units, _explain(error, group.items[0])))
     return tuple(failures)
+
+
+def _roots(run: Run) -> tuple[Path, ...]:
+    return (run.request.root, run.request.output, *(job.directory for job in run.jobs.values()))
 
 
 def _fetch(group: tuple[Dependency, ...], place: Path, cache: DependencyCache | None, limits: Limits) -> None:
@@ -64,10 +71,7 @@ def _fetch(group: tuple[Dependency, ...], place: Path, cache: DependencyCache | 
     elif first.kind == "git":
         for argument in (first.source, *(item.fields["ref"] or "" for item in group)):
             _refuse_option(argument)
-        if cache is not None:
-            _kapitan_git.fetch(first.source, items, place, cache, limits)
-        else:
-            base.fetch_git_dependency((first.source, items), folder, True)
+        _kapitan_git.fetch(first.source, items, place, cache, limits)
     elif first.kind == "oci":
         base.fetch_oci_dependency((first.source, items), folder, True)
     else:

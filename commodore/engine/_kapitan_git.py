@@ -7,7 +7,7 @@ left to Kapitan's own function, and so is telling why it fails.
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -22,32 +22,93 @@ from commodore.limits import Limits
 from commodore.workspace import is_inside, remove_tree
 
 
-def fetch(source: str, items: Sequence[Any], folder: Path, cache: DependencyCache, limits: Limits) -> None:
+def fetch(source: str, items: Sequence[Any], folder: Path, cache: DependencyCache | None, limits: Limits) -> None:
     """Fetch what Kapitan's models `items` want of a repository, each to its output path.
 
     The files are those of Kapitan's own function. A folder `.git` is not among them: its contents are another one with
     each clone.
+
+    Args:
+        cache: where commits are kept, None for nowhere.
 
     Raises:
         Exception: what Kapitan and GitPython raise.
     """
     commits = commits_of(source, [item.ref for item in items], limits)
     if commits is None:
-        base.fetch_git_dependency((source, list(items)), str(folder), True)
+        _fetch_clone(source, items, folder)
         return
     checkouts = _Checkouts(source, folder, limits)
     for number, item in enumerate(items):
         key = commit_key(source, commits[item.ref], submodules=bool(item.submodules), folder=item.subdir or "")
         files = folder / f"files-{number}"
-        if key is None or not cache.copy(key, files):
+        if cache is None or key is None or not cache.copy(key, files):
             checkout = checkouts.of(commits[item.ref], item.subdir or "", submodules=bool(item.submodules))
             chosen = checkout / item.subdir if item.subdir else checkout
             if not (chosen.is_dir() and is_inside(chosen, checkout)):
                 raise GitSubdirNotFoundError(f"Dependency {source}: subdir {item.subdir} not found in repo")
             base.copy_tree(str(chosen), str(files))  # which follows links
-            if key is not None and _depends_on_nothing_else(chosen, checkout):
+            if cache is not None and key is not None and _depends_on_nothing_else(chosen, checkout):
                 cache.add(key, files)
         base.copy_tree(str(files), item.output_path, clobber_files=True)
+
+
+def _fetch_clone(source: str, items: Sequence[Any], folder: Path) -> None:
+    """The same out of a whole clone of Kapitan's, which knows more names for a commit."""
+    copies = [
+        item.model_copy(update={"output_path": str(folder / f"copy-{number}")}) for number, item in enumerate(items)
+    ]
+    base.fetch_git_dependency((source, copies), str(folder), True)
+    for item, one in zip(items, copies, strict=True):
+        _strip(Path(one.output_path))
+        base.copy_tree(one.output_path, item.output_path, clobber_files=True)
+
+
+def _strip(folder: Path) -> None:
+    """Remove what belongs to git: the repository's own folder, and the files that lead submodules into it."""
+    for path in list(folder.rglob(".git")):
+        remove_tree(path)
+
+
+def remove_leftovers(output: Path, roots: Iterable[Path], limits: Limits) -> None:
+    """Remove what earlier versions, or Kapitan, have left of git in a folder with fetched files: the folder `.git`, and
+    the files that lead submodules into it. Nothing is removed in which there is work of somebody's.
+
+    Args:
+        output: where files were fetched to.
+        roots: folders of ours; what holds one of them was not made by fetching alone.
+    """
+    if not output.is_dir() or any(is_inside(root, output) for root in roots):
+        return
+    modules = [path for path in output.rglob(".git") if path.is_file() and _leads_nowhere_else(path, output)]
+    repository = output / ".git"
+    if repository.is_dir() and not repository.is_symlink():
+        if not _has_nothing_of_its_own(output, limits):
+            return
+        remove_tree(repository)
+    for path in modules:
+        remove_tree(path)
+
+
+def _leads_nowhere_else(file: Path, output: Path) -> bool:
+    """Whether a submodule's file `.git` names a repository in `output`, or one that is not there. Worktrees have
+    absolute paths in theirs.
+    """
+    target = file.read_bytes().partition(b"gitdir: ")[2].strip()
+    if os.path.isabs(target) or b"modules" not in target.split(b"/"):
+        return False
+    place = file.parent / os.fsdecode(target)
+    return not place.exists() or is_inside(place, output / ".git")
+
+
+def _has_nothing_of_its_own(clone: Path, limits: Limits) -> bool:
+    """Whether all branches and stashes of a clone, and what is checked out, are the remote's."""
+    git_dir = f"--git-dir={clone / '.git'}"
+    own = ["rev-list", "--max-count=1", "HEAD", "--branches", "--glob=refs/stas[h]", "--not", "--remotes", "--tags"]
+    try:
+        return not git.run([git_dir, *own], cwd=clone, timeout=limits.git_timeout).text.strip()
+    except CommodoreError:
+        return False  # whatever this is
 
 
 class _Checkouts:
@@ -70,8 +131,7 @@ class _Checkouts:
             if submodules:
                 for submodule in base.Repo(place).submodules:
                     submodule.update(init=True)
-            for path in list(place.rglob(".git")):
-                remove_tree(path)
+            _strip(place)
             self._made[wanted] = place
         return self._made[wanted]
 

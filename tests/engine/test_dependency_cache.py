@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import json
 import os
 import resource
 import shutil
 import stat
 import subprocess
+import sys
 import threading
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
@@ -17,6 +19,7 @@ import pytest
 
 from commodore.engine import Engine
 from commodore.engine._dependency_cache import CacheKey, DependencyCache, chart_key, commit_key
+from commodore.engine._kapitan_git import remove_leftovers
 from commodore.events import ignore
 from commodore.limits import DEFAULT_LIMITS
 from tests.engine.world import World
@@ -334,16 +337,35 @@ def text(folder: Path, number: int = 0) -> str:
     return (folder / str(number) / "sub" / "file").read_text()
 
 
+KAPITAN = """
+import json, sys
+from kapitan.dependency_manager.base import fetch_git_dependency
+from kapitan.inventory.model.dependencies import KapitanDependencyGitConfig
+for number, fields in enumerate(json.loads(sys.argv[1])):
+    model = KapitanDependencyGitConfig(**fields, output_path=f"{sys.argv[2]}/out/{number}")
+    fetch_git_dependency((fields["source"], [model]), sys.argv[2], True)
+"""
+
+
+def of_kapitan(folder: Path, *dependencies: dict[str, Any], **environment: str) -> Path:
+    """What Kapitan's own function fetches."""
+    folder.mkdir()
+    command = [sys.executable, "-c", KAPITAN, json.dumps(dependencies), str(folder)]
+    subprocess.run(command, check=True, env={**os.environ, **environment}, cwd=folder)
+    return folder / "out"
+
+
 def without_git(found: dict[str, tuple[str, str]]) -> dict[str, tuple[str, str]]:
     return {name: value for name, value in found.items() if ".git" not in Path(name).parts}
 
 
-def test_repositories_are_as_kapitan_leaves_them(runs: Runs, repository: Path) -> None:
+def test_repositories_are_as_kapitan_leaves_them(runs: Runs, repository: Path, tmp_path: Path) -> None:
     head = git(repository, "rev-parse", "HEAD")
     wanted = [source(repository, ref) for ref in (None, "v1", "other", "master", head)]
     wanted += [source(repository, "v1", subdir="sub"), source(repository, subdir="sub")]
-    kapitan, fresh, kept = (snapshot(runs.fetch(*wanted, cached=cached)) for cached in (False, True, True))
-    assert without_git(kapitan) == fresh == kept
+    kapitan = snapshot(of_kapitan(tmp_path / "kapitan", *wanted))
+    uncached, fresh, kept = (snapshot(runs.fetch(*wanted, cached=cached)) for cached in (False, True, True))
+    assert without_git(kapitan) == uncached == fresh == kept
     assert fresh["5/link"][0].startswith("-")
 
 
@@ -369,20 +391,23 @@ def test_a_full_commit_asks_nobody(runs: Runs, repository: Path) -> None:
     assert text(runs.fetch(source(repository, head))) == "two"
 
 
-def test_what_a_name_means(runs: Runs, repository: Path) -> None:
+def test_what_a_name_means(runs: Runs, repository: Path, tmp_path: Path) -> None:
     """As `git checkout` sees it in a fresh clone: the default branch, then a tag, then another branch."""
     git(repository, "tag", "master", "v1^{}")
     git(repository, "branch", "v1", "refs/heads/master")
     git(repository, "branch", "deep/v1", "refs/heads/master")
     wanted = [source(repository, name) for name in ("master", "v1", "deep/v1")]
-    expected = [text(runs.fetch(one, cached=False)) for one in wanted]
+    kapitan = of_kapitan(tmp_path / "kapitan", *wanted)
+    expected = [text(kapitan, number) for number in range(3)]
     assert [text(runs.fetch(one)) for one in wanted] == expected == ["two", "one", "two"]
 
 
 def test_what_only_a_clone_can_tell(runs: Runs, repository: Path) -> None:
     head = git(repository, "rev-parse", "HEAD")
-    found = runs.fetch(source(repository, head[:10]), source(repository, "master~1"))
-    assert [text(found, 0), text(found, 1)] == ["two", "one"]
+    for cached in (True, False):
+        found = runs.fetch(source(repository, head[:10]), source(repository, "master~1"), cached=cached)
+        assert [text(found, 0), text(found, 1)] == ["two", "one"]
+        assert not list(found.rglob(".git"))
 
 
 def test_a_server_that_gives_no_single_commits(runs: Runs, repository: Path) -> None:
@@ -391,17 +416,23 @@ def test_a_server_that_gives_no_single_commits(runs: Runs, repository: Path) -> 
     assert any(" clone " in f" {call} " for call in runs.calls("git"))
 
 
-def test_submodules(runs: Runs, repository: Path, tmp_path: Path) -> None:
+def nested(tmp_path: Path, repository: Path, world: World) -> Path:
+    """A repository that has another one as a submodule, and a configuration that lets git fetch it."""
     outer = tmp_path / "outer"
     (outer / "sub").mkdir(parents=True)
     git(outer, "init", "-q", "-b", "master")
     git(outer, "submodule", "--quiet", "add", "--name", "inner", str(repository), "inner")
     commit(outer, "outer")
-    (runs.world.root / "home").mkdir()
-    runs.world.write("home/.gitconfig", '[protocol "file"]\n\tallow = always\n')
-    runs.world.environment["HOME"] = str(runs.world.root / "home")
+    world.write("home/.gitconfig", '[protocol "file"]\n\tallow = always\n')
+    world.environment["HOME"] = str(world.root / "home")
+    return outer
+
+
+def test_submodules(runs: Runs, repository: Path, tmp_path: Path) -> None:
+    outer = nested(tmp_path, repository, runs.world)
     wanted = [source(outer, submodules=True), source(outer, submodules=False)]
-    kapitan = snapshot(runs.fetch(wanted[0], cached=False))
+    kapitan = snapshot(of_kapitan(tmp_path / "kapitan", wanted[0], HOME=runs.world.environment["HOME"]))
+    assert snapshot(runs.fetch(wanted[0], cached=False)) == without_git(kapitan)
     fresh, kept = snapshot(runs.fetch(*wanted)), snapshot(runs.fetch(*wanted))
     assert fresh == kept
     assert {name: value for name, value in fresh.items() if name.startswith("0")} == without_git(kapitan)
@@ -429,3 +460,64 @@ def test_folders_that_a_repository_does_not_have(runs: Runs, repository: Path, s
     world.add("a", kapitan={"dependencies": [source(repository, subdir=subdir, output_path="f")]})
     assert world.fail_once().code == "CMD-ENG-026"
     assert not (world.root / "f").exists()
+
+
+@pytest.mark.parametrize("cached", [True, False])
+def test_a_whole_repository_can_be_copied(runs: Runs, repository: Path, tmp_path: Path, cached: bool) -> None:
+    """Without what belongs to git, also where earlier versions have left that, with a submodule's."""
+    outer = nested(tmp_path, repository, runs.world)
+    world = World(
+        runs.world.root, runs.caching if cached else runs.world.engine, [], environment=runs.world.environment
+    )
+    dependency = source(outer, submodules=True, output_path="f/0")
+    world.add(
+        "a", {"input_type": "copy", "input_paths": ["f/0"], "output_path": "."}, kapitan={"dependencies": [dependency]}
+    )
+    world.compile()
+    expected = world.files("a")
+    assert expected == [
+        ".gitmodules",
+        "inner/outer",
+        "inner/sub/file",
+        "inner/sub/link",
+        "inner/sub/run.sh",
+        "sub/file",
+    ]
+    shutil.rmtree(world.root / "f")
+    left = of_kapitan(tmp_path / "kapitan", source(outer, submodules=True), HOME=world.environment["HOME"])
+    shutil.copytree(left, world.root / "f")
+    assert {path.parent.name for path in (world.root / "f").rglob(".git")} == {"0", "inner"}
+    world.compile()
+    assert world.files("a") == expected
+    assert not list((world.root / "f").rglob(".git"))
+
+
+LEFT: dict[str, Callable[[Path], object]] = {
+    "a commit": lambda clone: commit(clone, "three"),
+    "a commit of another branch": lambda clone: (git(clone, "checkout", "-q", "-b", "mine"), commit(clone, "three")),
+    "a commit of no branch": lambda clone: (git(clone, "checkout", "-q", "--detach"), commit(clone, "three")),
+    "a stash": lambda clone: ((clone / "sub/file").write_text("mine"), git(clone, "stash")),
+    "a damaged repository": lambda clone: (clone / ".git/HEAD").unlink(),
+}
+
+
+@pytest.mark.parametrize("left", LEFT, ids=str)
+def test_work_in_a_fetched_folder_stays(repository: Path, tmp_path: Path, left: str) -> None:
+    clone = tmp_path / "clone"
+    git(tmp_path, "clone", "-q", str(repository), str(clone))
+    LEFT[left](clone)
+    remove_leftovers(clone, [tmp_path / "elsewhere"], DEFAULT_LIMITS)
+    assert (clone / ".git").is_dir()
+
+
+def test_checkouts_of_ours_are_no_leftovers(repository: Path, tmp_path: Path) -> None:
+    clone = tmp_path / "clone"
+    git(tmp_path, "clone", "-q", str(repository), str(clone))
+    for root in (clone, clone / "sub"):
+        remove_leftovers(clone, [root], DEFAULT_LIMITS)
+        assert (clone / ".git").is_dir()
+    tree = clone / "tree"
+    git(clone, "worktree", "add", "-q", "--detach", str(tree))
+    shutil.rmtree(clone / ".git")
+    remove_leftovers(clone, [], DEFAULT_LIMITS)
+    assert (tree / ".git").is_file()
