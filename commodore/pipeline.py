@@ -153,7 +153,8 @@ def compile_catalog(
             workspace.repositories, announce=announce, limits=limits, offline=offline, mirrors=mirrors
         ) as store,
     ):
-        fetcher = Fetcher(workspace, store, announce, limits, request.force, request.local, engine.get_ready)
+        cached = request.options.cached
+        fetcher = Fetcher(workspace, store, announce, limits, request.force, request.local, engine.get_ready, cached)
 
         sources = _open(request, fetcher) if request.local else _fetch(request, source, fetcher)
         components = sources.components
@@ -187,7 +188,7 @@ def _render(fetcher: Fetcher, components: Components) -> Inventory:
     write_hierarchy(workspace, components, announce)
     check_classes(components)
     with stage(announce, "rendering the inventory"):
-        inventory = render_inventory(workspace, announce=announce, changed=fetcher.changed)
+        inventory = render_inventory(fetcher)
     link_libraries(workspace, check_inventory(components, inventory, announce))
     return inventory
 
