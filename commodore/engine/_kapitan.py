@@ -31,6 +31,7 @@ from commodore.engine._kapitan_work import SearchPaths, Work, current, working
 from commodore.engine._tasks import Dependency, Run
 from commodore.engine.reuse.kustomize import Kustomize, is_remote
 from commodore.engine.reuse.parts import Parts
+from commodore.engine.reuse.places import MISSING
 from commodore.engine.reuse.programs import Programs
 from commodore.engine.reuse.reads import Reads
 from commodore.engine.reuse.sources import Sources
@@ -295,11 +296,9 @@ def find_inputs(wanted: str, search: SearchPaths, reads: Reads) -> list[str]:
     for folder in search.for_name(wanted):
         candidate = os.path.join(folder, wanted)
         if glob.has_magic(wanted):
-            reads.pattern(candidate)
-            hits = sorted(glob.glob(candidate))
+            hits = reads.pattern(candidate)
         else:
-            reads.kind(candidate)
-            hits = [candidate] if os.path.lexists(candidate) else []
+            hits = [candidate] if reads.kind(candidate) != MISSING else []
         for hit in hits:
             found.setdefault(os.path.realpath(hit), hit)
     return list(found.values())[::-1]

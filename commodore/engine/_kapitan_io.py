@@ -162,13 +162,15 @@ _original_read_reference = PlainRefBackend.__getitem__
 
 def _read_reference(backend: Any, path: str) -> Any:
     """Kapitan's function, noting the ref file that it reads."""
-    reads = current().reads
-    reads.file(os.path.join(os.path.abspath(backend.path), path.partition("@")[0]))
+    reads, file = current().reads, os.path.join(os.path.abspath(backend.path), path.partition("@")[0])
+    reads.file(file)
     try:
-        return _original_read_reference(backend, path)
+        found = _original_read_reference(backend, path)
     except KeyError:
         reads.refuse(f"the reference {path} has no file")
         raise
+    reads.file(file)  # once more: it may have changed meanwhile
+    return found
 
 
 # Commands
