@@ -233,8 +233,6 @@ def _fetch(request: CatalogCompile, source: ClusterSource, fetcher: Fetcher) -> 
     plan = _plan(request, cluster)
     if not request.offline:
         remember_cluster(workspace, cluster)
-    if request.push:
-        catalog.report_pending(workspace, cluster.id, source.report, announce)
     with ThreadPoolExecutor(1, thread_name_prefix="catalog") as background:
         children = Children()
         try:
@@ -250,6 +248,10 @@ def _fetch(request: CatalogCompile, source: ClusterSource, fetcher: Fetcher) -> 
                 offline=request.offline,
                 mirrors=fetcher.store.mirrors,
             )
+            if request.push:
+                catalog.report_pending(
+                    workspace, cluster.id, clone.result, source.report, announce, limits=fetcher.limits
+                )
             configuration = fetch_configuration(fetcher, plan, _facts(cluster))
             packages = fetch_packages(fetcher, plan.tenant)
             components = fetch_components(fetcher)
@@ -310,8 +312,16 @@ def _publish(
 ) -> CatalogChange:
     """Stage 12: commit, push, report what was pushed."""
     with stage(announce, "publishing the catalog"):
-        message = catalog.commit_message(metadata)
-        change = catalog.publish(clone, change, message, author=request.author, announce=announce, limits=limits)
-        if change.pushed:
-            catalog.report(request.workspace, request.cluster, metadata.as_report(), source.report, announce)
+        workspace, cluster, message = request.workspace, request.cluster, catalog.commit_message(metadata)
+
+        def expect(commit: str) -> None:
+            catalog.expect_report(workspace, cluster, commit, metadata.as_report(), announce)
+
+        change = catalog.publish(
+            clone, change, message, author=request.author, announce=announce, limits=limits, before_push=expect
+        )
+        published = replace(clone, sha=change.committed_sha or clone.sha)
+        catalog.report_pending(
+            workspace, cluster, lambda: published, source.report, announce, settled=True, limits=limits
+        )
         return change

@@ -222,11 +222,14 @@ def publish(
     author: Author | None = None,
     announce: events.Announce = events.ignore,
     limits: Limits = DEFAULT_LIMITS,
+    before_push: Callable[[str], None] = lambda _: None,
 ) -> CatalogChange:
     """Commit what is staged and push it, never by force. Without changes nothing happens.
 
     When somebody else has pushed meanwhile, the new trees are committed again on top of their commit: `manifests/` and
     `refs/` are ours, everything else is theirs. If nothing is left to commit then, their commit is the outcome.
+
+    `before_push` is given each commit before it is pushed: whether the push has arrived may never be known here.
 
     Returns:
         the change, with the commit and whether it was pushed.
@@ -240,6 +243,7 @@ def publish(
     base = clone.sha
     sha: str | None = commit(clone.path, message, author, limits=limits)
     for attempt in range(limits.push_attempts):
+        before_push(sha)
         if _push(clone, limits) is PushOutcome.PUSHED:
             return replace(change, committed_sha=sha, pushed=True)
         if attempt + 1 == limits.push_attempts:
