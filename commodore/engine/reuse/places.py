@@ -103,6 +103,11 @@ class Places:
         root, _, rest = name.partition(":")
         return os.path.join(self._by_name[root], rest) if root else rest
 
+    def pattern(self, name: str) -> str:
+        """The path of the name of a pattern. What stands in the path of a root is no part of the pattern."""
+        root, _, rest = name.partition(":")
+        return os.path.join(glob.escape(self._by_name[root]), rest) if root else rest
+
     def portable(self, text: str) -> str:
         """A text with the folders in it replaced by their names, which no path can hold."""
         for folder in self._own:

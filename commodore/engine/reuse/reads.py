@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import glob
 import hashlib
 import os
 from collections.abc import Iterable, Mapping, Sequence
@@ -162,9 +163,11 @@ class Reads:
             self.note(("kind", name), kind)
         return kind
 
-    def pattern(self, pattern: str) -> list[str]:
-        """The files that a pattern names, sorted, which somebody wants to know."""
-        name, found = self.places.name(pattern), matches(pattern, lambda _: False)
+    def pattern(self, folder: str, pattern: str) -> list[str]:
+        """The files that a pattern in a folder names, sorted, which somebody wants to know."""
+        found = matches(os.path.join(glob.escape(folder), pattern), lambda _: False)
+        pattern = os.path.join(folder, pattern)
+        name = self.places.name(pattern)
         if name is not None:
             others = [path for path in found if not self._is_ours(path)]
             self.note(("glob", name, *self._excluded(os.path.dirname(pattern))), self.hits(others))
@@ -307,7 +310,7 @@ class Observer:
         if kind == "targets":
             return value_digest(sorted(self._nodes))
         if kind in ("file", "kind", "glob", "tree", "copied"):
-            path = self._places.path(rest[0])
+            path = self._places.pattern(rest[0]) if kind == "glob" else self._places.path(rest[0])
             known = (kind, path, *rest[1:])
             if known not in self._memory:
                 self._memory[known] = self._look(kind, path, tuple(map(self._places.path, rest[1:])))
