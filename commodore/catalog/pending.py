@@ -2,7 +2,7 @@
 
 A report is written down, with its commit, before that commit is pushed. It is sent once the remote's branch is known to
 have the commit: by the run that pushed it, or by the next one if that run was killed, lost the answer to its push, or
-could not reach Lieutenant. Lieutenant keeps one report of a cluster, so only that of the branch's newest compile counts.
+could not reach Lieutenant. Lieutenant keeps one report of a cluster: only that of the branch's newest compile counts.
 """
 
 from __future__ import annotations

@@ -241,7 +241,7 @@ def publish(
     if not change.changed:
         return change
     base = clone.sha
-    sha: str | None = commit(clone.path, message, author, limits=limits)
+    sha = commit(clone.path, message, author, limits=limits)
     for attempt in range(limits.push_attempts):
         before_push(sha)
         if _push(clone, limits) is PushOutcome.PUSHED:
@@ -250,9 +250,10 @@ def publish(
             break
         announce(events.Noted(f"{clone.url} has moved meanwhile; committing on top of it"))
         base, ours = commit_of(clone.path, f"refs/remotes/origin/{clone.branch}", limits), base
-        sha = _commit_on_top(clone, ours, base, message, author, limits)
-        if sha is None:
+        anew = _commit_on_top(clone, ours, base, message, author, limits)
+        if anew is None:
             return replace(change, changed=False, committed_sha=base)
+        sha = anew
     raise EnvironmentFault(
         "CMD-CAT-014",
         f"the catalog {clone.url} has moved before each of {limits.push_attempts} pushes",

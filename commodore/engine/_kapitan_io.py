@@ -26,8 +26,8 @@ from kapitan.utils import PrettyDumper
 
 from commodore import manifests
 from commodore.engine import _kapitan_jsonnet
-from commodore.engine._shell import quote_paths
 from commodore.engine._kapitan_work import current
+from commodore.engine._shell import quote_paths
 from commodore.engine.reuse.charts import is_random, rendering_key
 from commodore.engine.reuse.programs import defaults_digest, tool_digest
 from commodore.engine.reuse.store import read_folder, write_folder
@@ -240,10 +240,11 @@ def _render_chart(
         os.rmdir(output_path)  # a new, empty folder of Kapitan's
         write_folder(known, Path(output_path))
         return "", ""
-    own, others = helm_values_file and _for_helm(helm_values_file), [_for_helm(file) for file in helm_values_files or ()]
-    done = _original_render_chart(
-        chart_dir, output_path, helm_path, dict(helm_params), own, others, dict(flags)
+    own, others = (
+        helm_values_file and _for_helm(helm_values_file),
+        [_for_helm(file) for file in helm_values_files or ()],
     )
+    done = _original_render_chart(chart_dir, output_path, helm_path, dict(helm_params), own, others, dict(flags))
     for file in helm_values_files or ():  # once more: it may have changed meanwhile
         reads.file(os.path.join(os.getcwd(), file))
     if key and not done[1] and key == _chart_key(chart_dir, helm_path, helm_params, flags, values):

@@ -170,9 +170,7 @@ def test_it_survives_the_sweep_of_the_next_run(workspace: Workspace, catalog: Ca
         b'{"c-1": [{"commit": "", "report": []}]}',
     ],
 )
-def test_a_damaged_file_is_removed_with_a_warning(
-    workspace: Workspace, lieutenant: Lieutenant, content: bytes
-) -> None:
+def test_a_damaged_file_is_removed_with_a_warning(workspace: Workspace, lieutenant: Lieutenant, content: bytes) -> None:
     workspace.state.mkdir(parents=True)
     pending_file(workspace).write_bytes(content)
     heard: list[Event] = []

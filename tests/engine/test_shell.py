@@ -8,7 +8,7 @@ import pytest
 
 from commodore.engine._shell import quote_paths
 
-ODD = "/w/it's \"$HOME\" `x`; [y]*\\z\nend"
+ODD = '/w/it\'s "$HOME" `x`; [y]*\\z\nend'
 
 
 @pytest.mark.parametrize("path", ["/w/a b", "/w/it's", '/w/"q"', "/w/$HOME", "/w/a\nb", "/w/a\\b", ODD])
