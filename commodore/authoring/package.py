@@ -98,12 +98,11 @@ def compile_package(
         _workspace(request, announce) as workspace,
         workspace.locked(limits),
     ):
-        cached = request.options.cached
-        mirrors = repository_cache() if cached else None
+        mirrors = repository_cache() if request.options.cached else None
         store = RepositoryStore(
             workspace.repositories, announce=announce, limits=limits, offline=request.local, mirrors=mirrors
         )
-        fetcher = Fetcher(workspace, store, announce, limits, force=request.force, local=request.local, cached=cached)
+        fetcher = Fetcher(workspace, store, announce, limits, force=request.force, local=request.local)
         components, inventory = render_package(fetcher, request.source, request.values, request.facts)
         if request.options.fetch:
             bundle_libraries(fetcher, components, inventory)

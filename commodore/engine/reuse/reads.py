@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import glob
 import hashlib
 import os
 from collections.abc import Iterable, Mapping, Sequence
@@ -13,7 +12,6 @@ from commodore.engine.reuse.places import (
     MISSING,
     UNREADABLE,
     Places,
-    add_times,
     empty_digest,
     file_digest,
     kind_of,
@@ -52,7 +50,6 @@ class Reads:
         self._touched: dict[tuple[str, str], Mapping[str, Any]] = {}
         self._written: set[str] = set()
         self._fetched: tuple[str, ...] = ()
-        self._times: dict[Key, str] = {}
 
     def refuse(self, reason: str) -> None:
         """The result depends on something that cannot be observed: it is not kept."""
@@ -135,64 +132,41 @@ class Reads:
         self._fetched = tuple(map(os.path.normpath, outputs))
 
     def file(self, path: str, content: bytes | None = None) -> None:
-        """A file was read: these bytes. Without them somebody else reads it, and this has to be called before and
-        afterwards, so that a change meanwhile does not go unnoticed.
-        """
-        name = self._name(path)
-        if name is not None and content is not None:
-            self.note(("file", name), hashlib.sha256(content).hexdigest())
-        elif name is not None:
-            times = hashlib.sha256()
-            add_times(times, path)
-            self.note(("file", name), file_digest(path))
-            self._changed_at(("file", name), times.hexdigest())
-
-    def absent(self, path: str) -> None:
-        """A file was looked for, and there was none."""
+        """A file was read, or looked for."""
         name = self._name(path)
         if name is not None:
-            digest = file_digest(path)
+            digest = file_digest(path) if content is None else hashlib.sha256(content).hexdigest()
             self.note(("file", name), digest)
-            if digest not in (MISSING, UNREADABLE):
-                self.refuse(f"{path} appeared after it was looked for")
 
-    def kind(self, path: str) -> str:
-        """Whether there is such a file or folder, which somebody wants to know; see `kind_of`."""
-        name, kind = self._name(path), kind_of(path)
+    def kind(self, path: str) -> None:
+        """Somebody asked whether there is such a file or folder."""
+        name = self._name(path)
         if name is not None:
-            self.note(("kind", name), kind)
-        return kind
+            self.note(("kind", name), kind_of(path))
 
-    def pattern(self, folder: str, pattern: str) -> list[str]:
-        """The files that a pattern in a folder names, sorted, which somebody wants to know."""
-        found = matches(os.path.join(glob.escape(folder), pattern), lambda _: False)
-        pattern = os.path.join(folder, pattern)
+    def pattern(self, pattern: str) -> None:
+        """The files that a pattern names were asked for."""
         name = self.places.name(pattern)
         if name is not None:
-            others = [path for path in found if not self._is_ours(path)]
-            self.note(("glob", name, *self._excluded(os.path.dirname(pattern))), self.hits(others))
-        return found
+            self.note(
+                ("glob", name, *self._excluded(os.path.dirname(pattern))),
+                self.hits(matches(pattern, self._is_ours)),
+            )
 
     def tree(self, path: str) -> None:
-        """Somebody reads a folder with all that is in it. To be called before and afterwards, as for files."""
+        """A folder with all that is in it was read."""
         self._all(path, "tree")
 
     def copied(self, path: str) -> None:
-        """A file, or a folder with all that is in it, is copied with its modes. As for folders."""
+        """A file, or a folder with all that is in it, was copied with its modes."""
         self._all(path, "copied")
 
     def _all(self, path: str, kind: str) -> None:
         name = self._name(path)
         path = os.path.normpath(path)
         if name is not None:
-            key, times = (kind, name, *self._excluded(path)), hashlib.sha256()
-            self.note(key, tree_digest(path, self._is_ours, modes=kind == "copied", times=times))
-            self._changed_at(key, times.hexdigest())
-
-    def _changed_at(self, key: Key, times: str) -> None:
-        """Note when something was last changed: content that comes back after a change looks the same."""
-        if self._times.setdefault(key, times) != times:
-            self.refuse(f"{' '.join(key)} changed while it was read")
+            digest = tree_digest(path, self._is_ours, modes=kind == "copied")
+            self.note((kind, name, *self._excluded(path)), digest)
 
     def hits(self, paths: Iterable[str]) -> str:
         """The digest of what a pattern names."""
@@ -255,8 +229,7 @@ class Reads:
                 self.note(key, digest)
 
     def conclude(self) -> dict[Key, str]:
-        """Everything that was read, with the names that templates could see. Programs have to be what they were."""
-        self._look_again()
+        """Everything that was read, with the names that templates could see."""
         for (target, key), node in self._touched.items():
             if key and (self._escapes.everything or self._escapes.any_key or key in self._escapes.keys):
                 self.names(target, node, "parameters", key)
@@ -265,13 +238,6 @@ class Reads:
         for path in self._written:
             self.note(("written", self.places.name(path) or ""), MADE)
         return dict(self.found)
-
-    def _look_again(self) -> None:
-        for key in list(self.found):
-            if key[0] == "defaults":
-                self.defaults(key[1])
-            elif key[0] == "tool" and self.programs is not None and self.programs.has_changed(key[1]):
-                self.refuse(f"the program {key[1]} changed while it was used")
 
 
 def way(places: Places, path: str) -> str:
@@ -310,7 +276,7 @@ class Observer:
         if kind == "targets":
             return value_digest(sorted(self._nodes))
         if kind in ("file", "kind", "glob", "tree", "copied"):
-            path = self._places.pattern(rest[0]) if kind == "glob" else self._places.path(rest[0])
+            path = self._places.path(rest[0])
             known = (kind, path, *rest[1:])
             if known not in self._memory:
                 self._memory[known] = self._look(kind, path, tuple(map(self._places.path, rest[1:])))

@@ -1,0 +1,145 @@
+"""A place in which a cluster is compiled: a home with caches, a working directory, and a catalog repository."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import re
+import shutil
+import signal
+import subprocess
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from _tools import home_environment
+
+from _soak.world import CATALOG_URL, World, git
+
+_LIMIT = 300
+# What is different in each run, and by what word it is compared.
+_PASSING = {
+    re.compile(r"\b\d+(\.\d+)? ?(ms|s|min)\b"): "TIME",
+    re.compile(r"\b(commodore|tmp|new)[-_.]?[a-z0-9_]{8}\b"): "TEMPORARY",
+    re.compile(r"(?<=commit )[0-9a-f]{7,}"): "COMMIT",
+    re.compile(r"(?<=refs/commodore/discarded/)[0-9TZ]+-[0-9a-f]+"): "KEPT",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What a run has come to.
+
+    Attributes:
+        code: the exit code; None if the run did not end in five minutes.
+        words: what it said, without durations and the names of the place.
+        trees: for each folder of results what every path in it is.
+    """
+
+    code: int | None
+    words: str
+    trees: dict[str, dict[str, str]]
+
+    def differences(self, other: Outcome, *, words: bool = True, trees: bool = True) -> list[str]:
+        """What is not the same, one line for each thing."""
+        found = []
+        if self.code != other.code:
+            found.append(f"exit codes: {self.code} and {other.code}")
+        # Instances are rendered in any order, so what is said of them comes in any order.
+        if words and sorted(self.words.splitlines()) != sorted(other.words.splitlines()):
+            found.append("words")
+        for folder in sorted(self.trees.keys() | other.trees.keys()) if trees else []:
+            one, two = self.trees.get(folder, {}), other.trees.get(folder, {})
+            found += [
+                f"{folder}/{path}: {one.get(path, 'nothing')} and {two.get(path, 'nothing')}"
+                for path in sorted(one.keys() | two.keys())
+                if one.get(path) != two.get(path)
+            ]
+        return found
+
+
+class Place:
+    """Where a cluster is compiled; another place has other caches, another working directory, another catalog."""
+
+    def __init__(self, folder: Path, world: World, command: Sequence[str], api: str) -> None:
+        self.folder = folder
+        self._world = world
+        self._command = [*command, "catalog", "compile", world.cluster["id"]]
+        self._api = api
+        self.catalog = folder / "catalog.git"
+        self.work = folder / "work"
+        git(folder.parent, "init", "--quiet", "--bare", "--template=", "--initial-branch=master", str(self.catalog))
+        self.empty()
+
+    def empty(self) -> None:
+        """Remove everything but the catalog's repository."""
+        for name in ("home", "tmp", "work"):
+            shutil.rmtree(self.folder / name, ignore_errors=True)
+            (self.folder / name).mkdir()
+
+    def start(self, options: Sequence[str]) -> subprocess.Popen[bytes]:
+        """Begin to compile."""
+        home = self.folder / "home"
+        environment = home_environment(home, COMMODORE_API_URL=self._api, COMMODORE_API_TOKEN="token")
+        environment |= {"TMPDIR": str(self.folder / "tmp"), **self._world.environment}
+        catalog = f'[url "file://{self.catalog}"]\n\tinsteadOf = {CATALOG_URL}\n'
+        with (home / ".gitconfig").open("a") as file:
+            file.write(self._world.configuration() + catalog)
+        with (self.folder / "log").open("wb") as output:
+            return subprocess.Popen(
+                [*self._command, *options],
+                cwd=self.work,
+                env=environment,
+                stdin=subprocess.DEVNULL,
+                stdout=output,
+                stderr=subprocess.STDOUT,
+                start_new_session=True,
+            )
+
+    def finish(self, running: subprocess.Popen[bytes]) -> Outcome:
+        """Wait for a run that was begun here, and look at what it has left."""
+        code: int | None
+        try:
+            code = running.wait(timeout=_LIMIT)
+        except subprocess.TimeoutExpired:
+            code = None
+            os.killpg(running.pid, signal.SIGKILL)
+            running.wait()
+        text = (self.folder / "log").read_text(errors="replace").replace(str(self.folder), "PLACE")
+        for pattern, word in _PASSING.items():
+            text = pattern.sub(word, text)
+        trees = {name: self._tree(self.work / name) for name in ("compiled", "catalog")}
+        trees["pushed"] = self._pushed()
+        trees["TMPDIR"] = self._tree(self.folder / "tmp")
+        return Outcome(code, text, trees)
+
+    def run(self, options: Sequence[str]) -> Outcome:
+        """Compile."""
+        return self.finish(self.start(options))
+
+    def _tree(self, folder: Path) -> dict[str, str]:
+        found: dict[str, str] = {}
+        todo = [(folder, "")]
+        while todo:
+            here, prefix = todo.pop()
+            if not here.is_dir():
+                continue
+            for entry in os.scandir(here):
+                path = prefix + entry.name
+                if path == ".git":
+                    continue
+                if entry.is_symlink():
+                    found[path] = f"link to {os.readlink(entry.path)}".replace(str(self.folder), "PLACE")
+                elif entry.is_dir():
+                    found[path] = f"folder {entry.stat().st_mode & 0o777:o}"
+                    todo.append((Path(entry.path), path + "/"))
+                else:
+                    content = Path(entry.path).read_bytes().replace(os.fsencode(self.folder), b"PLACE")
+                    found[path] = f"{entry.stat().st_mode & 0o777:o} {hashlib.sha256(content).hexdigest()[:12]}"
+        return found
+
+    def _pushed(self) -> dict[str, str]:
+        if not git(self.catalog, "for-each-ref"):
+            return {}
+        lines = git(self.catalog, "ls-tree", "-r", "-z", "HEAD").split("\0")
+        return {path: what for what, _, path in (line.partition("\t") for line in lines if line)}
