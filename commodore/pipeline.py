@@ -202,7 +202,8 @@ def watched_sources(request: CatalogCompile) -> Sources:
     libraries = (workspace.libraries, workspace.dependencies / "libs")
     apart = (workspace.component_classes, workspace.defaults_classes, *libraries)
     vendored = () if request.options.fetch else (workspace.vendor,)
-    return Sources((workspace.dependencies, workspace.classes, *vendored), apart, workspace.root)
+    output = (workspace.compiled, workspace.catalog, workspace.state)
+    return Sources((workspace.dependencies, workspace.classes, *vendored), apart, workspace.root, output)
 
 
 def _install(

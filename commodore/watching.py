@@ -6,27 +6,32 @@ how often depends on how long one look takes (ADR 0013).
 
 from __future__ import annotations
 
+import glob
 import hashlib
 import os
 import re
 import stat
 import time
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Final
+from typing import Final, Protocol
 
 from commodore.errors import InputError
 from commodore.events import Announce, Event, TaskBegun
 from commodore.limits import DEFAULT_LIMITS, Limits
 from commodore.workspace import guard_disk
 
-# What editors and file managers write beside a file, and what Python compiles; names that begin with a dot come to it.
-_NOISE: Final = re.compile(r"\..*|.*~|#.*#|.*\.(swp|swx|tmp|bak|orig|pyc)|4913|.*___jb_(tmp|old)___|__pycache__")
+# What editors and file managers write beside a file, and what Python compiles.
+_EDITED: Final = r".*~|#.*#|\.#.*|.*\.(swp|swx|tmp|bak|orig|pyc)|4913|.*___jb_(tmp|old)___|__pycache__"
+_NOISE: Final = re.compile(rf"\..*|{_EDITED}")
+_NOISE_IN_TREES: Final = re.compile(rf"\.git|{_EDITED}")  # who reads a whole folder reads hidden files, too
 _LOOKS: Final = 10  # pauses are this many times as long as a look, so that waiting takes little of a CPU
 _RESTLESS: Final = 50  # looks after which a file that never comes to rest counts as changed
 
-_Signature = tuple[int, int, int, int]
+_Signature = tuple[int, ...]
+_FIELDS: Final = 6  # of one file in a signature; the second one is the time at which it was changed in any way
+_FOLDER: Final[_Signature] = (0,) * _FIELDS
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,11 +42,13 @@ class Sources:
         roots: files, and folders with all that is below them but hidden files and those of editors; links are followed.
         apart: what of it is not watched, such as that which a compile writes.
         base: the folder that names are told relative to.
+        output: where a compile puts what it makes: never watched, whoever reads it.
     """
 
     roots: tuple[Path, ...]
     apart: tuple[Path, ...]
     base: Path
+    output: tuple[Path, ...] = ()
 
     def name(self, path: str) -> str:
         """What a file is called when a person is told of it."""
@@ -49,21 +56,53 @@ class Sources:
         return str(absolute.relative_to(self.base) if absolute.is_relative_to(self.base) else absolute)
 
 
+class Reads(Protocol):
+    """What a compile has recorded of the files that it has read. Paths are absolute.
+
+    `files` were read or looked for, `folders` read with all that is in them (but for the paths that each names),
+    `patterns` are those whose matches were listed, `written` the files and folders that the compile has made itself.
+    """
+
+    @property
+    def files(self) -> Collection[str]: ...
+
+    @property
+    def folders(self) -> Mapping[str, Collection[str]]: ...
+
+    @property
+    def patterns(self) -> Collection[str]: ...
+
+    @property
+    def written(self) -> Collection[str]: ...
+
+    def outdated(self) -> Collection[str]:
+        """What is not there any more as it was read."""
+
+
 @dataclass(slots=True)
 class _Look:
-    """What was there at one time: files with what tells that they have changed, and folders."""
+    """What was there at one time.
+
+    Args:
+        files: files and links with what tells that they have changed.
+        folders: the folders that were looked through.
+        elsewhere: those of the files that are looked at only because they were read, or looked for.
+        fresh: those that may be written once more without a new time of change.
+    """
 
     files: dict[str, _Signature] = field(default_factory=dict)
     folders: set[str] = field(default_factory=set)
+    elsewhere: set[str] = field(default_factory=set)
+    fresh: set[str] = field(default_factory=set)
 
-    def differing(self, other: _Look) -> list[str]:
+    def differing(self, other: _Look) -> set[str]:
         """The files that are not the same in both."""
         mine, others = self.files, other.files
-        return sorted(path for path in mine.keys() | others.keys() if mine.get(path) != others.get(path))
+        return {path for path in mine.keys() | others.keys() if mine.get(path) != others.get(path)}
 
 
 class Watch:
-    """Says when what was compiled should be compiled again: when files have another content than they had.
+    """Says when what was compiled should be compiled again: when files are not what they were.
 
     Args:
         sources: what to look at.
@@ -75,24 +114,32 @@ class Watch:
         self._limits = limits
         self._fetching = False
         self._contents: dict[str, bytes] = {}
+        self._reads: Reads | None = None
+        self._elsewhere: list[str] = []
+        self._suspected: set[str] = set()
+        self._own: set[str] = set()
 
     def batches(self) -> Iterator[tuple[str, ...]]:
         """Gives the names of changed files each time that something has changed; at first, and at once, none.
 
-        Whoever iterates compiles in between. What is saved meanwhile is the next batch; what the compile itself writes
-        is none: dependencies that it fetches, and files that it writes anew with the content that they had.
+        Whoever iterates compiles in between. What is saved meanwhile is the next batch, also if it was undone before
+        the compile has ended: it may have read either. What the compile itself writes is none: dependencies that it
+        fetches, and files that it writes anew with the content that they had.
 
         Raises:
             InputError: there are too many files.
         """
         before = self._look()
-        self._contents = {path: _digest(path) for path in before.files}
+        self._contents = {path: _content(path) for path in before.files}
         yield ()
         while True:
             self._disregard_fetched(before)
-            before, changed = self._wait(before)
+            self._begin_with_reads(before)
+            before, changed = self._since_compile(before)
+            if not changed:
+                before, changed = self._wait(before)
             self._fetching = False
-            yield tuple(self._sources.name(path) for path in changed)
+            yield tuple(self._sources.name(path) for path in sorted(changed))
 
     def listen(self, announce: Announce) -> Announce:
         """A listener for compiles: it hears that something is fetched, and passes everything on."""
@@ -103,25 +150,53 @@ class Watch:
 
         return hear
 
-    def _wait(self, before: _Look) -> tuple[_Look, list[str]]:
+    def learn(self, reads: Reads) -> None:
+        """Watch from now on what the last compile has read, wherever it is."""
+        self._reads = reads
+        output = [str(path) for path in self._sources.output]
+        self._elsewhere = [path for path in reads.files if not _is_within(path, output)]
+
+    def _wait(self, before: _Look) -> tuple[_Look, set[str]]:
         """Until something is not as it was, and stays as it is then: editors write several times."""
         while True:
             start = time.monotonic()
+            time.sleep(self._limits.watch_pause)
             now = self._look()
             if before.differing(now):
                 now = self._settle(now)
-                changed = [path for path in before.differing(now) if self._is_new(path, now)]
-                if changed:
-                    return now, changed
-                before = now
-            time.sleep(max(self._limits.watch_pause, _LOOKS * (time.monotonic() - start)))
+            changed = {path for path in self._candidates(before, now) if self._is_new(path)}
+            if changed:
+                return now, changed
+            before = now
+            time.sleep(max(0.0, (_LOOKS - 1) * (time.monotonic() - start - self._limits.watch_pause)))
 
-    def _is_new(self, path: str, now: _Look) -> bool:
+    def _since_compile(self, before: _Look) -> tuple[_Look, set[str]]:
+        """What has changed since the compile began, or was something else while it went on.
+
+        What was written but has its old content may have been edited and put back, or the compile writes it: the latter
+        shows by its being so again after the next compile, to which it leads.
+        """
+        now = self._look()
+        if before.differing(now):
+            now = self._settle(now)
+        candidates = self._candidates(before, now)
+        changed = {path for path in candidates if self._is_new(path)}
+        suspected = (before.differing(now) - changed) | (self._outdated() - changed)
+        self._own |= suspected & self._suspected
+        self._suspected = suspected
+        return now, changed | (suspected - self._own)
+
+    def _outdated(self) -> set[str]:
+        output = [str(path) for path in self._sources.output]
+        return {path for path in self._reads.outdated() if not _is_within(path, output)} if self._reads else set()
+
+    def _candidates(self, before: _Look, now: _Look) -> set[str]:
+        """What may have another content: its signature is another one, or would not be in any case."""
+        return before.differing(now) | before.fresh
+
+    def _is_new(self, path: str) -> bool:
         """Whether the content of a file is another one, which is remembered."""
-        known = self._contents.pop(path, None)
-        if path not in now.files:
-            return True
-        self._contents[path] = _digest(path)
+        known, self._contents[path] = self._contents.get(path, b""), _content(path)
         return self._contents[path] != known
 
     def _settle(self, now: _Look) -> _Look:
@@ -138,30 +213,68 @@ class Watch:
         if not self._fetching:
             return
         now = self._look()
-        for path in now.files.keys() - before.files.keys():
+        for path in now.files.keys() - before.files.keys() - now.elsewhere:
             folder = os.path.dirname(path)
             if folder in now.folders and folder not in before.folders:
-                before.files[path] = now.files[path]
-                self._contents[path] = _digest(path)
+                self._begin_with(path, before, now)
         before.folders |= now.folders
+
+    def _begin_with_reads(self, before: _Look) -> None:
+        """From now on look at what was read; whether it has changed since then, the record of the reads tells."""
+        if self._reads is None:
+            return
+        now = self._look()
+        for path in before.elsewhere - now.elsewhere:
+            before.files.pop(path, None)
+        for path in now.elsewhere - before.elsewhere - before.files.keys():
+            self._begin_with(path, before, now)
+        before.elsewhere = now.elsewhere
+        self._own |= {path for path in now.files if _is_within(path, self._reads.written)}
+
+    def _begin_with(self, path: str, before: _Look, now: _Look) -> None:
+        if path in now.files:
+            before.files[path] = now.files[path]
+        self._contents[path] = _content(path)
 
     def _look(self) -> _Look:
         found = _Look()
-        apart = {str(path) for path in self._sources.apart}
+        settled = time.time_ns() - int(self._limits.settled_seconds * 1e9)
+        self._walk(
+            [str(path) for path in self._sources.roots], _NOISE, {str(path) for path in self._sources.apart}, found
+        )
+        if self._reads is not None:
+            self._look_elsewhere(self._reads, found)
+        found.fresh = {path for path, signature in found.files.items() if max(signature[1::_FIELDS]) >= settled}
+        return found
+
+    def _look_elsewhere(self, reads: Reads, found: _Look) -> None:
+        """Look at what was read, as far as it was not seen yet."""
+        beside = _Look()
+        for folder, excluded in reads.folders.items():
+            self._walk([folder], _NOISE_IN_TREES, set(excluded), beside)
+        for path in (*self._elsewhere, *(hit for pattern in reads.patterns for hit in glob.glob(pattern))):
+            signature = _signature(path)
+            if signature is not None:
+                beside.files[path] = signature
+        output = [str(path) for path in self._sources.output]
+        found.elsewhere = {path for path in (*self._elsewhere, *beside.files) if path not in found.files}
+        found.elsewhere = {path for path in found.elsewhere if not _is_within(path, output)}
+        found.files |= {path: beside.files[path] for path in found.elsewhere if path in beside.files}
+
+    def _walk(self, places: list[str], noise: re.Pattern[str], apart: set[str], found: _Look) -> None:
         seen: set[tuple[int, int]] = set()
-        pending = [str(path) for path in reversed(self._sources.roots)]
+        pending = places[::-1]
         while pending:
             place = pending.pop()
             try:
+                if place in places:
+                    _note(found, place)
                 status = os.stat(place)
-                if not stat.S_ISDIR(status.st_mode):
-                    found.files[place] = _signature(status)
-                    continue
-                if (status.st_dev, status.st_ino) in seen:
+                if not stat.S_ISDIR(status.st_mode) or (status.st_dev, status.st_ino) in seen:
                     continue
                 seen.add((status.st_dev, status.st_ino))
                 found.folders.add(place)
-                pending += self._enter(place, apart, found)
+                pending += _enter(place, noise, apart, found)
             except OSError:  # it has just gone, or nobody may read it: then nothing is compiled with it either
                 continue
             if len(found.files) > self._limits.watched_files:
@@ -171,32 +284,65 @@ class Watch:
                     hint="is one of the folders too large by mistake?",
                     locations=[str(root) for root in self._sources.roots],
                 )
-        return found
-
-    def _enter(self, place: str, apart: set[str], found: _Look) -> list[str]:
-        """Note a folder's files; returns its folders."""
-        folders = []
-        with os.scandir(place) as entries:
-            for entry in entries:
-                if _NOISE.fullmatch(entry.name) or entry.path in apart:
-                    continue
-                if entry.is_dir():
-                    folders.append(entry.path)
-                elif entry.is_file():
-                    found.files[entry.path] = _signature(entry.stat())
-        return sorted(folders, reverse=True)
 
 
-def _signature(status: os.stat_result) -> _Signature:
-    return status.st_mtime_ns, status.st_size, status.st_ino, status.st_mode
+def _enter(place: str, noise: re.Pattern[str], apart: set[str], found: _Look) -> list[str]:
+    """Note a folder's files and links; returns its folders."""
+    folders = []
+    with os.scandir(place) as entries:
+        for entry in entries:
+            if noise.fullmatch(entry.name) or entry.path in apart:
+                continue
+            if entry.is_dir():
+                folders.append(entry.path)
+            if entry.is_symlink() or entry.is_file():
+                _note(found, entry.path)
+    return sorted(folders, reverse=True)
 
 
-def _digest(path: str) -> bytes:
+def _note(found: _Look, path: str) -> None:
+    """Note a file, or a link with the file that it leads to. A folder is noted by what is in it."""
+    signature = _signature(path)
+    if signature is not None and signature != _FOLDER:
+        found.files[path] = signature
+
+
+def _signature(path: str) -> _Signature | None:
+    """What is another one when a file has changed; of a link also that of the file that it leads to."""
     try:
+        status = os.lstat(path)
+        if not stat.S_ISLNK(status.st_mode):
+            return _fields(status)
+        try:
+            return *_fields(status), *_fields(os.stat(path))
+        except OSError:  # it leads nowhere
+            return _fields(status)
+    except (OSError, ValueError):
+        return None
+
+
+def _fields(status: os.stat_result) -> _Signature:
+    if stat.S_ISDIR(status.st_mode):
+        return _FOLDER
+    return status.st_mtime_ns, status.st_ctime_ns, status.st_size, status.st_ino, status.st_dev, status.st_mode
+
+
+def _content(path: str) -> bytes:
+    """What a compile can see of a file: its bytes, its mode, where a link leads. Nothing if it is not there."""
+    try:
+        link = os.readlink(path) if os.path.islink(path) else ""
+        status = os.stat(path)
+        seen = f"{link}\0{status.st_mode:o}\0".encode("utf-8", "surrogateescape")
+        if not stat.S_ISREG(status.st_mode):
+            return seen
         with open(path, "rb") as file:
-            return hashlib.file_digest(file, "sha256").digest()
+            return seen + hashlib.file_digest(file, "sha256").digest()
     except OSError:
-        return b""
+        return b"a link" if os.path.islink(path) else b""
+
+
+def _is_within(path: str, places: Collection[str]) -> bool:
+    return any(path == place or path.startswith(place + os.sep) for place in places)
 
 
 def read_trees(folders: Mapping[str, Path]) -> dict[str, bytes]:

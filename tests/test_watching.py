@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import os
 import threading
-from collections.abc import Iterator
-from dataclasses import replace
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import pytest
@@ -82,14 +82,169 @@ def test_what_does_not_count(folder: Path, name: str) -> None:
     assert next(batches) == ("class/nfs.yml",)
 
 
-def test_a_file_that_is_written_with_the_content_it_had_has_not_changed(folder: Path) -> None:
-    """Renders write into components: what kustomize reads, and charts that are patched."""
+@dataclass
+class Recorded:
+    """What a compile has recorded. It is asked what is outdated when all is seen that was saved during the compile:
+    what `then` does happens while somebody waits.
+    """
+
+    files: set[str] = field(default_factory=set)
+    folders: dict[str, set[str]] = field(default_factory=dict)
+    patterns: set[str] = field(default_factory=set)
+    written: set[str] = field(default_factory=set)
+    stale: set[str] = field(default_factory=set)
+    then: Callable[[], object] = lambda: None
+
+    def outdated(self) -> set[str]:
+        self.then()
+        return self.stale
+
+
+def restore(path: Path, content: str, times: os.stat_result) -> None:
+    """An edit that keeps size and time."""
+    path.write_text(content)
+    os.utime(path, ns=(times.st_atime_ns, times.st_mtime_ns))
+
+
+EDITS: dict[str, Callable[[Path], object]] = {
+    "content": lambda file: file.write_text("2"),
+    "mode": lambda file: file.chmod(0o755),
+    "same size and time": lambda file: restore(file, "2", file.stat()),
+    "removed": lambda file: file.unlink(),
+    "a link to the same": lambda file: file.rename(file.with_name("kept")) and file.symlink_to("kept"),
+}
+
+
+@pytest.mark.parametrize("edit", EDITS)
+@pytest.mark.parametrize("waiting", [False, True])
+def test_what_counts(folder: Path, edit: str, waiting: bool) -> None:
+    """While a compile goes on, and while somebody waits for the next one."""
+    watched = watch(folder)
+    batches = begin(watched)
+    file = folder / "component/main.jsonnet"
+    if waiting:
+        watched.learn(Recorded(then=lambda: EDITS[edit](file)))
+    else:
+        EDITS[edit](file)
+    assert "component/main.jsonnet" in next(batches)
+
+
+def test_a_link_that_leads_to_another_folder(folder: Path, tmp_path: Path) -> None:
+    """Both folders are watched themselves, so no file tells."""
+    for name in ("a", "b"):
+        write(folder / name / "file", "1")
+    (folder / "link").symlink_to("a")
+    watched = watch(folder, tmp_path / "root")
+    (tmp_path / "root").symlink_to(folder / "a")
+    batches = begin(watched)
+    for link, target in ((folder / "link", Path("b")), (tmp_path / "root", folder / "b")):
+        link.unlink()
+        link.symlink_to(target)
+        assert next(batches) == (watched._sources.name(str(link)),)
+
+
+def test_a_folder_that_is_replaced(folder: Path) -> None:
+    """With files of the same names, sizes and times."""
     batches = begin(watch(folder))
-    (folder / "component/main.jsonnet").unlink()
-    write(folder / "component/main.jsonnet", "1")
-    os.utime(folder / "class/nfs.yml", (1, 1))
-    write(folder / "class/other.yml", "2")
+    new, times = folder / ".new", (folder / "class/nfs.yml").stat()
+    new.mkdir()
+    restore(new / "nfs.yml", "2", times)
+    (folder / "class").rename(folder / ".old")
+    new.rename(folder / "class")
+    assert next(batches) == ("class/nfs.yml",)
+
+
+def test_a_file_that_is_written_with_the_content_it_had_has_not_changed(folder: Path) -> None:
+    """While nobody compiles."""
+
+    def touch() -> None:
+        (folder / "component/main.jsonnet").unlink()
+        write(folder / "component/main.jsonnet", "1")
+        os.utime(folder / "class/nfs.yml", (1, 1))
+        write(folder / "class/other.yml", "2")
+
+    watched = watch(folder)
+    batches = begin(watched)
+    watched.learn(Recorded(then=touch))
     assert next(batches) == ("class/other.yml",)
+
+
+def test_a_file_that_is_edited_and_put_back_during_a_compile(folder: Path) -> None:
+    """The compile may have read either. A file that each compile writes anew does not count the second time, and one
+    of which it says that it writes it does not count at all.
+    """
+
+    def compile_once() -> None:
+        for name in ("component/main.jsonnet", "component/made/values.yaml"):
+            (folder / name).unlink()
+            write(folder / name, "1")
+
+    write(folder / "component/made/values.yaml", "1")
+    watched = watch(folder)
+    batches = begin(watched)
+    watched.learn(Recorded(written={str(folder / "component/made")}))
+    compile_once()
+    assert next(batches) == ("component/main.jsonnet",)
+    compile_once()
+    write(folder / "class/nfs.yml", "2")
+    assert next(batches) == ("class/nfs.yml",)
+    compile_once()
+    write(folder / "component/main.jsonnet", "3")
+    assert next(batches) == ("component/main.jsonnet",)
+
+
+def test_what_was_read_elsewhere(folder: Path, tmp_path: Path) -> None:
+    """Files that were looked for, hidden ones, whole folders, patterns; not what the compile makes."""
+    lib, tree = tmp_path / "root/lib/a.libsonnet", tmp_path / "tree"
+    write(folder / ".hidden", "1")
+    write(tree / ".helmignore", "1")
+    write(tree / "made/file", "1")
+    output = folder / "compiled/nfs/config.yaml"
+    watched = Watch(Sources((folder,), (folder / "compiled",), folder, (folder / "compiled",)), limits=QUICK)
+    batches = begin(watched)
+    recorded = Recorded(
+        files={str(lib), str(folder / ".hidden"), str(output), str(folder / "component/main.jsonnet")},
+        folders={str(tree): {str(tree / "made")}},
+        patterns={str(tmp_path / "all-*")},
+        stale={str(output)},
+    )
+    edits = {
+        lib: "2",
+        folder / ".hidden": "2",
+        tree / ".helmignore": "2",
+        tree / "sub/new": "2",
+        tmp_path / "all-1": "",
+    }
+    for file, content in edits.items():
+        recorded.then = lambda file=file, content=content: [  # type: ignore[misc]
+            write(output, content),
+            write(tree / "made/file", content),
+            write(tree / ".x.swp", content),
+            write(file, content),
+        ]
+        watched.learn(recorded)
+        assert next(batches) == (watched._sources.name(str(file)),)
+
+
+def test_what_is_read_no_longer_is_looked_at_no_longer(folder: Path, tmp_path: Path) -> None:
+    lib = tmp_path / "lib/a.libsonnet"
+    watched = watch(folder)
+    batches = begin(watched)
+    watched.learn(Recorded(files={str(lib), str(folder)}, then=lambda: write(lib, "1")))
+    assert next(batches) == (str(lib),)
+    watched.learn(Recorded(then=lambda: [write(lib, "2"), write(folder / "class/nfs.yml", "2")]))
+    assert next(batches) == ("class/nfs.yml",)
+
+
+def test_what_was_something_else_while_the_compile_went_on(folder: Path, tmp_path: Path) -> None:
+    """The record of the reads says so. The same twice is something that no further compile mends."""
+    watched = watch(folder)
+    batches = begin(watched)
+    lib = str(tmp_path / "lib/a.libsonnet")
+    watched.learn(Recorded(files={lib}, stale={lib}))
+    assert next(batches) == (lib,)
+    watched.learn(Recorded(files={lib}, stale={lib}, then=lambda: write(folder / "class/nfs.yml", "2")))
+    assert next(batches) == ("class/nfs.yml",)
 
 
 def test_an_editor_that_replaces_a_file_by_another_one_of_the_same_size_and_time(folder: Path) -> None:

@@ -126,13 +126,14 @@ def watched_sources(request: ComponentCompile) -> Sources:
     source = request.source
     given = [Path(os.path.abspath(path)) for path in (*request.values, *request.search_paths)]
     requirements = [source.root / name for name in ("jsonnetfile.jsonnet", "jsonnetfile.json")]
+    output = (request.output.resolve() / "compiled",)
     apart = (
-        request.output.resolve() / "compiled",
+        *output,
         source.directory / "compiled",
         source.directory / "docs",
         source.directory / "tests" / "golden",
     )
-    return Sources(tuple(dict.fromkeys([source.directory, *requirements, *given])), apart, source.directory)
+    return Sources(tuple(dict.fromkeys([source.directory, *requirements, *given])), apart, source.directory, output)
 
 
 def render_component(

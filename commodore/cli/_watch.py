@@ -96,6 +96,7 @@ def watch(what: Watched, console: Console, *, limits: Limits = DEFAULT_LIMITS) -
             for names in watched.batches():
                 listener.begin()
                 good = _run(what, names, good, engine, listen, console)
+                watched.learn(engine.files_read())
     except KeyboardInterrupt:
         console.status("Ended watching.")
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from commodore.engine._evaluation import check_jsonnet_engine
-from commodore.engine._records import InstanceRecord, changed_reads, read_place, read_record
+from commodore.engine._records import FilesRead, InstanceRecord, changed_reads, read_place, read_record
 from commodore.engine.engine import COMPILE_STAGE, Engine, usable_cpus
 from commodore.engine.model import Batch, BatchOutcome, CompiledInstance, CompileRequest, InstanceJob
 from commodore.engine.upkeep import (
@@ -23,6 +23,7 @@ __all__ = [
     "CompileRequest",
     "CompiledInstance",
     "Engine",
+    "FilesRead",
     "InstanceJob",
     "InstanceRecord",
     "KeptResult",

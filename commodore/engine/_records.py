@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import contextlib
 import json
-from collections.abc import Mapping
+import os
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from commodore.engine._tasks import Record
+from commodore.engine._tasks import Record, Run
 from commodore.engine.reuse.places import Places
 from commodore.engine.reuse.reads import Key, Observer
+from commodore.engine.reuse.subject import installed
 from commodore.errors import EnvironmentFault
 from commodore.workspace import Workspace, write_atomically
 
@@ -95,3 +97,55 @@ def _places(root: Path, directory: Path) -> Places:
 
 def _file(root: Path, instance: str) -> Path:
     return Workspace(root).state / "records" / f"{instance}.json"
+
+
+_KINDS = ("file", "kind", "way", "tree", "glob")
+
+
+class FilesRead:
+    """What the instances of one compile have read of files, those that failed included.
+
+    Args:
+        records: the runs of the compile, each with the records of its instances.
+    """
+
+    def __init__(self, records: Iterable[tuple[Run, Mapping[str, Record]]] = ()) -> None:
+        self._found: list[tuple[Places, list[tuple[Key, str]]]] = []
+        self.files: set[str] = set()
+        self.folders: dict[str, set[str]] = {}
+        self.patterns: set[str] = set()
+        self.written: set[str] = set()
+        for run, instances in records:
+            passing = None if run.request.root.is_dir() else str(run.request.root)
+            for name, record in instances.items():
+                self._add(Places.of(run, name, installed()), record, passing)
+
+    def _add(self, places: Places, record: Record, passing: str | None) -> None:
+        """Take a record without what lies in the folder of a run that is gone."""
+        found = []
+        for key, digest in record.found.items():
+            if key[0] not in (*_KINDS, "written"):
+                continue
+            path, *excluded = map(places.path, key[1:])
+            if passing is not None and (path == passing or path.startswith(passing + os.sep)):
+                continue
+            if key[0] == "written":
+                self.written.add(path)
+                continue
+            found.append((key, digest))
+            if key[0] == "tree":
+                self.folders.setdefault(path, set(excluded)).intersection_update(excluded)
+            elif key[0] == "glob":
+                self.patterns.add(path)
+            else:
+                self.files.add(path)
+        self._found.append((places, found))
+
+    def outdated(self) -> set[str]:
+        """What is not there any more as it was read."""
+        memory: dict[tuple[str, ...], str] = {}
+        outdated = set()
+        for places, found in self._found:
+            observer = Observer(places, {}, memory)
+            outdated |= {places.path(key[1]) for key, digest in found if observer.digest(key) != digest}
+        return outdated

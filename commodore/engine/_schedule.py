@@ -92,7 +92,7 @@ class Schedule:
         return {name: self._seconds[run.key, name] for name in run.jobs if (run.key, name) in self._seconds}
 
     def records(self, run: Run) -> dict[str, Record]:
-        """What each instance that was rendered has read."""
+        """What each instance that was rendered has read, also if that failed."""
         return {name: self._records[run.key, name] for name in run.pending if (run.key, name) in self._records}
 
     # For the pool
@@ -165,6 +165,8 @@ class Schedule:
             self._ready.end(unit)
             if _has_died(outcome) and self._try_again(task):
                 return
+            if outcome.value is not None:
+                self._records[unit] = outcome.value
         if outcome.errors:
             self._errors[unit].extend(outcome.errors)
         elif isinstance(task, InspectTask):
@@ -172,7 +174,6 @@ class Schedule:
             self._found.extend((task.run, item) for item in dependencies)
         else:
             self._seconds[unit] = outcome.seconds
-            self._records[unit] = outcome.value
             self._announce(StageAdvanced(COMPILE_STAGE, task.instance, outcome.seconds))
 
     def _try_again(self, task: CompileTask) -> bool:

@@ -13,7 +13,7 @@ from multiprocessing.connection import Connection
 from commodore.engine import _kapitan, _recording, filters
 from commodore.engine._evaluation import GO, Evaluator, engine_of, notes_of
 from commodore.engine._kapitan_fetch import fetch_groups
-from commodore.engine._tasks import CompileTask, FetchTask, InspectTask, Outcome, Run, Task
+from commodore.engine._tasks import CompileTask, FetchTask, InspectTask, Outcome, Record, Run, Task
 from commodore.engine._wire import TaskReceiver
 from commodore.errors import CommodoreError, Findings, InternalError
 
@@ -107,8 +107,9 @@ def _compile(renderer: _kapitan.Renderer, task: CompileTask) -> Outcome:
         notes.extend(filters.run_filters(steps, node, task.run, task.instance, reads, evaluator, renderer.parts))
         errors.extend(evaluator.differences)
     filtered = time.perf_counter()
-    record = None
-    if not errors:
+    if errors:
+        record = Record(reads.conclude(), "it has failed")
+    else:
         if skipped:
             reads.refuse("an entry was skipped")  # which is to be told each time
         record = _recording.finish(task.run, node, reads, renderer.dependencies(task.instance), notes)

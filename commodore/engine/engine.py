@@ -20,10 +20,10 @@ from commodore.engine._durations import read_durations, write_durations
 from commodore.engine._evaluation import CHECK, check_jsonnet_engine, summary
 from commodore.engine._nodes import write_nodes
 from commodore.engine._pool import WorkerPool
-from commodore.engine._records import write_record
+from commodore.engine._records import FilesRead, write_record
 from commodore.engine._reuse import ResultFinder, Reuse
 from commodore.engine._schedule import COMPILE_STAGE, Schedule, slowest_first
-from commodore.engine._tasks import Evaluations, Run
+from commodore.engine._tasks import Evaluations, Record, Run
 from commodore.engine.model import Batch, BatchOutcome, CompiledInstance, CompileRequest, InstanceJob
 from commodore.engine.reuse.places import FOLDER_MODE
 from commodore.engine.upkeep import keep_bounded
@@ -77,6 +77,7 @@ class Engine:
         self._result_cache = result_cache
         self._shadow = shadow
         self._pool = WorkerPool()
+        self._records: list[tuple[Run, Mapping[str, Record]]] = []
         if result_cache is None or not result_cache.exists():
             self._pool.get_ready()
 
@@ -102,6 +103,11 @@ class Engine:
         that starting them takes a moment.
         """
         self._pool.renew()
+        self._records = []
+
+    def files_read(self) -> FilesRead:
+        """The files that the last compile has read or looked for, whatever came of it; none since `renew`."""
+        return FilesRead(self._records)
 
     def compile(
         self, jobs: Sequence[InstanceJob], nodes: Mapping[str, Mapping[str, Any]], request: CompileRequest
@@ -146,6 +152,7 @@ class Engine:
             if any(run.pending for run, _ in begun):
                 self._pool.run(schedule.offer, schedule.done, keep=size)
                 self._tell(schedule.evaluations)
+            self._records = [(run, {**reuses[run.key].records(), **schedule.records(run)}) for run, _ in begun]
             outcomes = tuple(
                 _conclude(run, batch, schedule, reuses[run.key]) if isinstance(run, Run) else BatchOutcome(error=run)
                 for run, batch in zip(runs, batches, strict=True)

@@ -17,7 +17,7 @@ import pytest
 
 from commodore.workspace import Workspace
 from tests.cli.conftest import Shown
-from tests.world.cluster import ROOT, ClusterWorld
+from tests.world.cluster import CLASS, ROOT, ClusterWorld
 
 Call = Callable[..., Shown]
 PATIENCE = 120
@@ -239,6 +239,48 @@ def test_a_catalog(world: ClusterWorld, tmp_path: Path) -> None:
         code, _ = program.end()
     assert code == 0
     assert [path.name for path in workspace.state.iterdir() if path.name.endswith(".staging")] == []
+
+
+def test_a_catalog_whose_files_are_read_from_elsewhere(world: ClusterWorld, tmp_path: Path) -> None:
+    """A file in the root that takes the place of another one, also of one that nobody has found; and a mode."""
+    work = world.work
+    files = {
+        "component/main.jsonnet": "{ out: { text: std.length(importstr 'lib/kube.libsonnet') } }",
+        "component/script.sh": "#!/bin/sh",
+        "class/read.yml": CLASS + COPIED,
+    }
+    world.component("read", files)
+    assert world.compile("--push").code == 0
+    arguments = ["-d", str(work), "catalog", "compile", world.name, "--local", "--watch"]
+    with watching(arguments, tmp_path, **world.environment) as program:
+        program.until("Waiting for changes")
+
+        (work / "lib").mkdir()
+        (work / "lib/kube.libsonnet").write_text("mine")
+        shown = program.until("Waiting for changes")
+        assert "Changed: lib/kube.libsonnet" in shown
+        assert "     +text: 4" in shown
+
+        (work / "dependencies/read/component/script.sh").chmod(0o755)
+        program.until("Changed: dependencies/read/component/script.sh")
+        program.until("Waiting for changes")
+        assert os.access(work / "catalog/manifests/read/script.sh", os.X_OK)
+
+        (work / "dependencies/read/component/main.jsonnet").write_text("import 'lib/none.libsonnet'")
+        assert any("lib/none.libsonnet" in line for line in program.until("Waiting for changes"))
+        (work / "lib/none.libsonnet").write_text("{ out: { text: 'found' } }")
+        shown = program.until("Waiting for changes")
+        assert "Changed: lib/none.libsonnet" in shown
+        assert "     +text: found" in shown
+        code, _ = program.end()
+    assert code == 0
+
+
+COPIED = """\
+      - input_paths: ['${_base_directory}/component/script.sh']
+        input_type: copy
+        output_path: ${_instance}/
+"""
 
 
 def program_is_quiet(program: Watching) -> None:
