@@ -153,7 +153,8 @@ def compile_catalog(
             workspace.repositories, announce=announce, limits=limits, offline=offline, mirrors=mirrors
         ) as store,
     ):
-        fetcher = Fetcher(workspace, store, announce, limits, request.force, request.local, engine.get_ready)
+        cached = request.options.cached
+        fetcher = Fetcher(workspace, store, announce, limits, request.force, request.local, engine.get_ready, cached)
 
         sources = _open(request, fetcher) if request.local else _fetch(request, source, fetcher)
         components = sources.components
@@ -187,7 +188,7 @@ def _render(fetcher: Fetcher, components: Components) -> Inventory:
     write_hierarchy(workspace, components, announce)
     check_classes(components)
     with stage(announce, "rendering the inventory"):
-        inventory = render_inventory(workspace, announce=announce, changed=fetcher.changed)
+        inventory = render_inventory(fetcher)
     link_libraries(workspace, check_inventory(components, inventory, announce))
     return inventory
 
@@ -233,8 +234,6 @@ def _fetch(request: CatalogCompile, source: ClusterSource, fetcher: Fetcher) -> 
     plan = _plan(request, cluster)
     if not request.offline:
         remember_cluster(workspace, cluster)
-    if request.push:
-        catalog.report_pending(workspace, cluster.id, source.report, announce)
     with ThreadPoolExecutor(1, thread_name_prefix="catalog") as background:
         children = Children()
         try:
@@ -250,6 +249,10 @@ def _fetch(request: CatalogCompile, source: ClusterSource, fetcher: Fetcher) -> 
                 offline=request.offline,
                 mirrors=fetcher.store.mirrors,
             )
+            if request.push:
+                catalog.report_pending(
+                    workspace, cluster.id, clone.result, source.report, announce, limits=fetcher.limits
+                )
             configuration = fetch_configuration(fetcher, plan, _facts(cluster))
             packages = fetch_packages(fetcher, plan.tenant)
             components = fetch_components(fetcher)
@@ -310,8 +313,16 @@ def _publish(
 ) -> CatalogChange:
     """Stage 12: commit, push, report what was pushed."""
     with stage(announce, "publishing the catalog"):
-        message = catalog.commit_message(metadata)
-        change = catalog.publish(clone, change, message, author=request.author, announce=announce, limits=limits)
-        if change.pushed:
-            catalog.report(request.workspace, request.cluster, metadata.as_report(), source.report, announce)
+        workspace, cluster, message = request.workspace, request.cluster, catalog.commit_message(metadata)
+
+        def expect(commit: str) -> None:
+            catalog.expect_report(workspace, cluster, commit, metadata.as_report(), announce)
+
+        change = catalog.publish(
+            clone, change, message, author=request.author, announce=announce, limits=limits, before_push=expect
+        )
+        published = replace(clone, sha=change.committed_sha or clone.sha)
+        catalog.report_pending(
+            workspace, cluster, lambda: published, source.report, announce, settled=True, limits=limits
+        )
         return change

@@ -218,11 +218,11 @@ def guard_disk(place: Path) -> Iterator[None]:
         ) from error
 
 
-def write_atomically(path: Path, content: bytes, mode: int = 0o644) -> bool:
+def write_atomically(path: Path, content: bytes, mode: int = 0o644, *, durable: bool = False) -> bool:
     """Give `path` this content and mode by renaming a finished file into place. Returns False if it had both already.
 
     A symlink at `path` is replaced, never written through. The file is complete or as it was, whenever the process is
-    killed.
+    killed. With `durable` it is on the disk when this returns, and survives a loss of power.
 
     Raises:
         EnvironmentFault: the operating system refused.
@@ -235,13 +235,26 @@ def write_atomically(path: Path, content: bytes, mode: int = 0o644) -> bool:
         try:
             with os.fdopen(handle, "wb") as file:
                 file.write(content)
+                if durable:
+                    file.flush()
+                    os.fsync(file.fileno())
             os.chmod(name, mode)
             os.replace(name, path)
         except BaseException:
             with contextlib.suppress(OSError):
                 os.unlink(name)
             raise
+        if durable:
+            _sync_folder(path.parent)
     return True
+
+
+def _sync_folder(folder: Path) -> None:
+    handle = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)
 
 
 _READABLE = 32  # characters of a name that temporary names repeat; the longest names have no room for more

@@ -98,11 +98,12 @@ def compile_package(
         _workspace(request, announce) as workspace,
         workspace.locked(limits),
     ):
-        mirrors = repository_cache() if request.options.cached else None
+        cached = request.options.cached
+        mirrors = repository_cache() if cached else None
         store = RepositoryStore(
             workspace.repositories, announce=announce, limits=limits, offline=request.local, mirrors=mirrors
         )
-        fetcher = Fetcher(workspace, store, announce, limits, force=request.force, local=request.local)
+        fetcher = Fetcher(workspace, store, announce, limits, force=request.force, local=request.local, cached=cached)
         components, inventory = render_package(fetcher, request.source, request.values, request.facts)
         if request.options.fetch:
             bundle_libraries(fetcher, components, inventory)

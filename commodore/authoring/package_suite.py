@@ -98,7 +98,9 @@ def _prepare_all(
     prepared: list[_Prepared | Rendered] = []
     for case in cases:
         start = time.perf_counter()
-        fetcher = Fetcher(Workspace.at(folder / "cases" / case.name), store, announce, limits)
+        fetcher = Fetcher(
+            Workspace.at(folder / "cases" / case.name), store, announce, limits, cached=suite.options.cached
+        )
         sources = sources or library_sources(fetcher)
         try:
             prepared.append(_prepare(suite, case, _source(directory, case), fetcher, sources))

@@ -7,7 +7,7 @@ from commodore.catalog.assemble import Compiled, assemble, warn_about_objects
 from commodore.catalog.changes import ChangeSummary, describe
 from commodore.catalog.message import commit_message
 from commodore.catalog.metadata import CompileMetadata, RepositoryVersion, local_now
-from commodore.catalog.pending import Send, pending_file, report, report_pending
+from commodore.catalog.pending import Send, expect_report, pending_file, report_pending
 from commodore.catalog.publish import CatalogChange, install, leave, open_local, prepare, publish, stage, unchanged
 
 __all__ = [
@@ -20,6 +20,7 @@ __all__ = [
     "assemble",
     "commit_message",
     "describe",
+    "expect_report",
     "find_work",
     "install",
     "leave",
@@ -28,7 +29,6 @@ __all__ = [
     "pending_file",
     "prepare",
     "publish",
-    "report",
     "report_pending",
     "stage",
     "unchanged",

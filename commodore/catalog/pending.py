@@ -1,64 +1,104 @@
-"""Reports to Lieutenant that must not get lost: what could not be sent is kept and sent again by the next run."""
+"""Reports to Lieutenant that must not get lost.
+
+A report is written down, with its commit, before that commit is pushed. It is sent once the remote's branch is known to
+have the commit: by the run that pushed it, or by the next one if that run was killed, lost the answer to its push, or
+could not reach Lieutenant. Lieutenant keeps one report of a cluster: only that of the branch's newest compile counts.
+"""
 
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
 from commodore import events
+from commodore.catalog.message import SUBJECT
 from commodore.errors import CommodoreError
+from commodore.git import PublishedClone, run
+from commodore.limits import DEFAULT_LIMITS, Limits
 from commodore.workspace import Workspace, guard_disk, remove_tree, write_atomically
 
 Send = Callable[[Mapping[str, Any]], None]
 """Sends one report for the cluster of the run; raises a CommodoreError when it fails."""
 
+_COMMIT = re.compile(r"[0-9a-f]{40,64}")
+
 
 def pending_file(workspace: Workspace) -> Path:
-    """Where reports are kept: a JSON map of cluster id to report."""
+    """Where reports are kept: a JSON map of cluster id to `{"commit": ..., "report": ...}`, oldest first."""
     return workspace.state / "pending-report.json"
 
 
-def report(
+def expect_report(
     workspace: Workspace,
     cluster: str,
+    commit: str,
     body: Mapping[str, Any],
-    send: Send,
     announce: events.Announce = events.ignore,
-) -> bool:
-    """Send a report. If that fails the catalog is pushed all the same, so it is a warning, and the report is kept.
+) -> None:
+    """Write down the report that is due once `commit` is pushed; call it before the push.
 
     Args:
         workspace: where it is kept; the caller holds its lock.
         cluster: id of the cluster it is about.
         body: as given by `CompileMetadata.as_report`.
-        send: does it.
-        announce: hears CMD-CAT-010 when it fails.
-
-    Returns:
-        whether it was sent.
+        announce: hears CMD-CAT-011 when what was kept is damaged.
 
     Raises:
-        EnvironmentFault: the report cannot be kept.
-    """
-    _store(workspace, {**_load(workspace, announce), cluster: dict(body)})
-    return report_pending(workspace, cluster, send, announce)
-
-
-def report_pending(workspace: Workspace, cluster: str, send: Send, announce: events.Announce = events.ignore) -> bool:
-    """Send the report that an earlier run has kept for this cluster; those for other clusters stay.
-
-    Returns:
-        False if there was one and it could not be sent (CMD-CAT-010 is announced), else True.
-
-    Raises:
-        EnvironmentFault: the file cannot be read or written.
+        EnvironmentFault: it cannot be kept.
     """
     kept = _load(workspace, announce)
-    body = kept.pop(cluster, None)
-    if body is None:
+    kept.setdefault(cluster, []).append({"commit": commit, "report": dict(body)})
+    _store(workspace, kept)
+
+
+def report_pending(
+    workspace: Workspace,
+    cluster: str,
+    clone: Callable[[], PublishedClone],
+    send: Send,
+    announce: events.Announce = events.ignore,
+    *,
+    settled: bool = False,
+    limits: Limits = DEFAULT_LIMITS,
+) -> bool:
+    """Send the report of the newest compile on the catalog's branch, if it is kept here.
+
+    The last report whose commit the branch does not have stays for now: a killed run's push may still be under way.
+    Reports for other clusters stay.
+
+    Args:
+        workspace: where reports are kept; the caller holds its lock.
+        clone: gives the catalog, whose `sha` is the remote's newest commit; asked for only if a report is kept.
+        settled: this run has pushed or had nothing to push; a report whose commit the branch lacks now is dropped.
+
+    Returns:
+        False if there was one to send and it could not be sent (CMD-CAT-010 is announced), else True.
+
+    Raises:
+        EnvironmentFault: the file cannot be read or written; git fails.
+        CommodoreError: as raised by `clone`.
+    """
+    kept = _load(workspace, announce)
+    entries = kept.get(cluster, [])
+    if not entries:
         return True
+    published = clone()
+    due = [index for index, entry in enumerate(entries) if _is_newest(published, entry["commit"], limits)]
+    left = entries[due[-1] + 1 :] if due else entries
+    left = [] if settled else left[-1:]
+    sent = True
+    if due:
+        sent = _send(workspace, cluster, entries[due[-1]]["report"], send, announce)
+        left = left if sent else [entries[due[-1]], *left]
+    _store(workspace, {**kept, cluster: left})
+    return sent
+
+
+def _send(workspace: Workspace, cluster: str, body: Mapping[str, Any], send: Send, announce: events.Announce) -> bool:
+    """Send a report. If that fails the catalog is pushed all the same, so it is a warning."""
     try:
         send(body)
     except CommodoreError as error:
@@ -70,31 +110,58 @@ def report_pending(workspace: Workspace, cluster: str, send: Send, announce: eve
             )
         )
         return False
-    _store(workspace, kept)
     return True
 
 
-def _load(workspace: Workspace, announce: events.Announce) -> dict[str, Any]:
-    """What is kept, per cluster. A file that nobody can read is of no use to anyone: it is removed with a warning."""
+def _is_newest(clone: PublishedClone, commit: str, limits: Limits) -> bool:
+    """Whether the clone's commit is, or descends from, this one, and nobody has published another compile since.
+
+    Without a commit it was pushed: older versions kept no other reports.
+    """
+    if commit in ("", clone.sha):
+        return True
+    arguments = ["merge-base", "--is-ancestor", commit, clone.sha]
+    if run(arguments, cwd=clone.path, timeout=limits.git_timeout, check=False).returncode != 0:
+        return False
+    later = run(["log", "--format=%s", f"{commit}..{clone.sha}"], cwd=clone.path, timeout=limits.git_timeout)
+    return SUBJECT not in later.text.split("\n")
+
+
+def _load(workspace: Workspace, announce: events.Announce) -> dict[str, list[dict[str, Any]]]:
+    """What is kept, per cluster. A file that cannot be understood is removed with a warning."""
     file = pending_file(workspace)
     with guard_disk(file):
         if not file.is_file():
             return {}
         content = file.read_bytes()
     try:
-        kept = json.loads(content)
-    except ValueError:
-        kept = None
-    if not isinstance(kept, dict) or not all(isinstance(body, dict) for body in kept.values()):
+        return {cluster: _entries(kept) for cluster, kept in json.loads(content).items()}
+    except (ValueError, AttributeError, TypeError, KeyError, RecursionError):
         remove_tree(file)
         announce(events.Warned("CMD-CAT-011", f"{file} was damaged and has been removed", "nothing needs to be done"))
         return {}
-    return kept
 
 
-def _store(workspace: Workspace, kept: Mapping[str, Any]) -> None:
+def _entries(kept: Any) -> list[dict[str, Any]]:
+    """The reports of one cluster; a map alone is the report of an older version.
+
+    Raises:
+        ValueError, TypeError, KeyError, AttributeError: that is not what was written.
+    """
+    if isinstance(kept, dict):
+        return [{"commit": "", "report": kept}]
+    for entry in kept:
+        if entry["commit"] and not _COMMIT.fullmatch(entry["commit"]):
+            raise ValueError(entry["commit"])
+        entry["report"].items()
+    return list(kept)
+
+
+def _store(workspace: Workspace, kept: Mapping[str, list[dict[str, Any]]]) -> None:
     file = pending_file(workspace)
-    if kept:
-        write_atomically(file, json.dumps(kept, indent=2, sort_keys=True).encode() + b"\n")
+    wanted = {cluster: entries for cluster, entries in kept.items() if entries}
+    if wanted:
+        content = json.dumps(wanted, indent=2, sort_keys=True).encode() + b"\n"
+        write_atomically(file, content, durable=True)
     else:
         remove_tree(file)

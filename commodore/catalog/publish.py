@@ -222,11 +222,14 @@ def publish(
     author: Author | None = None,
     announce: events.Announce = events.ignore,
     limits: Limits = DEFAULT_LIMITS,
+    before_push: Callable[[str], None] = lambda _: None,
 ) -> CatalogChange:
     """Commit what is staged and push it, never by force. Without changes nothing happens.
 
     When somebody else has pushed meanwhile, the new trees are committed again on top of their commit: `manifests/` and
     `refs/` are ours, everything else is theirs. If nothing is left to commit then, their commit is the outcome.
+
+    `before_push` is given each commit before it is pushed: whether the push has arrived may never be known here.
 
     Returns:
         the change, with the commit and whether it was pushed.
@@ -238,17 +241,19 @@ def publish(
     if not change.changed:
         return change
     base = clone.sha
-    sha: str | None = commit(clone.path, message, author, limits=limits)
+    sha = commit(clone.path, message, author, limits=limits)
     for attempt in range(limits.push_attempts):
+        before_push(sha)
         if _push(clone, limits) is PushOutcome.PUSHED:
             return replace(change, committed_sha=sha, pushed=True)
         if attempt + 1 == limits.push_attempts:
             break
         announce(events.Noted(f"{clone.url} has moved meanwhile; committing on top of it"))
         base, ours = commit_of(clone.path, f"refs/remotes/origin/{clone.branch}", limits), base
-        sha = _commit_on_top(clone, ours, base, message, author, limits)
-        if sha is None:
+        anew = _commit_on_top(clone, ours, base, message, author, limits)
+        if anew is None:
             return replace(change, changed=False, committed_sha=base)
+        sha = anew
     raise EnvironmentFault(
         "CMD-CAT-014",
         f"the catalog {clone.url} has moved before each of {limits.push_attempts} pushes",

@@ -73,8 +73,10 @@ class Evaluator:
         self._fallbacks: list[tuple[str, str]] = []
         self.differences: list[CommodoreError] = []
 
-    def evaluate_file(self, path: str, *, importer: Importer, natives: Natives, ext_vars: Mapping[str, str]) -> str:
-        """The JSON text that a Jsonnet file evaluates to.
+    def evaluate(
+        self, path: str, text: str, *, importer: Importer, natives: Natives, ext_vars: Mapping[str, str]
+    ) -> str:
+        """The JSON text that a Jsonnet file evaluates to. It is not read: `text` is what is in it.
 
         Raises:
             JsonnetError: go-jsonnet cannot evaluate it.
@@ -86,17 +88,17 @@ class Evaluator:
             try:
                 other = self._timed(
                     JRSONNET,
-                    lambda: _jrsonnet.evaluate_file(path, importer=importer, natives=natives, ext_vars=ext_vars),
+                    lambda: _jrsonnet.evaluate(path, text, importer=importer, natives=natives, ext_vars=ext_vars),
                 )
             except _jrsonnet.GaveUpError as reason:
                 self._fallbacks.append((path, str(reason)))
             else:
                 if self.engine == JRSONNET:
                     return other
-        text = self._timed(
-            GO, lambda: _jsonnet.evaluate_file(path, importer=importer, natives=natives, ext_vars=ext_vars)
+        result = self._timed(
+            GO, lambda: _jsonnet.evaluate(path, text, importer=importer, natives=natives, ext_vars=ext_vars)
         )
-        if other is not None and (difference := first_difference(json.loads(text), json.loads(other))):
+        if other is not None and (difference := first_difference(json.loads(result), json.loads(other))):
             self.differences.append(
                 InputError(
                     "CMD-ENG-055",
@@ -105,7 +107,7 @@ class Evaluator:
                     locations=[path],
                 )
             )
-        return text
+        return result
 
     def evaluations(self) -> Evaluations:
         """What was done so far."""

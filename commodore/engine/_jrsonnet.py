@@ -10,7 +10,6 @@ import importlib.util
 import json
 import os
 from collections.abc import Mapping
-from pathlib import Path
 from typing import NoReturn
 
 from commodore.engine._jsonnet import Importer, Natives
@@ -26,8 +25,8 @@ def is_installed() -> bool:
     return importlib.util.find_spec("rjsonnet") is not None
 
 
-def evaluate_file(path: str, *, importer: Importer, natives: Natives, ext_vars: Mapping[str, str]) -> str:
-    """The JSON text that a Jsonnet file evaluates to.
+def evaluate(path: str, text: str, *, importer: Importer, natives: Natives, ext_vars: Mapping[str, str]) -> str:
+    """The JSON text that a Jsonnet file evaluates to. It is not read: `text` is what is in it.
 
     Raises:
         GaveUpError: there is no result, whatever the cause.
@@ -38,7 +37,7 @@ def evaluate_file(path: str, *, importer: Importer, natives: Natives, ext_vars: 
         nonlocal begun
         if not begun:  # the binding asks for the file itself, too
             begun = True
-            return path, Path(path).read_bytes().decode()
+            return path, text
         # go-jsonnet, for which the importers are made, ends folders with a slash.
         found, content = importer(os.path.join(folder, ""), wanted)
         return found, content.decode()
@@ -46,16 +45,16 @@ def evaluate_file(path: str, *, importer: Importer, natives: Natives, ext_vars: 
     try:
         import rjsonnet  # an extra, and loaded by nobody who has not asked for it
 
-        text: str = rjsonnet.evaluate_file(
+        result: str = rjsonnet.evaluate_file(
             path, import_callback=find, native_callbacks=dict(natives), ext_vars=dict(ext_vars)
         )
-        if "inf" in text or "nan" in text.lower():
-            json.loads(text, parse_constant=_refuse)  # it writes numbers that are too large as `inf`
+        if "inf" in result or "nan" in result.lower():
+            json.loads(result, parse_constant=_refuse)  # it writes numbers that are too large as `inf`
     except (KeyboardInterrupt, SystemExit):
         raise
     except BaseException as error:  # a panic in the binding is no Exception
         raise GaveUpError(_reason(error)) from error
-    return text
+    return result
 
 
 def _refuse(word: str) -> NoReturn:

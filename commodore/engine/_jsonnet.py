@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 import re
 from collections.abc import Callable, Mapping
 from pathlib import Path
@@ -38,13 +37,15 @@ class JsonnetError(Exception):
         self.locations = locations
 
 
-def evaluate_file(path: str, *, importer: Importer, natives: Natives, ext_vars: Mapping[str, str]) -> str:
-    """The JSON text that a Jsonnet file evaluates to.
+def evaluate(path: str, text: str, *, importer: Importer, natives: Natives, ext_vars: Mapping[str, str]) -> str:
+    """The JSON text that a Jsonnet file evaluates to. It is not read: `text` is what is in it.
 
     Raises:
         JsonnetError: the file does not evaluate; a native function's or import's own error is the cause.
         CommodoreError: a native function or an import was refused for safety.
     """
+    if "\0" in text:
+        raise JsonnetError(f"{path} holds a NUL character")
     import _gojsonnet  # starts the Go runtime: as late as possible, and never in a process that forks workers
 
     failures: list[tuple[str, Exception]] = []
@@ -62,8 +63,8 @@ def evaluate_file(path: str, *, importer: Importer, natives: Natives, ext_vars: 
     table = {name: (names, recorded(name, function)) for name, (names, function) in natives.items()}
     try:
         return str(
-            _gojsonnet.evaluate_file(
-                path, import_callback=recorded("", importer), native_callbacks=table, ext_vars=dict(ext_vars)
+            _gojsonnet.evaluate_snippet(
+                path, text, import_callback=recorded("", importer), native_callbacks=table, ext_vars=dict(ext_vars)
             )
         )
     except RuntimeError as error:
@@ -123,8 +124,8 @@ def _location(match: re.Match[str]) -> Location:
     return Location(match["file"], int(match["line"] or match["line2"]), int(match["column"] or match["column2"]))
 
 
-def read_text(path: Path, seen: Callable[[str, bytes], None]) -> bytes:
-    """A file's text as UTF-8 with `\\n` line ends, as Kapitan hands it to Jsonnet. `seen` is told what was read.
+def read_source(path: Path, seen: Callable[[str, bytes], None]) -> str:
+    """A file's text, read once. `seen` is told what was read.
 
     Raises:
         JsonnetError: it is a folder, cannot be read, or is not UTF-8.
@@ -132,8 +133,13 @@ def read_text(path: Path, seen: Callable[[str, bytes], None]) -> bytes:
     try:
         content = path.read_bytes()
         seen(str(path), content)
-        return io.TextIOWrapper(io.BytesIO(content), encoding="utf-8").read().encode()
+        return content.decode()
     except UnicodeDecodeError as error:
         raise JsonnetError(f"{path} is not UTF-8 text") from error
     except OSError as error:
         raise JsonnetError(f"cannot read {path}: {error.strerror}") from error
+
+
+def read_text(path: Path, seen: Callable[[str, bytes], None]) -> bytes:
+    """A file's text as UTF-8 with `\\n` line ends, as Kapitan hands it to Jsonnet; see `read_source`."""
+    return read_source(path, seen).replace("\r\n", "\n").replace("\r", "\n").encode()

@@ -31,6 +31,7 @@ from commodore.engine._kapitan_work import SearchPaths, Work, current, working
 from commodore.engine._tasks import Dependency, Run
 from commodore.engine.reuse.kustomize import Kustomize, is_remote
 from commodore.engine.reuse.parts import Parts
+from commodore.engine.reuse.places import MISSING
 from commodore.engine.reuse.programs import Programs
 from commodore.engine.reuse.reads import Reads
 from commodore.engine.reuse.sources import Sources
@@ -160,14 +161,18 @@ class Renderer:
         scratch = workplace / "tmp"
         output.mkdir(parents=True)
         scratch.mkdir()
-        confinement = Confinement(output, scratch, self._run.jobs[instance].directory)
-        search = SearchPaths(map(str, self._run.request.search_paths), str(workplace))
+        directory = self._run.jobs[instance].directory
+        confinement = Confinement(output, scratch, directory)
+        search = SearchPaths(map(str, self._run.request.search_paths), str(workplace), str(directory))
         tempfile.tempdir = str(scratch)
         base._ENSURED_DIRS.clear()  # a folder may have been removed since Kapitan made it
         warnings: list[str] = []
         reads.fetched(str(dependency.output) for dependency in self.dependencies(instance))
         try:
-            work = Work(self.inventory, confinement, instance, {}, self._run.limits, reads, [], evaluator, self.parts)
+            limits, paths = self._run.limits, (str(self._run.request.root), str(directory), str(WRAPPER))
+            work = Work(
+                self.inventory, confinement, instance, {}, limits, reads, [], evaluator, self.parts, known_paths=paths
+            )
             with working(work):
                 # Inputs change their entry while they work; the inventory must not change with it.
                 entries = self._settings(instance).model_copy(deep=True).compile
@@ -294,12 +299,11 @@ def find_inputs(wanted: str, search: SearchPaths, reads: Reads) -> list[str]:
     found: dict[str, str] = {}
     for folder in search.for_name(wanted):
         candidate = os.path.join(folder, wanted)
-        if glob.has_magic(wanted):
-            reads.pattern(candidate)
-            hits = sorted(glob.glob(candidate))
+        known, rest = search.split(candidate)
+        if glob.has_magic(rest):
+            hits = reads.pattern(known, rest)
         else:
-            reads.kind(candidate)
-            hits = [candidate] if os.path.lexists(candidate) else []
+            hits = [candidate] if reads.kind(candidate) != MISSING else []
         for hit in hits:
             found.setdefault(os.path.realpath(hit), hit)
     return list(found.values())[::-1]

@@ -27,6 +27,7 @@ from kapitan.utils import PrettyDumper
 from commodore import manifests
 from commodore.engine import _kapitan_jsonnet
 from commodore.engine._kapitan_work import current
+from commodore.engine._shell import quote_paths
 from commodore.engine.reuse.charts import is_random, rendering_key
 from commodore.engine.reuse.programs import defaults_digest, tool_digest
 from commodore.engine.reuse.store import read_folder, write_folder
@@ -68,6 +69,7 @@ def install() -> None:
         module.open = _open_confined
     PlainRefBackend.__getitem__ = _read_reference
     external.subprocess = SimpleNamespace(run=_run_external, PIPE=subprocess.PIPE)
+    external.re = SimpleNamespace(compile=lambda _pattern: SimpleNamespace(sub=_fill_in))
 
 
 # Writing
@@ -162,13 +164,15 @@ _original_read_reference = PlainRefBackend.__getitem__
 
 def _read_reference(backend: Any, path: str) -> Any:
     """Kapitan's function, noting the ref file that it reads."""
-    reads = current().reads
-    reads.file(os.path.join(os.path.abspath(backend.path), path.partition("@")[0]))
+    reads, file = current().reads, os.path.join(os.path.abspath(backend.path), path.partition("@")[0])
+    reads.file(file)
     try:
-        return _original_read_reference(backend, path)
+        found = _original_read_reference(backend, path)
     except KeyError:
         reads.refuse(f"the reference {path} has no file")
         raise
+    reads.file(file)  # once more: it may have changed meanwhile
+    return found
 
 
 # Commands
@@ -236,14 +240,24 @@ def _render_chart(
         os.rmdir(output_path)  # a new, empty folder of Kapitan's
         write_folder(known, Path(output_path))
         return "", ""
-    done = _original_render_chart(
-        chart_dir, output_path, helm_path, dict(helm_params), helm_values_file, helm_values_files, dict(flags)
+    own, others = (
+        helm_values_file and _for_helm(helm_values_file),
+        [_for_helm(file) for file in helm_values_files or ()],
     )
+    done = _original_render_chart(chart_dir, output_path, helm_path, dict(helm_params), own, others, dict(flags))
     for file in helm_values_files or ():  # once more: it may have changed meanwhile
         reads.file(os.path.join(os.getcwd(), file))
     if key and not done[1] and key == _chart_key(chart_dir, helm_path, helm_params, flags, values):
         part.conclude(read_folder(Path(output_path)))
     return done
+
+
+def _for_helm(file: str) -> str:
+    """A file with values, without the path of the working directory: helm takes `--values` for a list with commas and
+    quotes, and each part of it for a URL.
+    """
+    here = os.path.join(os.getcwd(), "")
+    return os.path.join(".", file.removeprefix(here)) if file.startswith(here) else file
 
 
 def _chart_key(
@@ -281,8 +295,18 @@ def _write_helm_values(values: dict[str, Any]) -> str:
     return path
 
 
+def _fill_in(folder: str, text: str) -> str:
+    """What Kapitan does by a regular expression, to which a backslash in the path means something."""
+    return text.replace("${compiled_target_dir}", folder)
+
+
 def _run_external(command: str, **kwargs: Any) -> Any:
-    """`subprocess.run` for `external`: a failure carries the error output alone, without the environment's values."""
+    """`subprocess.run` for `external`: a failure carries the error output alone, without the environment's values.
+
+    Kapitan joins a command of words that users and it have put paths into. The paths that only we know reach the shell
+    as they are, whatever a working directory is called.
+    """
+    command = quote_paths(command, current().known_paths)
     watch = current().watches[-1] if current().watches else None
     if watch is not None and watch.is_taken:
         return subprocess.CompletedProcess(command, 0, "", "")

@@ -5,6 +5,7 @@ Imports are searched as Kapitan does; files are read once and YAML quickly; all 
 
 from __future__ import annotations
 
+import io
 import json
 import os
 from collections.abc import Callable
@@ -26,31 +27,50 @@ _PURE = ("yaml_dump", "yaml_dump_stream", "sha256_string", "gzip_b64")
 _REFERENCES = ("$ref", "$dynamicRef", "$recursiveRef")
 
 
-def _find_yaml(search: SearchPaths, name: str) -> str:
-    if not name.endswith((".yml", ".yaml")):
-        raise FileNotFoundError(f"{name!r} does not end in .yml or .yaml")
+def _read_first(search: SearchPaths, name: str) -> tuple[str, bytes] | None:
+    """The first file of a name in the search paths, read once: the bytes that are noted are those that are used."""
+    reads = current().reads
     for folder in search.for_name(name):
         path = os.path.join(folder, name)
-        current().reads.file(path)
         if os.path.exists(path):
-            return path
-    raise FileNotFoundError(f"there is no file {name!r} in the search paths")
+            content = Path(path).read_bytes()
+            reads.file(path, content)
+            return path, content
+        reads.absent(path)
+    return None
+
+
+def _read_yaml(search: SearchPaths, name: str) -> tuple[str, bytes]:
+    if not name.endswith((".yml", ".yaml")):
+        raise FileNotFoundError(f"{name!r} does not end in .yml or .yaml")
+    found = _read_first(search, name)
+    if found is None:
+        raise FileNotFoundError(f"there is no file {name!r} in the search paths")
+    return found
 
 
 def _yaml_load(search: SearchPaths, name: str) -> str:
-    path = _find_yaml(search, name)
-    return json.dumps(manifests.load(Path(path).read_bytes(), place=path))
+    path, content = _read_yaml(search, name)
+    return json.dumps(manifests.load(content, place=path))
 
 
 def _yaml_load_stream(search: SearchPaths, name: str) -> str:
-    path = _find_yaml(search, name)
-    return json.dumps(manifests.load_all(Path(path).read_bytes(), place=path))
+    path, content = _read_yaml(search, name)
+    return json.dumps(manifests.load_all(content, place=path))
+
+
+def _read_file(search: SearchPaths, name: str) -> str:
+    """Kapitan's `read_file`: the text with its own line ends."""
+    found = _read_first(search, name)
+    if found is None:
+        raise OSError(f"Could not find file {name}")
+    return io.TextIOWrapper(io.BytesIO(found[1]), newline="").read()
 
 
 def evaluate(path: str, *, import_callback: Any, native_callbacks: Any, ext_vars: Any) -> str:
     work = current()
-    _jsonnet.read_text(Path(path), work.reads.jsonnet)
-    return work.evaluator.evaluate_file(path, importer=import_callback, natives=native_callbacks, ext_vars=ext_vars)
+    text = _jsonnet.read_source(Path(path), work.reads.jsonnet)
+    return work.evaluator.evaluate(path, text, importer=import_callback, natives=native_callbacks, ext_vars=ext_vars)
 
 
 def native_functions(search: SearchPaths) -> dict[str, Any]:
@@ -99,7 +119,7 @@ class _Natives:
             "inventory": (("target", "inv_path"), self._read_inventory),
             "yaml_load": (("name",), lambda name: _yaml_load(search, name)),
             "yaml_load_stream": (("name",), lambda name: _yaml_load_stream(search, name)),
-            "file_read": (("name",), on_paths(resources.read_file, reads.file)),
+            "file_read": (("name",), lambda name: _read_file(search, name)),
             "file_exists": (("name",), on_paths(self._file_exists, reads.kind)),
             "dir_files_list": (("name",), on_paths(_sorted_list, reads.tree)),
             "dir_files_read": (("name",), on_paths(resources.dir_files_read, reads.tree)),
@@ -107,7 +127,7 @@ class _Natives:
             "jinja2_render_file": (("name", "ctx"), on_paths(self._render_template, reads.file)),
         }
 
-    def _on_search_paths(self, function: Callable[..., Any], note: Callable[[str], None]) -> Callable[..., Any]:
+    def _on_search_paths(self, function: Callable[..., Any], note: Callable[[str], object]) -> Callable[..., Any]:
         def call(name: str, *arguments: Any) -> Any:
             folders = self._search.for_name(name)
             for folder in folders:
@@ -167,5 +187,5 @@ def search_import(folder: str, wanted: str, search: SearchPaths) -> tuple[str, b
             if not path.startswith(search.workplace):  # what this run renders may still change
                 imported[path] = content
             return path, content
-        reads.file(path)
+        reads.absent(path)
     raise _jsonnet.JsonnetError(f"cannot find the import {wanted!r}")

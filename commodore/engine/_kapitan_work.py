@@ -20,17 +20,30 @@ class SearchPaths(list[str]):
     """Kapitan's list of search paths, ending with the folder that holds this run's `compiled`.
 
     Names below `compiled/` are looked up in that folder alone: `compiled` of an earlier run may lie in a search path.
+
+    Args:
+        folders: the search paths.
+        workplace: the folder that holds this run's `compiled`.
+        directory: the folder of the instance's component, below which absolute paths lie.
     """
 
-    def __init__(self, folders: Iterable[str], workplace: str) -> None:
+    def __init__(self, folders: Iterable[str], workplace: str, directory: str = "") -> None:
         super().__init__([*folders, workplace])
         self.workplace = workplace
+        self._known = sorted({*self, directory} - {""}, key=len, reverse=True)
 
     def for_name(self, name: str) -> list[str]:
         """The folders in which `name` is looked up."""
         if not os.path.isabs(name) and os.path.normpath(name).split(os.sep)[0] == "compiled":
             return [self.workplace]
         return list(self)
+
+    def split(self, path: str) -> tuple[str, str]:
+        """The known folder that a path lies in, and the rest of the path: what a user may have written as a pattern."""
+        for folder in self._known:
+            if path.startswith(folder + os.sep):
+                return folder, path[len(folder) + 1 :]
+        return "", path
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,6 +60,7 @@ class Work:
         watches: the kustomizations that are built at the moment.
         evaluator: evaluates Jsonnet.
         parts: the parts of instances that are kept by themselves.
+        known_paths: paths that are put into the texts of commands.
     """
 
     inventory: RenderedInventory
@@ -58,6 +72,7 @@ class Work:
     watches: list[Kustomize]
     evaluator: Evaluator
     parts: Parts
+    known_paths: tuple[str, ...] = ()
 
 
 _current: list[Work] = []

@@ -12,7 +12,7 @@ from typing import Any
 from commodore import manifests
 from commodore.engine._confine import Confinement
 from commodore.engine._evaluation import Evaluator
-from commodore.engine._jsonnet import Importer, JsonnetError, Natives, read_text
+from commodore.engine._jsonnet import Importer, JsonnetError, Natives, read_source, read_text
 from commodore.engine._lazy_inventory import LazyInventory, NodeView
 from commodore.engine._tasks import Run
 from commodore.engine.model import InstanceJob
@@ -55,9 +55,10 @@ def run_jsonnet_filter(
     names = {"target": job.component, "component": job.component, "output_path": str(folder)}
     importer = _importer(run, job, reads)
     functions = {**natives(node, reads), **LazyInventory(NodeView(job.name, node), job.name, reads).natives()}
-    reads.jsonnet(str(file), file.read_bytes())
+    variables = {**arguments, **names}
     try:
-        text = evaluator.evaluate_file(str(file), importer=importer, natives=functions, ext_vars={**arguments, **names})
+        source = read_source(file, reads.jsonnet)
+        text = evaluator.evaluate(str(file), source, importer=importer, natives=functions, ext_vars=variables)
     except JsonnetError as error:
         raise InputError("CMD-ENG-047", error.message, locations=error.locations or (str(file),)) from error
     result = json.loads(text)
@@ -105,7 +106,8 @@ def _importer(run: Run, job: InstanceJob, reads: Reads) -> Importer:
                 content = read_text(path, reads.jsonnet)
                 if content:
                     return str(path), content
-            reads.file(str(path))
+            else:
+                reads.absent(str(path))
         raise JsonnetError(f"cannot find the import {wanted!r} in {', '.join(map(str, folders))}")
 
     return find
@@ -123,6 +125,7 @@ def natives(node: Mapping[str, Any], reads: Reads) -> Natives:
     def list_dir(folder: str, basename: bool = True) -> list[str]:
         reads.tree(os.path.join(os.getcwd(), folder))
         names = sorted(name for name in os.listdir(folder) if os.path.isfile(os.path.join(folder, name)))
+        reads.tree(os.path.join(os.getcwd(), folder))  # once more: it may have changed meanwhile
         return names if basename else [os.path.join(folder, name) for name in names]
 
     def inventory() -> dict[str, Any]:

@@ -56,7 +56,8 @@ class Components:
 class Fetcher:
     """How dependencies get into the workspace: from their remotes, or (`local`) as they lie there already.
 
-    `changed` is called as soon as it is clear that something is not as it was in the last run.
+    `changed` is called as soon as it is clear that something is not as it was in the last run. Unless `cached`, nothing
+    is taken that an earlier run has made of files, and nothing is kept for a later one.
     """
 
     workspace: Workspace
@@ -66,6 +67,7 @@ class Fetcher:
     force: bool = False
     local: bool = False
     changed: Callable[[], None] = lambda: None
+    cached: bool = True
 
     def fetch(self, wanted: Sequence[tuple[DependencySpec, Path]], what: str) -> list[Dependency]:
         """Bring specs to their folders, each repository fetched once, all in parallel.

@@ -37,7 +37,7 @@ def fetch_components(fetcher: Fetcher) -> Components:
     """
     workspace = fetcher.workspace
     with stage(fetcher.announce, "fetching components"):
-        node = render_node(workspace, BOOTSTRAP_TARGET, announce=fetcher.announce, changed=fetcher.changed)
+        node = render_node(fetcher, BOOTSTRAP_TARGET)
         applications = parse_applications(node.applications)
         bases = read_specs(node.parameters, "component", applications.components)
         aliases = _alias_specs(node, applications, bases)

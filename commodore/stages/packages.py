@@ -31,9 +31,7 @@ def fetch_packages(fetcher: Fetcher, tenant: str, own: Mapping[str, Path] | None
     link_packages(workspace, given, tenant)
     with stage(announce, "fetching packages"):
         for _ in range(fetcher.limits.package_rounds):
-            node = render_node(
-                workspace, BOOTSTRAP_TARGET, ignore_missing_classes=True, announce=announce, changed=fetcher.changed
-            )
+            node = render_node(fetcher, BOOTSTRAP_TARGET, ignore_missing_classes=True)
             included = tuple(name for name in discover_packages(node.applications) if name not in given)
             specs = read_specs(node.parameters, "package", included)
             if specs == settled:

@@ -7,24 +7,28 @@ targets is kept once (ADR 0014).
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import json
 import math
 import os
 from collections.abc import Callable, Iterator
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 from functools import cache
 from pathlib import Path
 from typing import Any
 
 from commodore import inventory
+from commodore.errors import EnvironmentFault
 from commodore.events import Announce, Event, Noted, Warned
 from commodore.inventory import Inventory, Node
-from commodore.limits import DEFAULT_LIMITS, Limits
+from commodore.limits import Limits
+from commodore.sealed import read_sealed, seal
 from commodore.sharing import SHARED_LEVELS, Branch, Shared
-from commodore.workspace import Workspace, remove_tree, write_atomically
+from commodore.stages.checkouts import Fetcher
+from commodore.workspace import remove_tree, write_atomically
 
-_FORMAT = 2
+_FORMAT = 3
 """Of what is kept; to be raised whenever rendering the same files would give something else."""
 _KEPT = 5
 """Results that stay: a run makes one of the whole hierarchy and one per step of finding out what is included, of which
@@ -33,92 +37,87 @@ _SUFFIXES = (".yml", ".yaml")
 _EVENTS = {event.__name__: event for event in (Noted, Warned)}
 
 
-Changed = Callable[[], None]
-"""Is called before something is rendered that no earlier run has rendered: there will be instances to compile."""
-
-
-def render_node(
-    workspace: Workspace,
-    name: str,
-    *,
-    ignore_missing_classes: bool = False,
-    announce: Announce,
-    changed: Changed = lambda: None,
-    limits: Limits = DEFAULT_LIMITS,
-) -> Node:
+def render_node(fetcher: Fetcher, name: str, *, ignore_missing_classes: bool = False) -> Node:
     """Render one target; see `commodore.inventory.render_node`."""
 
     def render(hear: Announce) -> list[Node]:
-        return [
-            inventory.render_node(
-                workspace.inventory, name, ignore_missing_classes=ignore_missing_classes, announce=hear
-            )
-        ]
+        folder = fetcher.workspace.inventory
+        return [inventory.render_node(folder, name, ignore_missing_classes=ignore_missing_classes, announce=hear)]
 
-    return _recall(workspace, f"node {name} {ignore_missing_classes}", render, announce, changed, limits)[0]
+    return _recall(fetcher, f"node {name} {ignore_missing_classes}", render)[0]
 
 
-def render_inventory(
-    workspace: Workspace,
-    *,
-    announce: Announce,
-    changed: Changed = lambda: None,
-    limits: Limits = DEFAULT_LIMITS,
-) -> Inventory:
+def render_inventory(fetcher: Fetcher) -> Inventory:
     """Render all targets; see `commodore.inventory.render_inventory`."""
 
     def render(hear: Announce) -> list[Node]:
-        return list(inventory.render_inventory(workspace.inventory, announce=hear).nodes.values())
+        return list(inventory.render_inventory(fetcher.workspace.inventory, announce=hear).nodes.values())
 
-    return Inventory({node.name: node for node in _recall(workspace, "inventory", render, announce, changed, limits)})
+    return Inventory({node.name: node for node in _recall(fetcher, "inventory", render)})
 
 
-def _recall(
-    workspace: Workspace,
-    what: str,
-    render: Callable[[Announce], list[Node]],
-    announce: Announce,
-    changed: Changed,
-    limits: Limits,
-) -> list[Node]:
-    """The kept result with what was announced while it was made; if there is none, a new one."""
-    digest = _digest(workspace.inventory, what)
-    path = workspace.state / "rendered" / f"{digest}.json"
-    known = _read(path) if digest else None
-    if known is not None:
+def _recall(fetcher: Fetcher, what: str, render: Callable[[Announce], list[Node]]) -> list[Node]:
+    """The kept result with what was announced while it was made; if there is none, a new one.
+
+    That is kept only if the files are what they were before: reclass reads them by itself, and one that is saved
+    meanwhile would get the result of another hierarchy.
+    """
+    folder = fetcher.workspace.inventory
+    look = _look(folder, what) if fetcher.cached else None
+    path = fetcher.workspace.state / "rendered" / f"{look.digest}.json" if look is not None else None
+    known = _read(path) if path is not None else None
+    if path is not None and known is not None:
         nodes, events = known
         for event in events:
-            announce(event)
-        os.utime(path)
+            fetcher.announce(event)
+        with contextlib.suppress(OSError):  # what is used last goes last when there are too many
+            os.utime(path)
         return nodes
-    changed()
+    fetcher.changed()
     heard: list[Event] = []
 
     def hear(event: Event) -> None:
         heard.append(event)
-        announce(event)
+        fetcher.announce(event)
 
     made = render(hear)
-    if digest:
-        _keep(path, made, heard, limits)
+    if path is not None and look == _look(folder, what):
+        _keep(path, made, heard, fetcher.limits)
     return made
 
 
-def _digest(folder: Path, what: str) -> str:
-    """Of all class and target files; empty if they cannot be read, so that rendering says what is wrong."""
+@dataclass(frozen=True, slots=True)
+class _Look:
+    """One look at a hierarchy.
+
+    Args:
+        digest: of all class and target files, their names and contents.
+        stamp: of the times at which files and folders have changed. It tells of a change that was undone.
+    """
+
+    digest: str
+    stamp: str
+
+
+def _look(folder: Path, what: str) -> _Look | None:
+    """What the hierarchy is; None if it cannot be read, so that rendering says what is wrong."""
     digest = hashlib.sha256(f"{_FORMAT}\0{what}\0{folder.absolute()}\0{_engine()}\0".encode("utf-8", "surrogateescape"))
+    stamp = hashlib.sha256()
     try:
-        for path in _files(folder):
+        for path in _files(folder, stamp):
             content = Path(path).read_bytes()
             name = os.path.relpath(path, folder).encode("utf-8", "surrogateescape")
             digest.update(b"%s\0%d\0%s" % (name, len(content), content))
     except OSError:
-        return ""
-    return digest.hexdigest()
+        return None
+    return _Look(digest.hexdigest(), stamp.hexdigest())
 
 
-def _files(folder: Path) -> Iterator[str]:
+def _files(folder: Path, stamp: hashlib._Hash) -> Iterator[str]:
     """The class and target files below a folder, links followed, in a stable order.
+
+    Args:
+        stamp: gets the times of change of each folder, file and link, before that is read.
 
     Raises:
         OSError: a folder cannot be read, or contains itself.
@@ -129,14 +128,22 @@ def _files(folder: Path) -> Iterator[str]:
         real = os.path.realpath(place)
         if real in parents:
             raise OSError(place)
+        _add_times(stamp, os.stat(place))
         with os.scandir(place) as entries:
             for entry in sorted(entries, key=lambda one: one.name):
                 if entry.name == ".git":
                     continue
+                if entry.is_symlink():
+                    _add_times(stamp, entry.stat(follow_symlinks=False))
                 if entry.is_dir():
                     above.append((entry.path, parents | {real}))
                 elif entry.name.endswith(_SUFFIXES):
+                    _add_times(stamp, entry.stat())
                     yield entry.path
+
+
+def _add_times(stamp: hashlib._Hash, status: os.stat_result) -> None:
+    stamp.update(f"{status.st_dev} {status.st_ino} {status.st_mtime_ns} {status.st_ctime_ns}\n".encode())
 
 
 @cache
@@ -156,19 +163,22 @@ def _engine() -> str:
 
 
 def _read(path: Path) -> tuple[list[Node], list[Event]] | None:
+    text = read_sealed(path, _label(path))
+    if text is None:
+        return None
     try:
-        content = path.read_bytes()
-        checksum, _, text = content.partition(b"\n")
-        if hashlib.sha256(text).hexdigest().encode() != checksum:
-            return None
         document = json.loads(text)
         values: list[Any] = []
         for is_branch, record in document["records"]:
             values.append({key: values[one] for key, one in record.items()} if is_branch else record)
         nodes = [Node(name, tuple(applications), values[one]) for name, applications, one in document["nodes"]]
         return nodes, [_EVENTS[kind](**fields) for kind, fields in document["events"]]
-    except (OSError, ValueError, LookupError, TypeError, AttributeError):
+    except (ValueError, LookupError, TypeError, AttributeError):
         return None
+
+
+def _label(path: Path) -> tuple[str, str]:
+    return "rendered hierarchy", path.stem
 
 
 def _keep(path: Path, nodes: list[Node], heard: list[Event], limits: Limits) -> None:
@@ -185,10 +195,13 @@ def _keep(path: Path, nodes: list[Node], heard: list[Event], limits: Limits) -> 
     text = json.dumps(document, separators=(",", ":")).encode("ascii")
     if len(text) > limits.rendered_bytes:
         return
-    write_atomically(path, hashlib.sha256(text).hexdigest().encode() + b"\n" + text, mode=0o600)
-    others = sorted((one for one in path.parent.iterdir()), key=lambda one: one.stat().st_mtime_ns, reverse=True)
-    for old in others[_KEPT:]:
-        remove_tree(old)
+    with contextlib.suppress(OSError, EnvironmentFault):  # it only saves time
+        if not path.parent.is_dir():
+            remove_tree(path.parent)
+        write_atomically(path, seal(_label(path), text), mode=0o600)
+        others = sorted(path.parent.iterdir(), key=lambda one: one.lstat().st_mtime_ns, reverse=True)
+        for old in others[_KEPT:]:
+            remove_tree(old)
 
 
 def _survives(value: Any) -> bool:

@@ -1,18 +1,22 @@
-"""Reports that could not be sent."""
+"""Reports that are kept until they are sent."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from commodore.catalog import pending_file, report, report_pending
+from commodore.catalog import expect_report, pending_file, report_pending
 from commodore.errors import EnvironmentFault
 from commodore.events import Event, Warned, ignore
+from commodore.git import PublishedClone
 from commodore.workspace import Workspace
+from tests.world.repos import GitWorld, git
+
+COMPILE = "Automated catalog update from Commodore\n\nof this and that\n"
 
 
 class Lieutenant:
@@ -33,68 +37,144 @@ def workspace(tmp_path: Path) -> Workspace:
     return Workspace.at(tmp_path / "wd")
 
 
-def test_a_report_that_is_sent_leaves_nothing_behind(workspace: Workspace) -> None:
-    lieutenant = Lieutenant()
-    assert report(workspace, "c-1", {"n": 1}, lieutenant.send)
+@pytest.fixture
+def lieutenant() -> Lieutenant:
+    return Lieutenant()
+
+
+class Catalog:
+    """The catalog's clone, and commits in it."""
+
+    def __init__(self, root: Path) -> None:
+        self._remote = GitWorld(root).remote("catalog", {"README.md": ""})
+        self._folder = root / "clone"
+        git(root, "clone", "--quiet", self._remote.url, str(self._folder))
+
+    def add(self, message: str = COMPILE, branch: str = "master") -> str:
+        sha = self._remote.commit({"n": message}, branch=branch, message=message)
+        git(self._folder, "fetch", "--quiet")
+        return sha
+
+    def at(self, sha: str) -> Callable[[], PublishedClone]:
+        return lambda: PublishedClone(self._folder, "", "master", sha, empty=False)
+
+
+@pytest.fixture
+def catalog(tmp_path: Path) -> Catalog:
+    return Catalog(tmp_path / "remotes")
+
+
+def kept(workspace: Workspace) -> Any:
+    return json.loads(pending_file(workspace).read_bytes()) if pending_file(workspace).exists() else {}
+
+
+def unasked() -> PublishedClone:
+    raise AssertionError("nothing is kept, so the catalog does not matter")
+
+
+def test_a_report_that_is_sent_leaves_nothing_behind(
+    workspace: Workspace, catalog: Catalog, lieutenant: Lieutenant
+) -> None:
+    sha = catalog.add()
+    expect_report(workspace, "c-1", sha, {"n": 1})
+    assert kept(workspace) == {"c-1": [{"commit": sha, "report": {"n": 1}}]}
+    assert report_pending(workspace, "c-1", catalog.at(sha), lieutenant.send)
     assert lieutenant.received == [{"n": 1}]
     assert not pending_file(workspace).exists()
+    assert report_pending(workspace, "c-1", unasked, lieutenant.send)
 
 
-def test_a_report_that_fails_is_sent_by_the_next_run(workspace: Workspace) -> None:
+def test_a_report_that_fails_is_sent_by_the_next_run(
+    workspace: Workspace, catalog: Catalog, lieutenant: Lieutenant
+) -> None:
     """The published tool fails although the catalog is pushed, and never reports it."""
-    lieutenant, heard = Lieutenant(), list[Event]()
+    sha, heard = catalog.add(), list[Event]()
     lieutenant.down = True
-    assert not report(workspace, "c-1", {"n": 1}, lieutenant.send, heard.append)
+    expect_report(workspace, "c-1", sha, {"n": 1})
+    assert not report_pending(workspace, "c-1", catalog.at(sha), lieutenant.send, heard.append, settled=True)
     (warning,) = heard
     assert isinstance(warning, Warned)
     assert warning.code == "CMD-CAT-010"
     assert warning.message == "what the catalog of c-1 was compiled from could not be reported: lieutenant is down"
     assert str(pending_file(workspace)) in warning.hint
-    assert not report_pending(workspace, "c-1", lieutenant.send)
+    assert not report_pending(workspace, "c-1", catalog.at(sha), lieutenant.send)
     lieutenant.down = False
-    assert report_pending(workspace, "c-1", lieutenant.send)
-    assert report_pending(workspace, "c-1", lieutenant.send)
+    assert report_pending(workspace, "c-1", catalog.at(sha), lieutenant.send)
     assert lieutenant.received == [{"n": 1}]
-    assert not pending_file(workspace).exists()
 
 
-def test_only_the_newest_report_of_a_cluster_is_kept(workspace: Workspace) -> None:
-    lieutenant = Lieutenant()
-    lieutenant.down = True
-    report(workspace, "c-1", {"n": 1}, lieutenant.send)
-    report(workspace, "c-1", {"n": 2}, lieutenant.send)
-    lieutenant.down = False
-    report_pending(workspace, "c-1", lieutenant.send)
+def test_only_the_newest_published_report_of_a_cluster_is_sent(
+    workspace: Workspace, catalog: Catalog, lieutenant: Lieutenant
+) -> None:
+    shas = [catalog.add(COMPILE + str(number)) for number in range(3)]
+    for number, sha in enumerate(shas):
+        expect_report(workspace, "c-1", sha, {"n": number})
+    assert report_pending(workspace, "c-1", catalog.at(shas[1]), lieutenant.send)
+    assert lieutenant.received == [{"n": 1}]
+    assert kept(workspace) == {"c-1": [{"commit": shas[2], "report": {"n": 2}}]}
+
+
+def test_what_others_commit_does_not_matter_unless_it_is_a_compile(
+    workspace: Workspace, catalog: Catalog, lieutenant: Lieutenant
+) -> None:
+    sha = catalog.add()
+    by_hand = catalog.add("By hand")
+    expect_report(workspace, "c-1", sha, {"n": 1})
+    assert report_pending(workspace, "c-1", catalog.at(by_hand), lieutenant.send)
+    assert lieutenant.received == [{"n": 1}]
+    expect_report(workspace, "c-1", sha, {"n": 2})
+    assert report_pending(workspace, "c-1", catalog.at(catalog.add()), lieutenant.send, settled=True)
+    assert lieutenant.received == [{"n": 1}]
+    assert kept(workspace) == {}
+
+
+@pytest.mark.parametrize("known", [True, False], ids=["another branch", "no such commit"])
+def test_a_push_that_may_still_arrive_is_waited_for(
+    workspace: Workspace, catalog: Catalog, lieutenant: Lieutenant, known: bool
+) -> None:
+    """One report is enough: older pushes have come to an end. When the run is over, it is too late."""
+    head = catalog.add()
+    commit = catalog.add("x", branch="other") if known else "f" * 40
+    expect_report(workspace, "c-1", "e" * 40, {"n": 1})
+    expect_report(workspace, "c-1", commit, {"n": 2})
+    assert report_pending(workspace, "c-1", catalog.at(head), lieutenant.send)
+    assert kept(workspace) == {"c-1": [{"commit": commit, "report": {"n": 2}}]}
+    assert report_pending(workspace, "c-1", catalog.at(head), lieutenant.send, settled=True)
+    assert lieutenant.received == []
+    assert kept(workspace) == {}
+
+
+def test_reports_of_other_clusters_stay(workspace: Workspace, catalog: Catalog, lieutenant: Lieutenant) -> None:
+    sha = catalog.add()
+    expect_report(workspace, "c-1", sha, {"n": 1})
+    assert report_pending(workspace, "c-2", unasked, lieutenant.send)
+    expect_report(workspace, "c-2", sha, {"n": 2})
+    assert report_pending(workspace, "c-2", catalog.at(sha), lieutenant.send)
     assert lieutenant.received == [{"n": 2}]
+    assert kept(workspace) == {"c-1": [{"commit": sha, "report": {"n": 1}}]}
 
 
-def test_reports_of_other_clusters_stay(workspace: Workspace) -> None:
-    lieutenant = Lieutenant()
-    lieutenant.down = True
-    report(workspace, "c-1", {"n": 1}, lieutenant.send)
-    lieutenant.down = False
-    assert report_pending(workspace, "c-2", lieutenant.send)
-    assert report(workspace, "c-2", {"n": 2}, lieutenant.send)
-    assert lieutenant.received == [{"n": 2}]
-    assert json.loads(pending_file(workspace).read_bytes()) == {"c-1": {"n": 1}}
-
-
-def test_it_survives_the_sweep_of_the_next_run(workspace: Workspace) -> None:
-    lieutenant = Lieutenant()
-    lieutenant.down = True
-    report(workspace, "c-1", {"n": 1}, lieutenant.send)
-    lieutenant.down = False
+def test_it_survives_the_sweep_of_the_next_run(workspace: Workspace, catalog: Catalog, lieutenant: Lieutenant) -> None:
+    sha = catalog.add()
+    expect_report(workspace, "c-1", sha, {"n": 1})
     with workspace.locked():
-        report_pending(workspace, "c-1", lieutenant.send)
+        report_pending(workspace, "c-1", catalog.at(sha), lieutenant.send)
     assert lieutenant.received == [{"n": 1}]
 
 
-@pytest.mark.parametrize("content", [b"{", b"\xff", b"[]", b'{"c-1": 1}'])
-def test_a_damaged_file_is_removed_with_a_warning(workspace: Workspace, content: bytes) -> None:
+@pytest.mark.parametrize(
+    "content",
+    [
+        *(b"{", b"\xff", b"[]", b'{"c-1": 1}', b'{"c-1": [1]}', b'{"c-1": [{"commit": ""}]}', b"[" * 100_000),
+        b'{"c-1": [{"commit": "--all", "report": {}}]}',
+        b'{"c-1": [{"commit": "", "report": []}]}',
+    ],
+)
+def test_a_damaged_file_is_removed_with_a_warning(workspace: Workspace, lieutenant: Lieutenant, content: bytes) -> None:
     workspace.state.mkdir(parents=True)
     pending_file(workspace).write_bytes(content)
     heard: list[Event] = []
-    assert report_pending(workspace, "c-1", Lieutenant().send, heard.append)
+    assert report_pending(workspace, "c-1", unasked, lieutenant.send, heard.append)
     assert [event.code for event in heard if isinstance(event, Warned)] == ["CMD-CAT-011"]
     assert not pending_file(workspace).exists()
-    assert report_pending(workspace, "c-1", Lieutenant().send, ignore)
+    assert report_pending(workspace, "c-1", unasked, lieutenant.send, ignore)

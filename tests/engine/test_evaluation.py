@@ -351,7 +351,7 @@ def test_random_snippets_evaluate_alike(tmp_path_factory: pytest.TempPathFactory
     file = tmp_path_factory.getbasetemp() / "snippet.jsonnet"
     file.write_text(expression, encoding="utf-8")
     record, other = (
-        engine.evaluate_file(str(file), importer=_no_imports, natives={}, ext_vars={})
+        engine.evaluate(str(file), file.read_text(), importer=_no_imports, natives={}, ext_vars={})
         for engine in (_jsonnet, _jrsonnet)
     )
     assert first_difference(json.loads(record), json.loads(other)) == ""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import hashlib
 import json
 import marshal
 from dataclasses import replace
@@ -15,8 +14,11 @@ from hypothesis import given
 
 from commodore.errors import InputError
 from commodore.events import Event, Noted
+from commodore.git import RepositoryStore
+from commodore.inventory import Inventory, Node
 from commodore.limits import DEFAULT_LIMITS
-from commodore.stages.rendering import render_inventory, render_node
+from commodore.sealed import seal
+from commodore.stages import Fetcher, rendering
 from commodore.workspace import Workspace
 from tests.test_sharing import VALUES
 
@@ -39,6 +41,19 @@ def ignore(event: Event) -> None:
     """Nobody listens."""
 
 
+def fetcher_of(workspace: Workspace, **fields: Any) -> Fetcher:
+    store = RepositoryStore(workspace.repositories, offline=True)
+    return Fetcher(workspace, store, **{"announce": ignore, "limits": DEFAULT_LIMITS, **fields})
+
+
+def render_inventory(workspace: Workspace, **fields: Any) -> Inventory:
+    return rendering.render_inventory(fetcher_of(workspace, **fields))
+
+
+def render_node(workspace: Workspace, name: str, *, ignore_missing_classes: bool = False) -> Node:
+    return rendering.render_node(fetcher_of(workspace), name, ignore_missing_classes=ignore_missing_classes)
+
+
 def kept(workspace: Workspace) -> list[Path]:
     folder = workspace.state / "rendered"
     return sorted(folder.iterdir()) if folder.is_dir() else []
@@ -58,13 +73,13 @@ def mark(path: Path) -> None:
         parameters[1]["marked"] = 0
     document["events"] = [["Noted", {"message": "said before", "level": 1}]]
     text = json.dumps(document).encode()
-    path.write_bytes(hashlib.sha256(text).hexdigest().encode() + b"\n" + text)
+    path.write_bytes(seal(("rendered hierarchy", path.stem), text))
 
 
 def test_the_same_files_are_rendered_once(workspace: Workspace) -> None:
     """Values and applications are as rendered, and what was announced then is announced again."""
-    first = render_inventory(workspace, announce=ignore)
-    assert render_inventory(workspace, announce=ignore) == first
+    first = render_inventory(workspace)
+    assert render_inventory(workspace) == first
     assert first.nodes["app"].parameters["a"] == {"b": 1.5, "c": [True, None, "x"]}
     assert list(first.nodes) == ["app", "cluster"]
     (path,) = kept(workspace)
@@ -78,7 +93,7 @@ def test_the_same_files_are_rendered_once(workspace: Workspace) -> None:
 
 @pytest.mark.parametrize("change", ["class", "target", "new class", "link", "removed"])
 def test_other_files_are_rendered_anew(workspace: Workspace, change: str, tmp_path: Path) -> None:
-    render_inventory(workspace, announce=ignore)
+    render_inventory(workspace)
     mark(kept(workspace)[0])
     elsewhere = tmp_path / "elsewhere"
     elsewhere.mkdir()
@@ -93,7 +108,7 @@ def test_other_files_are_rendered_anew(workspace: Workspace, change: str, tmp_pa
         (workspace.classes / "pkg").symlink_to(elsewhere)
     else:
         workspace.target("app").unlink()
-    rendered = render_inventory(workspace, announce=ignore)
+    rendered = render_inventory(workspace)
     assert not any("marked" in node.parameters for node in rendered.nodes.values())
 
 
@@ -103,25 +118,80 @@ def test_what_a_link_leads_to_counts(workspace: Workspace, tmp_path: Path) -> No
     workspace.component_classes.mkdir()
     (workspace.component_classes / "app.yml").symlink_to(component)
     workspace.target("app").write_text("classes: [components.app]\n")
-    assert render_inventory(workspace, announce=ignore).nodes["app"].parameters["x"] == 1
+    assert render_inventory(workspace).nodes["app"].parameters["x"] == 1
     component.write_text("parameters: {x: 2}\n")
-    assert render_inventory(workspace, announce=ignore).nodes["app"].parameters["x"] == 2
+    assert render_inventory(workspace).nodes["app"].parameters["x"] == 2
 
 
 @pytest.mark.parametrize("damage", [b"", b"x", b"0\n{}", b'{"nodes": []}'])
 def test_a_damaged_result_is_rendered_anew(workspace: Workspace, damage: bytes) -> None:
-    first = render_inventory(workspace, announce=ignore)
+    first = render_inventory(workspace)
     (path,) = kept(workspace)
     good = path.read_bytes()
     path.write_bytes(damage)
-    assert render_inventory(workspace, announce=ignore).nodes["app"].parameters == first.nodes["app"].parameters
+    assert render_inventory(workspace).nodes["app"].parameters == first.nodes["app"].parameters
     assert len(path.read_bytes()) == len(good)
 
 
+def test_one_result_does_not_pass_for_another(workspace: Workspace) -> None:
+    """Two kept hierarchies are swapped: both are sound, but neither belongs to its name."""
+    render_inventory(workspace)
+    workspace.target("app").write_text("parameters: {own: 2}\n")
+    render_inventory(workspace)
+    one, other = kept(workspace)
+    first, second = one.read_bytes(), other.read_bytes()
+    one.write_bytes(second)
+    other.write_bytes(first)
+    assert render_inventory(workspace).nodes["app"].parameters["own"] == 2
+
+
+def test_nothing_is_taken_or_kept_without_the_cache(workspace: Workspace) -> None:
+    render_inventory(workspace, cached=False)
+    assert kept(workspace) == []
+    render_inventory(workspace)
+    mark(kept(workspace)[0])
+    assert "marked" in render_inventory(workspace).nodes["app"].parameters
+    assert "marked" not in render_inventory(workspace, cached=False).nodes["app"].parameters
+
+
+def test_a_class_that_is_saved_meanwhile(workspace: Workspace) -> None:
+    """It is saved after the look at all files and before reclass reads it: what was rendered belongs to no key."""
+    file = workspace.classes / "global" / "commodore.yml"
+    before = file.read_text()
+
+    def save() -> None:
+        file.write_text("parameters: {a: meanwhile}\n")
+
+    assert render_inventory(workspace, changed=save).nodes["app"].parameters["a"] == "meanwhile"
+    file.write_text(before)
+    assert render_inventory(workspace).nodes["app"].parameters["a"] == {"b": 1.5, "c": [True, None, "x"]}
+
+
+def test_a_class_that_is_saved_meanwhile_and_restored(workspace: Workspace) -> None:
+    """The files look the same before and after, but were others when reclass read them."""
+    file = workspace.classes / "global" / "commodore.yml"
+    before = "applications: ['~app']\nparameters: {a: 1}\n"
+    file.write_text(before)
+    workspace.target("cluster").write_text("classes: [global.commodore]\napplications: [app]\n")
+    restored: list[Event] = []
+
+    def save() -> None:
+        file.write_text(before.replace("1", "2"))
+
+    def restore(event: Event) -> None:  # what reclass swallows is told after it has read everything
+        file.write_text(before)
+        restored.append(event)
+
+    fetcher = fetcher_of(workspace, changed=save, announce=restore)
+    assert rendering.render_node(fetcher, "cluster").parameters["a"] == 2
+    assert restored
+    assert render_node(workspace, "cluster").parameters["a"] == 1
+
+
 def test_one_target_and_all_are_different_questions(workspace: Workspace) -> None:
-    render_inventory(workspace, announce=ignore)
-    node = render_node(workspace, "cluster", announce=ignore)
-    lenient = render_node(workspace, "cluster", ignore_missing_classes=True, announce=ignore)
+    render_inventory(workspace)
+    node = render_node(workspace, "cluster")
+    lenient = render_node(workspace, "cluster", ignore_missing_classes=True)
     assert node.parameters == lenient.parameters
     assert len(kept(workspace)) == 3
 
@@ -130,7 +200,7 @@ def test_failures_and_odd_keys_are_not_kept(workspace: Workspace) -> None:
     """A key that is a number would come back as text."""
     workspace.target("app").write_text("parameters: {1: one}\n")
     for _ in range(2):
-        parameters = render_inventory(workspace, announce=ignore).nodes["app"].parameters
+        parameters = render_inventory(workspace).nodes["app"].parameters
         assert parameters == {**parameters, **dict.fromkeys([key for key in parameters if key in (1, "1")], "one")}
     odd = any(not isinstance(key, str) for key in parameters)
     assert (kept(workspace) == []) is odd
@@ -138,7 +208,7 @@ def test_failures_and_odd_keys_are_not_kept(workspace: Workspace) -> None:
     number = len(kept(workspace))
     for _ in range(2):
         with pytest.raises(InputError):
-            render_inventory(workspace, announce=ignore)
+            render_inventory(workspace)
     assert len(kept(workspace)) == number
 
 
@@ -148,7 +218,7 @@ def test_large_results_are_not_kept(workspace: Workspace) -> None:
     (workspace.classes / "global" / "commodore.yml").write_text(f"parameters: {{a: {'x' * size}}}\n")
     for limit, count in ((size, 0), (size + 5_000, 1)):
         limits = replace(DEFAULT_LIMITS, rendered_bytes=limit)
-        assert len(render_inventory(workspace, announce=ignore, limits=limits).nodes) == 2
+        assert len(render_inventory(workspace, limits=limits).nodes) == 2
         assert len(kept(workspace)) == count
 
 
@@ -159,17 +229,17 @@ def test_only_what_comes_back_the_same_is_kept(tmp_path_factory: pytest.TempPath
         folder.mkdir(parents=True)
     workspace.target("a").write_text(json.dumps({"parameters": {"value": value}}, ensure_ascii=False))
     try:
-        first = render_inventory(workspace, announce=ignore).nodes["a"]
+        first = render_inventory(workspace).nodes["a"]
     except InputError:  # some texts mean something to YAML or reclass
         return
-    second = render_inventory(workspace, announce=ignore).nodes["a"]
+    second = render_inventory(workspace).nodes["a"]
     assert marshal.dumps(dict(first.parameters), 2) == marshal.dumps(dict(second.parameters), 2)
 
 
 def test_old_results_go(workspace: Workspace) -> None:
     for number in range(12):
         workspace.target("app").write_text(f"parameters: {{own: {number}}}\n")
-        render_inventory(workspace, announce=ignore)
+        render_inventory(workspace)
     assert len(kept(workspace)) == 5
 
 
@@ -177,5 +247,5 @@ def test_folders_without_end(workspace: Workspace) -> None:
     """Reclass says what it thinks of them; nothing is kept."""
     (workspace.classes / "loop").symlink_to(workspace.classes)
     with contextlib.suppress(InputError):
-        render_inventory(workspace, announce=ignore)
+        render_inventory(workspace)
     assert kept(workspace) == []

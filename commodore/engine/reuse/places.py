@@ -103,6 +103,11 @@ class Places:
         root, _, rest = name.partition(":")
         return os.path.join(self._by_name[root], rest) if root else rest
 
+    def pattern(self, name: str) -> str:
+        """The path of the name of a pattern. What stands in the path of a root is no part of the pattern."""
+        root, _, rest = name.partition(":")
+        return os.path.join(glob.escape(self._by_name[root]), rest) if root else rest
+
     def portable(self, text: str) -> str:
         """A text with the folders in it replaced by their names, which no path can hold."""
         for folder in self._own:
@@ -183,24 +188,28 @@ def matches(pattern: str, unless: Callable[[str], bool]) -> list[str]:
     return sorted(hit for hit in glob.glob(pattern) if not unless(hit))
 
 
-def tree_digest(path: str, unless: Callable[[str], bool] = lambda _: False, *, modes: bool = False) -> str:
+def tree_digest(
+    path: str, unless: Callable[[str], bool] = lambda _: False, *, modes: bool = False, times: Any = None
+) -> str:
     """The digest of a folder with everything in it: names, kinds, contents, targets of links, who may run a file.
 
     Args:
         unless: says of a path that it is left out.
         modes: all bits of the modes of files and folders count, for those who copy them.
+        times: a hash that gets the times of change of all that is in it, each looked at before the thing is read.
     """
+    add_times(times, path)
     if not os.path.isdir(path):
         digest = file_digest(path)
         mode = _mode(os.stat(path), modes) if os.path.exists(path) else "0"
         return f"{digest} {mode}" if digest != UNREADABLE else digest
-    found = hashlib.sha256()
+    tree = _Tree(unless, modes, times)
     try:
-        _add_folder(found, "", os.stat(path).st_mode, modes)
-        _add_tree(found, path, "", unless, frozenset({os.path.realpath(path)}), modes)
+        _add_folder(tree.found, "", os.stat(path).st_mode, modes)
+        tree.add(path, "", frozenset({os.path.realpath(path)}))
     except OSError:
         return UNREADABLE
-    return found.hexdigest()
+    return tree.found.hexdigest()
 
 
 def empty_digest(*, modes: bool = False) -> str:
@@ -210,34 +219,41 @@ def empty_digest(*, modes: bool = False) -> str:
     return found.hexdigest()
 
 
-def _add_tree(
-    found: Any, folder: str, name: str, unless: Callable[[str], bool], inside: frozenset[str], modes: bool
-) -> None:
-    """Links are followed, but not to where we are already. What cannot be read makes all of it unreadable: a change
-    there would go unnoticed.
+class _Tree:
+    """A walk through a folder. Links are followed, but not to where we are already. What cannot be read makes all of it
+    unreadable: a change there would go unnoticed.
     """
-    for child in sorted(os.listdir(folder)):
-        path, inner = os.path.join(folder, child), f"{name}/{child}"
-        if unless(path):
-            continue
-        status = os.lstat(path)
-        if stat.S_ISLNK(status.st_mode):
-            _add(found, "link", inner, os.readlink(path))
-            if not os.path.exists(path):
+
+    def __init__(self, unless: Callable[[str], bool], modes: bool, times: Any) -> None:
+        self.found = hashlib.sha256()
+        self._unless = unless
+        self._modes = modes
+        self._times = times
+
+    def add(self, folder: str, name: str, inside: frozenset[str]) -> None:
+        for child in sorted(os.listdir(folder)):
+            path, inner = os.path.join(folder, child), f"{name}/{child}"
+            if self._unless(path):
                 continue
-            status = os.stat(path)
-        if stat.S_ISDIR(status.st_mode):
-            _add_folder(found, inner, status.st_mode, modes)
-            real = os.path.realpath(path)
-            if real not in inside:
-                _add_tree(found, path, inner, unless, inside | {real}, modes)
-        elif stat.S_ISREG(status.st_mode):
-            digest = file_digest(path)
-            if digest == UNREADABLE:
-                raise OSError(f"{path} cannot be read")
-            _add(found, "file", inner, _mode(status, modes), digest)
-        else:
-            raise OSError(f"{path} is neither a file nor a folder")
+            add_times(self._times, path)
+            status = os.lstat(path)
+            if stat.S_ISLNK(status.st_mode):
+                _add(self.found, "link", inner, os.readlink(path))
+                if not os.path.exists(path):
+                    continue
+                status = os.stat(path)
+            if stat.S_ISDIR(status.st_mode):
+                _add_folder(self.found, inner, status.st_mode, self._modes)
+                real = os.path.realpath(path)
+                if real not in inside:
+                    self.add(path, inner, inside | {real})
+            elif stat.S_ISREG(status.st_mode):
+                digest = file_digest(path)
+                if digest == UNREADABLE:
+                    raise OSError(f"{path} cannot be read")
+                _add(self.found, "file", inner, _mode(status, self._modes), digest)
+            else:
+                raise OSError(f"{path} is neither a file nor a folder")
 
 
 def _add_folder(found: Any, name: str, mode: int, modes: bool) -> None:
@@ -246,6 +262,21 @@ def _add_folder(found: Any, name: str, mode: int, modes: bool) -> None:
 
 def _mode(status: os.stat_result, modes: bool) -> str:
     return f"{stat.S_IMODE(status.st_mode) if modes else status.st_mode & 0o111:o}"
+
+
+def add_times(times: Any, path: str) -> None:
+    """Add to a hash, if there is one, when a path was last changed, and what it leads to if it is a link. Writing to a
+    file or folder always changes that, even if the former content is written back.
+    """
+    if times is None:
+        return
+    for look in (os.lstat, os.stat):
+        try:
+            status = look(path)
+        except OSError as error:
+            times.update(f"{error.errno}\n".encode())
+        else:
+            times.update(f"{status.st_dev} {status.st_ino} {status.st_mtime_ns} {status.st_ctime_ns}\n".encode())
 
 
 def _add(found: Any, *parts: str) -> None:

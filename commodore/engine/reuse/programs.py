@@ -12,12 +12,15 @@ import time
 from collections.abc import Mapping
 from pathlib import Path
 
+from commodore.engine.reuse.places import add_times
 from commodore.errors import CommodoreError, EnvironmentFault
 from commodore.limits import Limits
+from commodore.sealed import read_sealed, seal
 from commodore.workspace import write_atomically
 
 _VERSION = {"helm": ["version"], "kustomize": ["version"], "kubectl": ["version", "--client"]}
 _SCRIPT = b"#!"
+_LABEL = ("digests of programs",)
 _POD = "/var/run/secrets/kubernetes.io/serviceaccount/namespace"
 _SCRIPTS = Path(__file__).resolve().parent.parent.parent / "scripts"  # has a kustomize that only calls kubectl
 
@@ -39,23 +42,40 @@ class Programs:
         self._memory = memory
         self._limits = limits
         self._known: dict[str, str] = {}
+        self._seen: dict[str, str] = {}
         self._remembered: dict[str, str] | None = None
 
     def digest(self, name: str) -> str:
         """The identity of a program, given by name or path; the word `missing` if there is none."""
         if name not in self._known:
+            self._seen[name] = self._look(name)
             self._known[name] = self._identity(name)
         return self._known[name]
+
+    def has_changed(self, name: str) -> bool:
+        """Whether a program is not the one any more that was told, so that it is not known which one has run."""
+        name = self.builder() if name == "kustomize" else name
+        return self._seen.get(name) != self._look(name)
+
+    def _look(self, name: str) -> str:
+        found = self._find(name)
+        stamp = hashlib.sha256((found or "").encode("utf-8", "surrogateescape"))
+        if found is not None:
+            add_times(stamp, found)
+        return stamp.hexdigest()
 
     def builder(self) -> str:
         """The name of the program that builds kustomizations, as the wrapper chooses it."""
         found = shutil.which("kustomize", path=self._path + ":/opt/homebrew/bin")
         return "kubectl" if found is None or Path(found).is_relative_to(_SCRIPTS) else "kustomize"
 
-    def _identity(self, name: str) -> str:
+    def _find(self, name: str) -> str | None:
         if os.sep in name:
             name = os.path.join(self._directory, name)
-        found = shutil.which(name, path=self._path + ":/opt/homebrew/bin")
+        return shutil.which(name, path=self._path + ":/opt/homebrew/bin")
+
+    def _identity(self, name: str) -> str:
+        found = self._find(name)
         if found is None:
             return "missing"
         real = os.path.realpath(found)
@@ -66,20 +86,26 @@ class Programs:
         return digest
 
     def _content(self, path: str) -> tuple[str, bool]:
+        """The digest of a file, and whether it is a script. It is remembered only if the file did not change while it
+        was read, and not just before: one that is being written may get other content at the same time.
+        """
+        remembered = self._recall()
         try:
-            status = os.stat(path)
             with open(path, "rb") as file:
+                status = os.fstat(file.fileno())
+                stamp = _stamp(path, status)
                 is_script = file.read(2) == _SCRIPT
+                if stamp not in remembered:
+                    file.seek(0)
+                    digest = hashlib.file_digest(file, "sha256").hexdigest()
+                    if stamp != _stamp(path, os.fstat(file.fileno())):
+                        return digest, is_script
+                    remembered[stamp] = digest
+                    if time.time() - max(status.st_mtime, status.st_ctime) > self._limits.settled_seconds:
+                        self._remember(remembered)
+                return remembered[stamp], is_script
         except OSError as error:
             return f"unreadable {error.errno}", False
-        stamp = f"{path} {status.st_dev} {status.st_ino} {status.st_size} {status.st_mtime_ns} {status.st_ctime_ns}"
-        remembered = self._recall()
-        if stamp not in remembered:
-            with contextlib.suppress(OSError), open(path, "rb") as file:
-                remembered[stamp] = hashlib.file_digest(file, "sha256").hexdigest()
-            if time.time() - max(status.st_mtime, status.st_ctime) > self._limits.settled_seconds:
-                self._remember(remembered)  # one that is being written may get other content at the same time
-        return remembered.get(stamp, "unreadable"), is_script
 
     def _version(self, path: str, tool: str) -> str:
         try:
@@ -99,8 +125,8 @@ class Programs:
         if self._remembered is None:
             self._remembered = {}
             if self._memory is not None:
-                with contextlib.suppress(OSError, ValueError, AttributeError):
-                    found = json.loads(self._memory.read_bytes())
+                with contextlib.suppress(ValueError, AttributeError):
+                    found = json.loads(read_sealed(self._memory, _LABEL) or b"")
                     self._remembered = {str(stamp): str(digest) for stamp, digest in found.items()}
         return self._remembered
 
@@ -108,7 +134,11 @@ class Programs:
         if self._memory is not None:
             with contextlib.suppress(OSError, EnvironmentFault):
                 newest = dict(list(remembered.items())[-self._limits.remembered_programs :])
-                write_atomically(self._memory, json.dumps(newest).encode())
+                write_atomically(self._memory, seal(_LABEL, json.dumps(newest).encode()))
+
+
+def _stamp(path: str, status: os.stat_result) -> str:
+    return f"{path} {status.st_dev} {status.st_ino} {status.st_size} {status.st_mtime_ns} {status.st_ctime_ns}"
 
 
 def tool_digest(name: str, programs: Programs) -> str:

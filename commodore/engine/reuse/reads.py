@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import glob
 import hashlib
 import os
 from collections.abc import Iterable, Mapping, Sequence
@@ -12,6 +13,7 @@ from commodore.engine.reuse.places import (
     MISSING,
     UNREADABLE,
     Places,
+    add_times,
     empty_digest,
     file_digest,
     kind_of,
@@ -50,6 +52,7 @@ class Reads:
         self._touched: dict[tuple[str, str], Mapping[str, Any]] = {}
         self._written: set[str] = set()
         self._fetched: tuple[str, ...] = ()
+        self._times: dict[Key, str] = {}
 
     def refuse(self, reason: str) -> None:
         """The result depends on something that cannot be observed: it is not kept."""
@@ -132,41 +135,64 @@ class Reads:
         self._fetched = tuple(map(os.path.normpath, outputs))
 
     def file(self, path: str, content: bytes | None = None) -> None:
-        """A file was read, or looked for."""
+        """A file was read: these bytes. Without them somebody else reads it, and this has to be called before and
+        afterwards, so that a change meanwhile does not go unnoticed.
+        """
+        name = self._name(path)
+        if name is not None and content is not None:
+            self.note(("file", name), hashlib.sha256(content).hexdigest())
+        elif name is not None:
+            times = hashlib.sha256()
+            add_times(times, path)
+            self.note(("file", name), file_digest(path))
+            self._changed_at(("file", name), times.hexdigest())
+
+    def absent(self, path: str) -> None:
+        """A file was looked for, and there was none."""
         name = self._name(path)
         if name is not None:
-            digest = file_digest(path) if content is None else hashlib.sha256(content).hexdigest()
+            digest = file_digest(path)
             self.note(("file", name), digest)
+            if digest not in (MISSING, UNREADABLE):
+                self.refuse(f"{path} appeared after it was looked for")
 
-    def kind(self, path: str) -> None:
-        """Somebody asked whether there is such a file or folder."""
-        name = self._name(path)
+    def kind(self, path: str) -> str:
+        """Whether there is such a file or folder, which somebody wants to know; see `kind_of`."""
+        name, kind = self._name(path), kind_of(path)
         if name is not None:
-            self.note(("kind", name), kind_of(path))
+            self.note(("kind", name), kind)
+        return kind
 
-    def pattern(self, pattern: str) -> None:
-        """The files that a pattern names were asked for."""
+    def pattern(self, folder: str, pattern: str) -> list[str]:
+        """The files that a pattern in a folder names, sorted, which somebody wants to know."""
+        found = matches(os.path.join(glob.escape(folder), pattern), lambda _: False)
+        pattern = os.path.join(folder, pattern)
         name = self.places.name(pattern)
         if name is not None:
-            self.note(
-                ("glob", name, *self._excluded(os.path.dirname(pattern))),
-                self.hits(matches(pattern, self._is_ours)),
-            )
+            others = [path for path in found if not self._is_ours(path)]
+            self.note(("glob", name, *self._excluded(os.path.dirname(pattern))), self.hits(others))
+        return found
 
     def tree(self, path: str) -> None:
-        """A folder with all that is in it was read."""
+        """Somebody reads a folder with all that is in it. To be called before and afterwards, as for files."""
         self._all(path, "tree")
 
     def copied(self, path: str) -> None:
-        """A file, or a folder with all that is in it, was copied with its modes."""
+        """A file, or a folder with all that is in it, is copied with its modes. As for folders."""
         self._all(path, "copied")
 
     def _all(self, path: str, kind: str) -> None:
         name = self._name(path)
         path = os.path.normpath(path)
         if name is not None:
-            digest = tree_digest(path, self._is_ours, modes=kind == "copied")
-            self.note((kind, name, *self._excluded(path)), digest)
+            key, times = (kind, name, *self._excluded(path)), hashlib.sha256()
+            self.note(key, tree_digest(path, self._is_ours, modes=kind == "copied", times=times))
+            self._changed_at(key, times.hexdigest())
+
+    def _changed_at(self, key: Key, times: str) -> None:
+        """Note when something was last changed: content that comes back after a change looks the same."""
+        if self._times.setdefault(key, times) != times:
+            self.refuse(f"{' '.join(key)} changed while it was read")
 
     def hits(self, paths: Iterable[str]) -> str:
         """The digest of what a pattern names."""
@@ -229,7 +255,8 @@ class Reads:
                 self.note(key, digest)
 
     def conclude(self) -> dict[Key, str]:
-        """Everything that was read, with the names that templates could see."""
+        """Everything that was read, with the names that templates could see. Programs have to be what they were."""
+        self._look_again()
         for (target, key), node in self._touched.items():
             if key and (self._escapes.everything or self._escapes.any_key or key in self._escapes.keys):
                 self.names(target, node, "parameters", key)
@@ -238,6 +265,13 @@ class Reads:
         for path in self._written:
             self.note(("written", self.places.name(path) or ""), MADE)
         return dict(self.found)
+
+    def _look_again(self) -> None:
+        for key in list(self.found):
+            if key[0] == "defaults":
+                self.defaults(key[1])
+            elif key[0] == "tool" and self.programs is not None and self.programs.has_changed(key[1]):
+                self.refuse(f"the program {key[1]} changed while it was used")
 
 
 def way(places: Places, path: str) -> str:
@@ -276,7 +310,7 @@ class Observer:
         if kind == "targets":
             return value_digest(sorted(self._nodes))
         if kind in ("file", "kind", "glob", "tree", "copied"):
-            path = self._places.path(rest[0])
+            path = self._places.pattern(rest[0]) if kind == "glob" else self._places.path(rest[0])
             known = (kind, path, *rest[1:])
             if known not in self._memory:
                 self._memory[known] = self._look(kind, path, tuple(map(self._places.path, rest[1:])))

@@ -1,0 +1,46 @@
+"""Paths within shell commands that somebody else has put together."""
+
+from __future__ import annotations
+
+import re
+import shlex
+from collections.abc import Iterable
+
+
+def quote_paths(command: str, paths: Iterable[str]) -> str:
+    """The command with every occurrence of these paths quoted, so that the shell takes it as it is.
+
+    An occurrence ends with the name: `/work/one` is no part of `/work/one-more`. What is quoted by `"` or `'` in the
+    command stays so. A command without strange paths is unchanged.
+    """
+    strange = sorted({path for path in paths if shlex.quote(path) != path}, key=len, reverse=True)
+    if not strange:
+        return command
+    parts, place, mark = [], 0, ""
+    for found in re.finditer(rf"(?:{'|'.join(map(re.escape, strange))})(?![^\s/'\";|&)<>])", command):
+        between = command[place : found.start()]
+        mark = _mark_after(between, mark)
+        parts += [between, _quoted(found[0], mark)]
+        place = found.end()
+    return "".join([*parts, command[place:]])
+
+
+def _mark_after(text: str, mark: str) -> str:
+    """The quotation mark that is open after a part of a command, or an empty string."""
+    characters = iter(text)
+    for character in characters:
+        if character == "\\" and mark != "'":
+            next(characters, "")
+        elif mark == character:
+            mark = ""
+        elif not mark and character in "'\"":
+            mark = character
+    return mark
+
+
+def _quoted(path: str, mark: str) -> str:
+    if mark == '"':
+        return re.sub(r'([$`"\\])', r"\\\1", path)
+    if mark == "'":
+        return path.replace("'", "'\\''")
+    return shlex.quote(path)

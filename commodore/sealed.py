@@ -1,0 +1,44 @@
+"""Kept content bound to its place: damage does not pass for it, and neither does another entry, sound in itself.
+
+A cache that only compares content with a digest beside it takes one entry for another once their files are swapped. So
+the digest covers the label too: the kind of entry, and all that its place stands for. Whatever does not fit counts as
+missing. It protects against accidents; whoever may write to a cache can seal anything.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Sequence
+from pathlib import Path
+
+_MAGIC = b"commodore-sealed-1 "
+
+
+def seal(label: Sequence[str], content: bytes) -> bytes:
+    """What to write: a line with the digest of label and content, then the content.
+
+    Args:
+        label: the kind of entry, and the names under which it is found.
+    """
+    return _head(label, content) + b"\n" + content
+
+
+def unseal(label: Sequence[str], whole: bytes) -> bytes | None:
+    """The content of what was written under this label; None if it is damaged, or was written under another one."""
+    head, _, content = whole.partition(b"\n")
+    return content if head == _head(label, content) else None
+
+
+def read_sealed(path: Path, label: Sequence[str]) -> bytes | None:
+    """The content of a sealed file; None if there is none that is sound."""
+    try:
+        return unseal(label, path.read_bytes())
+    except OSError:
+        return None
+
+
+def _head(label: Sequence[str], content: bytes) -> bytes:
+    digest = hashlib.sha256(json.dumps(list(label)).encode("ascii") + b"\n")
+    digest.update(content)
+    return _MAGIC + digest.hexdigest().encode()
