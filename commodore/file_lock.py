@@ -28,11 +28,11 @@ class FileLock:
     """A file that is held until the end of a `with` block.
 
     The operating system frees it when the process ends, however it ends. Another lock of the same process does not get
-    it either.
+    it either. A process that inherits the file's `handle` holds it, too, until it ends.
     """
 
     def __init__(self, handle: int) -> None:
-        self._handle = handle
+        self.handle = handle
 
     def __enter__(self) -> Self:
         return self
@@ -40,7 +40,7 @@ class FileLock:
     def __exit__(
         self, kind: type[BaseException] | None, value: BaseException | None, trace: TracebackType | None
     ) -> None:
-        os.close(self._handle)
+        os.close(self.handle)
 
 
 def hold(path: Path, *, wait: float, signed: bool = False, waiting: Callable[[], None] | None = None) -> FileLock:

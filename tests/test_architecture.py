@@ -14,7 +14,7 @@ import pytest
 ROOT = Path(__file__).resolve().parent.parent
 MODULES = sorted((ROOT / "commodore").rglob("*.py"))
 
-MODULE_LINES = 400
+MODULE_LINES = 700
 FUNCTION_LINES = 60
 
 

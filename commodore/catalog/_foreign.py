@@ -14,12 +14,11 @@ from typing import Final
 
 from commodore import events
 from commodore.errors import PolicyError
-from commodore.git import identity_environment, inspect, normalize, run
-from commodore.git.keeping import keep_commits
+from commodore.git import identity_environment, inspect, normalize, recover, run
+from commodore.git.keeping import OUTPUT, keep_commits
 from commodore.limits import DEFAULT_LIMITS, Limits
 
 OWNED_FOLDERS: Final = ("manifests", "refs")
-_OUTPUT: Final = "refs/commodore/output"
 _INSTALLING: Final = ".git/commodore-installing"
 _SHOWN: Final = 3
 
@@ -51,15 +50,15 @@ def announce_output(folder: Path) -> None:
 
 def record_output(folder: Path, limits: Limits) -> None:
     """Remember that what is in the working copy now is the output of this run."""
-    run(["update-ref", _OUTPUT, _snapshot(folder, limits)], cwd=folder, timeout=limits.git_timeout)
+    run(["update-ref", OUTPUT, _snapshot(folder, limits)], cwd=folder, timeout=limits.git_timeout)
     (folder / _INSTALLING).unlink(missing_ok=True)
 
 
 def record_commit(folder: Path, sha: str, limits: Limits) -> None:
     """Remember that what is in the working copy now is what this commit holds."""
-    noted = folder / ".git" / _OUTPUT
+    noted = folder / ".git" / OUTPUT
     if not noted.is_file() or noted.read_bytes() != f"{sha}\n".encode():
-        run(["update-ref", _OUTPUT, sha], cwd=folder, timeout=limits.git_timeout)
+        run(["update-ref", OUTPUT, sha], cwd=folder, timeout=limits.git_timeout)
 
 
 def keep_foreign(folder: Path, *, url: str | None, announce: events.Announce, limits: Limits) -> None:
@@ -78,6 +77,7 @@ def keep_foreign(folder: Path, *, url: str | None, announce: events.Announce, li
     """
     if folder.is_symlink() or not (folder / ".git").is_dir():
         return
+    recover(folder, limits=limits, announce=announce, alone=True)
     snapshot, foreign = _foreign(folder, limits)
     if url is None:
         foreign = {path for path in foreign if is_owned(path)}
@@ -128,6 +128,7 @@ def find_work(folder: Path, *, limits: Limits = DEFAULT_LIMITS) -> str:
     """
     if folder.is_symlink() or not (folder / ".git").is_dir():
         return ""
+    recover(folder, limits=limits, alone=True)
     _, foreign = _foreign(folder, limits)
     empty = _empty_tree(folder, limits)
     commits = {
@@ -159,7 +160,7 @@ def _snapshot(folder: Path, limits: Limits) -> str:
 
 
 def _recorded(folder: Path, limits: Limits) -> str:
-    arguments = ["rev-parse", "--verify", "--quiet", f"{_OUTPUT}^{{tree}}"]
+    arguments = ["rev-parse", "--verify", "--quiet", f"{OUTPUT}^{{tree}}"]
     return run(arguments, cwd=folder, timeout=limits.git_timeout, check=False).text
 
 

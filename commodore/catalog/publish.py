@@ -121,9 +121,6 @@ def open_local(
         with guard_disk(folder):
             folder.mkdir(parents=True, exist_ok=True)
         run(["init", "--quiet", "--template=", "--initial-branch=master"], cwd=folder, timeout=limits.git_timeout)
-    with guard_disk(folder):
-        # A killed run's: whoever holds the workspace is alone.
-        (folder / ".git" / "index.lock").unlink(missing_ok=True)
     keep_foreign(folder, url=None, announce=announce, limits=limits)
     sha = commit_of(folder, "HEAD", limits)
     branch = run(["symbolic-ref", "--quiet", "--short", "HEAD"], cwd=folder, timeout=limits.git_timeout, check=False)

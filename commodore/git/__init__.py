@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from commodore.git._recovery import recover
 from commodore.git._refs import Kind, RemoteRefs, Revision
 from commodore.git.asking import RemoteState
 from commodore.git.changes import LocalChanges, inspect
@@ -49,6 +50,7 @@ __all__ = [
     "push",
     "push_url",
     "read_blobs",
+    "recover",
     "redact",
     "redact_text",
     "repository_key",

@@ -9,6 +9,7 @@ import hashlib
 import re
 from pathlib import Path
 
+from commodore.git._locks import writing
 from commodore.git.runner import run
 from commodore.git.urls import push_url
 from commodore.workspace import guard_disk, write_atomically
@@ -36,11 +37,12 @@ def set_remote(config: Path, url: str, timeout: float | None) -> None:
         "remote.origin.pushurl": push_url(url),
     }
     change = ["config", "--file", str(config)]
-    for key, wish in wanted.items():
-        if wish is None and key in present:
-            run([*change, "--unset-all", key], cwd=folder, timeout=timeout)
-        elif wish is not None and present.get(key) != [wish]:
-            run([*change, "--replace-all", key, wish], cwd=folder, timeout=timeout)
+    with writing(folder):
+        for key, wish in wanted.items():
+            if wish is None and key in present:
+                run([*change, "--unset-all", key], cwd=folder, timeout=timeout)
+            elif wish is not None and present.get(key) != [wish]:
+                run([*change, "--replace-all", key, wish], cwd=folder, timeout=timeout)
     _note_remote(config, url)
 
 

@@ -11,7 +11,6 @@ from commodore.git._blueprint import is_plain
 from commodore.git._refs import FULL_SHA
 from commodore.workspace import guard_disk, is_inside, write_atomically
 
-MOVING = "moving"
 _PLAIN_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]*(\.[A-Za-z0-9_-]+)*")
 _STATE = "commodore"  # the note's file in a worktree's administrative folder
 
@@ -77,7 +76,6 @@ def link_worktree(bare: Path, folder: Path, sha: str) -> bool:
         content = {"locked": "initializing", "gitdir": pointer, "commondir": "../..", "HEAD": sha}
         for file, text in content.items():
             (admin / file).write_bytes(os.fsencode(f"{text}\n"))
-        write_state(admin, MOVING)
         write_atomically(folder / ".git", os.fsencode(f"gitdir: {admin}\n"))
         (admin / "locked").unlink()
     return True
@@ -134,16 +132,14 @@ def relink(folder: Path, root: Path) -> bool:
 
 
 def read_state(admin: Path) -> str | None:
-    """What this program noted in a worktree: the commit it checked out last, `MOVING` while it does, or nothing."""
-    return _read(admin / _STATE)
+    """The commit that this program noted to have checked out last in a worktree, or nothing."""
+    state = _read(admin / _STATE)
+    return state if state is not None and FULL_SHA.match(state) else None
 
 
-def write_state(admin: Path, state: str | None) -> None:
-    """Note a commit or `MOVING`, or with None forget the note."""
-    if state is None:
-        (admin / _STATE).unlink(missing_ok=True)
-    else:
-        write_atomically(admin / _STATE, f"{state}\n".encode())
+def write_state(admin: Path, sha: str) -> None:
+    """Note the commit that was checked out."""
+    write_atomically(admin / _STATE, f"{sha}\n".encode())
 
 
 def _read(path: Path) -> str | None:

@@ -7,8 +7,8 @@ import tempfile
 from dataclasses import dataclass
 from pathlib import Path
 
-from commodore.events import Announce, Noted, Warned
-from commodore.git._worktree_files import MOVING, linked_admin, read_state
+from commodore.events import Announce, Warned
+from commodore.git._worktree_files import linked_admin, read_state
 from commodore.git.identity import identity_environment
 from commodore.git.keeping import keep_commits
 from commodore.git.runner import run
@@ -90,7 +90,7 @@ def unpushed_commits(folder: Path, head: str | None, known: str | None, limits: 
     """The newest commits of `head` that neither the remote nor `known` (what was checked out for the user) contains."""
     if head is None or head == known:
         return ()
-    without = [] if known is None or known == MOVING else [known]
+    without = [] if known is None else [known]
     arguments = ["rev-list", f"--max-count={_SHOWN_COMMITS}", "--ignore-missing", head, "--not", *without]
     answer = run([*arguments, "--remotes", "--tags"], cwd=folder, timeout=limits.git_timeout)
     return tuple(answer.text.split())
@@ -103,18 +103,23 @@ def save(
     announce: Announce,
     *,
     leaving: Path | None = None,
-    ours: bool = False,
-) -> None:
+) -> tuple[str, ...]:
     """Keep modifications and unpushed commits under `refs/commodore/discarded`, and say how to get them back.
 
     Args:
         leaving: the repository that has them, when the folder is about to belong to another one.
-        ours: the changes are the rest of a checkout of this program that was interrupted; say it in debug only.
+
+    Returns:
+        the commits that hold the modified files, as they lie there and as they are staged; none without modifications.
     """
     kept: list[tuple[str, str]] = []
+    snapshots: tuple[str, ...] = ()
     place = shlex.quote(str(leaving or folder))
     if changes.modified:
-        [ref] = keep_commits(folder, [_snapshot(folder, limits)], limits.git_timeout)
+        files = _snapshot(folder, limits)
+        staged = run(["rev-parse", "--verify", f"{files}^2"], cwd=folder, timeout=limits.git_timeout).text
+        snapshots = files, staged
+        [ref] = keep_commits(folder, [files], limits.git_timeout)
         command = f"stash apply {ref}" if leaving is None else f"worktree add ../rescued {ref}"
         kept.append(("uncommitted changes", f"git -C {place} {command}"))
     if changes.unpushed and changes.head is not None:
@@ -122,12 +127,8 @@ def save(
         command = f"switch --create rescued {ref}" if leaving is None else f"worktree add ../rescued {ref}"
         kept.append(("unpushed commits", f"git -C {place} {command}"))
     for what, command in kept:
-        if ours:
-            announce(Noted(f"what an interrupted checkout left in {folder} is kept: {command}", level=1))
-        else:
-            announce(
-                Warned("CMD-GIT-045", f"{what} in {folder} made way and are kept", hint=f"get them back: {command}")
-            )
+        announce(Warned("CMD-GIT-045", f"{what} in {folder} made way and are kept", hint=f"get them back: {command}"))
+    return snapshots
 
 
 def _snapshot(folder: Path, limits: Limits) -> str:

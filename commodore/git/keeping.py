@@ -11,6 +11,9 @@ from commodore.git._refs import DISCARDED, RemoteRefs
 from commodore.git.runner import run
 from commodore.git.urls import shown
 
+OUTPUT = "refs/commodore/output"
+"""The tree that a run has left in the working copy of the catalog's clone."""
+
 
 def keep_commits(folder: Path, shas: Iterable[str], timeout: float | None) -> list[str]:
     """Give each commit a ref `refs/commodore/discarded/<UTC time>[-<n>]` in the repository at `folder`."""

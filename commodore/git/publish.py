@@ -16,11 +16,13 @@ from commodore.errors import CommodoreError, EnvironmentFault, PolicyError
 from commodore.events import Announce, Noted, Warned, ignore
 from commodore.git._blueprint import FALLBACK_BRANCH
 from commodore.git._making import still_true
+from commodore.git._moves import Move, moving
+from commodore.git._recovery import recover
 from commodore.git._refs import NO_REFS, read_refs, write_refs
 from commodore.git._remote_config import PACKED, add_remote, is_remote, set_remote
 from commodore.git.asking import RemoteState, ask
 from commodore.git.identity import Author, identity_environment
-from commodore.git.keeping import keep_commits
+from commodore.git.keeping import OUTPUT, keep_commits
 from commodore.git.mirrors import Mirrors
 from commodore.git.runner import Children, GitResult, clean_text, fault, last_words, run
 from commodore.git.urls import normalize, redact, repository_key, shown
@@ -101,6 +103,7 @@ def clone_or_update(
     ask_remote = ask_anew if offline or ask_remote is None else ask_remote
     update = _Update(wanted, announce, limits, author, children, ask_remote, offline)
     if (folder / ".git").is_dir() and (is_remote(config, wanted) or _origin(folder, limits) == wanted):
+        recover(folder, limits=limits, announce=announce, alone=True)
         set_remote(config, wanted, limits.git_timeout)
         return update.run(folder)
     if offline:
@@ -200,7 +203,6 @@ class _Update:
 
     def run(self, folder: Path) -> PublishedClone:
         """Do it, in the clone in `folder`."""
-        (folder / ".git" / "index.lock").unlink(missing_ok=True)  # a killed run's; whoever holds the workspace is alone
         state = self.ask_remote(self.url, folder)
         branch = state.head or FALLBACK_BRANCH
         if branch not in state.branches:
@@ -223,7 +225,7 @@ class _Update:
             run(_FETCH, cwd=folder, timeout=timeout, about=about, children=children, settings=PACKED)
         sha = _sha(folder, f"refs/remotes/origin/{branch}", limits)
         _keep_unpushed(folder, self.announce, limits)
-        run(["checkout", "--quiet", "--force", "-B", branch, sha], cwd=folder, timeout=timeout)
+        self._check_out(folder, branch, sha)
         run(["branch", "--quiet", f"--set-upstream-to=origin/{branch}", branch], cwd=folder, timeout=timeout)
         run(["clean", "--quiet", "-ffdx"], cwd=folder, timeout=timeout)
         return sha
@@ -240,9 +242,20 @@ class _Update:
         # From standard input the message is taken as it is: the published tool's has no newline at its end either.
         message = b"Initial commit"
         sha = run(["commit-tree", tree], cwd=folder, timeout=timeout, environment=environment, input=message).text
-        run(["checkout", "--quiet", "--force", "-B", branch, sha], cwd=folder, timeout=timeout)
+        self._check_out(folder, branch, sha)
         run(["clean", "--quiet", "-ffdx"], cwd=folder, timeout=timeout)
         return PublishedClone(folder, url, branch, sha, empty=True)
+
+    def _check_out(self, folder: Path, branch: str, sha: str) -> None:
+        limits, git_dir = self.limits, folder / ".git"
+        names = ["rev-parse", "--verify", "--quiet"]
+        head, output = (
+            run([*names, name], cwd=folder, timeout=limits.git_timeout, check=False).text for name in ("HEAD", OUTPUT)
+        )
+        with moving(git_dir, Move(head or None, sha, branch, (output,) if output else ())) as going:
+            arguments = ["checkout", "--quiet", "--force", "-B", branch, sha]
+            run(arguments, cwd=folder, timeout=limits.git_timeout, inherit=(going.handle,))
+            going.complete(sha)
 
 
 def _last_state(folder: Path, limits: Limits) -> RemoteState:

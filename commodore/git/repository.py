@@ -11,6 +11,7 @@ from commodore.events import Announce, Warned, ignore
 from commodore.git import _refs
 from commodore.git._blueprint import FALLBACK_BRANCH, Blueprint
 from commodore.git._export import write_tree
+from commodore.git._locks import clear_stale_locks, writing
 from commodore.git._making import is_missing, looks_bare, make_clone, still_true
 from commodore.git._refs import FULL_SHA, NO_REFS, RemoteRefs, Revision
 from commodore.git._remote_config import FETCH_REFSPEC, FETCH_TAGS, PACKED, is_remote, set_remote
@@ -103,6 +104,7 @@ class Repository:
                     hint="move the folder away and run again",
                     locations=[str(self.path)],
                 )
+            clear_stale_locks(self.path)
             if not self.offline:
                 set_remote(self.path / "config", self.url, self.limits.git_timeout)
             self._ready = True
@@ -143,7 +145,8 @@ class Repository:
             self.ensure()
             before = self.refs()
             first = ("--no-auto-maintenance",) if before == NO_REFS else ()
-            answer = self._run([*_FETCH_ALL, *first], settings=PACKED)
+            with writing(self.path):
+                answer = self._run([*_FETCH_ALL, *first], settings=PACKED)
             if tells_damage(answer):
                 raise fault(_FETCH_ALL, answer, self.path, self.display_url)
             if answer.stderr.strip():
@@ -159,7 +162,11 @@ class Repository:
         with self.lock:
             if self.offline:
                 return self.has_commits([sha])
-            self._run(["fetch", "--no-tags", "--no-write-fetch-head", "origin", sha], check=False, settings=PACKED)
+            with writing(self.path):
+                arguments = ["fetch", "--no-tags", "--no-write-fetch-head", "origin", sha]
+                answer = self._run(arguments, check=False, settings=PACKED)
+                if answer.returncode < 0:  # killed
+                    raise fault(arguments, answer, self.path, self.display_url)
             return self.has_commits([sha])
 
     def refs(self) -> RemoteRefs:
@@ -235,7 +242,8 @@ class Repository:
             head = state.head or state.guess_head()
             if self.refs().head != head and head in self.refs().branches:
                 target = _refs.BRANCHES + head
-                self._run(["symbolic-ref", _refs.BRANCHES + "HEAD", target])
+                with writing(self.path):
+                    self._run(["symbolic-ref", _refs.BRANCHES + "HEAD", target])
                 self._refs = None
             return head
 

@@ -95,6 +95,7 @@ _NOT_REACHED = _any_of(
     "early EOF",
     "remote end hung up",
 )
+_NOT_WRITTEN = re.compile(r"^error: (unable to (write|create)|cannot (create|stat)) ", re.MULTILINE)
 _REMOTE_ENDED = _any_of("does not appear to be", "remote end hung up", "could not read from remote repository")
 _DAMAGED = _any_of(
     "bad (object|ref|signature|config line|index file|tree object)",
@@ -126,6 +127,13 @@ class GitResult:
     def text(self) -> str:
         """The output as text; bytes that are no UTF-8 survive as surrogate escapes. Without the last line feed."""
         return self.stdout.decode("utf-8", "surrogateescape").removesuffix("\n")
+
+    @property
+    def failed(self) -> bool:
+        """Whether git could not do what it was told. When the disk is full, `git checkout` mentions the files that it
+        could not write, and ends with the status 0.
+        """
+        return self.returncode != 0 or _NOT_WRITTEN.search(self.stderr) is not None
 
 
 class Children:
@@ -170,17 +178,19 @@ def run(
     settings: Sequence[str] = (),
     children: Children | None = None,
     about: str = "",
+    inherit: Sequence[int] = (),
 ) -> GitResult:
     """Run `git` with `arguments` in `cwd` and return what it answered.
 
     Args:
         timeout: seconds after which the command is ended; None waits for ever.
         input: bytes for its standard input; without it, standard input is empty.
-        check: whether a non-zero exit status is an error.
+        check: whether it is an error if git fails.
         environment: variables on top of the clean environment.
         settings: git settings (`key=value`) for this call alone.
         children: knows the process while it runs, so that another thread can end it.
         about: the repository (its URL without credentials) that errors are to name.
+        inherit: open files that the process gets, too.
 
     Raises:
         EnvironmentFault: git is missing, takes too long, or (with `check`) fails.
@@ -197,6 +207,7 @@ def run(
             stdin=subprocess.DEVNULL if input is None else subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
+            pass_fds=inherit,
         )
     except FileNotFoundError as error:
         if not cwd.is_dir():
@@ -213,7 +224,7 @@ def run(
     with children.hold(process) if children else contextlib.nullcontext():
         stdout, stderr = _communicate(process, input, timeout, _subject(arguments, about))
     result = GitResult(stdout, clean_text(stderr.decode("utf-8", "replace")), process.returncode)
-    if check and result.returncode != 0:
+    if check and result.failed:
         raise fault(arguments, result, cwd, about)
     return result
 
@@ -263,7 +274,8 @@ def clean_text(text: str) -> str:
 
 def fault(arguments: Sequence[str], result: GitResult, place: Path, about: str = "") -> CommodoreError:
     """The error for a git command that failed, in git's own words, with a hint that fits them."""
-    words = last_words(result.stderr) or f"exit status {result.returncode}"
+    ended = f"killed by signal {-result.returncode}" if result.returncode < 0 else f"exit status {result.returncode}"
+    words = last_words(result.stderr) or ended
     subject = _subject(arguments, about)
     # What a server says about its own repository is no news about this one.
     here = "\n".join(line for line in result.stderr.splitlines() if not line.startswith("remote:"))

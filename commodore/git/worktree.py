@@ -14,9 +14,11 @@ from pathlib import Path
 from commodore.errors import CommodoreError, EnvironmentFault, PolicyError, raise_all
 from commodore.events import Noted
 from commodore.git._clean_note import Glance
+from commodore.git._locks import writing
+from commodore.git._moves import Move, Moving, moving
+from commodore.git._recovery import recover
 from commodore.git._refs import Revision
 from commodore.git._worktree_files import (
-    MOVING,
     WorktreeFiles,
     link_worktree,
     linked_admin,
@@ -24,7 +26,6 @@ from commodore.git._worktree_files import (
     read_worktree,
     relink,
     users_of_branch,
-    write_state,
 )
 from commodore.git.changes import LocalChanges, inspect, read_status, save, unpushed_commits
 from commodore.git.repository import Repository
@@ -64,6 +65,7 @@ def check_out(repository: Repository, folder: Path, revision: Revision, *, force
     if files is None and linked_admin(folder) is not None:
         files = _find_again(repository, folder)
     if files is not None:
+        files = _recovered(repository, files)
         if files.common == repository.path.resolve():
             _move(repository, files, revision, force)
         else:
@@ -88,15 +90,19 @@ def _add(repository: Repository, folder: Path, revision: Revision) -> None:
     files = read_worktree(folder)
     if files is None:
         raise EnvironmentFault("CMD-GIT-002", f"git made no worktree at {folder}", hint="run again")
-    write_state(files.admin, MOVING)
-    _git(repository, folder, "reset", "--quiet", "--hard")
-    write_state(files.admin, revision.sha)
+    with moving(files.admin, Move(None, revision.sha)) as going:
+        _git(repository, folder, "reset", "--quiet", "--hard", going=going)
+        going.complete(revision.sha)
+
+
+def _recovered(repository: Repository, files: WorktreeFiles) -> WorktreeFiles:
+    """A worktree after what an earlier run has begun to do to it was completed."""
+    recover(files.folder, limits=repository.limits, announce=repository.announce)
+    return read_worktree(files.folder) or files
 
 
 def _move(repository: Repository, files: WorktreeFiles, revision: Revision, force: bool) -> None:
     folder, state = files.folder, read_state(files.admin)
-    if state == MOVING or not (files.admin / "index").exists():
-        _finish_interrupted(repository, files)
     status = _status(repository, files)
     unpushed: tuple[str, ...] = ()
     if status.head not in (revision.sha, state) and status.head not in repository.refs().tips:
@@ -104,18 +110,16 @@ def _move(repository: Repository, files: WorktreeFiles, revision: Revision, forc
         if unpushed and repository.catch_up():  # they may have been pushed since
             unpushed = unpushed_commits(folder, status.head, state, repository.limits)
     changes = LocalChanges(status.modified, (), unpushed, status.branch, status.head)
+    kept: tuple[str, ...] = ()
     if changes.dirty:
         if not force:
             raise_all(_losses(folder, changes))
-        save(folder, changes, repository.limits, repository.announce)
-        if changes.modified:
-            _git(repository, folder, "reset", "--quiet", "--hard")
-    if changes.head != revision.sha:
-        write_state(files.admin, MOVING)
-        answer = _go_to(repository, folder, changes, revision)
-        write_state(files.admin, revision.sha if answer.returncode == 0 else state)
-        if answer.returncode != 0:
-            raise _refused(folder, answer)
+        with writing(files.admin):
+            kept = save(folder, changes, repository.limits, repository.announce)
+    if changes.modified or changes.head != revision.sha:
+        move = Move(changes.head, revision.sha, _followed(repository, folder, changes, revision), kept)
+        with moving(files.admin, move) as going:
+            _make(repository, folder, changes, going, move)
 
 
 def _status(repository: Repository, files: WorktreeFiles) -> LocalChanges:
@@ -128,23 +132,29 @@ def _status(repository: Repository, files: WorktreeFiles) -> LocalChanges:
     return status
 
 
-def _go_to(repository: Repository, folder: Path, changes: LocalChanges, revision: Revision) -> GitResult:
-    """Move HEAD and the files: along with the branch where the user is on it alone, else detached."""
+def _followed(repository: Repository, folder: Path, changes: LocalChanges, revision: Revision) -> str | None:
+    """The branch that goes along with HEAD: the wanted one, where the user is on it alone with nothing unpushed."""
     wanted = revision.kind == "branch" and changes.branch == revision.version and not changes.unpushed
     if wanted and users_of_branch(repository.path, revision.version) == 1:
         ahead = _git(repository, folder, "merge-base", "--is-ancestor", "HEAD", revision.sha, check=False)
         if ahead.returncode == 0:
-            return _git(repository, folder, "merge", "--quiet", "--ff-only", revision.sha, check=False)
-    return _git(repository, folder, "checkout", "--quiet", "--detach", revision.sha, check=False)
+            return revision.version
+    return None
 
 
-def _finish_interrupted(repository: Repository, files: WorktreeFiles) -> None:
-    """Clear up after a run that was killed while it moved this worktree, which was clean before."""
-    (files.admin / "index.lock").unlink(missing_ok=True)
-    if (files.admin / "index").exists():
-        status = read_status(files.folder, repository.limits, untracked=False)
-        save(files.folder, status, repository.limits, repository.announce, ours=True)
-    _git(repository, files.folder, "reset", "--quiet", "--hard")
+def _make(repository: Repository, folder: Path, changes: LocalChanges, going: Moving, move: Move) -> None:
+    """Move HEAD and the files of a worktree; what is modified in it was kept."""
+    if changes.modified:
+        _git(repository, folder, "reset", "--quiet", "--hard", going=going)
+    if changes.head != move.target:
+        how = ["checkout", "--quiet", "--detach"] if move.branch is None else ["merge", "--quiet", "--ff-only"]
+        answer = _git(repository, folder, *how, move.target, check=False, going=going)
+        if answer.failed:
+            error = _refused(folder, answer)
+            if isinstance(error, PolicyError):  # git has looked before it began
+                going.call_off()
+            raise error
+    going.complete(move.target)
 
 
 def _switch(repository: Repository, files: WorktreeFiles, revision: Revision, force: bool) -> None:
@@ -170,6 +180,7 @@ def _switch(repository: Repository, files: WorktreeFiles, revision: Revision, fo
 
 def _migrate(repository: Repository, folder: Path, revision: Revision) -> None:
     """Replace an ordinary clone when it holds nothing that the bare clone lacks (spec b 1.7, 3a)."""
+    recover(folder, limits=repository.limits, announce=repository.announce)
     reasons = _only_here(repository, folder)
     if reasons:
         raise PolicyError(
@@ -290,5 +301,8 @@ def _in_the_way(folder: Path, what: str) -> PolicyError:
     )
 
 
-def _git(repository: Repository, folder: Path, *arguments: str, check: bool = True) -> GitResult:
-    return run(arguments, cwd=folder, timeout=repository.limits.git_timeout, check=check)
+def _git(
+    repository: Repository, folder: Path, *arguments: str, check: bool = True, going: Moving | None = None
+) -> GitResult:
+    inherit = () if going is None else (going.handle,)
+    return run(arguments, cwd=folder, timeout=repository.limits.git_timeout, check=check, inherit=inherit)

@@ -295,25 +295,6 @@ def test_an_unfinished_merge_can_be_forced_away_and_had_again(
     assert "<<<<<<<" in (folder / "a").read_text()
 
 
-@pytest.mark.parametrize("killed", ["before the files", "amid the files"])
-def test_a_run_that_was_killed_while_it_moved_a_worktree(
-    place: Place, world: GitWorld, folder: Path, heard: Heard, killed: str
-) -> None:
-    """Architecture 3: kill the process at any point, the next run gives the same result as an undisturbed one."""
-    remote = world.remote(files={"a": "1", "b": "1"})
-    place(remote, "master")
-    admin = Path(git(folder, "rev-parse", "--absolute-git-dir"))
-    (admin / "commodore").write_text("moving\n")
-    (admin / "index.lock").write_bytes(b"")
-    if killed == "amid the files":
-        write(folder, a="2")
-        (folder / "b").unlink()
-    remote.commit({"a": "2"})
-    assert place(remote, "master").sha == remote.sha()
-    assert git(folder, "status", "--porcelain") == ""
-    assert heard.codes == []
-
-
 def test_a_run_that_was_killed_while_it_made_a_worktree(place: Place, world: GitWorld, folder: Path) -> None:
     remote = world.remote(files={"a": "1"})
     place(remote, "master")
