@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import json
 import os
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from commodore.engine._overlaps import Overlaps
 from commodore.engine._tasks import Dependency, FetchTask, Group, Run, Unit
 from commodore.errors import CommodoreError, InputError, PolicyError
 from commodore.git import redact
@@ -17,6 +19,26 @@ Wanted = tuple[Run, Dependency]
 
 _ORDER = ("http", "git", "helm", "oci")
 """Kapitan's order of kinds; it decides where several kinds write to one folder."""
+
+
+Place = tuple[str, str]
+"""Where something is fetched to, and what."""
+
+
+def fetched_places(run: Run, node: Mapping[str, Any]) -> Iterator[Place]:
+    """What a run fetches for an instance if it renders it.
+
+    Args:
+        node: the instance's rendered node, not validated.
+    """
+    settings = node["parameters"].get("kapitan")
+    found = settings.get("dependencies") if isinstance(settings, Mapping) else None
+    entries = [entry for entry in found if isinstance(entry, Mapping)] if isinstance(found, list) else []
+    if run.request.fetch or any(entry.get("force_fetch") for entry in entries):
+        for entry in entries:
+            output = os.path.normpath(run.request.output / str(entry.get("output_path", "")))
+            what = {key: value for key, value in entry.items() if key not in ("output_path", "force_fetch")}
+            yield output, json.dumps(what, sort_keys=True, default=str)
 
 
 def check_outputs(dependencies: Sequence[Dependency], run: Run) -> list[tuple[str, CommodoreError]]:
@@ -111,6 +133,23 @@ def plan(wanted: Iterable[Wanted], staging: Path) -> list[FetchTask]:
         FetchTask(chain[0][0], tuple(group for _, group in chain), staging / "fetch" / str(number))
         for number, chain in enumerate(chains)
     ]
+
+
+class Arrivals:
+    """What a run fetches, and which of it is not there yet. Tasks are named by their places."""
+
+    def __init__(self, run: Run, tasks: Iterable[FetchTask]) -> None:
+        self._outputs: Overlaps[Path] = Overlaps()
+        self.awaited: set[Path] = set()
+        for task in tasks:
+            if any(key == run.key for key, _ in task.units):
+                self.awaited.add(task.place)
+                for output in {item.output for group in task.groups for item in group.items}:
+                    self._outputs.add(output, task.place)
+
+    def read_by(self, paths: Iterable[str | Path]) -> set[Path]:
+        """The tasks that write to one of these paths."""
+        return {place for path in paths for place in self._outputs.touching(path)}
 
 
 def _rank(group: tuple[str, ...]) -> int:

@@ -36,13 +36,10 @@ from commodore.engine.reuse.programs import Programs
 from commodore.engine.reuse.reads import Reads
 from commodore.engine.reuse.sources import Sources
 from commodore.engine.reuse.store import read_folder, write_folder
-from commodore.engine.reuse.subject import WRAPPER
+from commodore.engine.reuse.subject import OBSERVED_INPUTS, WRAPPER
 from commodore.errors import CommodoreError, InputError, did_you_mean
 from commodore.git import redact
 from commodore.workspace import remove_tree
-
-# Inputs of which all that they read is known.
-_OBSERVED = ("jsonnet", "helm", "copy", "remove", "external")
 
 # Inputs that may walk through all targets at once, so that they need them as one plain map.
 _READ_ALL_TARGETS = ("jinja2", "kadet")
@@ -193,7 +190,7 @@ class Renderer:
         reads = current().reads
         if place.input_type in _READ_ALL_TARGETS:
             cached.global_inv = self.inventory.inventory
-        if place.input_type not in _OBSERVED:
+        if place.input_type not in OBSERVED_INPUTS:
             reads.refuse(f"an input of type {place.input_type}")
         folder = os.path.join(confinement.output, place.output_path)
         path = ""
@@ -222,11 +219,11 @@ class Renderer:
         work = current()
         writes_elsewhere = work.reads.places.name(folder) is not None
         if writes_elsewhere and place.input_type not in ("jsonnet", "helm"):
-            work.reads.refuse(f"an input of type {place.input_type} writes to {folder}")
+            work.reads.refuse(f"an input of type {place.input_type} writes to {folder}", unseen=False)
         whole = {"helm": work.reads.tree, "copy": work.reads.copied}.get(place.input_type, lambda _: None)
         whole(os.path.join(os.getcwd(), path))
         if place.input_type == "remove" and work.reads.places.name(path) is not None:
-            work.reads.refuse(f"{path} is removed")
+            work.reads.refuse(f"{path} is removed", unseen=False)
         if place.input_type != "external":
             yield
             whole(os.path.join(os.getcwd(), path))  # once more: it may have changed meanwhile
@@ -268,7 +265,7 @@ class Renderer:
         finally:
             work.watches.pop()
         if work.reads.places.name(output) is not None:
-            work.reads.refuse(f"kustomize writes to {entry.args[0]}")
+            work.reads.refuse(f"kustomize writes to {entry.args[0]}", unseen=False)
         if known is None:
             watch.conclude(source)
             part.conclude(read_folder(Path(output)) if is_alone else None)

@@ -37,11 +37,11 @@ def finish(
     _note_sources(run, node, reads, dependencies)
     result = read_folder(run.rendered(instance), notes)
     if result is None:
-        reads.refuse("it has rendered something that is no file")
-        return Record(reads.conclude(), reads.refusal)
+        reads.refuse("it has rendered something that is no file", unseen=False)
+        return Record(reads.conclude(), reads.refusal, reads.unseen)
     if result.mentions(reads.places.folders):
         reads.location()
-    record = Record(reads.conclude(), reads.refusal)
+    record = Record(reads.conclude(), reads.refusal, reads.unseen)
     subject = run.subjects.get(instance)
     if not record.refusal and subject is not None and run.result_cache is not None:
         ResultStore(run.result_cache, run.limits).add(subject, record.found, result)
@@ -52,13 +52,13 @@ def _note_sources(run: Run, node: Mapping[str, Any], reads: Reads, dependencies:
     """Note where fetched files are from. They stand for the files, so the files must be theirs and nothing else."""
     keys = source_keys(node)
     if keys is None or (dependencies and len(keys) != len(dependencies)):
-        reads.refuse("a dependency of which nobody knows when it changes")
+        reads.refuse("a dependency of which nobody knows when it changes", unseen=False)
         return
     cache = DependencyCache(run.dependency_cache, run.limits) if run.dependency_cache is not None else None
     for key, dependency in zip(keys, dependencies, strict=False):
         identity = run.sources.get(key)
         if identity is None or not _is_pure(cache, key, identity, dependency, reads):
-            reads.refuse(f"{dependency.output} holds more than {dependency.source}")
+            reads.refuse(f"{dependency.output} holds more than {dependency.source}", unseen=False)
             return
         reads.note(key, identity)
 

@@ -27,6 +27,7 @@ class InstanceRecord:
         digests: what was found there, one for each.
         reused: whether the last run has taken the result of an earlier one.
         refusal: why its result cannot be kept for other runs; empty if it can.
+        unseen: whether it may have read files that are not among these things.
     """
 
     instance: str
@@ -35,6 +36,7 @@ class InstanceRecord:
     reused: bool
     refusal: str
     digests: tuple[str, ...] = ()
+    unseen: bool = False
 
 
 def write_record(root: Path, instance: str, component: str, record: Record, *, reused: bool) -> None:
@@ -46,6 +48,7 @@ def write_record(root: Path, instance: str, component: str, record: Record, *, r
         "digests": [record.found[key] for key in keys],
         "reused": reused,
         "refusal": record.refusal,
+        "unseen": record.unseen,
     }
     with contextlib.suppress(OSError, EnvironmentFault):
         write_atomically(_file(root, instance), json.dumps(content).encode())
@@ -59,7 +62,8 @@ def read_record(root: Path, instance: str) -> InstanceRecord | None:
         digests = tuple(map(str, content["digests"]))  # type: ignore[call-overload]
         if len(digests) == len(reads):
             component, refusal = str(content["component"]), str(content["refusal"])
-            return InstanceRecord(instance, component, reads, bool(content["reused"]), refusal, digests)
+            reused, unseen = bool(content["reused"]), bool(content.get("unseen"))
+            return InstanceRecord(instance, component, reads, reused, refusal, digests, unseen)
     return None
 
 

@@ -11,30 +11,57 @@ from pathlib import Path
 from typing import Any
 
 from commodore.engine._dependency_cache import DependencyCache
+from commodore.engine._fetching import Place, fetched_places
+from commodore.engine._overlaps import Overlaps, Owner, places_read
 from commodore.engine._tasks import Record, Run
-from commodore.engine.reuse.lookup import Hit, Lookup
+from commodore.engine.reuse.lookup import Candidate, Hit, Lookup
 from commodore.engine.reuse.places import FOLDER_MODE
 from commodore.engine.reuse.reads import Key
 from commodore.engine.reuse.sources import Downloads, Sources, cache_key, is_download, source_keys
 from commodore.engine.reuse.store import ResultStore, holds, read_folder, write_folder
+from commodore.engine.reuse.today import Nodes
 from commodore.errors import InternalError
 from commodore.limits import Limits
 from commodore.workspace import write_atomically
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Reuse:
-    """What is known of a run before anything is rendered.
+    """The results of one run: those that hold before anything is rendered, and those that turn out to hold once what
+    they depend on has been fetched.
 
     Args:
         hits: the results that still hold and are used.
         shadowed: those that hold, but are rendered all the same, to see that both are equal.
+        candidates: the instances for which there may be results.
+        deferred: the instances whose results depend on what this run fetches.
+        finder: looks for results; None if none are used.
         in_place: whether the results of all instances lie there already, so that nothing has to be written.
     """
 
-    hits: Mapping[str, Hit] = field(default_factory=dict)
-    shadowed: Mapping[str, Hit] = field(default_factory=dict)
+    hits: dict[str, Hit] = field(default_factory=dict)
+    shadowed: dict[str, Hit] = field(default_factory=dict)
+    candidates: Mapping[str, Candidate] = field(default_factory=dict)
+    deferred: frozenset[str] = frozenset()
+    finder: ResultFinder | None = None
     in_place: bool = False
+
+    def look_again(self, run: Run, nodes: Nodes, name: str) -> bool:
+        """Whether an instance need not be rendered, now that what it depends on has been fetched. Its files are put
+        where rendering would have put them.
+        """
+        if self.finder is None or name not in self.candidates:
+            return False
+        hit = self.finder.find_again(run, nodes, self.candidates[name])
+        if hit is None:
+            return False
+        if self.finder.is_sampled():
+            self.shadowed[name] = hit
+            return False
+        self.shadowed.pop(name, None)
+        self.hits[name] = hit
+        write_folder(hit.result, run.rendered(name))
+        return True
 
     def is_in_place(self, run: Run) -> bool:
         """Whether all that is to be compiled lies where the last run has put it, and nothing else."""
@@ -108,52 +135,13 @@ class ResultFinder:
             limits,
         )
 
-    def _is_restored(self, run: Run, node: Mapping[str, Any], hit: Hit) -> bool:
-        """Whether an instance's dependencies lie where rendering would have put them, and nothing else does: what is
-        missing comes from the cache. Other instances, and a later run without fetching, may read them.
-        """
-
-        def is_written(path: str) -> bool:  # the instance makes this file each time it is rendered
-            return any(path == one or path.startswith(one + os.sep) for one in hit.written)
-
-        settings = node["parameters"].get("kapitan") or {}
-        entries = settings.get("dependencies") or []
-        for key, entry in zip(source_keys(node) or [], entries, strict=True):
-            output = Path(os.path.normpath(run.request.output / str(entry["output_path"])))
-            identity = self._lookup.sources.digest(key)
-            if os.path.lexists(output):
-                if identity is None or not self._is_pure(key, identity, output, is_written):
-                    return False  # rendering would find what somebody has put there
-                continue
-            if identity is None or not self._restore(key, identity, output):
-                return False
-        return True
-
-    def _is_pure(self, key: Key, identity: str, output: Path, unless: Callable[[str], bool]) -> bool:
-        if key[1] == "http":
-            return is_download(output, identity)
-        entry = cache_key(key, identity)
-        if self._dependency_cache is None or entry is None:
-            return False
-        return DependencyCache(self._dependency_cache, self._limits).holds(entry, output, unless)
-
-    def _restore(self, key: Key, identity: str, output: Path) -> bool:
-        if self._dependency_cache is None:
-            return False
-        if key[1] == "http":
-            found = Downloads(self._dependency_cache, self._limits).find(key[2], identity)
-            if found is not None:
-                write_atomically(output, found[0])
-            return found is not None
-        entry = cache_key(key, identity)
-        return entry is not None and DependencyCache(self._dependency_cache, self._limits).copy(entry, output)
-
-    def find(self, run: Run, nodes: Mapping[str, Mapping[str, Any]]) -> tuple[Run, Reuse]:
+    def find(self, run: Run, nodes: Nodes) -> tuple[Run, Reuse]:
         """The run with what is left to render, and the results that were found."""
-        found, subjects = self._lookup.find(run, nodes)
-        if run.request.fetch:
-            found = {name: hit for name, hit in found.items() if self._is_restored(run, nodes[name], hit)}
-        shadowed = {name: hit for name, hit in found.items() if random.random() < self._shadow}  # noqa: S311 - a sample
+        candidates, subjects = self._lookup.candidates(run, nodes)
+        found = self._find_all(run, nodes, candidates)
+        deferred = _to_defer(run, nodes, candidates, found)
+        found = {name: hit for name, hit in found.items() if name not in deferred}
+        shadowed = {name: hit for name, hit in found.items() if self.is_sampled()}
         hits = {name: hit for name, hit in found.items() if name not in shadowed}
         sources = {key: digest for key, digest in self._lookup.sources.known.items() if digest is not None}
         pending = tuple(name for name in run.jobs if name not in hits)
@@ -166,5 +154,116 @@ class ResultFinder:
                 subjects=subjects,
                 sources=sources,
             ),
-            Reuse(hits, shadowed),
+            Reuse(hits, shadowed, candidates, deferred, self),
         )
+
+    def find_again(self, run: Run, nodes: Nodes, candidate: Candidate) -> Hit | None:
+        """The result of an instance for which something has been fetched since the first look."""
+        self._lookup.forget()
+        hit = self._lookup.find(run, nodes, candidate)
+        if hit is None or self._restore(run, nodes[candidate.instance], hit) is None:
+            return None
+        return hit
+
+    def is_sampled(self) -> bool:
+        """Whether a result is one of those that are rendered all the same."""
+        return random.random() < self._shadow  # noqa: S311 - a sample
+
+    def _find_all(self, run: Run, nodes: Nodes, candidates: Mapping[str, Candidate]) -> dict[str, Hit]:
+        """All results that hold, their dependencies in their places. What is put there for one instance may be read by
+        others, so these are looked at again.
+        """
+        found: dict[str, Hit] = {}
+        names = list(candidates)
+        while names:
+            restored: Overlaps[str] = Overlaps()
+            looked = {name: self._lookup.find(run, nodes, candidates[name]) for name in names}
+            for name, hit in looked.items():
+                outputs = self._restore(run, nodes[name], hit) if hit is not None else None
+                if hit is None or outputs is None:
+                    found.pop(name, None)
+                    continue
+                found[name] = hit
+                for output in outputs:
+                    restored.add(output, name)
+            if not restored:
+                break
+            self._lookup.forget()
+            names = [name for name, one in candidates.items() if _reads(one, restored) - {name}]
+        return found
+
+    def _restore(self, run: Run, node: Mapping[str, Any], hit: Hit) -> list[Path] | None:
+        """Make sure that an instance's dependencies lie where rendering would have put them, and nothing else does:
+        what is missing comes from the cache. Other instances, and a later run without fetching, may read them.
+
+        Returns:
+            What was put there; None if an instance has to be rendered.
+        """
+
+        def is_written(path: str) -> bool:  # the instance makes this file each time it is rendered
+            return any(path == one or path.startswith(one + os.sep) for one in hit.written)
+
+        restored: list[Path] = []
+        if not run.request.fetch:
+            return restored
+        settings = node["parameters"].get("kapitan") or {}
+        entries = settings.get("dependencies") or []
+        for key, entry in zip(source_keys(node) or [], entries, strict=True):
+            output = Path(os.path.normpath(run.request.output / str(entry["output_path"])))
+            identity = self._lookup.sources.digest(key)
+            if os.path.lexists(output):
+                if identity is None or not self._is_pure(key, identity, output, is_written):
+                    return None  # rendering would find what somebody has put there
+                continue
+            if identity is None or not self._take(key, identity, output):
+                return None
+            restored.append(output)
+        return restored
+
+    def _is_pure(self, key: Key, identity: str, output: Path, unless: Callable[[str], bool]) -> bool:
+        if key[1] == "http":
+            return is_download(output, identity)
+        entry = cache_key(key, identity)
+        if self._dependency_cache is None or entry is None:
+            return False
+        return DependencyCache(self._dependency_cache, self._limits).holds(entry, output, unless)
+
+    def _take(self, key: Key, identity: str, output: Path) -> bool:
+        if self._dependency_cache is None:
+            return False
+        if key[1] == "http":
+            found = Downloads(self._dependency_cache, self._limits).find(key[2], identity)
+            if found is not None:
+                write_atomically(output, found[0])
+            return found is not None
+        entry = cache_key(key, identity)
+        return entry is not None and DependencyCache(self._dependency_cache, self._limits).copy(entry, output)
+
+
+def _reads(candidate: Candidate, places: Overlaps[Owner]) -> set[Owner]:
+    """Whose places an instance has looked at when it was rendered before."""
+    paths = places_read(candidate.keys, candidate.places)
+    return {owner for path in paths for owner in places.touching(path)}
+
+
+def _to_defer(run: Run, nodes: Nodes, candidates: Mapping[str, Candidate], found: Mapping[str, Hit]) -> frozenset[str]:
+    """The instances whose results hold so far, but have been made from what this run is going to fetch.
+
+    What these fetch themselves counts as well. A place that an instance fetches the same things to does not.
+    """
+    own = {name: set(fetched_places(run, nodes[name])) for name in run.jobs}
+    fetched: Overlaps[Place] = Overlaps()
+    deferred: set[str] = set()
+    fetching = [name for name in run.jobs if name not in found]
+    while any(own[name] for name in fetching):
+        for name in fetching:
+            for place in own[name]:
+                fetched.add(place[0], place)
+        fetching = []
+        for name in found.keys() - deferred:
+            keys, places = found[name].keys, candidates[name].places
+            paths = (*places_read(keys, places), *(output for output, _ in own[name]))
+            if any(place not in own[name] for path in paths for place in fetched.touching(path)):
+                fetching.append(name)
+        deferred.update(fetching)
+    return frozenset(deferred)

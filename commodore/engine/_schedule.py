@@ -13,8 +13,10 @@ from typing import Any
 
 from commodore.engine import _fetching
 from commodore.engine._evaluation import GO, engine_of
-from commodore.engine._overlaps import Overlaps
+from commodore.engine._overlaps import places_read
 from commodore.engine._ready import Rank, ReadyInstances
+from commodore.engine._records import read_record
+from commodore.engine._reuse import Reuse
 from commodore.engine._tasks import (
     CompileTask,
     Dependency,
@@ -28,6 +30,8 @@ from commodore.engine._tasks import (
     Task,
     Unit,
 )
+from commodore.engine.reuse.places import Places
+from commodore.engine.reuse.subject import OBSERVED_INPUTS, WRAPPER, installed
 from commodore.errors import CommodoreError
 from commodore.events import Announce, Noted, StageAdvanced, TaskBegun, TaskEnded, Warned
 from commodore.git import redact
@@ -50,6 +54,7 @@ class Schedule:
         announce: who listens.
         size: how many tasks that compute run at the same time; fetches, and instances that mostly wait, are counted
             apart.
+        reuses: the results of earlier runs, by the run's key.
     """
 
     def __init__(
@@ -59,12 +64,14 @@ class Schedule:
         announce: Announce,
         size: int,
         limits: Limits,
+        reuses: Mapping[str, Reuse],
     ) -> None:
         self._runs = {run.key: run for run, _ in work}
         self._nodes = {run.key: nodes for run, nodes in work}
         self._announce = announce
         self._size = size
         self._limits = limits
+        self._reuses = reuses
         self._computing = self._fetching = 0
         self._inspections = deque(
             InspectTask(run, name) for run, nodes in work for name in run.pending if _names_dependencies(nodes[name])
@@ -74,6 +81,9 @@ class Schedule:
         self._begun = 0
         self._fetches: deque[FetchTask] = deque()
         self._missing: dict[Unit, set[Path]] = {}
+        self._arrivals: dict[str, _fetching.Arrivals] = {}
+        self._waited: set[Unit] = set()
+        self._too_early: dict[Unit, frozenset[Path]] = {}
         self._outside: set[Unit] = set()
         self._inside: set[Unit] = set()
         self._ready = ReadyInstances(rank, self._waits, self._directory, _shared_and_written(work))
@@ -139,12 +149,17 @@ class Schedule:
         return unit
 
     def _compile(self, unit: Unit) -> CompileTask:
+        self._too_early[unit] = frozenset(self._arrivals[unit[0]].awaited)
         return CompileTask(self._runs[unit[0]], unit[1], of_record=unit in self._of_record)
 
     def done(self, task: Task, outcome: Outcome) -> None:
         """Take what a task came to."""
         if outcome.worker is not None:
             self._announce(_ended(task, outcome, outcome.worker))
+        if isinstance(task, CompileTask) and self._is_too_early(task, outcome):
+            self._leave(task)
+            self._await_again(task)
+            return
         if outcome.evaluations is not None:
             self.evaluations.append(outcome.evaluations)
         for note in outcome.notes:
@@ -155,18 +170,12 @@ class Schedule:
             self._fetching -= 1
             self._fetched(task, outcome)
             return
+        self._leave(task)
+        if isinstance(task, CompileTask) and _has_died(outcome) and self._try_again(task):
+            return
         unit = (task.run.key, task.instance)
-        if unit in self._outside:
-            self._outside.remove(unit)
-        else:
-            self._computing -= 1
-            self._inside.discard(unit)
-        if isinstance(task, CompileTask):
-            self._ready.end(unit)
-            if _has_died(outcome) and self._try_again(task):
-                return
-            if outcome.value is not None:
-                self._records[unit] = outcome.value
+        if isinstance(task, CompileTask) and outcome.value is not None:
+            self._records[unit] = outcome.value
         if outcome.errors:
             self._errors[unit].extend(outcome.errors)
         elif isinstance(task, InspectTask):
@@ -175,6 +184,17 @@ class Schedule:
         else:
             self._seconds[unit] = outcome.seconds
             self._announce(StageAdvanced(COMPILE_STAGE, task.instance, outcome.seconds))
+
+    def _leave(self, task: InspectTask | CompileTask) -> None:
+        """A task does not take a place any more."""
+        unit = (task.run.key, task.instance)
+        if unit in self._outside:
+            self._outside.remove(unit)
+        else:
+            self._computing -= 1
+            self._inside.discard(unit)
+        if isinstance(task, CompileTask):
+            self._ready.end(unit)
 
     def _try_again(self, task: CompileTask) -> bool:
         """After a worker has died: whether its instance is rendered again, with the Jsonnet engine of record. Another
@@ -223,21 +243,57 @@ class Schedule:
         return True
 
     def _await_fetches(self, run: Run, tasks: Sequence[FetchTask]) -> None:
-        """Let each instance wait for what it reads: because it says so, or because its inputs lie there."""
+        """Let each instance wait for what it reads: because it says so, because its inputs lie there, or because it has
+        read that before.
+        """
+        arrivals = self._arrivals[run.key] = _fetching.Arrivals(run, tasks)
         named: dict[Unit, set[Path]] = defaultdict(set)
-        outputs: Overlaps[Path] = Overlaps()
         for task in tasks:
             for unit in task.units:
                 named[unit].add(task.place)
-            if any(key == run.key for key, _ in task.units):
-                for output in {item.output for group in task.groups for item in group.items}:
-                    outputs.add(output, task.place)
         for name in run.pending:
             unit = (run.key, name)
             if self._is_sound(unit):
-                read = {place for path in self._inputs(run, name) for place in outputs.touching(path)}
-                self._missing[unit] = named[unit] | read
+                self._missing[unit] = named[unit] | (self._read_by(run, name) if arrivals.awaited else set())
+                if self._missing[unit] or name in self._reuses[run.key].deferred:
+                    self._waited.add(unit)
                 self._release(unit)
+
+    def _read_by(self, run: Run, name: str) -> set[Path]:
+        """What of that which is fetched an instance will read, as far as that is known before it is rendered."""
+        arrivals, node = self._arrivals[run.key], self._nodes[run.key][name]
+        record = read_record(run.request.root, name)
+        if _reads_unseen(node) or (record is not None and record.unseen):
+            return set(arrivals.awaited)
+        candidate = self._reuses[run.key].candidates.get(name)
+        keys = set(record.reads if record is not None else ()) | (candidate.keys if candidate is not None else set())
+        read = places_read(keys, Places.of(run, name, installed()))
+        return arrivals.read_by((*self._inputs(run, name), *read))
+
+    def _is_too_early(self, task: CompileTask, outcome: Outcome) -> bool:
+        """Whether an instance has read what was fetched since it was begun, or still is. Everything has to be fetched
+        before anything is compiled: who needs nothing of it may begin at once, and who turns out to need it, again.
+        """
+        unit = (task.run.key, task.instance)
+        missed = self._too_early.pop(unit)
+        if not missed or outcome.worker is None:
+            return False
+        record: Record | None = outcome.value
+        if outcome.errors or record is None or record.unseen:
+            return True
+        read = places_read(record.found, Places.of(task.run, task.instance, installed()))
+        return not missed.isdisjoint(self._arrivals[task.run.key].read_by(read))
+
+    def _await_again(self, task: CompileTask) -> None:
+        """Let an instance that was too early wait for everything."""
+        unit = (task.run.key, task.instance)
+        self._announce(
+            Noted(f"instance {task.instance!r} is rendered again: it has read what was fetched meanwhile", level=1)
+        )
+        remove_tree(task.run.workplace(task.instance))
+        self._waited.add(unit)
+        self._missing[unit] = set(self._arrivals[unit[0]].awaited)
+        self._release(unit)
 
     def _plan_waves(self) -> list[list[Run]]:
         """The order in which inspections end is chance: sort what they have found, and refuse what must not be."""
@@ -270,6 +326,8 @@ class Schedule:
         failures: Iterable[Failure] = outcome.value or ()
         for failure in failures:
             self._fail(failure.units, failure.error, prefix=True)
+        for arrivals in self._arrivals.values():
+            arrivals.awaited.discard(task.place)
         for unit, missing in list(self._missing.items()):
             if task.place in missing:
                 missing.discard(task.place)
@@ -288,7 +346,12 @@ class Schedule:
     def _release(self, unit: Unit) -> None:
         if not self._missing[unit]:
             del self._missing[unit]
-            if self._is_sound(unit):
+            if not self._is_sound(unit):
+                return
+            run, name = self._runs[unit[0]], unit[1]
+            if unit in self._waited and self._reuses[run.key].look_again(run, self._nodes[run.key], name):
+                self._announce(StageAdvanced(COMPILE_STAGE, name))
+            else:
                 self._ready.push(unit)
 
     def _is_sound(self, unit: Unit) -> bool:
@@ -343,6 +406,15 @@ def slowest_first(work: Sequence[tuple[Run, Nodes]], durations: Mapping[Path, Ma
 def _runs_commands(node: Mapping[str, Any]) -> bool:
     """Whether an instance mostly waits, for a command that may fetch what it builds."""
     return any(entry.get("input_type") in ("external", "kustomize") for entry in _entries(node))
+
+
+def _reads_unseen(node: Mapping[str, Any]) -> bool:
+    """Whether an instance is known to read files without telling which."""
+    return any(
+        entry.get("input_type") not in OBSERVED_INPUTS
+        or (entry.get("input_type") == "external" and list(entry.get("input_paths") or ()) != [str(WRAPPER)])
+        for entry in _entries(node)
+    )
 
 
 def _names_dependencies(node: Mapping[str, Any]) -> bool:

@@ -140,10 +140,12 @@ class Record:
     Args:
         found: every thing with the digest of what was there.
         refusal: why the result cannot be kept; empty if it can.
+        unseen: whether it may have read files that are not among these things.
     """
 
     found: Mapping[tuple[str, ...], str] = field(hash=False)
     refusal: str = ""
+    unseen: bool = False
 
 
 @dataclass(frozen=True, slots=True)

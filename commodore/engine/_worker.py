@@ -108,7 +108,7 @@ def _compile(renderer: _kapitan.Renderer, task: CompileTask) -> Outcome:
         errors.extend(evaluator.differences)
     filtered = time.perf_counter()
     if errors:
-        record = Record(reads.conclude(), "it has failed")
+        record = Record(reads.conclude(), "it has failed", reads.unseen)
     else:
         if skipped:
             reads.refuse("an entry was skipped")  # which is to be told each time

@@ -148,7 +148,7 @@ class Engine:
             durations = {run.request.root: read_durations(run.request.root, self._limits) for run, _ in begun}
             rank = slowest_first(begun, durations)
             size = self._size(batches)
-            schedule = Schedule(begun, rank, self._announce, size, self._limits)
+            schedule = Schedule(begun, rank, self._announce, size, self._limits, reuses)
             if any(run.pending for run, _ in begun):
                 self._pool.run(schedule.offer, schedule.done, keep=size)
                 self._tell(schedule.evaluations)
@@ -209,7 +209,7 @@ class Engine:
             if finder is not None and batch.request.jsonnet_engine != CHECK:  # which has to evaluate
                 run, reuse = finder.find(run, batch.nodes)
                 if reuse.is_in_place(run):
-                    reuse = replace(reuse, in_place=True)
+                    reuse.in_place = True
                 else:
                     reuse.unpack(run)
                 for name in reuse.hits:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+import itertools
 import os
-from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -36,8 +36,30 @@ class Hit:
     written: tuple[str, ...] = ()
 
 
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """An instance for which there may be a result.
+
+    Args:
+        subject: under what name results of it are kept.
+        places: how paths are named.
+        shapes: what earlier renderings have read.
+    """
+
+    instance: str
+    subject: str
+    places: Places
+    shapes: tuple[Shape, ...]
+
+    @property
+    def keys(self) -> set[Key]:
+        """Everything that one of the earlier renderings has read."""
+        return {key for _, keys in self.shapes for key in keys}
+
+
 class Lookup:
-    """Finds results for the instances of one or more runs. Looks at each file and asks for each source once.
+    """Finds results for the instances of one or more runs. Asks for each source once, and looks at each file once as
+    long as nothing is put into its place.
 
     Args:
         store: where results are kept.
@@ -53,9 +75,9 @@ class Lookup:
         self._seen: dict[tuple[str, ...], str] = {}
         self._programs: dict[tuple[str, str], Programs] = {}
 
-    def find(self, run: Run, nodes: Nodes) -> tuple[dict[str, Hit], dict[str, str]]:
-        """The instances of a run whose results still hold, and the subject of every instance."""
-        candidates: dict[str, tuple[str, Places, list[Shape]]] = {}
+    def candidates(self, run: Run, nodes: Nodes) -> tuple[dict[str, Candidate], dict[str, str]]:
+        """The instances of a run for which there may be results, and the subject of every instance."""
+        candidates: dict[str, Candidate] = {}
         subjects: dict[str, str] = {}
         wanted: list[Key] = []
         for name in run.jobs:
@@ -64,28 +86,27 @@ class Lookup:
             subjects[name] = subject_of(run, name, places, fetched=keys is None or bool(keys))
             if keys is None:
                 continue  # its parts may be kept all the same
-            shapes = list(self._store.shapes(subjects[name]))[: self._limits.shapes]
-            candidates[name] = (subjects[name], places, shapes)
+            shapes = tuple(itertools.islice(self._store.shapes(subjects[name]), self._limits.shapes))
+            candidates[name] = Candidate(name, subjects[name], places, shapes)
             wanted += keys
             wanted += [key for _, shape in shapes for key in shape if key[0] == "source"]
         self.sources.ask(wanted)
-        hits: dict[str, Hit] = {}
-        for name, (subject, places, shapes) in candidates.items():
-            hit = self._first(run, nodes, name, subject, places, shapes)
-            if hit is not None:
-                hits[name] = hit
-        return hits, subjects
+        return candidates, subjects
 
-    def _first(
-        self, run: Run, nodes: Nodes, instance: str, subject: str, places: Places, shapes: Iterable[Shape]
-    ) -> Hit | None:
+    def forget(self) -> None:
+        """Files have changed: look at them again."""
+        self._seen.clear()
+
+    def find(self, run: Run, nodes: Nodes, candidate: Candidate) -> Hit | None:
+        """The result of an instance, if one still holds."""
         environment = {**os.environ, **run.request.environment}
-        today = Today(instance, places, nodes, self._seen, self._of(run), self.sources, environment)
-        match = find_match(self._store, subject, shapes, today)
+        programs, places = self._of(run), candidate.places
+        today = Today(candidate.instance, places, nodes, self._seen, programs, self.sources, environment)
+        match = find_match(self._store, candidate.subject, candidate.shapes, today)
         if match is None:
             return None
         written = tuple(places.path(key[1]) for key in match.keys if key[0] == "written")
-        return Hit(subject, match.shape, match.keys, match.digests, match.result, written)
+        return Hit(candidate.subject, match.shape, match.keys, match.digests, match.result, written)
 
     def _of(self, run: Run) -> Programs:
         environment = {**os.environ, **run.request.environment}

@@ -60,7 +60,7 @@ class Part:
         found = self.reads.conclude()
         self._owner.absorb(found, self._places)
         if self.reads.refusal:
-            self._owner.refuse(self.reads.refusal)
+            self._owner.refuse(self.reads.refusal, unseen=self.reads.unseen)
         elif result is not None and not result.mentions(self._places.passing):
             self._parts.keep(self._subject, found, result)
 

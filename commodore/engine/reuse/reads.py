@@ -31,6 +31,12 @@ MADE = "made"
 Key = tuple[str, ...]
 """One thing that was read: what kind of thing, and which one."""
 
+FOLDER_KINDS = ("tree", "copied")
+"""Kinds of things that are folders with all that is in them, without what lies at the paths that follow."""
+
+FILE_KINDS = ("file", "kind", "glob", *FOLDER_KINDS)
+"""Kinds of things that lie at a path."""
+
 
 class Reads:
     """Collects what one instance reads, each thing with the digest of what was found there.
@@ -47,6 +53,7 @@ class Reads:
         self.programs = programs
         self.found: dict[Key, str] = {}
         self.refusal = ""
+        self.unseen = False
         self._escapes = Escapes()
         self._seen: set[bytes] = set()
         self._touched: dict[tuple[str, str], Mapping[str, Any]] = {}
@@ -54,9 +61,14 @@ class Reads:
         self._fetched: tuple[str, ...] = ()
         self._times: dict[Key, str] = {}
 
-    def refuse(self, reason: str) -> None:
-        """The result depends on something that cannot be observed: it is not kept."""
+    def refuse(self, reason: str, *, unseen: bool = True) -> None:
+        """The result depends on something that cannot be observed: it is not kept.
+
+        Args:
+            unseen: whether that may be files that are not noted.
+        """
         self.refusal = self.refusal or reason
+        self.unseen = self.unseen or unseen
 
     def note(self, key: Key, digest: str) -> None:
         """Something was read, and this is what was found."""
@@ -87,7 +99,7 @@ class Reads:
         """A template has read how a target is compiled, which tells it where the working directory is."""
         self.location()
         if target != self.instance:
-            self.refuse(f"a template reads how {target} is compiled")
+            self.refuse(f"a template reads how {target} is compiled", unseen=False)
 
     def location(self) -> None:
         """Where the working directory is was read."""
@@ -309,7 +321,7 @@ class Observer:
             return way(self._places, self._places.path(rest[0]))
         if kind == "targets":
             return value_digest(sorted(self._nodes))
-        if kind in ("file", "kind", "glob", "tree", "copied"):
+        if kind in FILE_KINDS:
             path = self._places.pattern(rest[0]) if kind == "glob" else self._places.path(rest[0])
             known = (kind, path, *rest[1:])
             if known not in self._memory:
@@ -325,7 +337,7 @@ class Observer:
             return file_digest(path)
         if kind == "kind":
             return kind_of(path)
-        if kind in ("tree", "copied"):
+        if kind in FOLDER_KINDS:
             modes = kind == "copied"
             if excluded and not os.path.lexists(path):
                 return empty_digest(modes=modes)  # what is left out will be put there

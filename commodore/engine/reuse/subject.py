@@ -34,6 +34,8 @@ _LIBRARIES = (
 _FORMAT = 1
 _VARIABLES = ("HELM_", "KAPITAN_", "KUSTOMIZE_", "XDG_CONFIG_HOME")
 WRAPPER = _PACKAGE / "scripts" / "run-kustomize"
+OBSERVED_INPUTS = ("jsonnet", "helm", "copy", "remove", "external")
+"""Inputs of which all files that they read are known; of `external`, only if the command is the wrapper."""
 
 
 @functools.cache

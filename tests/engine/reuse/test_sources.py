@@ -108,11 +108,14 @@ DIRT: dict[str, Callable[[Path], object]] = {
 
 @pytest.mark.parametrize("dirt", DIRT, ids=str)
 def test_what_somebody_has_put_there_is_seen(kept: Kept, tmp_path: Path, dirt: str) -> None:
-    """A result gives what rendering would give now, with the files that lie in the folder."""
+    """A result gives what rendering would give now, with the files that lie in the folder once they are fetched. What
+    fetching puts right is no reason to render.
+    """
     world = chart(kept.world(tmp_path / "one"))
     assert not is_reused(world)
     DIRT[dirt](world.root / "dependencies/fetched")
-    assert not is_reused(world)
+    assert is_reused(world) == (dirt in ("a changed file", "a missing file"))
+    assert (world.root / "dependencies/fetched/file.txt").read_text() == "1.0.0 1\n"
     with_results = world.read("app/out.yaml")
     shutil.rmtree(kept.results)
     assert not is_reused(world)
@@ -127,7 +130,8 @@ def test_what_is_missing_is_put_back(kept: Kept, tmp_path: Path) -> None:
     assert (world.root / "dependencies/fetched/file.txt").is_file()
     shutil.rmtree(world.root / "dependencies/fetched")
     shutil.rmtree(kept.dependencies)
-    assert not is_reused(world)
+    assert is_reused(world)
+    assert (world.root / "dependencies/fetched/file.txt").is_file()
     assert pulled(world) == 2
 
 
@@ -237,8 +241,8 @@ def test_a_file_of_a_web_server_that_somebody_has_changed(kept: Kept, tmp_path: 
     world = http(kept.world(tmp_path / "one"), echo)
     assert not is_reused(world)
     file = world.write("dependencies/fetched/file.txt", "changed")
-    assert not is_reused(world)
     assert is_reused(world)
+    assert file.read_text() == '"/file.txt"'
     file.chmod(0o600)  # fetching leaves it so, and an input that copies it makes another file
     assert not is_reused(world)
 
