@@ -57,9 +57,7 @@ def places_read(keys: Iterable[Key], places: Places) -> Iterator[str]:
     for kind, *names in keys:
         if kind not in FILE_KINDS and kind != "way":
             continue
-        path = places.path(names[0])
-        if kind == "glob":
-            path = _fixed_part(path)
+        path = places.path(_fixed_part(names[0]) if kind == "glob" else names[0])
         yield path
         if kind == "way":  # to what the instance has fetched itself
             continue
@@ -70,11 +68,12 @@ def places_read(keys: Iterable[Key], places: Places) -> Iterator[str]:
             yield from _linked(real, {places.path(name) for name in names[1:]})
 
 
-def _fixed_part(pattern: str) -> str:
-    """The innermost folder that all matches of a pattern lie in."""
+def _fixed_part(name: str) -> str:
+    """The innermost folder that all matches of a pattern lie in, by the name that a record has for it."""
+    root, _, pattern = name.partition(":")
     while glob.has_magic(pattern):
         pattern = os.path.dirname(pattern)
-    return pattern
+    return f"{root}:{pattern}"
 
 
 def _real(path: str, folders: dict[str, str]) -> str:
