@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from commodore.sealed import read_sealed
 from tests.world.cluster import ClusterWorld
 from tests.world.lieutenant import failing
 from tests.world.repos import git
@@ -22,7 +23,7 @@ def world(tmp_path: Path) -> ClusterWorld:
 
 def kept(world: ClusterWorld) -> Any:
     file = world.work / ".commodore" / "pending-report.json"
-    return json.loads(file.read_bytes()) if file.exists() else {}
+    return json.loads(read_sealed(file, ("pending reports",)) or b"") if file.exists() else {}
 
 
 def kill_at(world: ClusterWorld, hook: str, *, accept: bool = True, state: str = "") -> None:

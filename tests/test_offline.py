@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from commodore.sealed import read_sealed, seal
 from tests.world.cluster import ClusterWorld, Result
 from tests.world.repos import git
 
@@ -121,11 +122,14 @@ def test_refusals(world: ClusterWorld) -> None:
     result = offline(world, cluster="c-two")
     assert (result.code, result.error["code"]) == (1, "CMD-INV-015")
     note = world.work / ".commodore" / "sources.json"
-    known = json.loads(note.read_text(encoding="utf-8"))
-    for damaged in ("{", json.dumps({**known, "cluster": "c-two"}), json.dumps({**known, "tenant": {"url": 1}})):
-        note.write_text(damaged)
+    label = ("note", "sources.json")
+    known = json.loads(read_sealed(note, label) or b"")
+    wrong = ({**known, "cluster": "c-two"}, {**known, "tenant": {"url": 1}})
+    for damaged in (b"{", json.dumps(known).encode(), *(seal(label, json.dumps(one).encode()) for one in wrong)):
+        note.write_bytes(damaged)
         result = offline(world)
         assert (result.code, result.error["code"]) == (3, "CMD-INV-032")
-    note.write_text(json.dumps({**known, "tenant": {"url": "ext::sh -c true", "revision": None}}))
+    other = {**known, "tenant": {"url": "ext::sh -c true", "revision": None}}
+    note.write_bytes(seal(label, json.dumps(other).encode()))
     result = offline(world)
     assert (result.code, result.error["code"]) == (1, "CMD-GIT-011")

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from commodore.sealed import seal
 from tests.world.cluster import ClusterWorld
 from tests.world.lieutenant import failing
 from tests.world.repos import RoundTrips
@@ -105,8 +106,8 @@ def test_remotes_of_the_last_run_are_asked_at_once(world: ClusterWorld, trips: R
 def test_a_damaged_note_of_the_last_run_does_no_harm(world: ClusterWorld, trips: RoundTrips) -> None:
     assert world.compile("--push").code == 0
     note = world.work / ".commodore" / "remotes.json"
-    for content in ("{", '{"a": 1}', '[1, "ext::sh -c true", "--upload-pack=x", "file:///nowhere/at-all.git"]'):
-        note.write_text(content)
+    for content in (b"{", b'{"a": 1}', b'[1, "ext::sh -c true", "--upload-pack=x", "file:///nowhere/at-all.git"]'):
+        note.write_bytes(content if content == b"{" else seal(("note", "remotes.json"), content))
         result = world.compile("--push")
         assert (result.code, result.warnings) == (0, []), result.stderr
 

@@ -95,7 +95,7 @@ def sections(limits: Limits) -> tuple[Section, ...]:
             lambda entry: is_sound_dependency(entry, limits),
         ),
         Section("downloads", downloads, lambda: _described(downloads), is_sound_download),
-        Section("kustomize", bases, lambda: _commit_stores(bases), lambda entry: _is_sound_clone(entry, limits)),
+        Section("kustomize", bases, lambda: _commit_stores(bases), lambda entry: _is_sound_store(entry, limits)),
         Section("repositories", repositories, lambda: _described(repositories), is_sound_mirror),
         Section("libraries", exports, lambda: _described(exports), is_sound_export),
         Section(
@@ -179,6 +179,17 @@ def _is_sound_clone(entry: Path, limits: Limits) -> bool:
         environment={"GIT_DIR": str(entry)},
     )
     return checked.returncode == 0
+
+
+def _is_sound_store(entry: Path, limits: Limits) -> bool:
+    """Whether a clone is sound and has the commit that it is named after."""
+    commit = entry.name.rpartition("-")[2].removesuffix(".git")
+    if not _is_sound_clone(entry, limits):
+        return False
+    arguments = ["cat-file", "-e", f"{commit}^{{commit}}"]
+    environment = {"GIT_DIR": str(entry)}
+    answer = run(arguments, cwd=entry, timeout=limits.git_timeout, check=False, environment=environment)
+    return answer.returncode == 0
 
 
 def _hold_templates() -> AbstractContextManager[object]:

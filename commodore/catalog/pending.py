@@ -18,8 +18,10 @@ from commodore.catalog.message import SUBJECT
 from commodore.errors import CommodoreError
 from commodore.git import PublishedClone, run
 from commodore.limits import DEFAULT_LIMITS, Limits
+from commodore.sealed import seal, unseal
 from commodore.workspace import Workspace, guard_disk, remove_tree, write_atomically
 
+_LABEL = ("pending reports",)
 Send = Callable[[Mapping[str, Any]], None]
 """Sends one report for the cluster of the run; raises a CommodoreError when it fails."""
 
@@ -134,8 +136,9 @@ def _load(workspace: Workspace, announce: events.Announce) -> dict[str, list[dic
         if not file.is_file():
             return {}
         content = file.read_bytes()
+    text = content if content.startswith(b"{") else unseal(_LABEL, content)  # older versions have not sealed it
     try:
-        return {cluster: _entries(kept) for cluster, kept in json.loads(content).items()}
+        return {cluster: _entries(kept) for cluster, kept in json.loads(text or b"").items()}
     except (ValueError, AttributeError, TypeError, KeyError, RecursionError):
         remove_tree(file)
         announce(events.Warned("CMD-CAT-011", f"{file} was damaged and has been removed", "nothing needs to be done"))
@@ -162,6 +165,6 @@ def _store(workspace: Workspace, kept: Mapping[str, list[dict[str, Any]]]) -> No
     wanted = {cluster: entries for cluster, entries in kept.items() if entries}
     if wanted:
         content = json.dumps(wanted, indent=2, sort_keys=True).encode() + b"\n"
-        write_atomically(file, content, durable=True)
+        write_atomically(file, seal(_LABEL, content), durable=True)
     else:
         remove_tree(file)

@@ -23,6 +23,7 @@ from pathlib import Path
 from commodore.errors import EnvironmentFault
 from commodore.git import redact
 from commodore.limits import Limits
+from commodore.sealed import read_sealed, seal
 from commodore.workspace import remove_tree, write_atomically
 
 _STAGING = "new-"
@@ -85,15 +86,12 @@ class DependencyCache:
     def copy(self, key: CacheKey, target: Path) -> bool:
         """Copy an entry to the new folder `target`, with modes and times. Returns False if there is no sound one."""
         entry = self._entry(key)
-        try:
-            expected = json.loads((entry / "about.json").read_bytes())["digest"]
-        except (OSError, ValueError, KeyError, TypeError):
-            expected = None
-        if expected is None and not entry.exists():
+        expected = _digest_of(entry)
+        if expected is None and not os.path.lexists(entry):
             return False
         with contextlib.suppress(OSError, _Refused):
             target.parent.mkdir(parents=True, exist_ok=True)
-            if _Copy(self._limits).perform(entry / "content", target) == expected:
+            if expected is not None and _Copy(self._limits).perform(entry / "content", target) == expected:
                 with contextlib.suppress(OSError):  # what is used last goes last when there is no more room
                     os.utime(entry / "about.json")
                 return True
@@ -104,9 +102,8 @@ class DependencyCache:
     def holds(self, key: CacheKey, folder: Path, unless: Callable[[str], bool]) -> bool:
         """Whether `folder` has exactly the files of an entry, and nothing else but what `unless` says it of."""
         try:
-            expected = json.loads((self._entry(key) / "about.json").read_bytes())["digest"]
-            return bool(_Copy(self._limits, unless).perform(folder, None) == expected)
-        except (OSError, ValueError, KeyError, TypeError, _Refused):
+            return _Copy(self._limits, unless).perform(folder, None) == _digest_of(self._entry(key))
+        except (OSError, _Refused):
             return False
 
     def add(self, key: CacheKey, folder: Path) -> None:
@@ -123,7 +120,8 @@ class DependencyCache:
                 "detail": key.detail,
                 "digest": digest,
             }
-            write_atomically(fresh / "about.json", json.dumps(about, sort_keys=True).encode())
+            content = json.dumps(about, sort_keys=True).encode()
+            write_atomically(fresh / "about.json", seal(("dependency", entry.name), content))
             entry.parent.mkdir(exist_ok=True)
             fresh.rename(entry)
 
@@ -152,11 +150,15 @@ class DependencyCache:
 def is_sound_entry(entry: Path, limits: Limits) -> bool:
     """Whether an entry is what was written, and stands under the name of what it says it is."""
     try:
-        about = json.loads((entry / "about.json").read_bytes())
-        key = CacheKey(about["kind"], about["source"], about["version"], about["detail"])
-        return key.digest == entry.name and _Copy(limits).perform(entry / "content", None) == about["digest"]
-    except (OSError, ValueError, KeyError, TypeError, _Refused):
+        return _Copy(limits).perform(entry / "content", None) == _digest_of(entry)
+    except (OSError, _Refused):
         return False
+
+
+def _digest_of(entry: Path) -> str | None:
+    """The digest that an entry was written with; None if its description is damaged, or that of another entry."""
+    content = read_sealed(entry / "about.json", ("dependency", entry.name))
+    return str(json.loads(content)["digest"]) if content is not None else None
 
 
 class _Copy:

@@ -15,6 +15,7 @@ from commodore.engine.reuse.places import Places
 from commodore.engine.reuse.reads import Key, Observer
 from commodore.engine.reuse.subject import installed
 from commodore.errors import EnvironmentFault
+from commodore.sealed import read_sealed, seal
 from commodore.workspace import Workspace, write_atomically
 
 
@@ -51,13 +52,13 @@ def write_record(root: Path, instance: str, component: str, record: Record, *, r
         "unseen": record.unseen,
     }
     with contextlib.suppress(OSError, EnvironmentFault):
-        write_atomically(_file(root, instance), json.dumps(content).encode())
+        write_atomically(_file(root, instance), seal(("record", instance), json.dumps(content).encode()))
 
 
 def read_record(root: Path, instance: str) -> InstanceRecord | None:
     """The record of an instance; None if there is none."""
     with contextlib.suppress(OSError, ValueError, KeyError, TypeError):
-        content: Mapping[str, object] = json.loads(_file(root, instance).read_bytes())
+        content: Mapping[str, object] = json.loads(read_sealed(_file(root, instance), ("record", instance)) or b"")
         reads = tuple(tuple(map(str, key)) for key in content["reads"])  # type: ignore[attr-defined]
         digests = tuple(map(str, content["digests"]))  # type: ignore[call-overload]
         if len(digests) == len(reads):

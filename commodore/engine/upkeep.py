@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import contextlib
 import hashlib
-import json
 import os
 import re
 import time
@@ -16,7 +15,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from commodore.engine._dependency_cache import is_sound_entry
-from commodore.engine.reuse.store import is_sound
+from commodore.engine.reuse.sources import read_download
+from commodore.engine.reuse.store import read_kept
 from commodore.errors import EnvironmentFault
 from commodore.limits import Limits
 from commodore.workspace import write_atomically
@@ -55,14 +55,8 @@ def kept_shapes(root: Path) -> Iterator[Path]:
 
 
 def is_sound_result(path: Path) -> bool:
-    """Whether a result, or the list of what results have read, is what was written."""
-    if not is_sound(path):
-        return False
-    if path.suffix != ".json":
-        return True
-    with contextlib.suppress(OSError):
-        return hashlib.sha256(path.read_bytes().partition(b"\n")[2]).hexdigest() == path.stem
-    return False
+    """Whether a result, or the list of what results have read, is what was written there."""
+    return read_kept(path) is not None
 
 
 def is_sound_dependency(entry: Path, limits: Limits) -> bool:
@@ -73,7 +67,7 @@ def is_sound_dependency(entry: Path, limits: Limits) -> bool:
 def is_sound_download(entry: Path) -> bool:
     """Whether a kept file of a web server, and what else was kept of that address, is what was downloaded."""
     try:
-        about = json.loads((entry / "about.json").read_bytes())
+        about = read_download(entry)
         names = [one.name for one in os.scandir(entry) if _HEX.fullmatch(one.name)]
         digests = {name: hashlib.sha256((entry / name).read_bytes()).hexdigest() for name in names}
         return about["digest"] in names and all(name == digest for name, digest in digests.items())

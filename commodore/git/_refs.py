@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from commodore.git.runner import run
+from commodore.sealed import read_sealed, seal
 from commodore.workspace import guard_disk, write_atomically
 
 Kind = Literal["branch", "tag", "revision"]
@@ -119,17 +120,15 @@ def _files(start: Path) -> Iterator[str]:
 
 def _read_note(bare: Path, storage: str) -> RemoteRefs | None:
     try:
-        content = json.loads((bare / _NOTE).read_bytes())
-        if content.pop("storage") != storage:
-            return None
-        return refs_from(content)
+        content = read_sealed(bare / _NOTE, ("refs", storage))
+        return refs_from(json.loads(content)) if content is not None else None
     except (OSError, ValueError, KeyError, TypeError, AttributeError):
         return None
 
 
 def _write_note(bare: Path, storage: str, refs: RemoteRefs) -> None:
-    content = {"storage": storage, **asdict(refs)}
-    write_atomically(bare / _NOTE, json.dumps(content, sort_keys=True).encode("ascii"))
+    content = json.dumps(asdict(refs), sort_keys=True).encode("ascii")
+    write_atomically(bare / _NOTE, seal(("refs", storage), content))
 
 
 def _list_refs(bare: Path, timeout: float | None) -> RemoteRefs:

@@ -3,7 +3,7 @@
 There is one entry for each remote URL: the packs of a clone, and the branches and tags that it had of the remote. An
 entry never changes: it is made beside its place, of links to a clone's files, and renamed into it. A clone that is made
 of one has links or copies of its own, so an entry may go at any time. Nothing is taken from an entry unless the remote
-was asked in this run, and each file is compared with its digest.
+was asked in this run, and each file is compared with its digest. The description of an entry is sealed with its name.
 """
 
 from __future__ import annotations
@@ -26,6 +26,7 @@ from commodore.git._refs import RemoteRefs, refs_from
 from commodore.git.runner import run
 from commodore.git.urls import normalize, redact
 from commodore.limits import DEFAULT_LIMITS, Limits
+from commodore.sealed import read_sealed, seal
 from commodore.workspace import remove_tree, replace_tree
 
 _ABOUT = "about.json"
@@ -93,7 +94,7 @@ class Mirrors:
             if len(packs) > self._limits.mirror_packs or _size(bare, packs) > self._limits.mirror_bytes:
                 self._remove(entry)
                 return
-            about = _describe(packs, refs)
+            about = _describe(entry, packs, refs)
             if not _same(entry / _ABOUT, about) and (is_new or self._adds(entry, bare, packs, refs)):
                 self._add(entry, bare, packs, about)
 
@@ -184,22 +185,25 @@ def _size(bare: Path, packs: Iterable[str]) -> int:
     return sum((bare / "objects" / "pack" / name).stat().st_size for name in packs)
 
 
-def _describe(packs: list[str], refs: RemoteRefs) -> bytes:
+def _describe(entry: Path, packs: list[str], refs: RemoteRefs) -> bytes:
     content = json.dumps({"packs": packs, "refs": asdict(refs)}, sort_keys=True)
-    digest = hashlib.sha256(content.encode("ascii")).hexdigest()
-    return f"{digest}\n{content}\n".encode("ascii")
+    return seal(_label(entry), content.encode("ascii"))
 
 
 def _read_about(path: Path) -> tuple[list[str], RemoteRefs] | None:
+    content = read_sealed(path, _label(path.parent))
+    if content is None:
+        return None
     try:
-        digest, _, content = path.read_text(encoding="ascii").rstrip("\n").partition("\n")
-        if hashlib.sha256(content.encode("ascii")).hexdigest() != digest:
-            return None
         about = json.loads(content)
         packs, refs = about["packs"], refs_from(about["refs"])
         return (packs, refs) if all(map(_FILE.fullmatch, packs)) else None
     except (ValueError, KeyError, TypeError):
         return None
+
+
+def _label(entry: Path) -> tuple[str, str]:
+    return "repository", entry.name
 
 
 def _same(path: Path, content: bytes) -> bool:

@@ -11,6 +11,7 @@ from commodore.errors import CommodoreError, EnvironmentFault, InputError
 from commodore.git import normalize, redact, repository_key
 from commodore.inventory import read_cluster_params
 from commodore.lieutenant import Cluster, Tenant
+from commodore.sealed import read_sealed, seal
 from commodore.workspace import Workspace, write_atomically
 
 _HINT = "run once without --offline, or describe the cluster in a file and give it with --cluster-file"
@@ -39,7 +40,7 @@ def recall_cluster(workspace: Workspace, name: str) -> Cluster:
         raise InputError(error.code, error.message, hint=_HINT, locations=error.locations) from error
     check_same_cluster(parameters, name)
     try:
-        noted = json.loads(_sources_file(workspace).read_bytes())
+        noted = _read(_sources_file(workspace))
         if noted["cluster"] != name:
             raise ValueError(name)
         defaults, config = _source(noted["global"]), _source(noted["tenant"])
@@ -89,7 +90,7 @@ def remember_remotes(workspace: Workspace, urls: Iterable[str]) -> None:
 def recall_remotes(workspace: Workspace) -> list[str]:
     """The remotes that the last run had to ask; whatever is wrong with the note, the run goes on without it."""
     try:
-        noted = json.loads(_remotes_file(workspace).read_bytes())
+        noted = _read(_remotes_file(workspace))
     except (OSError, ValueError):
         return []
     return [url for url in noted if _is_usable(url)] if isinstance(noted, list) else []
@@ -117,7 +118,17 @@ def _text(value: Any) -> str:
 
 
 def _write(path: Path, content: Any) -> None:
-    write_atomically(path, json.dumps(content, indent=2, sort_keys=True).encode() + b"\n", mode=0o600)
+    text = json.dumps(content, indent=2, sort_keys=True).encode() + b"\n"
+    write_atomically(path, seal(("note", path.name), text), mode=0o600)
+
+
+def _read(path: Path) -> Any:
+    """What is noted.
+
+    Raises:
+        ValueError: nothing, or the note is damaged.
+    """
+    return json.loads(read_sealed(path, ("note", path.name)) or b"")
 
 
 def _sources_file(workspace: Workspace) -> Path:

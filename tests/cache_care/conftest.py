@@ -60,19 +60,35 @@ class Cache:
         downloads._keep(url, b"downloaded", {})
         return downloads._place(url)
 
-    def add_base(self) -> Path:
+    def add(self, section: str, name: str) -> Path:
+        """An entry of a name in any part but the templates."""
+        match section:
+            case "results":
+                return self.add_result(name)
+            case "dependencies":
+                return self.add_chart(name)
+            case "downloads":
+                return self.add_download(f"https://example.com/{name}.yaml")
+            case "kustomize":
+                return self.add_base(name)
+            case "repositories":
+                return self.add_repository(name)
+            case _:
+                return self.add_library(name)
+
+    def add_base(self, name: str = "base") -> Path:
         """What `scripts/fetch-once` keeps of a kustomization's remote base."""
-        remote = self.world.remote("base", {"kustomization.yaml": "resources: []\n"})
+        remote = self.world.remote(name, {"kustomization.yaml": f"resources: []  # {name}\n"})
         place = dependency_cache() / "kustomize" / f"{'a' * 40}-{remote.sha('master')}.git"
         place.parent.mkdir(parents=True, exist_ok=True)
         git(self.root, "clone", "--quiet", "--bare", "--no-hardlinks", remote.url, str(place))
         return place
 
-    def add_library(self) -> Path:
-        staged = self.root / "made" / "library"
+    def add_library(self, name: str = "library") -> Path:
+        staged = self.root / "made" / name
         staged.mkdir(parents=True)
         (staged / "main.libsonnet").write_text("{}\n")
-        remote: Remote = parse_remote("https://git.example.com/library.git", Location("jsonnetfile.json"))
+        remote: Remote = parse_remote(f"https://git.example.com/{name}.git", Location("jsonnetfile.json"))
         export = ExportCache(library_cache() / "exports").add(GitSource(remote, ""), "b" * 40, staged)
         return export.content.parent
 
@@ -82,8 +98,8 @@ class Cache:
             store.sync([(remote.url, "master")])
             return store.repository(remote.url).path
 
-    def add_repository(self) -> Path:
-        remote = self.world.remote("component", {"README.md": "text\n"})
+    def add_repository(self, name: str = "component") -> Path:
+        remote = self.world.remote(name, {"README.md": "text\n"})
         before = set(repository_cache().glob("??/*"))
         with RepositoryStore(self.root / "made" / "repositories", mirrors=repository_cache()) as store:
             store.sync([(remote.url, "master")])

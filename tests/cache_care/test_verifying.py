@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable
 from pathlib import Path
 
@@ -101,6 +100,29 @@ def test_a_download_is_damaged(name: str, cache: Cache) -> None:
 def test_an_entry_under_another_name(cache: Cache) -> None:
     """Whoever can write to the cache cannot pass one chart off as another."""
     one, other = cache.add_chart("one"), cache.add_chart("other")
-    about = json.loads((one / "about.json").read_text())
-    (other / "about.json").write_text(json.dumps(about))
+    (other / "about.json").write_bytes((one / "about.json").read_bytes())
     assert damaged() == {"dependencies": (other,)}
+
+
+def swap(one: Path, other: Path) -> None:
+    aside = one.with_name("aside")
+    one.rename(aside)
+    other.rename(one)
+    aside.rename(other)
+
+
+@pytest.mark.parametrize("section", ["results", "dependencies", "downloads", "kustomize", "repositories", "libraries"])
+def test_two_entries_are_swapped(section: str, cache: Cache) -> None:
+    """Each is what was written, but not for this place: both would give the wrong files."""
+    one, other = cache.add(section, "one"), cache.add(section, "other")
+    swap(one, other)
+    assert set(damaged()[section]) == {one, other}
+    verify()
+    assert damaged() == {}
+
+
+def test_two_subjects_are_swapped(cache: Cache) -> None:
+    """All files of the one keep their names, and so do the results in it."""
+    one, other = cache.add_result("one"), cache.add_result("other")
+    swap(one.parent, other.parent)
+    assert len(damaged()["results"]) == 4

@@ -13,6 +13,7 @@ from commodore.catalog import expect_report, pending_file, report_pending
 from commodore.errors import EnvironmentFault
 from commodore.events import Event, Warned, ignore
 from commodore.git import PublishedClone
+from commodore.sealed import read_sealed
 from commodore.workspace import Workspace
 from tests.world.repos import GitWorld, git
 
@@ -65,7 +66,8 @@ def catalog(tmp_path: Path) -> Catalog:
 
 
 def kept(workspace: Workspace) -> Any:
-    return json.loads(pending_file(workspace).read_bytes()) if pending_file(workspace).exists() else {}
+    file = pending_file(workspace)
+    return json.loads(read_sealed(file, ("pending reports",)) or b"") if file.exists() else {}
 
 
 def unasked() -> PublishedClone:
@@ -152,6 +154,19 @@ def test_reports_of_other_clusters_stay(workspace: Workspace, catalog: Catalog, 
     assert report_pending(workspace, "c-2", catalog.at(sha), lieutenant.send)
     assert lieutenant.received == [{"n": 2}]
     assert kept(workspace) == {"c-1": [{"commit": sha, "report": {"n": 1}}]}
+
+
+def test_a_report_is_sent_as_it_was_or_not_at_all(
+    workspace: Workspace, catalog: Catalog, lieutenant: Lieutenant
+) -> None:
+    sha = catalog.add()
+    expect_report(workspace, "c-1", sha, {"version": "abc"})
+    file = pending_file(workspace)
+    file.write_bytes(file.read_bytes().replace(b"abc", b"abd"))
+    heard: list[Event] = []
+    assert report_pending(workspace, "c-1", catalog.at(sha), lieutenant.send, heard.append)
+    assert lieutenant.received == []
+    assert [event.code for event in heard if isinstance(event, Warned)] == ["CMD-CAT-011"]
 
 
 def test_it_survives_the_sweep_of_the_next_run(workspace: Workspace, catalog: Catalog, lieutenant: Lieutenant) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import os
 import shutil
 from collections.abc import Callable
@@ -14,6 +13,7 @@ import pytest
 from commodore.errors import EnvironmentFault
 from commodore.git import Mirrors, Repository, RepositoryStore, check_out, clone_or_update, is_sound_mirror
 from commodore.limits import DEFAULT_LIMITS, Limits
+from commodore.sealed import read_sealed, seal
 from tests.git.conftest import Heard
 from tests.world.repos import GitCalls, GitWorld, Remote, failing_server, git
 
@@ -370,9 +370,10 @@ def test_entries_name_packs_alone(begin: Begin, world: GitWorld, cache: Path, tm
     fetched(begin("one"), remote)
     (entry,) = entries(cache)
     (pack,) = entry.glob("*.pack")
-    _, content = (entry / "about.json").read_text().rstrip("\n").split("\n")
+    label = ("repository", entry.name)
+    content = (read_sealed(entry / "about.json", label) or b"").decode()
     content = content.replace(pack.name, pack.name.replace(".pack", f".x/../../{entry.name}/{pack.name}"))
-    (entry / "about.json").write_text(f"{hashlib.sha256(content.encode()).hexdigest()}\n{content}\n")
+    (entry / "about.json").write_bytes(seal(label, content.encode()))
     assert not is_sound_mirror(entry)
     assert is_whole(fetched(begin("two"), remote))
     assert is_sound_mirror(*entries(cache))

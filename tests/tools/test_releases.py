@@ -13,6 +13,7 @@ import pytest
 from commodore.errors import EnvironmentFault, InputError
 from commodore.events import Event, Warned
 from commodore.limits import DEFAULT_LIMITS
+from commodore.sealed import read_sealed, seal
 from commodore.tools import MANAGEABLE, Platform, Releases, VersionNumber, check_mirror, latest_versions
 from tests.world.releases import REPOSITORIES, ReleaseServer, Reply, failing
 
@@ -140,10 +141,11 @@ def test_a_broken_cache_is_no_answer(
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
     file = tmp_path / "commodore" / "releases.json"
     file.parent.mkdir()
-    file.write_bytes(content.replace(b"%s", f"{server.api} helm".encode()))
+    label = ("tools", file.name)
+    file.write_bytes(seal(label, content.replace(b"%s", f"{server.api} helm".encode())))
     server.announce("helm", "4.9.0")
     assert latest_versions(["helm"], releases) == {"helm": VersionNumber((4, 9, 0))}
-    assert json.loads(file.read_bytes())[f"{server.api} helm"][0] == "4.9.0"
+    assert json.loads(read_sealed(file, label) or b"")[f"{server.api} helm"][0] == "4.9.0"
 
 
 def test_the_token_goes_to_the_api_alone(server: ReleaseServer, releases: Releases) -> None:

@@ -15,11 +15,13 @@ import time
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from pathlib import Path
+from typing import Any
 
 from commodore.dependencies.bundle.jsonnetfile import FILE_NAME, GitSource
 from commodore.dependencies.bundle.sums import Measure, measure
 from commodore.errors import InputError
 from commodore.limits import DEFAULT_LIMITS, Limits
+from commodore.sealed import read_sealed, seal
 from commodore.workspace import guard_disk, remove_tree, write_atomically
 
 _STAGING = "new-"
@@ -46,11 +48,11 @@ class ExportCache:
         """The export, if it is there and its jsonnetfile (which decides what else is fetched) is undamaged."""
         entry = self._entry(source, sha)
         try:
-            about = json.loads((entry / "about.json").read_bytes())
+            about = _read_about(entry)
             if about["jsonnetfile"] != _file_digest(entry / "content" / FILE_NAME):
                 return None
             return Export(source, sha, entry / "content", Measure(**about["measure"]))
-        except (OSError, ValueError, KeyError, TypeError):
+        except (OSError, LookupError):
             return None
 
     def add(self, source: GitSource, sha: str, staged: Path) -> Export:
@@ -75,7 +77,8 @@ class ExportCache:
                     "jsonnetfile": _file_digest(fresh / "content" / FILE_NAME),
                     "measure": asdict(found),
                 }
-                write_atomically(fresh / "about.json", json.dumps(about, sort_keys=True).encode())
+                content = json.dumps(about, sort_keys=True).encode()
+                write_atomically(fresh / "about.json", seal(("library", entry.name), content))
                 entry.parent.mkdir(parents=True, exist_ok=True)
                 for _ in range(2):
                     try:
@@ -137,11 +140,22 @@ class ExportCache:
 def is_sound_export(entry: Path) -> bool:
     """Whether an entry is what was written, and stands under the name of what it says it is."""
     try:
-        about = json.loads((entry / "about.json").read_bytes())
-        name = _key(about["repository"], about["commit"], about["subdir"])
-        return name == entry.name and measure(entry / "content").digest == about["measure"]["digest"]
-    except (OSError, ValueError, KeyError, TypeError):
+        return bool(measure(entry / "content").digest == _read_about(entry)["measure"]["digest"])
+    except (OSError, LookupError):
         return False
+
+
+def _read_about(entry: Path) -> dict[str, Any]:
+    """The description of an entry.
+
+    Raises:
+        LookupError: it is damaged, or that of another entry.
+    """
+    content = read_sealed(entry / "about.json", ("library", entry.name))
+    if content is None:
+        raise LookupError(entry)
+    about: dict[str, Any] = json.loads(content)
+    return about
 
 
 def _key(repository: str, commit: str, subdir: str) -> str:

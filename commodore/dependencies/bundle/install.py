@@ -24,6 +24,7 @@ from commodore.dependencies.bundle.walk import Closure, Conflict, find_packages
 from commodore.errors import CommodoreError
 from commodore.events import Announce, Event, Noted, Warned
 from commodore.limits import DEFAULT_LIMITS, Limits
+from commodore.sealed import read_sealed, seal
 from commodore.workspace import remove_tree, write_atomically
 
 _FORMAT = 1
@@ -129,6 +130,9 @@ def _digest_inputs(
     return hashlib.sha256(json.dumps(inputs).encode()).hexdigest()
 
 
+_LABEL = ("installed libraries",)
+
+
 class _Stamp:
     """The note in `vendor/.cache` of what was installed, from what, and how the folder looked afterwards."""
 
@@ -143,7 +147,7 @@ class _Stamp:
         Asks the remotes what branches and tags are now; a version that cannot be resolved is left for the real run.
         """
         try:
-            content = json.loads(self.path.read_bytes())
+            content = json.loads(read_sealed(self.path, _LABEL) or b"")
             if content["inputs"] != self._inputs or self._vendor.is_symlink():
                 return None
             if any(_file_digest(folder / path) != digest for path, digest in content["read"].items()):
@@ -187,7 +191,7 @@ class _Stamp:
             "notes": [asdict(event) for event in heard if isinstance(event, Noted)],
             "vendor": signature(self._vendor, self.path),
         }
-        write_atomically(self.path, json.dumps(content, sort_keys=True).encode())
+        write_atomically(self.path, seal(_LABEL, json.dumps(content, sort_keys=True).encode()))
 
 
 def _file_digest(path: Path) -> str:

@@ -71,17 +71,25 @@ class JsonnetFile:
         return {dependency.package_name(folder): dependency for dependency in self.dependencies}
 
 
-def read_jsonnetfile(path: Path, limits: Limits = DEFAULT_LIMITS, *, place: str = "") -> JsonnetFile:
-    """Read a jsonnetfile or a lock file. `place` names it in errors (default: its path).
+def read_jsonnetfile(path: Path, limits: Limits = DEFAULT_LIMITS) -> JsonnetFile:
+    """Read a jsonnetfile or a lock file.
 
     Raises:
         InputError: see `parse_jsonnetfile`.
         PolicyError: see `parse_jsonnetfile`.
         EnvironmentFault: it cannot be read.
     """
+    return parse_jsonnetfile(read_content(path, limits), str(path), limits)
+
+
+def read_content(path: Path, limits: Limits) -> bytes:
+    """What is in a jsonnetfile, for `parse_jsonnetfile`; of one that is too large, enough to tell.
+
+    Raises:
+        EnvironmentFault: it cannot be read.
+    """
     with guard_disk(path), path.open("rb") as file:
-        content = file.read(limits.jsonnetfile_bytes + 1)
-    return parse_jsonnetfile(content, place or str(path), limits)
+        return file.read(limits.jsonnetfile_bytes + 1)
 
 
 def parse_jsonnetfile(content: bytes, place: str, limits: Limits = DEFAULT_LIMITS) -> JsonnetFile:

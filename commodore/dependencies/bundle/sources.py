@@ -7,6 +7,7 @@ repositories there are. A repository that is a dependency of the cluster itself 
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import json
 import re
@@ -26,6 +27,7 @@ from commodore.events import Announce, StageAdvanced, Warned, ignore
 from commodore.git import FETCH_STAGE, RemoteState, Repository, RepositoryStore, run
 from commodore.git.runner import Children
 from commodore.limits import DEFAULT_LIMITS, Limits
+from commodore.sealed import read_sealed, seal
 from commodore.workspace import guard_disk, write_atomically
 
 _FULL_SHA = re.compile(r"[0-9a-fA-F]{40}|[0-9a-fA-F]{64}")
@@ -194,19 +196,19 @@ class LibrarySources:
 
     def _remembered(self, remote: Remote, version: str) -> str:
         """The commit a version was when it was last asked for, for runs without network; empty if it never was."""
-        try:
-            sha = json.loads(self._memory(remote).read_bytes())[version]
-        except (OSError, ValueError, KeyError, TypeError):
-            return ""
+        sha = self._known_versions(remote).get(version)
         return sha if isinstance(sha, str) and _FULL_SHA.fullmatch(sha) else ""
 
     def _remember(self, remote: Remote, version: str, sha: str) -> None:
         path = self._memory(remote)
-        try:
-            known = dict(json.loads(path.read_bytes()))
-        except (OSError, ValueError, TypeError):
-            known = {}
-        write_atomically(path, json.dumps({**known, version: sha}, sort_keys=True).encode())
+        content = json.dumps({**self._known_versions(remote), version: sha}, sort_keys=True).encode()
+        with contextlib.suppress(EnvironmentFault):  # it is for runs without network only
+            write_atomically(path, seal(("library versions", path.stem), content))
+
+    def _known_versions(self, remote: Remote) -> dict[str, object]:
+        path = self._memory(remote)
+        content = read_sealed(path, ("library versions", path.stem))
+        return dict(json.loads(content)) if content is not None else {}
 
     def _attempt(self, step: Callable[..., Outcome], *arguments: object) -> Outcome | CommodoreError:
         """One package's failure is an answer: only who needs the package can tell whether it matters."""

@@ -20,7 +20,8 @@ from commodore.dependencies.bundle.jsonnetfile import (
     Dependency,
     GitSource,
     JsonnetFile,
-    read_jsonnetfile,
+    parse_jsonnetfile,
+    read_content,
 )
 from commodore.dependencies.bundle.remotes import check_name
 from commodore.dependencies.bundle.sources import LibrarySources, Wanted
@@ -267,9 +268,10 @@ class _Descent:
                 hint="put the file itself there",
                 locations=[place],
             )
+        content = read_content(path, self._limits)
         if ours:
-            self.read[str(path)] = hashlib.sha256(path.read_bytes()).hexdigest()
-        return read_jsonnetfile(path, self._limits, place=place)
+            self.read[str(path)] = hashlib.sha256(content).hexdigest()
+        return parse_jsonnetfile(content, place, self._limits)
 
     def _same(self, winner: Package, loser: Package) -> bool:
         one, other = winner.dependency.source, loser.dependency.source

@@ -23,6 +23,7 @@ from commodore.engine.reuse.places import tree_digest
 from commodore.engine.reuse.reads import Key
 from commodore.errors import CommodoreError
 from commodore.limits import Limits
+from commodore.sealed import read_sealed, seal
 from commodore.workspace import write_atomically
 
 FULL_COMMIT = re.compile(r"[0-9a-f]{40}|[0-9a-f]{64}")
@@ -144,21 +145,22 @@ class Sources:
         return commit
 
     def _last_commit(self, key: Key) -> str | None:
-        with contextlib.suppress(OSError, UnicodeDecodeError):
-            commit = self._commit_file(key).read_text(encoding="ascii")
-            return commit if FULL_COMMIT.fullmatch(commit) else None
-        return None
+        if self._commits is None:
+            return None
+        file = self._commit_file(self._commits, key)
+        commit = (read_sealed(file, ("commit", file.name)) or b"").decode("ascii")
+        return commit if FULL_COMMIT.fullmatch(commit) else None
 
     def _remember(self, key: Key, commit: str) -> None:
         if self._commits is not None:
             with contextlib.suppress(OSError, CommodoreError):
                 self._commits.mkdir(mode=0o700, parents=True, exist_ok=True)
-                write_atomically(self._commit_file(key), commit.encode())
+                file = self._commit_file(self._commits, key)
+                write_atomically(file, seal(("commit", file.name), commit.encode()))
 
-    def _commit_file(self, key: Key) -> Path:
-        if self._commits is None:
-            raise FileNotFoundError
-        return self._commits / hashlib.sha256(json.dumps(key[2:4]).encode()).hexdigest()
+    @staticmethod
+    def _commit_file(folder: Path, key: Key) -> Path:
+        return folder / hashlib.sha256(json.dumps(key[2:4]).encode()).hexdigest()
 
 
 def _needs_network(key: Key) -> bool:
@@ -267,14 +269,12 @@ class Downloads:
             place = self._place(url)
             place.mkdir(mode=0o700, parents=True, exist_ok=True)
             write_atomically(place / digest, content)
-            write_atomically(place / "about.json", json.dumps(about, sort_keys=True).encode())
+            content_of_about = json.dumps(about, sort_keys=True).encode()
+            write_atomically(place / "about.json", seal(("download", place.name), content_of_about))
         return digest
 
     def _about(self, url: str) -> dict[str, Any]:
-        with contextlib.suppress(OSError, ValueError):
-            about = json.loads((self._place(url) / "about.json").read_bytes())
-            return about if isinstance(about, dict) else {}
-        return {}
+        return read_download(self._place(url))
 
     def _content(self, url: str, digest: str) -> bytes | None:
         if not digest:
@@ -287,6 +287,13 @@ class Downloads:
     def _place(self, url: str) -> Path:
         name = hashlib.sha256(url.encode()).hexdigest()
         return self._root / name[:2] / name
+
+
+def read_download(entry: Path) -> dict[str, Any]:
+    """What is known of a download, by the folder that keeps it; nothing if that is damaged or of another URL."""
+    content = read_sealed(entry / "about.json", ("download", entry.name))
+    about = json.loads(content) if content is not None else {}
+    return about if isinstance(about, dict) else {}
 
 
 def _modified(headers: Mapping[str, str]) -> str:

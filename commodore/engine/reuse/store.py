@@ -6,8 +6,8 @@ lie two kinds of files:
 * `shapes/<digest>.json`: the list of things that one rendering has read. Few differ from each other.
 * `<digest>.result`: the rendered files, named by a shape and what was found for each of its things.
 
-Every file appears by a rename, complete, begins with the digest of its content, and never changes. A damaged one counts
-as missing. Several processes may read and write at the same time.
+Every file appears by a rename, complete, and never changes. It is sealed with its subject and its name, so that neither
+damage nor another result passes for it: that counts as missing. Several processes may read and write at the same time.
 """
 
 from __future__ import annotations
@@ -26,9 +26,10 @@ from commodore.engine.reuse.places import FOLDER_MODE
 from commodore.engine.reuse.reads import Key
 from commodore.errors import EnvironmentFault
 from commodore.limits import Limits
+from commodore.sealed import read_sealed, seal
 from commodore.workspace import write_atomically
 
-_MAGIC = b"commodore-result-1 "
+_SHAPES = "shapes"
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,23 +145,23 @@ class ResultStore:
 
     def shapes(self, subject: str) -> Iterator[tuple[str, tuple[Key, ...]]]:
         """What renderings of a subject have read, the one used last first: the shape's digest and its keys."""
-        folder = self._subject(subject) / "shapes"
+        folder = self._subject(subject) / _SHAPES
         with contextlib.suppress(OSError):
             entries = [(entry.stat().st_mtime_ns, entry.name) for entry in os.scandir(folder)]
             for _, name in sorted(entries, reverse=True):
-                content = _read(folder / name)
+                content = read_kept(folder / name)
                 if content is not None:
                     yield name.removesuffix(".json"), tuple(tuple(key) for key in json.loads(content))
 
     def find(self, subject: str, shape: str, digests: Sequence[str]) -> Result | None:
         """The result of a rendering that has read the things of a shape and found this."""
         place = self._result(subject, shape, digests)
-        content = _read(place)
+        content = read_kept(place)
         if content is None:
             return None
         with contextlib.suppress(OSError):  # what is used last goes last when there is no more room
             os.utime(place)
-            os.utime(self._subject(subject) / "shapes" / f"{shape}.json")
+            os.utime(self._subject(subject) / _SHAPES / f"{shape}.json")
         return _unpack(content)
 
     def add(self, subject: str, found: Mapping[Key, str], result: Result) -> None:
@@ -172,10 +173,10 @@ class ResultStore:
         shape = hashlib.sha256(text).hexdigest()
         place = self._subject(subject)
         with contextlib.suppress(OSError, EnvironmentFault):
-            (place / "shapes").mkdir(mode=0o700, parents=True, exist_ok=True)
+            (place / _SHAPES).mkdir(mode=0o700, parents=True, exist_ok=True)
             _write(self._result(subject, shape, [found[key] for key in keys]), _pack(result))
-            if _read(place / "shapes" / f"{shape}.json") != text:  # damaged, or not there yet
-                _write(place / "shapes" / f"{shape}.json", text)
+            if read_kept(place / _SHAPES / f"{shape}.json") != text:  # damaged, or not there yet
+                _write(place / _SHAPES / f"{shape}.json", text)
 
     def forget(self, subject: str, shape: str, digests: Sequence[str]) -> None:
         """Remove a result that has turned out to be wrong."""
@@ -190,23 +191,20 @@ class ResultStore:
         return self._subject(subject) / f"{name}.result"
 
 
+def read_kept(path: Path) -> bytes | None:
+    """The content of a file of the store; None if there is no sound one that belongs to this place."""
+    return read_sealed(path, _label(path))
+
+
 def _write(path: Path, content: bytes) -> None:
-    write_atomically(path, _MAGIC + hashlib.sha256(content).hexdigest().encode() + b"\n" + content)
+    write_atomically(path, seal(_label(path), content))
 
 
-def _read(path: Path) -> bytes | None:
-    """The content of a file of the store; None if there is no sound one."""
-    try:
-        whole = path.read_bytes()
-    except OSError:
-        return None
-    head, _, content = whole.partition(b"\n")
-    return content if head == _MAGIC + hashlib.sha256(content).hexdigest().encode() else None
-
-
-def is_sound(path: Path) -> bool:
-    """Whether a file of the store is what was written."""
-    return _read(path) is not None
+def _label(path: Path) -> tuple[str, str, str]:
+    """What a file of the store is, by its place: its kind, its subject, its name."""
+    if path.parent.name == _SHAPES:
+        return "shape", path.parent.parent.name, path.stem
+    return "result", path.parent.name, path.stem
 
 
 def _pack(result: Result) -> bytes:

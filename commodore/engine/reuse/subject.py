@@ -31,7 +31,7 @@ _LIBRARIES = (
     "pydantic",
     "jsonschema",
 )
-_FORMAT = 1
+_FORMAT = 2
 _VARIABLES = ("HELM_", "KAPITAN_", "KUSTOMIZE_", "XDG_CONFIG_HOME")
 WRAPPER = _PACKAGE / "scripts" / "run-kustomize"
 OBSERVED_INPUTS = ("jsonnet", "helm", "copy", "remove", "external")
