@@ -6,10 +6,15 @@ it cannot do, go-jsonnet does, file by file. A check asks both and compares.
 
 from __future__ import annotations
 
+import contextlib
 import json
+import os
+import sys
+import tempfile
 import time
-from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import IO, Any
 
 from commodore.engine import _jrsonnet, _jsonnet
 from commodore.engine._jsonnet import Importer, Natives
@@ -63,11 +68,15 @@ class Evaluator:
     Args:
         engine: `go`, `jrsonnet` or `check`; see `engine_of`.
         instance: whose files they are.
+        root: the working directory: what is told names files as seen from there.
     """
 
-    def __init__(self, engine: str, instance: str) -> None:
+    def __init__(self, engine: str, instance: str, root: Path) -> None:
         self.engine = engine
+        self.traces: list[str] = []
         self._instance = instance
+        self._root = f"{root}{os.sep}"
+        self._heard: list[str] = []
         self._files = 0
         self._seconds = {GO: 0.0, JRSONNET: 0.0}
         self._fallbacks: list[tuple[str, str]] = []
@@ -94,10 +103,14 @@ class Evaluator:
                 self._fallbacks.append((path, str(reason)))
             else:
                 if self.engine == JRSONNET:
+                    self.traces += self._heard
                     return other
-        result = self._timed(
-            GO, lambda: _jsonnet.evaluate(path, text, importer=importer, natives=natives, ext_vars=ext_vars)
-        )
+        try:
+            result = self._timed(
+                GO, lambda: _jsonnet.evaluate(path, text, importer=importer, natives=natives, ext_vars=ext_vars)
+            )
+        finally:
+            self.traces += self._heard
         if other is not None and (difference := first_difference(json.loads(result), json.loads(other))):
             self.differences.append(
                 InputError(
@@ -122,11 +135,38 @@ class Evaluator:
         )
 
     def _timed(self, engine: str, evaluate: Callable[[], str]) -> str:
+        """Evaluate, and note how long it took and what was told meanwhile."""
         start = time.process_time()
         try:
-            return evaluate()
+            with _listening() as heard:
+                return evaluate()
         finally:
             self._seconds[engine] += time.process_time() - start
+            self._heard = [line.replace(self._root, "") for line in heard]
+
+
+def _sink() -> IO[bytes]:
+    """A file in memory, where the system has that."""
+    return open(os.memfd_create("traces"), "w+b") if sys.platform == "linux" else tempfile.TemporaryFile()
+
+
+@contextlib.contextmanager
+def _listening() -> Iterator[list[str]]:
+    """Collect the lines that are written to file descriptor 2, where `std.trace` writes; they are there at the end."""
+    lines: list[str] = []
+    try:
+        stderr = os.dup(2)
+    except OSError:  # closed: nobody listens anyway
+        yield lines
+        return
+    with os.fdopen(stderr, "wb"), _sink() as sink:
+        os.dup2(sink.fileno(), 2)
+        try:
+            yield lines
+        finally:
+            os.dup2(stderr, 2)
+            sink.seek(0)
+            lines += sink.read().decode(errors="replace").splitlines()
 
 
 def first_difference(record: Any, other: Any, place: str = "$") -> str:

@@ -21,13 +21,13 @@ def begin(run: Run, instance: str, programs: Programs | None) -> Reads:
 
 
 def finish(
-    run: Run, node: Mapping[str, Any], reads: Reads, dependencies: Sequence[Dependency], notes: Sequence[str]
+    run: Run, node: Mapping[str, Any], reads: Reads, dependencies: Sequence[Dependency], traces: Sequence[str]
 ) -> Record:
     """The record of an instance that is rendered and filtered. Its result is kept, if that can be.
 
     Args:
         dependencies: what this run has fetched for the instance.
-        notes: what was worth telling.
+        traces: what its Jsonnet files had to tell.
     """
     instance = reads.instance
     reads.note(("settings",), settings_digest(node, reads.places))
@@ -35,7 +35,7 @@ def finish(
     reads.value(instance, node, "parameters", "commodore", "postprocess")
     reads.value(instance, node, "parameters", "commodore", "jsonnet")
     _note_sources(run, node, reads, dependencies)
-    result = read_folder(run.rendered(instance), notes)
+    result = read_folder(run.rendered(instance), traces)
     if result is None:
         reads.refuse("it has rendered something that is no file", unseen=False)
         return Record(reads.conclude(), reads.refusal, reads.unseen)

@@ -164,6 +164,8 @@ class Schedule:
             self.evaluations.append(outcome.evaluations)
         for note in outcome.notes:
             self._announce(Noted(note, level=1))
+        for trace in outcome.traces:
+            self._announce(Noted(trace))
         for warning in outcome.warnings:
             self._announce(Warned("CMD-ENG-051", warning))
         if isinstance(task, FetchTask):

@@ -187,7 +187,7 @@ Task = InspectTask | FetchTask | CompileTask
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What a task came to: a value, or errors; and notes worth telling either way.
+    """What a task came to: a value, or errors; and either way notes worth telling, and what Jsonnet files have told.
 
     For traces: when it was begun (the clock of `time.perf_counter`), by which worker (none if it has died), how long
     its parts took, how Jsonnet was evaluated, and which parts of the instance were taken from the cache.
@@ -196,6 +196,7 @@ class Outcome:
     value: Any = None
     errors: tuple[CommodoreError, ...] = ()
     notes: tuple[str, ...] = ()
+    traces: tuple[str, ...] = ()
     warnings: tuple[str, ...] = ()
     seconds: float = 0.0
     started: float = 0.0

@@ -87,7 +87,8 @@ def _compile(renderer: _kapitan.Renderer, task: CompileTask) -> Outcome:
     start = time.perf_counter()
     node = renderer.node(task.instance)
     asked = task.run.request.jsonnet_engine
-    evaluator = Evaluator(GO if task.of_record else engine_of(asked, task.instance, node), task.instance)
+    engine = GO if task.of_record else engine_of(asked, task.instance, node)
+    evaluator = Evaluator(engine, task.instance, task.run.request.root)
     reads = _recording.begin(task.run, task.instance, renderer.programs)
     renderer.parts.taken.clear()
     try:
@@ -112,7 +113,7 @@ def _compile(renderer: _kapitan.Renderer, task: CompileTask) -> Outcome:
     else:
         if skipped:
             reads.refuse("an entry was skipped")  # which is to be told each time
-        record = _recording.finish(task.run, node, reads, renderer.dependencies(task.instance), notes)
+        record = _recording.finish(task.run, node, reads, renderer.dependencies(task.instance), evaluator.traces)
     done = time.perf_counter()
     parts = (("render", rendered - start), ("filter", filtered - rendered), ("record", done - filtered))
     evaluations, taken = evaluator.evaluations(), tuple(renderer.parts.taken)
@@ -122,6 +123,7 @@ def _compile(renderer: _kapitan.Renderer, task: CompileTask) -> Outcome:
         errors=tuple(errors),
         warnings=tuple(skipped),
         notes=(*notes, *told, *notes_of(evaluations)),
+        traces=tuple(evaluator.traces),
         parts=parts,
         evaluations=evaluations,
         taken=taken,

@@ -9,7 +9,7 @@ import os
 import shutil
 import tempfile
 import uuid
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 from pathlib import Path
@@ -152,6 +152,7 @@ class Engine:
             if any(run.pending for run, _ in begun):
                 self._pool.run(schedule.offer, schedule.done, keep=size)
                 self._tell(schedule.evaluations)
+            self._tell_traces(reuses.values())
             self._records = [(run, {**reuses[run.key].records(), **schedule.records(run)}) for run, _ in begun]
             outcomes = tuple(
                 _conclude(run, batch, schedule, reuses[run.key]) if isinstance(run, Run) else BatchOutcome(error=run)
@@ -167,6 +168,13 @@ class Engine:
         """How Jsonnet was evaluated: said always if that was the question."""
         if said := summary(evaluations):
             self._announce(Noted(said, level=0 if any(one.engine == CHECK for one in evaluations) else 1))
+
+    def _tell_traces(self, reuses: Iterable[Reuse]) -> None:
+        """What the templates of instances that were taken from the cache would have told."""
+        for reuse in reuses:
+            for hit in reuse.hits.values():
+                for trace in hit.result.traces:
+                    self._announce(Noted(trace))
 
     def _begin_all(
         self, batches: Sequence[Batch], stagings: ExitStack

@@ -49,6 +49,7 @@ def run_jsonnet_filter(
     """
     known = part.take()
     if known is not None:
+        evaluator.traces += known.traces
         _write(known, folder, confinement)
         return
     reads = part.reads
@@ -56,6 +57,7 @@ def run_jsonnet_filter(
     importer = _importer(run, job, reads)
     functions = {**natives(node, reads), **LazyInventory(NodeView(job.name, node), job.name, reads).natives()}
     variables = {**arguments, **names}
+    told = len(evaluator.traces)
     try:
         source = read_source(file, reads.jsonnet)
         text = evaluator.evaluate(str(file), source, importer=importer, natives=functions, ext_vars=variables)
@@ -69,7 +71,8 @@ def run_jsonnet_filter(
             hint="its fields name the files to write: { 'a': {...}, 'b': [...] }",
             locations=[str(file)],
         )
-    made = Result(tuple((f"{key}.yaml", 0, _as_yaml(value)) for key, value in result.items()))
+    files = tuple((f"{key}.yaml", 0, _as_yaml(value)) for key, value in result.items())
+    made = Result(files, tuple(evaluator.traces[told:]))
     _write(made, folder, confinement)
     part.conclude(made)
 

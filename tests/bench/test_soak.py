@@ -35,7 +35,7 @@ def soak(*options: str, folder: Path) -> subprocess.CompletedProcess[str]:
     )
 
 
-@pytest.mark.parametrize("options", [["--seed", "7"], ["--seed", "5", "--while-running"]], ids=["quiet", "disturbed"])
+@pytest.mark.parametrize("options", [["--seed", "3"], ["--seed", "5", "--while-running"]], ids=["quiet", "disturbed"])
 def test_some_rounds_are_equal(options: list[str], tmp_path: Path) -> None:
     commodore = Path(sys.executable).parent / "commodore"
     ended = soak("--commodore", str(commodore), "--worlds", "1", "--rounds", "2", *options, folder=tmp_path)

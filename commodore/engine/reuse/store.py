@@ -39,12 +39,12 @@ class Result:
     Args:
         files: the paths in its folder, each with its mode and content; a folder has None for content, a link its
             target as text.
-        notes: what was worth telling.
+        traces: what its Jsonnet files had to tell (`std.trace`), line by line.
         mode: that of the folder itself.
     """
 
     files: tuple[tuple[str, int, bytes | str | None], ...]
-    notes: tuple[str, ...] = ()
+    traces: tuple[str, ...] = ()
     mode: int = FOLDER_MODE
 
     def differences(self, other: Result) -> list[str]:
@@ -54,8 +54,11 @@ class Result:
         return [".", *found] if self.mode != other.mode else found
 
     def mentions(self, folders: Iterable[str]) -> bool:
-        """Whether the path of one of these folders occurs: in a file, a link, or a name."""
+        """Whether the path of one of these folders occurs: in a file, a link, a name, or in what was told."""
         wanted = [os.fsencode(folder) for folder in folders]
+        told = os.fsencode("\n".join(self.traces))
+        if any(folder in told for folder in wanted):
+            return True
         for name, _, content in self.files:
             text = os.fsencode(content) if isinstance(content, str) else content or b""
             if any(folder in text or folder in os.fsencode(name) for folder in wanted):
@@ -63,7 +66,7 @@ class Result:
         return False
 
 
-def read_folder(folder: Path, notes: Sequence[str] = ()) -> Result | None:
+def read_folder(folder: Path, traces: Sequence[str] = ()) -> Result | None:
     """An instance's rendered folder as a result; None if it holds something that is neither file, folder nor link."""
     files: list[tuple[str, int, bytes | str | None]] = []
     for path in sorted(folder.rglob("*")):
@@ -76,7 +79,7 @@ def read_folder(folder: Path, notes: Sequence[str] = ()) -> Result | None:
             files.append((name, stat.S_IMODE(mode), path.read_bytes()))
         else:
             return None
-    return Result(tuple(files), tuple(notes), stat.S_IMODE(folder.lstat().st_mode))
+    return Result(tuple(files), tuple(traces), stat.S_IMODE(folder.lstat().st_mode))
 
 
 def write_folder(result: Result, folder: Path) -> None:
@@ -217,12 +220,12 @@ def _pack(result: Result) -> bytes:
             contents.append(content)
         else:
             table.append([name, mode, content])
-    return json.dumps([table, result.notes, result.mode]).encode() + b"\n" + b"".join(contents)
+    return json.dumps([table, result.traces, result.mode]).encode() + b"\n" + b"".join(contents)
 
 
 def _unpack(content: bytes) -> Result:
     head, _, _ = content.partition(b"\n")
-    table, notes, folder_mode = json.loads(head)
+    table, traces, folder_mode = json.loads(head)
     files: list[tuple[str, int, bytes | str | None]] = []
     position = len(head) + 1
     for name, mode, what in table:
@@ -231,4 +234,4 @@ def _unpack(content: bytes) -> Result:
             position += what
         else:
             files.append((name, mode, what))
-    return Result(tuple(files), tuple(notes), folder_mode)
+    return Result(tuple(files), tuple(traces), folder_mode)

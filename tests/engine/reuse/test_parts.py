@@ -12,7 +12,7 @@ import pytest
 
 from commodore.engine import Batch, Engine, is_sound_result, kept_results, kept_shapes
 from commodore.engine.upkeep import keep_bounded
-from commodore.events import Event, TaskEnded, ignore
+from commodore.events import Event, Noted, TaskEnded, ignore
 from commodore.limits import DEFAULT_LIMITS
 from tests.engine.echo import Echo
 from tests.engine.reuse.test_kustomize import KUSTOMIZE, commit, entry, git
@@ -579,3 +579,38 @@ def test_a_relative_path_leads_elsewhere_in_another_layout(clusters: Clusters, p
     two.write("beside.libsonnet", "{ is: 'beside two' }")
     assert not clusters.taken(two)
     check(two, plain)
+
+
+def has_taken(event: Event) -> bool:
+    return isinstance(event, TaskEnded) and "from the cache" in dict(event.facts)
+
+
+def test_what_templates_tell_is_told_each_time(clusters: Clusters, tmp_path: Path) -> None:
+    """By the instance that is taken as a whole, and by the part that is: the files are those of who compiles."""
+    tracing = "std.trace('first line\\nsecond line', %s)"
+    one, two = (filtering(clusters, name, tracing % FILTER.strip()) for name in ("one", "two"))
+    whole = clusters.kept.world(tmp_path / "whole")
+    whole.add("told", jsonnet("told/main.jsonnet"))
+    whole.write("dependencies/told/main.jsonnet", "{ a: " + tracing % "{ b: 1 }" + " }")
+
+    def told(world: World) -> list[str]:
+        clusters.events.clear()
+        world.compile()
+        return [event.message for event in clusters.events if isinstance(event, Noted) and event.level == 0]
+
+    rendered = told(whole)
+    assert rendered == ["TRACE: dependencies/told/main.jsonnet:1 first line", "second line"]
+    assert told(whole) == rendered
+    assert [one.reused for one in whole.compile()] == [True]
+    filtered = told(one)
+    assert filtered == ["TRACE: dependencies/app/postprocess/f.jsonnet:1 first line", "second line"]
+    assert told(two) == filtered
+    assert [str(dict(event.facts)["from the cache"]) for event in clusters.events if has_taken(event)] == [MADE]
+
+
+def test_what_templates_that_fail_have_told_is_told(clusters: Clusters, tmp_path: Path) -> None:
+    world = clusters.kept.world(tmp_path / "failing")
+    world.add("told", jsonnet("told/main.jsonnet"))
+    world.write("dependencies/told/main.jsonnet", "{ a: if std.trace('so far', true) then error 'no further' }")
+    assert "no further" in world.fail_once().message
+    assert Noted("TRACE: dependencies/told/main.jsonnet:1 so far") in clusters.events
