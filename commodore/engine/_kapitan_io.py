@@ -19,6 +19,7 @@ from types import SimpleNamespace
 from typing import Any
 
 import yaml
+from kapitan import cached
 from kapitan.inputs import base, cuelang, external, helm, jinja2, jsonnet, kustomize
 from kapitan.inputs.base import CompiledFile, CompilingFile
 from kapitan.refs.base import PlainRefBackend
@@ -32,6 +33,7 @@ from commodore.engine.reuse.charts import is_random, rendering_key
 from commodore.engine.reuse.programs import defaults_digest, tool_digest
 from commodore.engine.reuse.store import read_folder, write_folder
 from commodore.errors import InputError, PolicyError
+from commodore.git import redact
 
 _STYLES: dict[str, manifests.MultilineStyle] = {
     "literal": "literal",
@@ -160,12 +162,16 @@ def _kind(value: Any) -> str:
 
 
 _original_read_reference = PlainRefBackend.__getitem__
+# Types of references whose secret is in their file, or in a variable that belongs to what is fixed.
+_REVEALED = ("plain", "base64", "env")
 
 
 def _read_reference(backend: Any, path: str) -> Any:
     """Kapitan's function, noting the ref file that it reads."""
     reads, file = current().reads, os.path.join(os.path.abspath(backend.path), path.partition("@")[0])
     reads.file(file)
+    if cached.args.reveal and backend.type_name not in _REVEALED:
+        reads.refuse(f"a secret of type {backend.type_name} is revealed")
     try:
         found = _original_read_reference(backend, path)
     except KeyError:
@@ -223,9 +229,13 @@ def _render_chart(
     unknown = sorted(set(helm_params) - _HELM_PARAMETERS)
     if unknown:
         reads.refuse(f"the helm parameter {unknown[0]}")
-    reads.program(helm_path or os.environ.get("KAPITAN_HELM_PATH") or "helm")
-    if "namespace" not in helm_params:
-        reads.defaults("helm")
+    for file in helm_values_files or ():
+        if "://" in file or file == "-":
+            reads.refuse(f"helm reads values from {redact(file)}")
+    program = helm_path or os.environ.get("KAPITAN_HELM_PATH") or "helm"
+    reads.program(program)
+    for name in _helm_defaults(helm_params):
+        reads.defaults(name)
     flags = dict(helm.HELM_DEFAULT_FLAGS if helm_flags is None else helm_flags)
     for file in helm_values_files or ():
         reads.file(os.path.join(os.getcwd(), file))
@@ -233,7 +243,7 @@ def _render_chart(
     random = is_random(chart_dir, values)
     if random:
         _stay_in_cluster()
-    key = "" if unknown or random else _chart_key(chart_dir, helm_path, helm_params, flags, values)
+    key = "" if unknown or random else _chart_key(chart_dir, program, helm_params, flags, values)
     part = current().parts.named(f"helm {os.path.basename(os.path.normpath(chart_dir))}", key, reads)
     known = part.take()
     if known is not None:
@@ -247,7 +257,7 @@ def _render_chart(
     done = _original_render_chart(chart_dir, output_path, helm_path, dict(helm_params), own, others, dict(flags))
     for file in helm_values_files or ():  # once more: it may have changed meanwhile
         reads.file(os.path.join(os.getcwd(), file))
-    if key and not done[1] and key == _chart_key(chart_dir, helm_path, helm_params, flags, values):
+    if key and not done[1] and key == _chart_key(chart_dir, program, helm_params, flags, values):
         part.conclude(read_folder(Path(output_path)))
     return done
 
@@ -260,17 +270,19 @@ def _for_helm(file: str) -> str:
     return os.path.join(".", file.removeprefix(here)) if file.startswith(here) else file
 
 
-def _chart_key(
-    chart: str, helm_path: str | None, parameters: dict[str, Any], flags: dict[str, Any], values: list[str]
-) -> str:
-    """The name of what helm will make of a chart; empty if it is not to be kept."""
+def _helm_defaults(parameters: Mapping[str, Any]) -> tuple[str, ...]:
+    """What helm takes from where it runs; the namespace only where none is given."""
+    return ("zone",) if "namespace" in parameters else ("zone", "helm")
+
+
+def _chart_key(chart: str, program: str, parameters: dict[str, Any], flags: dict[str, Any], values: list[str]) -> str:
+    """The name of what helm makes of a chart; empty if it is not to be kept."""
     work = current()
-    if not work.parts.are_kept or work.reads.programs is None:
+    programs = work.reads.programs
+    if not work.parts.are_kept or programs is None or programs.has_changed(program):
         return ""
-    program = tool_digest(helm_path or os.environ.get("KAPITAN_HELM_PATH") or "helm", work.reads.programs)
-    if "namespace" not in parameters:
-        program += " " + defaults_digest("helm", os.environ)
-    return rendering_key(chart, parameters, flags, values, program)
+    defaults = [defaults_digest(name, os.environ) for name in _helm_defaults(parameters)]
+    return rendering_key(chart, parameters, flags, values, " ".join((tool_digest(program, programs), *defaults)))
 
 
 def _stay_in_cluster() -> None:

@@ -12,7 +12,7 @@ from typing import Any
 
 from commodore.engine._tasks import Record, Run
 from commodore.engine.reuse.places import Places
-from commodore.engine.reuse.reads import Key, Observer
+from commodore.engine.reuse.reads import FILE_KINDS, FOLDER_KINDS, Key, Observer
 from commodore.engine.reuse.subject import installed
 from commodore.errors import EnvironmentFault
 from commodore.sealed import read_sealed, seal
@@ -104,7 +104,7 @@ def _file(root: Path, instance: str) -> Path:
     return Workspace(root).state / "records" / f"{instance}.json"
 
 
-_KINDS = ("file", "kind", "way", "tree", "glob")
+_KINDS = ("way", *FILE_KINDS)
 
 
 class FilesRead:
@@ -138,7 +138,7 @@ class FilesRead:
                 self.written.add(path)
                 continue
             found.append((key, digest))
-            if key[0] == "tree":
+            if key[0] in FOLDER_KINDS:
                 self.folders.setdefault(path, set(excluded)).intersection_update(excluded)
             elif key[0] == "glob":
                 self.patterns.add(path)

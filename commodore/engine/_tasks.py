@@ -28,6 +28,7 @@ class Run:
         pending: the instances that have to be rendered; there are results for the others.
         subjects: under what name the result of an instance may be kept (see `commodore.engine.reuse`).
         sources: the identities of what dependencies come from, as far as they are known.
+        environment: the variables of workers, and of all that they start.
     """
 
     key: str
@@ -42,6 +43,7 @@ class Run:
     pending: tuple[str, ...] = ()
     subjects: Mapping[str, str] = field(default_factory=dict, hash=False)
     sources: Mapping[tuple[str, ...], str] = field(default_factory=dict, hash=False)
+    environment: Mapping[str, str] = field(default_factory=dict, hash=False, repr=False)
 
     def workplace(self, instance: str) -> Path:
         """The folder that an instance alone works in: it holds `compiled/<instance>` and temporary files."""

@@ -40,7 +40,6 @@ class Worker:
     def __init__(self) -> None:
         self._renderer: _kapitan.Renderer | None = None
         self._run_key = ""
-        self._environment = dict(os.environ)
         self._notes = _Notes()
         logging.basicConfig(handlers=[self._notes], force=True)
         warnings.simplefilter("ignore")  # what libraries tell their developers
@@ -73,7 +72,8 @@ class Worker:
             logging.getLogger().setLevel(logging.DEBUG if run.request.verbose else logging.WARNING)
             os.chdir(run.request.directory or run.request.root)
             os.environ.clear()
-            os.environ.update({**self._environment, **run.request.environment})
+            os.environ.update(run.environment)
+            time.tzset()
             self._renderer, self._run_key = _kapitan.Renderer(run), run.key
         return self._renderer
 

@@ -210,6 +210,7 @@ class Engine:
                 jobs={job.name: job for job in batch.jobs},
                 staging=stagings.enter_context(Workspace(root).staging("compile")),
                 limits=self._limits,
+                environment={**os.environ, **batch.request.environment},
                 dependency_cache=self._dependency_cache,
                 pending=tuple(job.name for job in batch.jobs),
             )

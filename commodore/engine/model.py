@@ -46,7 +46,7 @@ class CompileRequest:
             empty for `root`, the installed package and `root/vendor`.
         directory: current directory of external commands and base of relative paths in filters; None for `root`.
         environment: variables to set for what workers run, such as KAPITAN_HELM_PATH; the rest of the environment is
-            the caller's as it was when the engine was made.
+            the caller's as it is when the run begins.
         jsonnet_engine: `go`, `jrsonnet`, or `check` to evaluate with both and compare; an instance's own parameter
             comes first.
     """

@@ -53,6 +53,16 @@ def test_what_is_listed_and_written(kept: Kept, tmp_path: Path) -> None:
     assert read.outdated() == {str(folder), str(matched)}
 
 
+def test_modes_of_what_is_copied(kept: Kept, tmp_path: Path) -> None:
+    world = kept.world(tmp_path / "work")
+    world.add("a", {"input_type": "copy", "input_paths": ["a/folder"], "output_path": "."})
+    file = world.write("dependencies/a/folder/one", "")
+    world.compile()
+    read = kept.engine.files_read()
+    file.chmod(0o600)
+    assert read.outdated() == {str(file.parent)}
+
+
 def test_a_working_directory_that_is_gone_was_a_passing_one(world: World) -> None:
     directory = world.add("a", jsonnet("a/main.jsonnet"))
     world.write("dependencies/a/main.jsonnet", "{ out: {} }")

@@ -78,7 +78,7 @@ def rendering_key(
         program: the identity of helm, and of what it takes from the user's configuration.
     """
     name = parameters.get("name") or parameters.get("release_name")
-    if not isinstance(name, str) or "output_file" in parameters:
+    if not isinstance(name, str) or "output_file" in parameters or "name_template" in parameters:
         return ""
     digests = [tree_digest(chart), *map(file_digest, values)]
     if UNREADABLE in digests:

@@ -7,6 +7,7 @@ result is not kept.
 
 from __future__ import annotations
 
+import codecs
 import contextlib
 import hashlib
 import os
@@ -31,6 +32,7 @@ _PLUGINS = ("generators", "transformers", "validators")
 _ADDRESS = re.compile(r"(?:[^=\s]*=)?(https?://.+)", re.IGNORECASE)  # files of generators may have a name before them
 _PLAIN = re.compile(r"(\$\{compiled_target_dir\}|[\w./@+-])+")
 _STRANGE = re.compile(r"(PATH|HOME|TMPDIR|(GIT|XDG|KUBE|KUSTOMIZE|LD|SSH)_?\w*)", re.IGNORECASE)
+_GENERATORS = ("configMapGenerator", "secretGenerator")
 _NOT_READ = ("commonAnnotations", "commonLabels", "labels", "images", "literals", "annotations")
 _HARMLESS = re.compile(r"--reorder(=\w+)?|none|legacy")
 _REMOTE = re.compile(r"[a-z+]+(::|://)|git@|(www\.)?(github|gitlab|bitbucket)\.[a-z]+[/:]", re.IGNORECASE)
@@ -133,6 +135,8 @@ class Kustomize:
         seen.add(folder)
         self._reads.tree(folder)
         for text in _documents(Path(folder)):
+            for name in _environment_files(text):
+                _check_environment(name, Path(_join(folder, name)).read_bytes())
             for key, name in _references(text):
                 place = _join(folder, name)
                 if _is_remote(key, name):
@@ -189,7 +193,10 @@ class Kustomize:
         if not files:
             raise ValueError(f"{fetch.url} has no kustomization in {folder}")
         for file in files:
-            for key, name in _references(self._git(fetch, "cat-file", "blob", f"{fetch.commit}:{_join(folder, file)}")):
+            text = self._blob(fetch, _join(folder, file))
+            for name in _environment_files(text):
+                _check_environment(name, self._blob(fetch, _join(folder, name)))
+            for key, name in _references(text):
                 place = os.path.normpath(os.path.join(folder, name))
                 kind = self._kind(fetch, place) if not _is_remote(key, name) else ""
                 if not kind:
@@ -218,6 +225,9 @@ class Kustomize:
                 for about, _, path in entries
             }
         return self._listings[fetch]
+
+    def _blob(self, fetch: Fetch, path: str) -> bytes:
+        return self._git(fetch, "cat-file", "blob", f"{fetch.commit}:{path}")
 
     def _git(self, fetch: Fetch, *arguments: str) -> bytes:
         return git.run(list(arguments), cwd=self._store(fetch), timeout=self._limits.git_timeout).stdout
@@ -257,6 +267,26 @@ def _references(text: bytes) -> Iterator[tuple[str, str]]:
                 yield str(key), name
             elif "\n" not in name and (match := _ADDRESS.fullmatch(name)) is not None:
                 yield str(key), match[1]
+
+
+def _environment_files(text: bytes) -> Iterator[str]:
+    """The files with variables that the generators of a kustomization name."""
+    document = manifests.load(text, place="kustomization.yaml")
+    for key in _GENERATORS if isinstance(document, Mapping) else ():
+        for generator in document.get(key) or ():
+            if isinstance(generator, Mapping):
+                yield from _strings([generator.get("env"), generator.get("envs")])
+
+
+def _check_environment(name: str, content: bytes) -> None:
+    """Refuse a file with a variable without a value: many versions of kustomize take that from the environment.
+
+    Raises:
+        ValueError: there is one.
+    """
+    for line in content.removeprefix(codecs.BOM_UTF8).splitlines():
+        if line.strip() and not line.lstrip().startswith(b"#") and b"=" not in line:
+            raise ValueError(f"{name} names a variable of the environment")
 
 
 def _is_remote(key: str, name: str) -> bool:

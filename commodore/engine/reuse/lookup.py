@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import itertools
-import os
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -73,7 +72,7 @@ class Lookup:
         self._memory = memory
         self._limits = limits
         self._seen: dict[tuple[str, ...], str] = {}
-        self._programs: dict[tuple[str, str], Programs] = {}
+        self._programs: dict[tuple[str, tuple[tuple[str, str], ...]], Programs] = {}
 
     def candidates(self, run: Run, nodes: Nodes) -> tuple[dict[str, Candidate], dict[str, str]]:
         """The instances of a run for which there may be results, and the subject of every instance."""
@@ -99,9 +98,8 @@ class Lookup:
 
     def find(self, run: Run, nodes: Nodes, candidate: Candidate) -> Hit | None:
         """The result of an instance, if one still holds."""
-        environment = {**os.environ, **run.request.environment}
         programs, places = self._of(run), candidate.places
-        today = Today(candidate.instance, places, nodes, self._seen, programs, self.sources, environment)
+        today = Today(candidate.instance, places, nodes, self._seen, programs, self.sources, run.environment)
         match = find_match(self._store, candidate.subject, candidate.shapes, today)
         if match is None:
             return None
@@ -109,9 +107,8 @@ class Lookup:
         return Hit(candidate.subject, match.shape, match.keys, match.digests, match.result, written)
 
     def _of(self, run: Run) -> Programs:
-        environment = {**os.environ, **run.request.environment}
         directory = run.request.directory or run.request.root
-        key = (environment.get("PATH", os.defpath), str(directory))
+        key = (str(directory), tuple(sorted(run.environment.items())))
         if key not in self._programs:
-            self._programs[key] = Programs(environment, directory, self._memory, self._limits)
+            self._programs[key] = Programs(run.environment, directory, self._memory, self._limits)
         return self._programs[key]

@@ -1,4 +1,9 @@
-"""Which program is called: the identity of helm, kustomize or kubectl, as part of what a result depends on."""
+"""Which program is called: the identity of helm, kustomize or kubectl, as part of what a result depends on.
+
+A native program is what its file is. A script may be anything: it counts with what it says of its version, with the
+files that its text names, and with the variables that occur in it. docs/explanation/observed.md tells what a script may
+do beyond that.
+"""
 
 from __future__ import annotations
 
@@ -12,6 +17,7 @@ import time
 from collections.abc import Mapping
 from pathlib import Path
 
+from commodore.engine.reuse import scripts
 from commodore.engine.reuse.places import add_times
 from commodore.errors import CommodoreError, EnvironmentFault
 from commodore.limits import Limits
@@ -19,14 +25,17 @@ from commodore.sealed import read_sealed, seal
 from commodore.workspace import write_atomically
 
 _VERSION = {"helm": ["version"], "kustomize": ["version"], "kubectl": ["version", "--client"]}
-_SCRIPT = b"#!"
+_NATIVE = (b"\x7fELF", b"\xcf\xfa\xed\xfe", b"\xce\xfa\xed\xfe", b"\xca\xfe\xba\xbe")  # Linux, macOS
 _LABEL = ("digests of programs",)
 _POD = "/var/run/secrets/kubernetes.io/serviceaccount/namespace"
+_LOCAL_TIME = "/etc/localtime"
+_ZONES = ("/usr/share/zoneinfo", "/usr/share/lib/zoneinfo", "/usr/lib/locale/TZ", "/etc/zoneinfo")  # Go's, in its order
+_RULES = ("/usr/share/zoneinfo/tzdata.zi", "/usr/share/zoneinfo/+VERSION")  # one of them changes with every zone
 _SCRIPTS = Path(__file__).resolve().parent.parent.parent / "scripts"  # has a kustomize that only calls kubectl
 
 
 class Programs:
-    """Tells the identity of programs: the digest of the file, and what a mere starter says of its version.
+    """Tells the identity of programs: the digest of the file; of a mere starter what it names, and says of its version.
 
     Args:
         environment: what those who call them have; its PATH is where programs are looked up.
@@ -42,59 +51,66 @@ class Programs:
         self._memory = memory
         self._limits = limits
         self._known: dict[str, str] = {}
-        self._seen: dict[str, str] = {}
+        self._seen: dict[str, list[tuple[str, str]]] = {}
         self._remembered: dict[str, str] | None = None
 
     def digest(self, name: str) -> str:
         """The identity of a program, given by name or path; the word `missing` if there is none."""
         if name not in self._known:
-            self._seen[name] = self._look(name)
             self._known[name] = self._identity(name)
         return self._known[name]
 
     def has_changed(self, name: str) -> bool:
         """Whether a program is not the one any more that was told, so that it is not known which one has run."""
         name = self.builder() if name == "kustomize" else name
-        return self._seen.get(name) != self._look(name)
-
-    def _look(self, name: str) -> str:
-        found = self._find(name)
-        stamp = hashlib.sha256((found or "").encode("utf-8", "surrogateescape"))
-        if found is not None:
-            add_times(stamp, found)
-        return stamp.hexdigest()
+        seen = self._seen.get(name, [])
+        if not seen or seen[0][0] != self._find(name):
+            return True
+        return any(_times(path) != times for path, times in seen)
 
     def builder(self) -> str:
         """The name of the program that builds kustomizations, as the wrapper chooses it."""
         found = shutil.which("kustomize", path=self._path + ":/opt/homebrew/bin")
         return "kubectl" if found is None or Path(found).is_relative_to(_SCRIPTS) else "kustomize"
 
-    def _find(self, name: str) -> str | None:
+    def _find(self, name: str) -> str:
+        """The path of a program; empty if there is none."""
         if os.sep in name:
             name = os.path.join(self._directory, name)
-        return shutil.which(name, path=self._path + ":/opt/homebrew/bin")
+        return shutil.which(name, path=self._path + ":/opt/homebrew/bin") or ""
 
     def _identity(self, name: str) -> str:
         found = self._find(name)
-        if found is None:
+        self._seen[name] = [(found, _times(found))]
+        if not found:
             return "missing"
         real = os.path.realpath(found)
         tool = next((tool for tool in _VERSION if os.path.basename(found).startswith(tool)), "")
         digest, is_script = self._content(real)
+        if is_script:
+            digest += " " + self._mentioned(name, found)
         if is_script or not os.path.basename(real).startswith(tool or os.path.basename(found)):
             digest += " " + self._version(found, tool)  # it may start this program today and another one tomorrow
         return digest
 
+    def _mentioned(self, name: str, script: str) -> str:
+        """The digest of what a script names."""
+        files, variables = scripts.mentions(script, self._directory, self._environment)
+        self._seen[name] += [(path, _times(path)) for _, path in files]
+        contents = [[word, self._content(path)[0]] for word, path in files]
+        return hashlib.sha256(json.dumps([contents, variables]).encode()).hexdigest()
+
     def _content(self, path: str) -> tuple[str, bool]:
-        """The digest of a file, and whether it is a script. It is remembered only if the file did not change while it
-        was read, and not just before: one that is being written may get other content at the same time.
+        """The digest of a file, and whether it is a script, which everything is but a native program. It is remembered
+        only if the file did not change while it was read, and not just before: one that is being written may get other
+        content at the same time.
         """
         remembered = self._recall()
         try:
             with open(path, "rb") as file:
                 status = os.fstat(file.fileno())
                 stamp = _stamp(path, status)
-                is_script = file.read(2) == _SCRIPT
+                is_script = not file.read(4).startswith(_NATIVE)
                 if stamp not in remembered:
                     file.seek(0)
                     digest = hashlib.file_digest(file, "sha256").hexdigest()
@@ -141,6 +157,13 @@ def _stamp(path: str, status: os.stat_result) -> str:
     return f"{path} {status.st_dev} {status.st_ino} {status.st_size} {status.st_mtime_ns} {status.st_ctime_ns}"
 
 
+def _times(path: str) -> str:
+    """What changes when something else is put at a path, or written to it."""
+    found = hashlib.sha256()
+    add_times(found, path)
+    return found.hexdigest()
+
+
 def tool_digest(name: str, programs: Programs) -> str:
     """The identity of a program that a result depends on; `kustomize` is what the wrapper takes for it."""
     if name != "kustomize":
@@ -154,8 +177,10 @@ def defaults_digest(tool: str, environment: Mapping[str, str]) -> str:
 
     Args:
         tool: `helm` for the namespace of a release, which is that of the current Kubernetes context; `kubectl` for the
-            preferences that give commands other defaults.
+            preferences that give commands other defaults; `zone` for the time zone, which charts see in dates.
     """
+    if tool == "zone":
+        return _zone(environment)
     home = environment.get("HOME", "")
     if tool == "kubectl":
         chosen = environment.get("KUBERC", "")
@@ -166,6 +191,16 @@ def defaults_digest(tool: str, environment: Mapping[str, str]) -> str:
         found = [_contexts(file) for file in files.split(os.pathsep) if file]
         if environment.get("KUBERNETES_SERVICE_HOST"):
             found += [environment.get("POD_NAMESPACE", ""), _digest_of(_POD)]
+    return hashlib.sha256(json.dumps(found).encode()).hexdigest()
+
+
+def _zone(environment: Mapping[str, str]) -> str:
+    """The local time zone as helm finds it, and the rules of all zones."""
+    name = environment.get("TZ")
+    plain = (name or "").removeprefix(":")
+    places = [_LOCAL_TIME] if name is None else [os.path.join(folder, plain) for folder in _ZONES] if plain else []
+    others = environment.get("ZONEINFO", "")
+    found = [name, others, *map(_digest_of, (*places, *([others] if others else []), *_RULES))]
     return hashlib.sha256(json.dumps(found).encode()).hexdigest()
 
 

@@ -6,7 +6,6 @@ import functools
 import hashlib
 import importlib.util
 import json
-import os
 import sys
 import zlib
 from collections.abc import Mapping
@@ -77,7 +76,6 @@ def subject_of(run: Run, instance: str, places: Places, *, fetched: bool) -> str
         fetched: whether the run fetches dependencies for the instance; if not, their files count.
     """
     request, job = run.request, run.jobs[instance]
-    environment = {**os.environ, **request.environment}
     fixed = {
         "format": _FORMAT,
         "program": program_digest(),
@@ -89,7 +87,7 @@ def subject_of(run: Run, instance: str, places: Places, *, fetched: bool) -> str
         "layout": places.layout,
         "search": [places.portable(str(folder)) for folder in request.search_paths],
         "filters": [places.portable(str(folder)) for folder in request.filter_search_paths],
-        "environment": sorted((k, places.portable(v)) for k, v in environment.items() if k.startswith(_VARIABLES)),
+        "environment": sorted((k, places.portable(v)) for k, v in run.environment.items() if k.startswith(_VARIABLES)),
     }
     return hashlib.sha256(json.dumps(fixed, sort_keys=True).encode()).hexdigest()
 

@@ -157,6 +157,27 @@ def test_a_login_to_a_cluster_is_no_change(kept: Kept, tmp_path: Path) -> None:
     assert "mine" in world.read("app/out/c/a.yaml")
 
 
+@pytest.mark.parametrize("file", ["https://example.com/values.yaml", "-"])
+def test_values_from_elsewhere_are_not_kept(kept: Kept, tmp_path: Path, file: str) -> None:
+    world = fill(kept.world(tmp_path / "one"))
+    world.tool("helm", HELM.replace("cat $values", "true"))
+    settings(world)["helm_values_files"] = [file]
+    assert not is_reused(world)
+    assert not is_reused(world)
+
+
+def test_a_helm_that_is_replaced_while_it_runs_is_not_kept(kept: Kept, tmp_path: Path) -> None:
+    world = fill(kept.world(tmp_path / "one"))
+    swap = '[ -e "$0.new" ] && mv "$0.new" "$0"\n'  # when it is asked for its version
+    world.tool("helm", swap + HELM)
+    world.write("bin/helm.new", "#!/bin/sh" + HELM.replace("args:", "arguments:"), executable=True)
+    assert not is_reused(world)
+    assert "arguments:" in world.read("app/out/c/a.yaml")
+    world.tool("helm", swap + HELM)
+    assert not is_reused(world)
+    assert "arguments:" not in world.read("app/out/c/a.yaml")
+
+
 @pytest.mark.parametrize("parameter", ["post_renderer", "validate", "dependency_update", "something_new"])
 def test_parameters_that_lead_elsewhere_are_not_kept(kept: Kept, tmp_path: Path, parameter: str) -> None:
     world = fill(kept.world(tmp_path / "one"), helm_params={"name": "r", parameter: True})

@@ -103,6 +103,18 @@ def test_what_is_built_from_counts(kept: Kept, tmp_path: Path, change: str, key:
     assert not is_reused(world)
 
 
+@pytest.mark.parametrize(("line", "kept_again"), [("HOME", False), (" A=1\nB", False), ("# HOME\n\nA=1=2\n", True)])
+@pytest.mark.parametrize("field", ["env: file.env", "envs: [file.env]"])
+def test_variables_that_kustomize_takes_from_the_environment(
+    kept: Kept, tmp_path: Path, field: str, line: str, kept_again: bool
+) -> None:
+    world = fill(kept.world(tmp_path / "one"), "../base")
+    world.write("dependencies/app/base/kustomization.yaml", f"secretGenerator:\n- name: a\n  {field}\n")
+    world.write("dependencies/app/base/file.env", line)
+    assert not is_reused(world)
+    assert is_reused(world) is kept_again
+
+
 def test_what_is_not_built_from_does_not_count(kept: Kept, tmp_path: Path) -> None:
     world = fill(kept.world(tmp_path / "one"), "../base")
     assert not is_reused(world)

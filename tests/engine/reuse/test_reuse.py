@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from commodore.engine import Engine
-from commodore.engine.reuse.store import is_sound, read_folder
+from commodore.engine.reuse.store import read_folder, read_kept
 from commodore.errors import InternalError
 from commodore.events import ignore
 from tests.engine.world import Kept, World
@@ -327,9 +327,9 @@ def test_a_damaged_result_is_rendered_again(kept: Kept, tmp_path: Path) -> None:
     before = world.read("app/objects.yaml")
     results = list(kept.results.rglob("*.result"))  # the instance's, and the filter's
     for result in results:
-        assert is_sound(result)
+        assert read_kept(result) is not None
         result.write_bytes(result.read_bytes().replace(b"library", b"LIBRARY"))
-        assert not is_sound(result)
+        assert read_kept(result) is None
     assert not is_reused(world)
     assert world.read("app/objects.yaml") == before
     assert is_reused(world)

@@ -301,3 +301,20 @@ def test_a_reference_counts_when_its_file_changes(kept: Kept, tmp_path: Path) ->
     assert not is_reused(world)
     (world.root / "catalog/refs/app/x").unlink()
     assert world.fail()
+
+
+@pytest.mark.parametrize(("kind", "is_kept"), [("plain", True), ("env", True), ("gpg", False)])
+def test_secrets_that_others_reveal_are_not_kept(kept: Kept, tmp_path: Path, kind: str, is_kept: bool) -> None:
+    """What another program says of them may be different each time, and so may a failure."""
+    world = kept.world(tmp_path / "one")
+    world.add("app", jsonnet("app/main.jsonnet"))
+    world.write("dependencies/app/main.jsonnet", "{ out: { secret: '?{KIND:app/x}' } }".replace("KIND", kind))
+    world.write("catalog/refs/app/x", f"data: b25l\nencoding: original\nrecipients: []\ntype: {kind}\n")
+    if not is_kept:
+        assert world.fail(reveal_fake=True)
+        return
+    assert not is_reused(world, reveal_fake=True)
+    assert is_reused(world, reveal_fake=True)
+    world.environment["KAPITAN_VAR_x"] = "two"
+    assert not is_reused(world, reveal_fake=True)
+    assert ("two" in world.read("app/out.yaml")) is (kind == "env")
