@@ -14,6 +14,7 @@ from kapitan.inventory.model import dependencies as models
 
 from commodore.engine import _archives, _kapitan_git
 from commodore.engine._dependency_cache import DependencyCache, chart_key
+from commodore.engine._fetched_files import FetchedFiles
 from commodore.engine._kapitan_errors import tail
 from commodore.engine._tasks import Dependency, Failure, FetchTask, Run
 from commodore.engine.reuse.sources import Downloads, Sources, cache_key, source_key
@@ -38,6 +39,7 @@ def fetch_groups(task: FetchTask) -> tuple[Failure, ...]:
     _install(task.run, cache)
     failures: list[Failure] = []
     task.place.mkdir(parents=True)
+    files = FetchedFiles(task.run.request.root, {item.output for group in task.groups for item in group.items})
     for group in task.groups:
         try:
             if task.run.request.offline:
@@ -49,6 +51,7 @@ def fetch_groups(task: FetchTask) -> tuple[Failure, ...]:
                     _kapitan_git.remove_leftovers(item.output, _roots(task.run), limits)
         except Exception as error:
             failures.append(Failure(group.units, _explain(error, group.items[0])))
+    files.conclude(complete=not failures)
     return tuple(failures)
 
 

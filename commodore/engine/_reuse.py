@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from commodore.engine._dependency_cache import DependencyCache
+from commodore.engine._fetched_files import FetchedFiles
 from commodore.engine._fetching import Place, fetched_places
 from commodore.engine._overlaps import Overlaps, Owner, places_read
 from commodore.engine._tasks import Record, Run
@@ -215,8 +216,10 @@ class ResultFinder:
                 if identity is None or not self._is_pure(key, identity, output, is_written):
                     return None  # rendering would find what somebody has put there
                 continue
+            files = FetchedFiles(run.request.root, [output])
             if identity is None or not self._take(key, identity, output):
                 return None
+            files.conclude(complete=True)
             restored.append(output)
         return restored
 

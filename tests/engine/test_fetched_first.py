@@ -130,7 +130,7 @@ SECOND: dict[str, Content] = {
 
 @pytest.mark.parametrize("reader", READERS)
 def test_readers_see_what_this_run_fetches(kept: Kept, plain: Engine, tmp_path: Path, reader: str) -> None:
-    """From nothing, and after each change."""
+    """From nothing, and after each change: of what files hold, of which there are, and of which come first."""
     remote = GitWorld(tmp_path / "remotes").remote("fetched", FIRST)
     two = Two(tmp_path, kept, plain, remote, READERS[reader])
     first, reused = two.compile()
@@ -139,7 +139,7 @@ def test_readers_see_what_this_run_fetches(kept: Kept, plain: Engine, tmp_path: 
     remote.commit(SECOND)
     second, reused = two.compile()
     assert (second != first, reused) == (True, set())
-    remote.commit({"files/unread": "", **FIRST})
+    remote.commit({"files/unread": "", **FIRST, "files/own.libsonnet": None, "files/new.txt": None})
     two.compile()
 
 
