@@ -373,6 +373,6 @@ def _falsify(kept: Kept) -> None:
     from commodore.engine.reuse import store
 
     for place in kept.results.rglob("*.result"):
-        content = store._read(place)
+        content = store.read_kept(place)
         assert content is not None
         store._write(place, content.replace(b"library", b"LIBRARY"))
