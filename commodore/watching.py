@@ -28,6 +28,7 @@ _NOISE: Final = re.compile(rf"\..*|{_EDITED}")
 _NOISE_IN_TREES: Final = re.compile(rf"\.git|{_EDITED}")  # who reads a whole folder reads hidden files, too
 _LOOKS: Final = 10  # pauses are this many times as long as a look, so that waiting takes little of a CPU
 _RESTLESS: Final = 50  # looks after which a file that never comes to rest counts as changed
+_REPEATS: Final = 2  # compiles that something which may have been edited and put back leads to, one after another
 
 _Signature = tuple[int, ...]
 _FIELDS: Final = 6  # of one file in a signature; the second one is the time at which it was changed in any way
@@ -116,7 +117,7 @@ class Watch:
         self._contents: dict[str, bytes] = {}
         self._reads: Reads | None = None
         self._elsewhere: list[str] = []
-        self._suspected: set[str] = set()
+        self._suspicions: dict[str, int] = {}
         self._own: set[str] = set()
 
     def batches(self) -> Iterator[tuple[str, ...]]:
@@ -173,17 +174,19 @@ class Watch:
     def _since_compile(self, before: _Look) -> tuple[_Look, set[str]]:
         """What has changed since the compile began, or was something else while it went on.
 
-        What was written but has its old content may have been edited and put back, or the compile writes it: the latter
-        shows by its being so again after the next compile, to which it leads.
+        What was written but has its old content may have been edited and put back, unless there is a record of what the
+        compile has read of it. Or the compile writes it itself: that shows by its being so after all compiles to which
+        only that leads.
         """
         now = self._look()
         if before.differing(now):
             now = self._settle(now)
-        candidates = self._candidates(before, now)
-        changed = {path for path in candidates if self._is_new(path)}
-        suspected = (before.differing(now) - changed) | (self._outdated() - changed)
-        self._own |= suspected & self._suspected
-        self._suspected = suspected
+        changed = {path for path in self._candidates(before, now) if self._is_new(path)}
+        touched = before.differing(now) - set(self._reads.files if self._reads else ())
+        suspected = (touched | self._outdated()) - changed
+        self._suspicions = {path: 0 if changed else self._suspicions.get(path, 0) + 1 for path in suspected}
+        self._own |= {path for path, count in self._suspicions.items() if count > _REPEATS}
+        self._own -= changed
         return now, changed | (suspected - self._own)
 
     def _outdated(self) -> set[str]:
