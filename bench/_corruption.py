@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import random
+import re
 import shutil
 import stat
 from collections.abc import Callable, Iterable, Sequence
@@ -11,6 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 _NOTE = "commodore"
+_HEX = re.compile(r"[0-9a-f]{2,64}")
 _INSTALLED = ("vendor/.cache/installed.json",)
 
 
@@ -88,9 +90,11 @@ def _swap_alike(rng: random.Random, path: Path, _: Path) -> _Changed:
 
 
 def _swap_folders(rng: random.Random, path: Path, _: Path) -> _Changed:
-    """The file's folder and one beside it change their names: every file in both is at the place of another one."""
-    beside = sorted(one for one in path.parent.parent.iterdir() if one.is_dir() and one != path.parent)
-    if not beside:
+    """The file's folder and one beside it change their names: every file in both is at the place of another one. Only
+    folders of entries, which have digests for names.
+    """
+    beside = sorted(one for one in path.parent.parent.iterdir() if _is_entry(one) and one != path.parent)
+    if not beside or not _is_entry(path.parent):
         return _swap_alike(rng, path, path)
     folder, other = path.parent, rng.choice(beside)
     known = tuple((one, _look(one)) for one in (*_files(folder), *_files(other)))
@@ -101,6 +105,10 @@ def _swap_folders(rng: random.Random, path: Path, _: Path) -> _Changed:
     other.rename(folder)
     aside.rename(other)
     return (*missing, *known)
+
+
+def _is_entry(folder: Path) -> bool:
+    return folder.is_dir() and _HEX.fullmatch(folder.name) is not None
 
 
 def _copy_over(_: random.Random, path: Path, other: Path) -> _Changed:

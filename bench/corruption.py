@@ -56,6 +56,10 @@ class Corruption:
         self.refused.append(f"{told}: {' '.join(outcome.words.split())[:300]}")
         done.undo()
         again = place.run([])
+        if again.code in _REFUSED and "CMD-" in again.words:  # by what an earlier round has damaged
+            self.refused.append(f"before {told}: {' '.join(again.words.split())[:300]}")
+            self.reset()
+            again = place.run([])
         if again.code != 0:
             return [f"{told}: still refused when undone", *again.words.splitlines()[-8:]]
         return [f"{told}: undone: {line}" for line in self._differences(again)]

@@ -5,6 +5,7 @@ Each case is what `package compile . tests/<case>.yml` renders.
 
 from __future__ import annotations
 
+import contextlib
 import tempfile
 import time
 from collections.abc import Sequence
@@ -96,16 +97,17 @@ def _prepare_all(
     store = RepositoryStore(folder / "repositories", announce=announce, limits=limits, mirrors=mirrors)
     sources: LibrarySources | None = None
     prepared: list[_Prepared | Rendered] = []
-    for case in cases:
-        start = time.perf_counter()
-        fetcher = Fetcher(
-            Workspace.at(folder / "cases" / case.name), store, announce, limits, cached=suite.options.cached
-        )
-        sources = sources or library_sources(fetcher)
-        try:
-            prepared.append(_prepare(suite, case, _source(directory, case), fetcher, sources))
-        except CommodoreError as error:
-            prepared.append(Rendered(case, time.perf_counter() - start, error=error))
+    with contextlib.ExitStack() as stack:
+        for case in cases:
+            start = time.perf_counter()
+            fetcher = Fetcher(
+                Workspace.at(folder / "cases" / case.name), store, announce, limits, cached=suite.options.cached
+            )
+            sources = sources or stack.enter_context(library_sources(fetcher))
+            try:
+                prepared.append(_prepare(suite, case, _source(directory, case), fetcher, sources))
+            except CommodoreError as error:
+                prepared.append(Rendered(case, time.perf_counter() - start, error=error))
     return prepared
 
 

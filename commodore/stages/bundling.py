@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -33,13 +34,13 @@ def bundle_libraries(
     """Fill `vendor/` with links to all components, their libraries, and what their jsonnetfiles require.
 
     Args:
-        sources: those of an earlier call, so that remotes that it has asked are not asked again.
+        sources: those that are shared by several calls, so that remotes that it has asked are not asked again.
 
     Raises:
         CommodoreError: wrong jsonnetfiles or variables, versions that do not exist, git's failures.
     """
     parameters = inventory.nodes[BOOTSTRAP_TARGET].parameters
-    with stage(fetcher.announce, "bundling jsonnet libraries"):
+    with stage(fetcher.announce, "bundling jsonnet libraries"), contextlib.ExitStack() as stack:
         requirers = [
             Requirer(name, base.checkout.path, _variables(parameters, name)) for name, base in components.bases.items()
         ]
@@ -48,13 +49,22 @@ def bundle_libraries(
             BundledComponent(one.name, one.folder, file or JsonnetFile())
             for one, file in zip(requirers, files, strict=True)
         ]
-        sources = sources or library_sources(fetcher)
+        sources = sources or stack.enter_context(library_sources(fetcher))
         bundle(fetcher.workspace, bundled, sources=sources, announce=fetcher.announce, limits=fetcher.limits)
 
 
-def library_sources(fetcher: Fetcher) -> LibrarySources:
-    """Where this run's Jsonnet libraries come from."""
-    return LibrarySources(fetcher.store, library_cache(), announce=fetcher.announce, limits=fetcher.limits)
+@contextlib.contextmanager
+def library_sources(fetcher: Fetcher) -> Iterator[LibrarySources]:
+    """Where this run's Jsonnet libraries come from: the cache, and what it lacks from the remotes.
+
+    A run without the cache fetches all of them anew, into a folder that goes at the end, if it may fetch at all.
+    """
+    store, announce, limits = fetcher.store, fetcher.announce, fetcher.limits
+    if fetcher.cached or store.offline:
+        yield LibrarySources(store, library_cache(), announce=announce, limits=limits, reuse=fetcher.cached)
+        return
+    with fetcher.workspace.staging("libraries") as folder:
+        yield LibrarySources(store, folder, announce=announce, limits=limits, reuse=False)
 
 
 def bundle_one(

@@ -19,7 +19,7 @@ from commodore.dependencies.bundle.jsonnetfile import (
 from commodore.dependencies.bundle.remotes import Remote
 from commodore.dependencies.bundle.sources import LibrarySources, Wanted
 from commodore.dependencies.bundle.sums import signature
-from commodore.dependencies.bundle.vendor import CACHE, fill, lay_out
+from commodore.dependencies.bundle.vendor import CACHE, fill, is_filled, lay_out
 from commodore.dependencies.bundle.walk import Closure, Conflict, find_packages
 from commodore.errors import CommodoreError
 from commodore.events import Announce, Event, Noted, Warned
@@ -27,7 +27,7 @@ from commodore.limits import DEFAULT_LIMITS, Limits
 from commodore.sealed import read_sealed, seal
 from commodore.workspace import remove_tree, write_atomically
 
-_FORMAT = 1
+_FORMAT = 2
 """Of the stamp and of what is made of the inputs; to be raised whenever `vendor` would look different."""
 
 
@@ -72,7 +72,8 @@ def install(
     folder, vendor = Path(os.path.abspath(folder)), Path(os.path.abspath(vendor))
     instead = {Path(os.path.abspath(path)): content for path, content in (replaced or {}).items()}
     stamp = _Stamp(vendor, _digest_inputs(folder, vendor, file, lock, instead))
-    if (earlier := stamp.read(sources, folder, limits, announce)) is not None:
+    earlier = stamp.read(sources, folder, limits, announce) if sources.reuse else None
+    if earlier is not None:
         return earlier
     remove_tree(stamp.path)
     heard: list[Warned | Noted] = []
@@ -88,7 +89,9 @@ def install(
     layout = lay_out(closure.packages, legacy_imports=file.legacy_imports, announce=remember)
     fill(vendor, layout, sources, announce)
     result = BundleResult(_new_lock(closure, folder), closure.conflicts, reused=False)
-    stamp.write(result, closure, heard, folder)
+    seen = signature(vendor, stamp.path)
+    if is_filled(vendor, layout):  # nobody has touched what was just put there
+        stamp.write(result, closure, heard, folder, seen)
     return result
 
 
@@ -172,7 +175,10 @@ class _Stamp:
             announce(event)
         return BundleResult(lock, conflicts, reused=True)
 
-    def write(self, result: BundleResult, closure: Closure, heard: Sequence[Warned | Noted], folder: Path) -> None:
+    def write(
+        self, result: BundleResult, closure: Closure, heard: Sequence[Warned | Noted], folder: Path, seen: str
+    ) -> None:
+        """Note what was installed. `seen` is the signature of `vendor` as it was known to be right."""
         commits = set()
         for package in closure.packages:
             source = package.dependency.source
@@ -189,7 +195,7 @@ class _Stamp:
             "conflicts": [asdict(conflict) for conflict in result.conflicts],
             "warnings": [asdict(event) for event in heard if isinstance(event, Warned)],
             "notes": [asdict(event) for event in heard if isinstance(event, Noted)],
-            "vendor": signature(self._vendor, self.path),
+            "vendor": seen,
         }
         write_atomically(self.path, seal(_LABEL, json.dumps(content, sort_keys=True).encode()))
 

@@ -51,11 +51,19 @@ class LibrarySources:
     Args:
         store: the run's repositories; offline if it is.
         cache: the folder of exports, shared between working directories; need not exist.
+        reuse: whether a folder that was installed before, and looks untouched, is taken as it is.
     """
 
     def __init__(
-        self, store: RepositoryStore, cache: Path, *, announce: Announce = ignore, limits: Limits = DEFAULT_LIMITS
+        self,
+        store: RepositoryStore,
+        cache: Path,
+        *,
+        announce: Announce = ignore,
+        limits: Limits = DEFAULT_LIMITS,
+        reuse: bool = True,
     ) -> None:
+        self.reuse = reuse
         self._store = store
         self._cache = ExportCache(cache / "exports", limits)
         self._seen = cache / "versions"

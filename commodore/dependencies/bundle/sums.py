@@ -80,7 +80,8 @@ def sum_of(folder: Path) -> str:
 
 
 def signature(folder: Path, skip: Path) -> str:
-    """A cheap fingerprint (hex SHA-256) of names, kinds, sizes, change times and link targets below `folder`.
+    """A cheap fingerprint (hex SHA-256) of names, kinds, modes, sizes, times and link targets below `folder`. The time
+    of change of a file tells of edits that keep its size and its time of modification.
 
     It tells whether anybody has touched the folder since; contents are not read, and the file `skip` does not count.
     """
@@ -93,7 +94,8 @@ def signature(folder: Path, skip: Path) -> str:
         if stat.S_ISLNK(status.st_mode):
             detail = os.fsencode(os.readlink(entry.path))
         elif stat.S_ISREG(status.st_mode):
-            detail = b"%d/%d/%o" % (status.st_size, status.st_mtime_ns, status.st_mode)
+            times = (status.st_mtime_ns, status.st_ctime_ns)
+            detail = b"%d/%d/%d/%o" % (status.st_size, *times, status.st_mode)
         else:
             detail = b""
         seen.update(b"%o:%d:%s%d:%s" % (stat.S_IFMT(status.st_mode), len(name), name, len(detail), detail))

@@ -100,6 +100,17 @@ def fill(vendor: Path, layout: Layout, sources: LibrarySources, announce: Announ
                 remove_tree(entry)
 
 
+def is_filled(vendor: Path, layout: Layout) -> bool:
+    """Whether the files of all packages are what they should be; those that hold another package are not looked at."""
+    with guard_disk(vendor):
+        whole = [one for one in layout.packages if one.export is not None and one.name not in layout.inside]
+        return all(_measures(_content(vendor, one), one) for one in whole)
+
+
+def _measures(place: Path, package: Package) -> bool:
+    return package.export is not None and measure(place).digest == package.export.measure.digest
+
+
 def _content(vendor: Path, package: Package) -> Path:
     version = package.dependency.version if package.export else ""
     return content_place(vendor, package.name, version)
@@ -146,7 +157,7 @@ def _is_in_place(place: Path, top: Path, package: Package) -> bool:
         return not top.is_symlink() and place.is_symlink() and os.readlink(place) == wanted
     if not place.is_dir() or place.resolve() != top.parent.resolve() / place.relative_to(top.parent):
         return False
-    return measure(place).digest == package.export.measure.digest
+    return _measures(place, package)
 
 
 def _remove_stale(vendor: Path, links: set[str], folders: set[str], announce: Announce, below: str = "") -> None:

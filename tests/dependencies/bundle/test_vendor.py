@@ -134,6 +134,13 @@ def file_instead(path: Path) -> None:
     path.write_text("in the way", encoding="utf-8")
 
 
+def edit_quietly(path: Path) -> None:
+    """Neither its size nor its time of modification is different."""
+    times = path.stat()
+    path.write_text(path.read_text(encoding="utf-8").replace("l", "x"), encoding="utf-8")
+    os.utime(path, ns=(times.st_atime_ns, times.st_mtime_ns))
+
+
 def leave_as_killed(vendor: Path) -> None:
     (vendor / ".cache/installed.json").unlink()
     (vendor / ".cache/.new-abc/x").mkdir(parents=True)
@@ -145,6 +152,7 @@ CONTENT = ".cache/git.example.com%2Forg%2Flib-master"
 
 DAMAGES: dict[str, Callable[[Path], object]] = {
     "a changed file": lambda vendor: (vendor / "lib/main.libsonnet").write_text("evil"),
+    "a change that keeps size and time": lambda vendor: edit_quietly(vendor / "lib/main.libsonnet"),
     "a new file": lambda vendor: (vendor / "lib/new").write_text("evil"),
     "a missing file": lambda vendor: (vendor / "lib/main.libsonnet").unlink(),
     "a missing legacy link": lambda vendor: (vendor / "lib").unlink(),
