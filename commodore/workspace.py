@@ -152,6 +152,17 @@ class Workspace:
         finally:
             remove_tree(folder)
 
+    def discard(self, path: Path) -> None:
+        """Remove what is at `path` in one step: a run that is killed leaves all of it there, or nothing.
+
+        Raises:
+            EnvironmentFault: the operating system refused.
+        """
+        with self.staging("discarded") as aside:
+            with contextlib.suppress(OSError):  # on another file system, for one
+                path.rename(aside / "old")
+            remove_tree(path)
+
     @contextlib.contextmanager
     def locked(self, limits: Limits = DEFAULT_LIMITS) -> Iterator[None]:
         """Hold the workspace for one run. The operating system frees the lock when the process ends, however it ends.

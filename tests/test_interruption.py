@@ -11,7 +11,7 @@ import pytest
 
 from tests.world.cluster import ClusterWorld, Running
 from tests.world.lieutenant import slow
-from tests.world.repos import git
+from tests.world.repos import dying_git, git
 
 MANIFEST = """apiVersion: v1
 data:
@@ -175,3 +175,33 @@ def test_two_runs_at_once(world: ClusterWorld) -> None:
         result = first.finish()
     assert result.code == 0, result.stderr
     assert_whole(world, "1")
+
+
+@pytest.mark.parametrize("what", ["app", "tenant"])
+@pytest.mark.parametrize("then", ["--push", "--local"])
+def test_a_checkout_that_was_interrupted(
+    world: ClusterWorld, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, what: str, then: str
+) -> None:
+    """Files of the new commit lie there, new ones too; the next run takes them for its own, also in local mode."""
+    assert world.compile("--push").code == 0
+    if what == "app":
+        files = world.component_files("app", {"a": "2"}, {"multi_instance": True}, secret=REFERENCE)
+        world.remotes["app"].commit({**files, "new": "new"})
+    else:
+        world.tenant_config.commit({"new.yml": "parameters: {}\n"})
+    write_all = 'for last; do :; done; "$REAL" archive "$last" | tar -x; kill -9 $$'
+    armed = dying_git(tmp_path, monkeypatch, "checkout", write_all)
+    for _ in range(2):
+        result = world.compile("--push")
+        assert (result.code, {error["code"] for error in result.errors}) == (3, {"CMD-GIT-002"})
+        dying_git(tmp_path, monkeypatch, "checkout-index", "kill -9 $$")
+        folder = world.work / ("dependencies/app" if what == "app" else f"inventory/classes/{world.tenant}")
+        (folder / ("new" if what == "app" else "new.yml")).unlink(missing_ok=True)
+    armed.unlink()
+    result = world.compile(then)
+    assert result.code == 0, result.stderr
+    result = world.compile("--push")
+    assert result.code == 0, result.stderr
+    assert result.warnings == []
+    assert_whole(world, "2" if what == "app" else "1")
+    assert git(folder, "status", "--porcelain") == ""

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from commodore.git._blueprint import Blueprint
 from commodore.git._refs import RemoteRefs
-from commodore.git._remote_config import add_remote
+from commodore.git._remote_config import add_remote, is_remote
 from commodore.git.asking import RemoteState
 from commodore.workspace import guard_disk, remove_tree, replace_tree
 
@@ -36,6 +36,16 @@ def make_clone(path: Path, url: str, blueprint: Blueprint, fill: Callable[[Path]
         return True
     finally:
         remove_tree(fresh)
+
+
+def restore_clone(path: Path, url: str) -> None:
+    """Put the clone of `url` back to `path`, where it is missing, if a run was killed while it replaced it there."""
+    with guard_disk(path):
+        for old in path.parent.glob(".old-*/old"):
+            if is_remote(old / "config", url):
+                old.rename(path)
+                old.parent.rmdir()
+                return
 
 
 def is_missing(path: Path) -> bool:

@@ -16,7 +16,7 @@ from pathlib import Path
 from commodore.errors import EnvironmentFault
 from commodore.file_lock import HeldElsewhere, hold
 from commodore.git._refs import FULL_SHA
-from commodore.git._worktree_files import linked_admin, write_state
+from commodore.git._worktree_files import read_worktree, write_state
 from commodore.limits import Limits
 from commodore.workspace import guard_disk, write_atomically
 
@@ -59,9 +59,12 @@ class Moving:
 
 
 def git_dir_of(folder: Path) -> Path | None:
-    """The administrative folder of a working copy; None for what is none."""
+    """The administrative folder of a working copy; None for what is none, or only a copy of one."""
     own = folder / ".git"
-    return own if own.is_dir() else linked_admin(folder)
+    if own.is_dir():
+        return own
+    files = read_worktree(folder)
+    return None if files is None else files.admin
 
 
 @contextlib.contextmanager

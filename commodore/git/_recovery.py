@@ -42,7 +42,7 @@ def recover(folder: Path, *, limits: Limits = DEFAULT_LIMITS, announce: Announce
         EnvironmentFault: git or the disk failed, or git is still at work.
     """
     git_dir = git_dir_of(folder)
-    if git_dir is None or not git_dir.is_dir():
+    if git_dir is None:
         return
     clear_stale_locks(git_dir, alone=alone)
     with interrupted(git_dir, limits) as found:
@@ -76,9 +76,9 @@ def is_sound_index(path: Path) -> bool:
         content = path.read_bytes()
     if content[:4] != b"DIRC":
         return False
-    for kind, size in ((hashlib.sha1, 20), (hashlib.sha256, 32)):
-        end = content[-size:]
-        if len(content) >= 12 + size and (end == kind(content[:-size]).digest() or end == bytes(size)):
+    for kind, size in (("sha1", 20), ("sha256", 32)):
+        digest = hashlib.new(kind, content[:-size], usedforsecurity=False).digest()
+        if len(content) >= 12 + size and content[-size:] in (digest, bytes(size)):
             return True
     return False
 

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from commodore.git._blueprint import is_plain
 from commodore.git._refs import FULL_SHA
-from commodore.workspace import guard_disk, is_inside, write_atomically
+from commodore.workspace import guard_disk, is_inside, remove_tree, write_atomically
 
 _PLAIN_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]*(\.[A-Za-z0-9_-]+)*")
 _STATE = "commodore"  # the note's file in a worktree's administrative folder
@@ -53,7 +53,8 @@ def read_worktree(folder: Path) -> WorktreeFiles | None:
 def link_worktree(bare: Path, folder: Path, sha: str) -> bool:
     """Make `folder`, which is empty or not there, a worktree detached at a commit, without its files.
 
-    It becomes what `git worktree add --no-checkout` makes of it, without the three processes that this takes.
+    It becomes what `git worktree add --no-checkout` makes of it, without the three processes that this takes. One
+    worktree of a repository is made at a time.
 
     Returns:
         Whether it was done. Git must do it where the clone knows the folder already, or is of an unusual kind.
@@ -71,27 +72,25 @@ def link_worktree(bare: Path, folder: Path, sha: str) -> bool:
         if any(_read(entry / "gitdir") == pointer for entry in entries.glob("*")):
             return False
         entries.mkdir(exist_ok=True)
-        admin = _make_numbered(entries, name)
-        # Git keeps its hands off a locked worktree; it would remove one that has no `gitdir` yet.
+        # Git keeps its hands off a locked worktree; it would remove one whose folder has no `.git` yet.
         content = {"locked": "initializing", "gitdir": pointer, "commondir": "../..", "HEAD": sha}
+        fresh = bare.resolve() / f"commodore-new-{name}"
+        remove_tree(fresh)  # of a run that was killed
+        fresh.mkdir()
         for file, text in content.items():
-            (admin / file).write_bytes(os.fsencode(f"{text}\n"))
+            (fresh / file).write_bytes(os.fsencode(f"{text}\n"))
+        admin = _move_numbered(fresh, entries, name)
         write_atomically(folder / ".git", os.fsencode(f"gitdir: {admin}\n"))
         (admin / "locked").unlink()
     return True
 
 
-def _make_numbered(parent: Path, name: str) -> Path:
-    """A new folder of this name, or of it with the first number that is free."""
+def _move_numbered(fresh: Path, parent: Path, name: str) -> Path:
+    """Move a folder to this name, or to it with the first number that is free. Returns where it is."""
     number = 0
-    while True:
-        folder = parent / f"{name}{number or ''}"
-        try:
-            folder.mkdir()
-        except FileExistsError:
-            number += 1
-        else:
-            return folder
+    while os.path.lexists(folder := parent / f"{name}{number or ''}"):
+        number += 1
+    return fresh.rename(folder)
 
 
 def users_of_branch(bare: Path, branch: str) -> int:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from commodore.git._recovery import recover
 from commodore.git.runner import run
 from commodore.git.urls import redact
 from commodore.git.worktree import Checkout
@@ -13,10 +14,13 @@ from commodore.limits import DEFAULT_LIMITS, Limits
 def open_checkout(folder: Path, *, url: str, version: str, limits: Limits = DEFAULT_LIMITS) -> Checkout:
     """Describe what lies in `folder`; it need not be a working copy (then `sha` is empty).
 
+    What an interrupted run has begun to do to it is completed. The caller holds the workspace.
+
     Args:
         url: where it comes from.
         version: what was asked for.
     """
+    recover(folder, limits=limits)
     answer = run(["rev-parse", "--verify", "--quiet", "HEAD"], cwd=folder, check=False, timeout=limits.git_timeout)
     return Checkout(folder, redact(url), version, answer.text if answer.returncode == 0 else "")
 

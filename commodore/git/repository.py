@@ -12,7 +12,7 @@ from commodore.git import _refs
 from commodore.git._blueprint import FALLBACK_BRANCH, Blueprint
 from commodore.git._export import write_tree
 from commodore.git._locks import clear_stale_locks, writing
-from commodore.git._making import is_missing, looks_bare, make_clone, still_true
+from commodore.git._making import is_missing, looks_bare, make_clone, restore_clone, still_true
 from commodore.git._refs import FULL_SHA, NO_REFS, RemoteRefs, Revision
 from commodore.git._remote_config import FETCH_REFSPEC, FETCH_TAGS, PACKED, is_remote, set_remote
 from commodore.git._repair import move_in, own_tips
@@ -94,6 +94,8 @@ class Repository:
         with self.lock:
             if self._ready:
                 return
+            if is_missing(self.path):
+                restore_clone(self.path, self.url)
             if is_missing(self.path):
                 self._make()
                 self._refs = NO_REFS

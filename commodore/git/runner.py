@@ -300,7 +300,8 @@ def fault(arguments: Sequence[str], result: GitResult, place: Path, about: str =
             hint="check the URL, the network, and that the repository exists and you may read it",
             locations=[str(place)],
         )
-    return EnvironmentFault("CMD-GIT-002", f"{subject} failed: {words}", locations=[str(place)])
+    hint = "run again" if result.returncode < 0 else ""
+    return EnvironmentFault("CMD-GIT-002", f"{subject} failed: {words}", hint=hint, locations=[str(place)])
 
 
 def tells_damage(result: GitResult) -> bool:

@@ -6,8 +6,9 @@ Nothing a user made is ever lost: what would be lost is refused, and with `force
 
 from __future__ import annotations
 
+import hashlib
 import os
-import tempfile
+import re
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -61,6 +62,7 @@ def check_out(repository: Repository, folder: Path, revision: Revision, *, force
     """
     if folder.is_symlink() or (folder.exists() and not folder.is_dir()):
         raise _in_the_way(folder, "a link or file")
+    _remove_old(repository, folder)
     files = read_worktree(folder)
     if files is None and linked_admin(folder) is not None:
         files = _find_again(repository, folder)
@@ -72,7 +74,7 @@ def check_out(repository: Repository, folder: Path, revision: Revision, *, force
             _switch(repository, files, revision, force)
     elif (folder / ".git").is_dir():
         _migrate(repository, folder, revision)
-    elif folder.is_dir() and any(folder.iterdir()):
+    elif folder.is_dir() and not _is_unused(folder):
         raise _in_the_way(folder, "a folder that is no git working copy")
     else:
         _add(repository, folder, revision)
@@ -173,9 +175,11 @@ def _switch(repository: Repository, files: WorktreeFiles, revision: Revision, fo
             raise_all(_losses(folder, changes))
         save(folder, changes, repository.limits, repository.announce, leaving=files.common)
     repository.announce(Noted(f"{folder} was a worktree of {files.common}; it becomes one of {repository.path}"))
-    arguments = ["worktree", "remove", "--force", "--force", "--", str(folder)]
-    run(arguments, cwd=files.common, timeout=repository.limits.git_timeout)
+    with guard_disk(folder):
+        folder.rename(_place_for_old(repository, folder))
+    remove_tree(files.admin)
     _add(repository, folder, revision)
+    _remove_old(repository, folder)
 
 
 def _migrate(repository: Repository, folder: Path, revision: Revision) -> None:
@@ -191,16 +195,39 @@ def _migrate(repository: Repository, folder: Path, revision: Revision) -> None:
         )
     repository.announce(Noted(f"{folder} was an ordinary clone; it becomes a worktree of {repository.path}"))
     with guard_disk(folder):
-        aside = Path(tempfile.mkdtemp(prefix=f".{folder.name}-old-", dir=folder.parent))
-        folder.rename(aside / folder.name)
+        old = folder.rename(_place_for_old(repository, folder))
     try:
         _add(repository, folder, revision)
     except BaseException:
         remove_tree(folder)
-        os.rename(aside / folder.name, folder)
-        aside.rmdir()
+        old.rename(folder)
         raise
-    remove_tree(aside)
+    _remove_old(repository, folder)
+
+
+def _place_for_old(repository: Repository, folder: Path) -> Path:
+    """Where what was in the place of a worktree is moved to, to be removed; it holds nothing that would be lost."""
+    name = hashlib.sha256(os.fsencode(folder.absolute())).hexdigest()[:12]
+    return repository.path / f"commodore-old-{name}"
+
+
+def _remove_old(repository: Repository, folder: Path) -> None:
+    """Remove what was in the place of a worktree; perhaps a killed run did not come to it."""
+    remove_tree(_place_for_old(repository, folder))
+
+
+def _is_unused(folder: Path) -> bool:
+    """Whether a folder is empty, or was left so by a run that was killed before its first file was complete."""
+    with guard_disk(folder):
+        names = os.listdir(folder)
+        if not all(_UNFINISHED.fullmatch(name) for name in names):
+            return False
+        for name in names:
+            (folder / name).unlink()
+    return True
+
+
+_UNFINISHED = re.compile(r"\.\.git-[a-z0-9_]{8}")
 
 
 def _only_here(repository: Repository, folder: Path) -> list[str]:

@@ -7,8 +7,8 @@ from pathlib import Path
 from commodore.catalog import find_work
 from commodore.errors import CommodoreError, PolicyError, raise_all
 from commodore.events import Announce, Noted
-from commodore.git import inspect
-from commodore.workspace import Workspace, remove_tree
+from commodore.git import inspect, recover
+from commodore.workspace import Workspace
 
 
 def clean(workspace: Workspace, announce: Announce) -> None:
@@ -27,7 +27,7 @@ def clean(workspace: Workspace, announce: Announce) -> None:
         for folder in workspace.generated:
             if folder.exists() or folder.is_symlink():
                 announce(Noted(f"removing {folder}", level=1))
-                remove_tree(folder)
+                workspace.discard(folder)
 
 
 def _checkouts(workspace: Workspace) -> list[Path]:
@@ -36,6 +36,7 @@ def _checkouts(workspace: Workspace) -> list[Path]:
 
 
 def _protect(checkout: Path) -> CommodoreError | None:
+    recover(checkout)
     changes = inspect(checkout)
     work = [*changes.modified, *changes.untracked, *(sha[:10] for sha in changes.unpushed)]
     return _refusal(checkout, ", ".join(work[:3])) if work else None

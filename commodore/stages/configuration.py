@@ -9,7 +9,7 @@ from typing import Any
 
 from commodore.errors import CommodoreError, PolicyError, raise_all
 from commodore.events import Warned, stage
-from commodore.git import Checkout, check_out, inspect, open_checkout
+from commodore.git import Checkout, check_out, inspect, open_checkout, recover
 from commodore.inventory import (
     bootstrap_target,
     find_removed_variables,
@@ -19,7 +19,6 @@ from commodore.inventory import (
     write_targets,
 )
 from commodore.stages.checkouts import Fetcher, collect
-from commodore.workspace import remove_tree
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,7 +101,10 @@ def _look_for_untracked(fetcher: Fetcher, folders: list[Path]) -> None:
     errors: list[CommodoreError] = []
 
     def look(folder: Path) -> tuple[str, ...]:
-        return inspect(folder, limits=fetcher.limits).untracked if (folder / ".git").exists() else ()
+        if not (folder / ".git").exists():
+            return ()
+        recover(folder, limits=fetcher.limits, announce=fetcher.announce)
+        return inspect(folder, limits=fetcher.limits).untracked
 
     for folder, untracked in zip(folders, collect(look, folders, fetcher.limits.git_threads), strict=True):
         if not untracked:
@@ -123,9 +125,10 @@ def _refuse_foreign(fetcher: Fetcher, tenant: str) -> None:
     """A working directory that was used for another tenant keeps that tenant's checkout, which may hold work."""
     errors: list[CommodoreError] = []
     for folder in foreign_class_folders(fetcher.workspace, {tenant}):
+        recover(folder, limits=fetcher.limits, announce=fetcher.announce)
         changes = inspect(folder, limits=fetcher.limits) if (folder / ".git").exists() else None
         if changes is not None and not changes.dirty and not changes.untracked:
-            remove_tree(folder)
+            fetcher.workspace.discard(folder)
             continue
         errors.append(
             PolicyError(

@@ -13,10 +13,10 @@ from pathlib import Path
 
 import pytest
 
-from commodore.errors import EnvironmentFault, PolicyError
-from commodore.git import Checkout, RepositoryStore, check_out, recover
+from commodore.errors import CommodoreError, EnvironmentFault, PolicyError
+from commodore.git import Checkout, RepositoryStore, check_out, clone_or_update, recover
 from tests.git.conftest import Heard
-from tests.world.repos import Content, GitWorld, Link, Remote, Script, git
+from tests.world.repos import Content, GitWorld, Link, Remote, Script, dying_git, git
 
 NewRun = Callable[..., RepositoryStore]
 Place = Callable[..., Checkout]
@@ -88,30 +88,6 @@ def commit_tree(remote: Remote, tmp_path: Path, version: str = "master") -> dict
     return tree(clone)
 
 
-def dying_git(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, verb: str, script: str) -> Path:
-    """A git before the real one that runs a script in place of one command, as often as the file returned is there.
-
-    In the script, `$REAL` is the real git and `$@` its arguments.
-    """
-    shims = tmp_path / "dying"
-    shims.mkdir(exist_ok=True)
-    armed = shims / "armed"
-    armed.touch()
-    program = shims / "git"
-    lines = [
-        "#!/bin/sh",
-        f"REAL={shlex.quote(REAL_GIT)}",
-        f"if [ -e {shlex.quote(str(armed))} ]; then case \" $* \" in *' {verb} '*)",
-        script,
-        "esac; fi",
-        'exec "$REAL" "$@"',
-    ]
-    program.write_text("\n".join(lines) + "\n")
-    program.chmod(0o755)
-    monkeypatch.setenv("PATH", f"{shims}{os.pathsep}{os.environ['PATH']}")
-    return armed
-
-
 def admin_of(folder: Path) -> Path:
     return Path(git(folder, "rev-parse", "--absolute-git-dir"))
 
@@ -159,7 +135,6 @@ def advance(folder: Path, old: str, new: str, steps: int, *, cut: bool) -> int:
 
 
 STEPS = range(14)
-REAL_GIT = shutil.which("git") or ""
 
 
 @pytest.mark.parametrize("steps", STEPS)
@@ -508,3 +483,142 @@ def test_nothing_is_done_to_what_is_no_working_copy(tmp_path: Path) -> None:
     (tmp_path / ".git").write_text("gitdir: nowhere\n")
     recover(tmp_path)
     assert sorted(path.name for path in tmp_path.iterdir()) == [".git"]
+
+
+# What is in the way of a worktree, and is replaced
+
+
+@pytest.mark.parametrize("before", ["clone", "worktree"])
+def test_a_replacement_that_was_interrupted(
+    place: Place,
+    world: GitWorld,
+    folder: Path,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    before: str,
+) -> None:
+    """What was there is moved away before it is removed, so that it is never taken for half of something."""
+    old, new = world.remote("old", {"a": "old", "b": "old"}), world.remote("new", {"a": "new"})
+    if before == "clone":
+        folder.parent.mkdir(parents=True)
+        new.clone(folder)
+    else:
+        place(old)
+    program = (
+        "import sys; from pathlib import Path; from commodore.git import RepositoryStore, check_out\n"
+        "root, folder, url = sys.argv[1:]\n"
+        "with RepositoryStore(Path(root)) as store:\n"
+        "    store.sync([(url, 'master')]); repository = store.repository(url)\n"
+        "    check_out(repository, Path(folder), repository.resolve('master'))\n"
+    )
+    armed = dying_git(tmp_path, monkeypatch, "reset", "kill -9 $PPID; kill -9 $$")
+    root = folder.parent / ".repos"
+    run = subprocess.run([sys.executable, "-c", program, str(root), str(folder), new.url], check=False)
+    assert run.returncode == -signal.SIGKILL
+    armed.unlink()
+    assert place(new).sha == new.sha()
+    assert tree(folder) == {"a": ("file", "new")}
+    assert [path.name for path in root.rglob("commodore-old-*")] == []
+    assert sorted(path.name for path in folder.parent.iterdir()) == [".repos", "thing"]
+
+
+def test_a_folder_in_which_the_first_file_was_not_complete(place: Place, world: GitWorld, folder: Path) -> None:
+    folder.mkdir(parents=True)
+    (folder / "..git-x1_y2z3a").write_text("gitd")
+    remote = world.remote(files={"a": "1"})
+    assert place(remote).sha == remote.sha()
+    assert tree(folder) == {"a": ("file", "1")}
+
+
+def test_an_administrative_folder_that_was_not_complete(place: Place, world: GitWorld, folder: Path) -> None:
+    remote = world.remote(files={"a": "1"})
+    place(remote)
+    (bare,) = (folder.parent / ".repos").rglob(remote.path.name)
+    shutil.rmtree(folder)
+    shutil.rmtree(bare / "worktrees")
+    (bare / "commodore-new-thing").mkdir()
+    (bare / "commodore-new-thing" / "HEAD").touch()
+    assert place(remote).sha == remote.sha()
+    assert not (bare / "commodore-new-thing").exists()
+
+
+# Clones
+
+
+def test_a_clone_that_was_moved_aside_by_a_killed_run_is_put_back(place: Place, world: GitWorld, folder: Path) -> None:
+    """It was being made anew; its worktrees and what is kept in it are found again."""
+    remote = world.remote(files={"a": "1"})
+    place(remote)
+    (bare,) = (folder.parent / ".repos").rglob(remote.path.name)
+    (bare.parent / ".old-other" / "old").mkdir(parents=True)
+    (bare.parent / ".old-x").mkdir()
+    bare.rename(bare.parent / ".old-x" / "old")
+    (folder / "a").write_text("mine")
+    with pytest.raises(PolicyError) as refused:
+        place(remote)
+    assert refused.value.code == "CMD-GIT-040"
+    assert bare.is_dir()
+
+
+LOCKS = ["packed-refs.lock", "refs/remotes/origin/master.lock", "refs/tags/v1.lock", "config.lock"]
+
+
+def test_locks_of_a_fetch_that_was_killed(
+    place: Place, world: GitWorld, folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    remote = world.remote(files={"a": "1"})
+    place(remote)
+    new = remote.commit({"a": "2"})
+    remote.tag("v1")
+    touch = "; ".join(f'mkdir -p "$(dirname {name})"; touch {name}' for name in LOCKS)
+    armed = dying_git(tmp_path, monkeypatch, "fetch", f"{touch}; kill -9 $$")
+    with pytest.raises(CommodoreError):
+        place(remote)
+    armed.unlink()
+    assert place(remote).sha == new
+    assert list((folder.parent / ".repos").rglob("*.lock")) == []
+
+
+def test_locks_of_others_in_a_clone_stay(place: Place, world: GitWorld, folder: Path) -> None:
+    remote = world.remote(files={"a": "1"})
+    place(remote)
+    (bare,) = (folder.parent / ".repos").rglob(remote.path.name)
+    (bare / "refs/remotes/origin/master.lock").touch()
+    remote.commit({"a": "2"})
+    for _ in range(2):
+        with pytest.raises(EnvironmentFault, match=r"master\.lock"):
+            place(remote)
+    assert (bare / "refs/remotes/origin/master.lock").exists()
+
+
+# The catalog's clone
+
+
+@pytest.mark.parametrize("lock", ["index.lock", "HEAD.lock", "refs/remotes/origin/master.lock", "packed-refs.lock"])
+def test_locks_in_the_clone_to_publish_from(world: GitWorld, tmp_path: Path, lock: str) -> None:
+    """Nobody but this program writes there."""
+    remote = world.remote(files={"a": "1"})
+    clone_or_update(remote.url, tmp_path / "catalog")
+    (tmp_path / "catalog" / ".git" / lock).touch()
+    new = remote.commit({"a": "2"})
+    assert clone_or_update(remote.url, tmp_path / "catalog").sha == new
+    assert list((tmp_path / "catalog" / ".git").rglob("*.lock")) == []
+
+
+@pytest.mark.parametrize("steps", [0, 3, 9, 13])
+def test_an_update_of_the_clone_to_publish_from(
+    world: GitWorld, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, steps: int
+) -> None:
+    folder = tmp_path / "catalog"
+    remote = world.remote(files=OLD)
+    old = clone_or_update(remote.url, folder).sha
+    new = remote.commit(NEW)
+    armed = dying_git(tmp_path, monkeypatch, "checkout", "kill -9 $$")
+    with pytest.raises(EnvironmentFault):
+        clone_or_update(remote.url, folder)
+    armed.unlink()
+    advance(folder, old, new, steps, cut=True)
+    recover(folder, alone=True)
+    assert git(folder, "status", "--porcelain") == ""
+    assert git(folder, "rev-parse", "master") == new
+    assert clone_or_update(remote.url, folder).sha == new

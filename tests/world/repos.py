@@ -9,6 +9,7 @@ from __future__ import annotations
 import contextlib
 import json
 import os
+import shlex
 import shutil
 import subprocess
 from collections import Counter
@@ -217,6 +218,32 @@ def _verb(words: list[str]) -> str:
     while words and words[0].startswith("-"):
         words = words[2:] if words[0] == "-c" else words[1:]
     return words[0] if words else ""
+
+
+def dying_git(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, verb: str, script: str) -> Path:
+    """A git before the real one that runs a script in place of one command, as often as the file returned is there.
+
+    In the script, `$REAL` is the real git and `$@` its arguments.
+    """
+    shims = tmp_path / "dying"
+    if not shims.exists():
+        shims.mkdir()
+        (shims / "real").symlink_to(shutil.which("git") or "")
+        monkeypatch.setenv("PATH", f"{shims}{os.pathsep}{os.environ['PATH']}")
+    armed = shims / "armed"
+    armed.touch()
+    program = shims / "git"
+    lines = [
+        "#!/bin/sh",
+        f"REAL={shlex.quote(str((shims / 'real').readlink()))}",
+        f"if [ -e {shlex.quote(str(armed))} ]; then case \" $* \" in *' {verb} '*)",
+        script,
+        "esac; fi",
+        'exec "$REAL" "$@"',
+    ]
+    program.write_text("\n".join(lines) + "\n")
+    program.chmod(0o755)
+    return armed
 
 
 class RoundTrips:
