@@ -82,7 +82,11 @@ def _time_of(path: Path) -> int:
 
 
 def _is_git_at_work(places: list[str]) -> bool:
-    """Whether a process called git works in one of the folders. Only Linux tells; elsewhere the answer is no."""
+    """Whether a process called git, that is none of ours, works in one of the folders. Only Linux tells; elsewhere the
+    answer is no.
+
+    Ours only read when locks are looked for: remotes are asked in the background.
+    """
     try:
         processes = [entry for entry in os.listdir("/proc") if entry.isdigit()]
     except OSError:
@@ -91,6 +95,16 @@ def _is_git_at_work(places: list[str]) -> bool:
         with contextlib.suppress(OSError):
             if Path(f"/proc/{process}/comm").read_text().startswith("git"):
                 folder = os.readlink(f"/proc/{process}/cwd")
-                if any(folder == place or folder.startswith(place + os.sep) for place in places):
+                inside = any(folder == place or folder.startswith(place + os.sep) for place in places)
+                if inside and not _is_ours(int(process)):
                     return True
+    return False
+
+
+def _is_ours(process: int) -> bool:
+    """Whether a process is this one, or was started below it."""
+    while process > 1:
+        if process == os.getpid():
+            return True
+        process = int(Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()[1])
     return False

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import select
 import shlex
 import shutil
 import signal
@@ -402,12 +403,22 @@ def test_a_lock_that_a_git_at_work_may_hold_stays(
     place(remote)
     new = remote.commit({"a": "2"})
     interrupt(place, remote, tmp_path, monkeypatch)
-    with subprocess.Popen(["git", "cat-file", "--batch"], cwd=folder, stdin=subprocess.PIPE) as user:
+    # A git that is not below this process, as its shell has ended; once it has answered, it is at work.
+    words = "exec 3<&0; git cat-file --batch-check <&3 & echo $!"
+    with subprocess.Popen(["sh", "-c", words], cwd=folder, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as shell:
+        assert shell.stdin is not None
+        assert shell.stdout is not None
+        user = os.pidfd_open(int(shell.stdout.readline()))
+        shell.stdin.write(b"HEAD\n")
+        shell.stdin.flush()
+        assert b"commit" in shell.stdout.readline()
+        shell.wait()
         with pytest.raises(EnvironmentFault) as refused:
             place(remote)
         assert refused.value.code == "CMD-GIT-048"
-        assert user.stdin is not None
-        user.stdin.close()
+        shell.stdin.close()
+        select.select([user], [], [])
+        os.close(user)
     assert place(remote).sha == new
 
 
