@@ -36,6 +36,7 @@ configMapGenerator:
 generatorOptions: {disableNameSuffixHash: true}
 buildMetadata: [originAnnotations]
 """
+ZONES = Path("/usr/share/zoneinfo")
 needs_tools = pytest.mark.skipif(
     not (shutil.which("helm") or (PACKAGE.parent / ".tools" / "helm").exists()), reason="needs helm and kustomize"
 )
@@ -83,15 +84,10 @@ def set_to(**variables: str) -> Callable[[World], object]:
 
 def zone(world: World) -> None:
     """A zone in a file, whose rules change under its name."""
-    os.link(shutil.copy("/usr/share/zoneinfo/Europe/Zurich", world.root / "zurich"), world.root / "zone")
+    shutil.copy(ZONES / "Europe/Zurich", world.root / "zone")
     world.environment["TZ"] = f":{world.root}/zone"
     world.compile()
-    (world.root / "zone").unlink()
-    shutil.copy("/usr/share/zoneinfo/America/New_York", world.root / "zone")
-
-
-def unset_zone(world: World) -> None:
-    world.environment["TZ"] = ""
+    shutil.copy(ZONES / "America/New_York", world.root / "zone")
 
 
 def script(world: World) -> None:
@@ -136,6 +132,8 @@ NOT_SEEN: dict[str, Callable[[World], object]] = {
 @needs_tools
 @pytest.mark.parametrize("change", [*SEEN, *NOT_SEEN], ids=str)
 def test_what_is_different_around_a_run(kept: Kept, engine: Engine, tmp_path: Path, change: str) -> None:
+    if "zone" in change and not ZONES.is_dir():
+        pytest.skip("needs the time zones")
     world = fill(kept.world(tmp_path / "one"))
     world.compile()
     before = read_folder(world.root / "compiled")
