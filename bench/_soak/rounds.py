@@ -117,12 +117,18 @@ class Author:
         self._local: list[list[Change]] = []
         self._failed = False
 
-    def next(self, world: World, work: Path) -> Round:
-        """The next round."""
+    def next(self, world: World, work: Path, *, equal: bool) -> Round:
+        """The next round.
+
+        Args:
+            world: what may be edited.
+            work: a working directory: the other one has the same files.
+            equal: whether it has them, because a run has succeeded in both.
+        """
         rng = self._rng
         if not (work / "catalog").exists() and not self._done:
             return Round(("--push",), (), fresh=True)
-        local = (work / "catalog").exists() and rng.random() < (0.7 if self._local else 0.3)
+        local = equal and rng.random() < (0.7 if self._local else 0.3)
         changes: list[Change] = []
         if not local:
             # Fetching refuses to touch a copy with changes of its own: they are undone first.
@@ -137,7 +143,7 @@ class Author:
             changes += made
         # A reference that begins with nothing has nothing to say about what was edited there.
         fresh = not local and not self._failed and rng.random() < 0.25
-        if not fresh and rng.random() < 0.25:
+        if equal and not fresh and rng.random() < 0.25:
             changes += self._results(work)
         options = rng.choice([LOCAL, OFFLINE, OFFLINE]) if local else rng.choice([["--push"], ["--push"], []])
         during: list[tuple[float, Change]] = []
@@ -220,7 +226,7 @@ def play_rounds(
         tell: is given a line for each round.
     """
     for number in range(1, count + 1):
-        step = author.next(playing.world, playing.work)
+        step = author.next(playing.world, playing.work, equal=playing.equal)
         with record.open("a") as file:
             file.write(step.to_json() + "\n")
         cached, clean = playing.play(step)
