@@ -21,6 +21,8 @@ from _soak.world import World, apply
 MakeWorld = Callable[[Path, str], World]
 
 LOCAL = ["--local"]
+# Folders of repositories that no run reads.
+_UNREAD = frozenset({"tests", "docs", ".github"})
 OFFLINE = ["--local", "--no-fetch-dependencies"]
 
 
@@ -128,7 +130,7 @@ class Author:
         rng = self._rng
         if not (work / "catalog").exists() and not self._done:
             return Round(("--push",), (), fresh=True)
-        local = equal and rng.random() < (0.7 if self._local else 0.3)
+        local = equal and rng.random() < (0.7 if self._local else 0.4)
         changes: list[Change] = []
         if not local:
             # Fetching refuses to touch a copy with changes of its own: they are undone first.
@@ -142,7 +144,7 @@ class Author:
             done.append(made)
             changes += made
         # A reference that begins with nothing has nothing to say about what was edited there.
-        fresh = not local and not self._failed and rng.random() < 0.25
+        fresh = not local and not self._failed and rng.random() < 0.15
         if equal and not fresh and rng.random() < 0.25:
             changes += self._results(work)
         options = rng.choice([LOCAL, OFFLINE, OFFLINE]) if local else rng.choice([["--push"], ["--push"], []])
@@ -169,13 +171,19 @@ class Author:
         names = sorted(world.sources)
         (name,) = self._rng.choices(names, [world.weights.get(name, 1) for name in names])
         folder = world.sources[name]
-        return edit(self._rng, (f"source {name}", folder, list_files(folder)))
+        return edit(self._rng, (f"source {name}", folder, self._mostly_read(list_files(folder))))
 
     def _in_work(self, work: Path) -> list[Change]:
         files = []
         for name in ("dependencies", "inventory", "vendor"):
             files += [f"{name}/{path}" for path in list_files(work / name)]
-        return edit(self._rng, ("work", work, files), exact=True)
+        return edit(self._rng, ("work", work, self._mostly_read(files)), exact=True)
+
+    def _mostly_read(self, files: list[str]) -> list[str]:
+        """Without what real repositories have most of, and no run reads; but not always."""
+        if self._rng.random() < 0.05:
+            return files
+        return [path for path in files if _UNREAD.isdisjoint(path.split("/"))]
 
     def _results(self, work: Path) -> list[Change]:
         name = self._rng.choice(["compiled", "catalog"])
