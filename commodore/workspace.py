@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import contextlib
 import errno
+import fcntl
 import os
-import secrets
 import shutil
 import stat
 import sys
 import tempfile
+import zlib
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -242,19 +243,20 @@ def write_atomically(path: Path, content: bytes, mode: int = 0o644, *, durable: 
         if _has(path, content, mode):
             return False
         path.parent.mkdir(parents=True, exist_ok=True)
-        handle, name = tempfile.mkstemp(prefix=f".{path.name[:_READABLE]}-", dir=path.parent)
-        try:
-            with os.fdopen(handle, "wb") as file:
+        handle, name = _open_beside(path)
+        with os.fdopen(handle, "wb") as file:
+            try:
                 file.write(content)
+                file.flush()
                 if durable:
-                    file.flush()
-                    os.fsync(file.fileno())
-            os.chmod(name, mode)
-            os.replace(name, path)
-        except BaseException:
-            with contextlib.suppress(OSError):
-                os.unlink(name)
-            raise
+                    os.fsync(handle)
+                os.fchmod(handle, mode)
+                os.close(os.dup(handle))  # some file systems tell only at closing that the disk is full
+                os.replace(name, path)
+            except BaseException:
+                with contextlib.suppress(OSError):
+                    os.unlink(name)
+                raise
         if durable:
             _sync_folder(path.parent)
     return True
@@ -269,6 +271,42 @@ def _sync_folder(folder: Path) -> None:
 
 
 _READABLE = 32  # characters of a name that temporary names repeat; the longest names have no room for more
+
+
+def _temporary_name(path: Path) -> Path:
+    """Where something is made that is to be renamed to `path`. It is always the same place, so that what a killed run
+    has left there is used up by the next one.
+    """
+    return path.with_name(f".{path.name[:_READABLE]}-{zlib.crc32(os.fsencode(path.name)):08x}")
+
+
+def _open_beside(path: Path) -> tuple[int, str]:
+    """An empty file beside `path`: its handle and its name. While it is open nobody else gets that name.
+
+    If another process is making the same file right now, or something else is in the way, the name is a new one.
+    """
+    name = str(_temporary_name(path))
+    with contextlib.suppress(OSError):
+        handle = os.open(name, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK, 0o600)
+        try:
+            if _is_alone(handle, name):
+                return handle, name
+        except OSError:
+            os.close(handle)
+            raise
+        os.close(handle)
+    return tempfile.mkstemp(prefix=f".{path.name[:_READABLE]}-", dir=path.parent)
+
+
+def _is_alone(handle: int, name: str) -> bool:
+    """Take an open file, if it is still at its place and nobody else writes it, and empty it."""
+    fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    status = os.fstat(handle)
+    if not stat.S_ISREG(status.st_mode) or status.st_nlink != 1 or not os.path.samestat(status, os.lstat(name)):
+        return False
+    os.fchmod(handle, 0o600)
+    os.ftruncate(handle, 0)
+    return True
 
 
 def _has(path: Path, content: bytes, mode: int) -> bool:
@@ -302,7 +340,8 @@ def link_relative(link: Path, target: Path) -> None:
                 f"a folder is in the way of the link {link}",
                 hint="move the folder away and run again",
             )
-        temporary = link.with_name(f".{link.name[:_READABLE]}-{secrets.token_hex(4)}")
+        temporary = _temporary_name(link)
+        temporary.unlink(missing_ok=True)
         temporary.symlink_to(text)
         try:
             os.replace(temporary, link)

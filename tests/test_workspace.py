@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import multiprocessing
 import os
@@ -229,6 +230,15 @@ class TestAt:
         assert workspace.target("t") == tmp_path / "w/inventory/targets/t.yml"
 
 
+KILLED_AT_RENAMING = """
+import os, signal, sys
+from pathlib import Path
+from commodore.workspace import link_relative, write_atomically
+os.replace = lambda *_: os.kill(os.getpid(), signal.SIGKILL)
+exec(sys.argv[1])
+"""
+
+
 class TestWriteAtomically:
     def test_content_mode_and_answer(self, tmp_path: Path) -> None:
         file = tmp_path / "a" / "b" / "file"
@@ -302,7 +312,7 @@ class TestWriteAtomically:
     def test_killed_at_any_point_the_file_is_old_or_new(self, tmp_path: Path) -> None:
         """The process kills itself at each system call in turn; nothing partial ever carries the name."""
         seen = set()
-        for point in range(4):
+        for point in range(6):
             (tmp_path / "file").write_bytes(b"old")
             run_python(
                 "import os, signal, sys\nfrom pathlib import Path\nfrom commodore import workspace\n"
@@ -313,13 +323,59 @@ class TestWriteAtomically:
                 "        if next(calls) == int(sys.argv[1]): os.kill(os.getpid(), signal.SIGKILL)\n"
                 "        return real(*a, **k)\n"
                 "    setattr(os, name, call)\n"
-                "for name in ('fdopen', 'chmod', 'replace'): dying(name)\n"
+                "for name in ('fdopen', 'fchmod', 'dup', 'replace'): dying(name)\n"
                 "workspace.write_atomically(Path('file'), b'new')",
                 str(point),
                 cwd=tmp_path,
             )
             seen.add((tmp_path / "file").read_bytes())
         assert seen == {b"old", b"new"}
+
+    def test_what_a_killed_process_leaves_is_used_up(self, tmp_path: Path) -> None:
+        killed = run_python(KILLED_AT_RENAMING, "write_atomically(Path('file'), b'a longer text')", cwd=tmp_path)
+        assert killed.returncode == -signal.SIGKILL
+        assert len(list(tmp_path.iterdir())) == 1
+        assert write_atomically(tmp_path / "file", b"new", mode=0o600)
+        assert (tmp_path / "file").read_bytes() == b"new"
+        assert stat.S_IMODE((tmp_path / "file").stat().st_mode) == 0o600
+        assert list(tmp_path.iterdir()) == [tmp_path / "file"]
+
+    def test_writers_at_the_same_time(self, tmp_path: Path) -> None:
+        """One process is in the middle of it while others write the same file: each of them writes all of its own."""
+        program = (
+            "import sys\nfrom pathlib import Path\nfrom commodore.workspace import write_atomically\n"
+            "for number in range(200): write_atomically(Path('file'), sys.argv[1].encode() * (number + 1))"
+        )
+        writers = [
+            subprocess.Popen([sys.executable, "-c", program, letter], cwd=tmp_path, stderr=subprocess.PIPE, text=True)
+            for letter in "abc"
+        ]
+        while any(writer.poll() is None for writer in writers):
+            with contextlib.suppress(FileNotFoundError):
+                assert len(set((tmp_path / "file").read_bytes())) == 1
+        for writer in writers:
+            assert writer.communicate()[1] == ""
+            assert writer.returncode == 0
+        assert list(tmp_path.iterdir()) == [tmp_path / "file"]
+
+    @pytest.mark.parametrize("kind", ["link", "folder", "pipe", "second name"])
+    def test_what_is_in_the_way_of_the_new_file_stays(self, tmp_path: Path, kind: str) -> None:
+        run_python(KILLED_AT_RENAMING, "write_atomically(Path('file'), b'x')", cwd=tmp_path)
+        (place,) = tmp_path.iterdir()
+        place.unlink()
+        precious = tmp_path / "precious"
+        precious.write_bytes(b"keep")
+        make = {
+            "link": lambda: place.symlink_to(precious),
+            "folder": place.mkdir,
+            "pipe": lambda: os.mkfifo(place),
+            "second name": lambda: os.link(precious, place),
+        }
+        make[kind]()
+        assert write_atomically(tmp_path / "file", b"new")
+        assert (tmp_path / "file").read_bytes() == b"new"
+        assert precious.read_bytes() == b"keep"
+        assert os.path.lexists(place)
 
 
 class TestLinkRelative:
@@ -376,6 +432,14 @@ def tree(folder: Path, content: str) -> Path:
     folder.mkdir(parents=True)
     (folder / "file").write_text(content)
     return folder
+
+
+def test_what_a_killed_process_leaves_of_a_link_is_used_up(tmp_path: Path) -> None:
+    run_python(KILLED_AT_RENAMING, "link_relative(Path('link'), Path('other'))", cwd=tmp_path)
+    assert len(list(tmp_path.iterdir())) == 1
+    link_relative(tmp_path / "link", tmp_path / "target")
+    assert list(tmp_path.iterdir()) == [tmp_path / "link"]
+    assert os.readlink(tmp_path / "link") == "target"
 
 
 class TestReplaceTree:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import tempfile
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -25,7 +24,10 @@ def make_clone(path: Path, url: str, blueprint: Blueprint, fill: Callable[[Path]
     """
     with guard_disk(path):
         path.parent.mkdir(parents=True, exist_ok=True)
-        fresh = Path(tempfile.mkdtemp(prefix=".new-", dir=path.parent))
+        # Always the same place: whoever makes the clone is alone, and what a killed run has left there goes.
+        fresh = path.with_name(f".new-{path.name}")
+        remove_tree(fresh)
+        fresh.mkdir()
     try:
         fresh.chmod(0o755)
         blueprint.lay_out(fresh)

@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+import signal
+import subprocess
+import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 from commodore.git import Repository, RepositoryStore
+from tests.world.cluster import ROOT
 from tests.world.repos import GitCalls, GitWorld, git
 
 KEYS = ("url", "pushurl", "fetch")
@@ -70,3 +75,24 @@ def test_a_fetch_makes_one_pack(store: RepositoryStore, world: GitWorld) -> None
         ".idx",
         ".pack",
     ]
+
+
+def test_what_a_killed_run_has_left_of_a_clone_goes(
+    new_run: Callable[..., RepositoryStore], world: GitWorld, tmp_path: Path
+) -> None:
+    """The next run makes it in the same place."""
+    remote = world.remote(files={"a": "1"})
+    place = new_run().repository(remote.url).path
+    program = (
+        "import os, signal, sys\nfrom pathlib import Path\nfrom commodore.git import RepositoryStore\n"
+        "os.rename = lambda *_: os.kill(os.getpid(), signal.SIGKILL)\n"
+        "RepositoryStore(Path(sys.argv[1])).sync([(sys.argv[2], 'master')])"
+    )
+    folder = tmp_path / "work" / "dependencies" / ".repos"
+    killed = subprocess.run([sys.executable, "-c", program, str(folder), remote.url], cwd=ROOT, check=False)
+    assert killed.returncode == -signal.SIGKILL
+    assert [path.name for path in place.parent.iterdir()] != []
+    store = new_run()
+    store.sync([(remote.url, "master")])
+    assert store.repository(remote.url).resolve("master").sha == remote.sha()
+    assert list(place.parent.iterdir()) == [place]
