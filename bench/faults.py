@@ -117,10 +117,10 @@ def main() -> int:
     with tempfile.TemporaryDirectory(prefix="faults-") as scratch, FaultWorld(Path(scratch)).opened() as world:
         for fault in [arguments.only] if arguments.only else choose(world, arguments):
             start = time.monotonic()
-            trouble = world.try_fault(fault)
+            trouble = world.try_faults(fault)
             results.append((fault, trouble))
             for one in trouble:
-                print(f"{fault}: {one}", flush=True)
+                print(one if one.startswith(str(fault)) else f"{fault}: {one}", flush=True)
             if arguments.json:
                 seconds = round(time.monotonic() - start, 2)
                 with arguments.json.open("a") as file:

@@ -3,7 +3,7 @@
     world = FaultWorld(tmp_path)
     with world.opened():
         points = world.points("moved")
-        trouble = world.try_fault(Fault("kill", points["swap"][3]))
+        trouble = world.try_faults(Fault("kill", points["swap"][3]))
         assert trouble == []
 
 Two situations are kept to begin from: `new`, with an empty working directory and empty caches, and `moved`, in which a
@@ -27,7 +27,7 @@ import sys
 import textwrap
 from collections import Counter
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -127,11 +127,11 @@ class FaultWorld:
         self.cluster.publish()
         with self.cluster.lieutenant() as self._server:
             self._keep("new")
-            self._references["new"] = self._reference()
+            done = self.run()
+            assert done.returncode == 0, done.stderr
             second_state(self.cluster)
             self.cluster.publish()
             self._keep("moved")
-            self._references["moved"] = self._reference()
             yield self
 
     # Runs
@@ -150,10 +150,27 @@ class FaultWorld:
             for stage in STAGES
         }
 
-    def try_fault(self, fault: Fault) -> list[str]:
-        """What is wrong with the disturbed run, or after the next one; nothing, if all is well."""
-        self.restore(fault.point.situation)
-        reference = self._references[fault.point.situation]
+    def try_faults(self, *faults: Fault) -> list[str]:
+        """What is wrong with disturbed runs, one after another in one situation, or after the next run; empty, if
+        all is well.
+        """
+        (situation,) = {fault.point.situation for fault in faults}
+        reference = self.reference(situation)
+        self.restore(situation)
+        trouble = []
+        for fault in faults:
+            happened, words = self._disturb(fault, reference)
+            trouble += [f"{fault}: [{happened}] {one}" for one in words]
+        done = self.run()
+        if done.returncode != 0:
+            return [*trouble, f"the next run ended with {done.returncode}: {_errors(done.stderr)}"]
+        trouble += self._differences(self.outcome(), reference)
+        if warned := sorted(_warnings(done.stderr) - _DESERVED):
+            trouble.append(f"the next run warns: {', '.join(warned)}")
+        return trouble
+
+    def _disturb(self, fault: Fault, reference: Outcome) -> tuple[str, list[str]]:
+        """Where a fault has happened, and what is wrong with the run that it has disturbed."""
         run = _Disturbed(self, fault)
         with self._tapped(run.decide) as tapped:
             run.main = tapped.process.pid
@@ -163,18 +180,11 @@ class FaultWorld:
             if trouble:
                 run.end_all()
         if not run.happened:
-            return [*trouble, "MISSED"]
+            return "nowhere", [*trouble, f"the run ended with {code} before: {_errors(words)}"]
         trouble += _check_end(fault.kind, code, words)
         if fault.kind in ("ENOSPC", "EIO") and code == 0 and self.pushed() != reference.pushed:
             trouble.append("the disturbed run ended well and pushed something else")
-        done = self.run()
-        if done.returncode != 0:
-            trouble.append(f"the next run ended with {done.returncode}: {_errors(done.stderr)}")
-            return [f"[{run.happened}] {one}" for one in trouble]
-        trouble += self._differences(self.outcome(), reference)
-        if warned := sorted(_warnings(done.stderr) - _DESERVED):
-            trouble.append(f"the next run warns: {', '.join(warned)}")
-        return [f"[{run.happened}] {one}" for one in trouble]
+        return run.happened, trouble
 
     def run(self) -> subprocess.CompletedProcess[str]:
         """An undisturbed run."""
@@ -232,16 +242,18 @@ class FaultWorld:
 
     # Outcomes
 
-    def _reference(self) -> Outcome:
-        done = self.run()
-        assert done.returncode == 0, done.stderr
-        first = self.outcome()
-        again = self.run()  # what only a second run leaves, such as notes about clean checkouts
-        assert again.returncode == 0, again.stderr
-        second = self.outcome()
-        return Outcome(
-            first.pushed, first.commits, first.compiled, first.catalog, first.report, first.paths | second.paths
-        )
+    def reference(self, situation: str) -> Outcome:
+        """What runs give in a situation when nobody disturbs them."""
+        if situation not in self._references:
+            self.restore(situation)
+            outcomes = []
+            for _ in range(2):  # the second one leaves more, such as notes about clean checkouts
+                done = self.run()
+                assert done.returncode == 0, done.stderr
+                outcomes.append(self.outcome())
+            first, second = outcomes
+            self._references[situation] = replace(first, paths=first.paths | second.paths)
+        return self._references[situation]
 
     def pushed(self) -> str:
         """The tree of the catalog at its remote."""
@@ -264,14 +276,9 @@ class FaultWorld:
     def _paths(self) -> Iterator[str]:
         """Every file and folder, without what is named by content or counted."""
         for name in ("work", "home", "tmp"):
-            top = self.root / name
-            for folder, folders, files in os.walk(top):
+            for folder, folders, files in os.walk(self.root / name):
                 inside = Path(folder).relative_to(self.root)
-                folders[:] = [one for one in folders if not _VOLATILE.search(f"{inside}/{one}/")]
-                for one in (*folders, *files):
-                    path = f"{inside}/{one}"
-                    if not _VOLATILE.search(path):
-                        yield path
+                yield from (path for one in (*folders, *files) if not _VOLATILE.search(path := f"{inside}/{one}"))
 
     def _differences(self, found: Outcome, wanted: Outcome) -> list[str]:
         trouble = []
@@ -297,8 +304,8 @@ _DESERVED = {"CMD-GIT-045"}
 """Warnings that a run after a disturbed one may give: a commit of the catalog that was not pushed is kept."""
 
 _VOLATILE = re.compile(
-    r"/objects/(pack/(pack|multi-pack)-|info/|[0-9a-f]{2}/)"  # git's objects
-    r"|/cache/commodore/results/"
+    r"/objects/(pack/(pack|multi-pack)-|info/|[0-9a-f]{2}(/[0-9a-f]{38})?$)"  # git's objects
+    r"|/cache/commodore/results/([^./][^/]*/)*[^./][^/]*$"
     r"|/\.commodore/rendered/[0-9a-f]+\.json$"
     r"|/\.git/refs/commodore/discarded"  # where what may be of somebody is kept
     r"|/\.git/(COMMIT_EDITMSG|ORIG_HEAD|FETCH_HEAD|logs/)"
