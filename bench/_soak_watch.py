@@ -119,8 +119,7 @@ def catalog_scene(folder: Path) -> Scene:
 
     def clean() -> Path:
         copy = folder / "copy"
-        shutil.rmtree(copy, ignore_errors=True)
-        shutil.copytree(work, copy, symlinks=True)
+        copy_quiet(work, copy)
         run(["-d", str(copy), *base, "--no-cache"], folder)
         return copy / "catalog/manifests/app"
 
@@ -135,6 +134,19 @@ def catalog_scene(folder: Path) -> Scene:
 
 
 SCENES: dict[str, Callable[[Path], Scene]] = {"component": component_scene, "catalog": catalog_scene}
+
+
+def copy_quiet(source: Path, target: Path) -> None:
+    """Copy a working directory in which nothing goes on: again, if something did."""
+    for _ in range(100):
+        shutil.rmtree(target, ignore_errors=True)
+        try:
+            shutil.copytree(source, target, symlinks=True)
+        except shutil.Error:
+            continue
+        if not list(target.glob(".commodore/*.staging")):
+            return
+    raise SoakError("the runs do not come to an end")
 
 
 def component_files() -> dict[str, str]:
@@ -400,8 +412,9 @@ class Soak:
             return False
         return bool(found == self.fields and copied == self.copied)
 
-    def compare_with_clean_run(self) -> None:
+    def compare_with_clean_run(self, watcher: Watcher) -> None:
         """Raise if a run without any cache gives something else."""
+        watcher.until(lambda: "Waiting for changes" in watcher.lines[-1])
         clean, watched = digest(self.scene.clean()), digest(self.scene.output)
         if clean != watched:
             names = sorted(name for name in clean.keys() | watched.keys() if clean.get(name) != watched.get(name))
@@ -444,7 +457,7 @@ def soak(kind: str, rounds: int, seed: int, folder: Path, *, every: int, progres
                     f"{state.fields} {state.copied}\n" + "\n".join(watcher.lines[-40:])
                 )
             if done % every == 0 or done == rounds:
-                state.compare_with_clean_run()
+                state.compare_with_clean_run(watcher)
                 progress(f"{kind}: {done} saves in {time.monotonic() - start:.0f} s")
             if done == rounds:
                 break
