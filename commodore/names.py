@@ -8,6 +8,9 @@ from collections.abc import Collection
 from commodore.errors import InputError
 from commodore.limits import DEFAULT_LIMITS, Limits
 
+DISTRIBUTION = "commodore-catalog"
+"""What package registries call this program. `commodore` there is a program of other people."""
+
 BOOTSTRAP_TARGET = "cluster"
 """The target whose render tells what a cluster includes (spec c 1.1)."""
 
@@ -22,6 +25,11 @@ RESERVED_KEYS = frozenset({"cluster", "components", "dynamic_facts", "facts", "k
 
 _NAME = re.compile(r"[a-z0-9][a-z0-9._-]*")
 _SHOWN = 60  # characters of a wrong name that a message repeats
+
+
+def requirement(extra: str) -> str:
+    """What pip installs this program from, with an optional extra, such as `commodore-catalog[keyring]`."""
+    return f"{DISTRIBUTION}[{extra}]"
 
 
 def parameter_key(name: str) -> str:

@@ -7,6 +7,7 @@ paths in the variables COMMODORE_PEER and COMMODORE_REAL. Without these, tests m
 from __future__ import annotations
 
 import os
+import shutil
 import signal
 from collections.abc import Iterator
 from pathlib import Path
@@ -16,9 +17,13 @@ from hypothesis import settings
 
 ROOT = Path(__file__).resolve().parent.parent
 
-# Variables that go through to the tests; nothing else does. PATH is kept because git and the shell are found there.
-KEPT = ("PATH", "TMPDIR", "USER", "LOGNAME", "LD_LIBRARY_PATH", "VIRTUAL_ENV", "CI")
+# Variables that go through to the tests; nothing else does.
+KEPT = ("TMPDIR", "USER", "LOGNAME", "LD_LIBRARY_PATH", "VIRTUAL_ENV", "CI")
 KEPT_PREFIXES = ("PYTEST_", "COVERAGE_", "COV_CORE_", "HYPOTHESIS_")
+
+# The programs that tests find in PATH, besides helm and kustomize in .tools and what a test puts there itself. Whatever
+# else the machine has, a broken helm or a jb of another make, they do not see.
+PROGRAMS = (ROOT / "tests" / "programs.txt").read_text(encoding="utf-8").split()
 
 XDG_FOLDERS = {
     "XDG_CACHE_HOME": ".cache",
@@ -28,6 +33,7 @@ XDG_FOLDERS = {
     "XDG_RUNTIME_DIR": ".run",
 }
 
+MACHINE_PATH = os.environ.get("PATH", os.defpath)
 OPT_IN = {"peer": os.environ.get("COMMODORE_PEER", ""), "real": os.environ.get("COMMODORE_REAL", "")}
 
 # No deadlines: tests never measure time. In CI the examples are the same in every run.
@@ -74,9 +80,7 @@ def clean_session(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
         for role in ("AUTHOR", "COMMITTER"):
             patch.setenv(f"GIT_{role}_NAME", "Tess Ter")
             patch.setenv(f"GIT_{role}_EMAIL", "tess@example.com")
-        tools = ROOT / ".tools"
-        if tools.is_dir():
-            patch.setenv("PATH", os.pathsep.join((str(tools), os.environ.get("PATH", os.defpath))))
+        give_programs(patch, tmp_path_factory.mktemp("programs"))
         give_home(patch, tmp_path_factory.mktemp("home"))
         yield
 
@@ -88,6 +92,14 @@ def clean_environment(
     """An own home (outside `tmp_path`, which starts empty) and `tmp_path` as the current directory."""
     give_home(monkeypatch, tmp_path_factory.mktemp("home"))
     monkeypatch.chdir(tmp_path)
+
+
+def give_programs(patch: pytest.MonkeyPatch, folder: Path) -> None:
+    """Let PATH be the pinned tools and, in a new folder, links to what every machine has."""
+    for name in PROGRAMS:
+        if found := shutil.which(name, path=MACHINE_PATH):
+            (folder / name).symlink_to(found)
+    patch.setenv("PATH", f"{ROOT / '.tools'}{os.pathsep}{folder}")
 
 
 def give_home(patch: pytest.MonkeyPatch, home: Path) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import stat
 import subprocess
 import sys
@@ -11,6 +12,8 @@ from pathlib import Path
 
 import pytest
 
+from commodore.names import DISTRIBUTION
+
 ROOT = Path(__file__).resolve().parent.parent
 
 
@@ -18,7 +21,7 @@ ROOT = Path(__file__).resolve().parent.parent
 def wheel(tmp_path: Path) -> zipfile.ZipFile:
     build = "import sys; from hatchling.build import build_wheel; build_wheel(sys.argv[1])"
     subprocess.run([sys.executable, "-c", build, str(tmp_path)], cwd=ROOT, check=True, capture_output=True)
-    (path,) = tmp_path.glob("commodore-*.whl")
+    (path,) = tmp_path.glob("commodore_catalog-*.whl")
     return zipfile.ZipFile(path)
 
 
@@ -61,3 +64,36 @@ def test_the_wheel_names_its_command_and_not_the_published_tool(wheel: zipfile.Z
     (commands,) = (name for name in wheel.namelist() if name.endswith(".dist-info/entry_points.txt"))
     assert "syn-commodore" not in wheel.read(metadata).decode()
     assert "commodore = commodore.cli.main:main" in wheel.read(commands).decode()
+
+
+STRANGER = re.compile(r"""(pip|pipx|uv)[^\n`]*\binstall[^\n`]*[\s'"]commodore(?![\w.-])|\bcommodore\[[a-z]""")
+"""A command that would install the package called `commodore`, which is a program of other people."""
+
+
+def test_the_wheel_is_named_as_the_program_says(wheel: zipfile.ZipFile) -> None:
+    (metadata,) = (name for name in wheel.namelist() if name.endswith(".dist-info/METADATA"))
+    assert f"\nName: {DISTRIBUTION}\n" in wheel.read(metadata).decode()
+
+
+def test_no_text_tells_to_install_the_package_of_other_people() -> None:
+    """The histories of templates keep what was released."""
+    command = ["git", "ls-files", "-z", "--", ".", ":!*.history", ":!tests/test_wheel.py"]
+    names = subprocess.run(command, cwd=ROOT, check=True, capture_output=True, text=True).stdout.split("\0")
+    texts = {
+        name: (ROOT / name).read_text(encoding="utf-8", errors="replace") for name in names if (ROOT / name).is_file()
+    }
+    assert [f"{name}: {found[0]}" for name, text in texts.items() for found in STRANGER.finditer(text)] == []
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "pip install 'commodore[keyring]'",
+        "pip install --upgrade commodore",
+        "uv tool install commodore",
+        "commodore[jrsonnet]",
+    ],
+)
+def test_such_texts_are_found(text: str) -> None:
+    assert STRANGER.search(text)
+    assert not STRANGER.search(text.replace("commodore", DISTRIBUTION))

@@ -10,6 +10,7 @@ import click
 from commodore import __version__
 from commodore.cli._options import options
 from commodore.cli.console import console_of
+from commodore.names import DISTRIBUTION
 from commodore.settings.common import VERSION
 
 
@@ -32,9 +33,13 @@ def version(ctx: click.Context, /, **values: Any) -> int:
             for name, tool in tools.items()
         }
         libraries = {library.name: library.version for library in core_libraries()}
-        console.result(json.dumps({"commodore": __version__, "libraries": libraries, "tools": found}, indent=2))
+        console.result(
+            json.dumps(
+                {"commodore": __version__, "package": DISTRIBUTION, "libraries": libraries, "tools": found}, indent=2
+            )
+        )
         return 127 if missing else 0
-    console.result(click.style(f"Commodore {__version__}", bold=True))
+    console.result(click.style(f"Commodore {__version__}", bold=True) + f" (package {DISTRIBUTION})")
     console.result("")
     console.result(click.style("Core libraries", bold=True))
     for library in core_libraries():

@@ -20,6 +20,7 @@ from commodore.engine import _jrsonnet, _jsonnet
 from commodore.engine._jsonnet import Importer, Natives
 from commodore.engine._tasks import Evaluations
 from commodore.errors import CommodoreError, EnvironmentFault, InputError, did_you_mean
+from commodore.names import requirement
 
 GO, JRSONNET, CHECK = "go", "jrsonnet", "check"
 _PARAMETER = "parameters.commodore.jsonnet.engine"
@@ -36,7 +37,7 @@ def check_jsonnet_engine(asked: str) -> None:
         raise EnvironmentFault(
             "CMD-ENG-054",
             "the Jsonnet engine jrsonnet is not installed",
-            hint="install the extra: pip install 'commodore[jrsonnet]'",
+            hint=f"install the extra: pip install '{requirement('jrsonnet')}'",
         )
 
 

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from commodore.errors import EnvironmentFault
+from commodore.names import requirement
 
 if TYPE_CHECKING:
     from types import ModuleType
@@ -23,7 +24,7 @@ def check_available() -> None:
     from importlib.util import find_spec
 
     if find_spec("keyring") is None:
-        raise _unusable("the library 'keyring' is not installed", "install commodore[keyring]")
+        raise _unusable("the library 'keyring' is not installed", f"install it: pip install '{requirement('keyring')}'")
     import keyring.backends.fail
     import keyring.backends.null
 

@@ -27,8 +27,16 @@ REPOSITORY = Path(__file__).resolve().parent.parent.parent
 
 # The commits of all versions. A new version adds its commit here; the ones that are here never change or go.
 VERSIONS = {
-    "component": ["c815b6ac90eb739846a3dbfe2b0a86552bc3a67f", "39f8ca4451a92e97bc77998ef55ccd5cc251b2cd"],
-    "package": ["fc58ea61e0f1f0937cd3363734e68fe4be394209", "f4df8722e3000eb4b355cbd0e57692a505dd38bd"],
+    "component": [
+        "c815b6ac90eb739846a3dbfe2b0a86552bc3a67f",
+        "39f8ca4451a92e97bc77998ef55ccd5cc251b2cd",
+        "d6257a731b35c142644e31881b3781b11b3d6ab1",
+    ],
+    "package": [
+        "fc58ea61e0f1f0937cd3363734e68fe4be394209",
+        "f4df8722e3000eb4b355cbd0e57692a505dd38bd",
+        "21cffe13219fb327432c8a40646087a2a3972c45",
+    ],
 }
 
 

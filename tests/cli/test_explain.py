@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import pty
-import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -15,6 +13,7 @@ import pytest
 from commodore.cli.explain import plain
 from commodore.error_pages import read_error_rooms
 from tests.cli.conftest import Shown
+from tests.world.terminal import run_on_terminal
 
 Call = Callable[..., Shown]
 
@@ -90,15 +89,8 @@ def test_markdown_becomes_text(markdown: str, text: str) -> None:
 
 def on_terminal(*arguments: str) -> str:
     """What the program says on a terminal."""
-    ours, theirs = pty.openpty()
-    environment = {**os.environ, "NO_COLOR": "1"}
-    try:
-        command = [sys.executable, "-m", "commodore", *arguments]
-        subprocess.run(command, stdin=subprocess.DEVNULL, stdout=theirs, stderr=theirs, env=environment, check=False)
-        return os.read(ours, 65536).decode().replace("\r\n", "\n")
-    finally:
-        os.close(ours)
-        os.close(theirs)
+    command = [sys.executable, "-m", "commodore", *arguments]
+    return run_on_terminal(command, {**os.environ, "NO_COLOR": "1"})[1]
 
 
 def test_errors_on_a_terminal_say_once_where_to_read_more(tmp_path: Path, call: Call) -> None:

@@ -15,6 +15,7 @@ import yaml
 from tests.cli.conftest import Shown
 from tests.inventory.hierarchies import cluster
 from tests.world.cluster import ROOT
+from tests.world.terminal import run_on_terminal
 
 Call = Callable[..., Shown]
 
@@ -241,13 +242,9 @@ def test_wrong_usage(call: Call, words: list[str], code: str, message: str) -> N
 def test_colours_are_for_terminals_only(tmp_path: Path) -> None:
     words = [sys.executable, "-m", "commodore", "inventory", "show", "g", "--diff-values", "v.yml", "--path", "facts"]
     piped = subprocess.run(words, capture_output=True, check=True, env={**os.environ, "PYTHONPATH": str(ROOT)}).stdout
-    master, slave = os.openpty()
-    subprocess.run(words, stdout=slave, stderr=subprocess.PIPE, check=True, env={**os.environ, "PYTHONPATH": str(ROOT)})
-    seen = os.read(master, 4096)
-    os.close(slave)
-    os.close(master)
+    code, seen = run_on_terminal(words, {**os.environ, "PYTHONPATH": str(ROOT)}, streams=["stdout"])
     assert piped.splitlines()[-1] == b"+one"
-    assert seen.splitlines()[-1] == b"\x1b[32m+one\x1b[0m"
+    assert (code, seen.splitlines()[-1]) == (0, "\x1b[32m+one\x1b[0m")
 
 
 def test_text_from_outside_cannot_steer_the_terminal(call: Call, tmp_path: Path) -> None:

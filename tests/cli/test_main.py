@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import pty
 import subprocess
 import sys
 from collections.abc import Callable
@@ -19,6 +18,7 @@ from tests.cli.conftest import Shown
 from tests.cli.probe import Seen
 from tests.world.cluster import ROOT
 from tests.world.lieutenant import LieutenantServer, cluster, tenant
+from tests.world.terminal import run_on_terminal
 
 Call = Callable[..., Shown]
 Probed = Callable[[], Seen]
@@ -225,20 +225,10 @@ def test_without_path_and_home(tmp_path: Path) -> None:
 
 
 def test_colours_on_a_terminal_alone(tmp_path: Path) -> None:
-    master, slave = pty.openpty()
-    try:
-        done = subprocess.run(
-            [sys.executable, "-m", "commodore", "nope"],
-            cwd=tmp_path,
-            env={**os.environ, "PYTHONPATH": str(ROOT), "TERM": "xterm"},
-            stderr=slave,
-            check=False,
-        )
-        shown = os.read(master, 65536).decode()
-    finally:
-        os.close(slave)
-        os.close(master)
-    assert done.returncode == 2
+    environment = {**os.environ, "PYTHONPATH": str(ROOT), "TERM": "xterm"}
+    command = [sys.executable, "-m", "commodore", "nope"]
+    code, shown = run_on_terminal(command, environment, tmp_path, streams=["stderr"])
+    assert code == 2
     assert "\x1b[31m" in shown
     assert "\x1b" not in program("nope", cwd=tmp_path).stderr
 

@@ -296,7 +296,7 @@ def test_an_engine_that_is_not_installed(monkeypatch: pytest.MonkeyPatch, world:
         with pytest.raises(EnvironmentFault) as caught:
             check_jsonnet_engine(engine)
         assert caught.value.code == "CMD-ENG-054"
-        assert "commodore[jrsonnet]" in caught.value.hint
+        assert "commodore-catalog[jrsonnet]" in caught.value.hint
     assert engine_of(GO, "a", node({"commodore": {"jsonnet": {"engine": JRSONNET}}})) == GO
     fill(world, "{ out: {} }")
     assert world.fail_once(jsonnet_engine=JRSONNET).code == "CMD-ENG-054"
