@@ -1,0 +1,58 @@
+"""What differs between two sets of Kubernetes objects: a pure model, which knows nothing of catalogs or terminals.
+
+`review` is what reports are made from: secrets masked, noise set apart, dangers named, equal changes together.
+"""
+
+from __future__ import annotations
+
+from commodore.manifests.object_diff.fields import apply_changes, field_changes
+from commodore.manifests.object_diff.flags import FLAGS, Flag, Severity, flags_of
+from commodore.manifests.object_diff.grouping import Group, group
+from commodore.manifests.object_diff.images import Image, ImageUse, images_of, parse_image
+from commodore.manifests.object_diff.masking import mask
+from commodore.manifests.object_diff.model import (
+    ABSENT,
+    Comparison,
+    FieldChange,
+    Item,
+    Key,
+    ObjectChange,
+    Path,
+    PlacedObject,
+    path_text,
+)
+from commodore.manifests.object_diff.noise import DEFAULT_NOISE, NoiseRule, hide_noise
+from commodore.manifests.object_diff.pairing import apply_comparison, compare
+from commodore.manifests.object_diff.review import Review, review
+
+__all__ = [
+    "ABSENT",
+    "DEFAULT_NOISE",
+    "FLAGS",
+    "Comparison",
+    "FieldChange",
+    "Flag",
+    "Group",
+    "Image",
+    "ImageUse",
+    "Item",
+    "Key",
+    "NoiseRule",
+    "ObjectChange",
+    "Path",
+    "PlacedObject",
+    "Review",
+    "Severity",
+    "apply_changes",
+    "apply_comparison",
+    "compare",
+    "field_changes",
+    "flags_of",
+    "group",
+    "hide_noise",
+    "images_of",
+    "mask",
+    "parse_image",
+    "path_text",
+    "review",
+]

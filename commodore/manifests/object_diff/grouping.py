@@ -1,0 +1,85 @@
+"""Equal changes together: forty Deployments that get the same label are one change with forty names."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from commodore.manifests.object_diff.flags import FLAGS, Flag
+from commodore.manifests.object_diff.model import Comparison, FieldChange, ObjectChange, path_text
+from commodore.manifests.object_diff.values import identity
+
+
+@dataclass(frozen=True, slots=True)
+class Group:
+    """Changes that are the same but for the names of their objects.
+
+    Attributes:
+        changes: all of them, in the order of the comparison; the first one shows what the change is.
+        flags: their dangers, the worst first.
+    """
+
+    changes: tuple[ObjectChange, ...]
+    flags: tuple[Flag, ...]
+
+
+def group(comparison: Comparison, flags: Sequence[Flag] = ()) -> tuple[Group, ...]:
+    """The changes of a comparison in groups: those with the worst flags first, then the larger ones, then by name.
+
+    Added and removed objects are grouped if they are the same objects under other names.
+    """
+    by_object: dict[Any, list[Flag]] = {}
+    for flag in flags:
+        by_object.setdefault(flag.key, []).append(flag)
+    found: dict[bytes, list[ObjectChange]] = {}
+    for change in comparison.changes:
+        found.setdefault(_signature(change), []).append(change)
+    groups = [Group(tuple(changes), _flags_of(changes, by_object)) for changes in found.values()]
+    worst = list(FLAGS)
+    return tuple(
+        sorted(
+            groups,
+            key=lambda one: (
+                worst.index(one.flags[0].name) if one.flags else len(worst),
+                -len(one.changes),
+                one.changes[0].key,
+            ),
+        )
+    )
+
+
+def _flags_of(changes: Sequence[ObjectChange], by_object: dict[Any, list[Flag]]) -> tuple[Flag, ...]:
+    keys = dict.fromkeys(key for change in changes for key in (change.old_key, change.new_key))
+    found = [flag for key in keys for flag in by_object.get(key, ())]
+    worst = list(FLAGS)
+    return tuple(sorted(found, key=lambda flag: worst.index(flag.name)))
+
+
+def _signature(change: ObjectChange) -> bytes:
+    """The same for changes that differ in the names of their objects alone."""
+    names = {name: mark for mark, name in (("\0namespace", change.key.namespace), ("\0name", change.key.name)) if name}
+    kind = [change.kind, change.key.group, change.key.kind, change.is_renamed, change.is_moved]
+    side = change.new if change.kind == "added" else change.old
+    if change.kind in ("added", "removed") and side is not None:
+        return identity([*kind, _without_names(side.content, names)])
+    return identity([*kind, [_field(field, names) for field in (*change.fields, *change.hidden)]])
+
+
+def _field(field: FieldChange, names: dict[str, str]) -> list[Any]:
+    sides = [None if not isinstance(side, _DATA) else _without_names(side, names) for side in (field.old, field.new)]
+    return [_without_names(path_text(field.path), names), field.kind, *sides, [list(pair) for pair in field.order]]
+
+
+_DATA = (dict, list, str, int, float, bool)
+
+
+def _without_names(value: Any, names: dict[str, str]) -> Any:
+    if isinstance(value, str):
+        for name, mark in names.items():
+            if name in value:
+                value = value.replace(name, mark)
+        return value
+    if isinstance(value, dict):
+        return {_without_names(key, names): _without_names(inner, names) for key, inner in value.items()}
+    return [_without_names(item, names) for item in value] if isinstance(value, list) else value

@@ -1,0 +1,54 @@
+"""A comparison as reports need it: without secrets, with dangers named, noise set apart and equal changes together."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from commodore.manifests.object_diff.flags import Flag, flags_of
+from commodore.manifests.object_diff.grouping import Group, group
+from commodore.manifests.object_diff.masking import mask
+from commodore.manifests.object_diff.model import Comparison, ObjectChange, PlacedObject
+from commodore.manifests.object_diff.noise import DEFAULT_NOISE, NoiseRule, hide_noise
+from commodore.manifests.object_diff.pairing import compare
+
+
+@dataclass(frozen=True, slots=True)
+class Review:
+    """What a person should know of a change.
+
+    Attributes:
+        comparison: everything that differs, secrets masked, noise in `hidden`.
+        flags: the dangers, the worst first.
+        groups: the changes that are shown, equal ones together. Changes that are nothing but noise are in none.
+        hidden: how many fields differ as noise.
+        hidden_only: how many objects differ in nothing else.
+    """
+
+    comparison: Comparison
+    flags: tuple[Flag, ...]
+    groups: tuple[Group, ...]
+    hidden: int
+    hidden_only: int
+
+
+def review(
+    old: Iterable[PlacedObject], new: Iterable[PlacedObject], noise: Sequence[NoiseRule] = DEFAULT_NOISE
+) -> Review:
+    """Compare two sets of objects for people. Flags are found before anything is masked or hidden."""
+    compared = compare(old, new)
+    flags = flags_of(compared)
+    shown = hide_noise(mask(compared), noise)
+    visible = tuple(change for change in shown.changes if not _is_noise(change))
+    return Review(
+        shown,
+        flags,
+        group(Comparison(visible, shown.unchanged), flags),
+        hidden=sum(len(change.hidden) for change in shown.changes),
+        hidden_only=len(shown.changes) - len(visible),
+    )
+
+
+def _is_noise(change: ObjectChange) -> bool:
+    """Whether an object differs in nothing that is shown."""
+    return bool(change.hidden) and not change.fields and not change.is_renamed and not change.is_moved
