@@ -8,7 +8,10 @@ from __future__ import annotations
 from commodore.manifests.object_diff.fields import apply_changes, field_changes
 from commodore.manifests.object_diff.flags import FLAGS, Flag, Severity, flags_of
 from commodore.manifests.object_diff.grouping import Group, group
+from commodore.manifests.object_diff.html_report import html_report
 from commodore.manifests.object_diff.images import Image, ImageUse, images_of, parse_image
+from commodore.manifests.object_diff.json_report import json_report
+from commodore.manifests.object_diff.markdown_report import COMMENT_BYTES, markdown_report
 from commodore.manifests.object_diff.masking import mask
 from commodore.manifests.object_diff.model import (
     ABSENT,
@@ -24,9 +27,11 @@ from commodore.manifests.object_diff.model import (
 from commodore.manifests.object_diff.noise import DEFAULT_NOISE, NoiseRule, hide_noise
 from commodore.manifests.object_diff.pairing import apply_comparison, compare
 from commodore.manifests.object_diff.review import Review, review
+from commodore.manifests.object_diff.text_report import text_report
 
 __all__ = [
     "ABSENT",
+    "COMMENT_BYTES",
     "DEFAULT_NOISE",
     "FLAGS",
     "Comparison",
@@ -50,9 +55,13 @@ __all__ = [
     "flags_of",
     "group",
     "hide_noise",
+    "html_report",
     "images_of",
+    "json_report",
+    "markdown_report",
     "mask",
     "parse_image",
     "path_text",
     "review",
+    "text_report",
 ]

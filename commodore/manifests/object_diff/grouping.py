@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -77,8 +78,8 @@ _DATA = (dict, list, str, int, float, bool)
 def _without_names(value: Any, names: dict[str, str]) -> Any:
     if isinstance(value, str):
         for name, mark in names.items():
-            if name in value:
-                value = value.replace(name, mark)
+            if name in value:  # whole words: `a` is no part of `data`
+                value = re.sub(rf"(?<![A-Za-z0-9]){re.escape(name)}(?![A-Za-z0-9])", mark, value)
         return value
     if isinstance(value, dict):
         return {_without_names(key, names): _without_names(inner, names) for key, inner in value.items()}

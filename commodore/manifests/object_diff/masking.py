@@ -105,7 +105,7 @@ def _mask(value: Any, key: str, masks: Masks, depth: int) -> Any:
 
 
 _DEPTH = 100
-_TOO_DEEP = "(nested too deeply to be shown)"
+_TOO_DEEP = "(nested too deeply)"
 
 
 def _names_a_secret(key: str) -> bool:

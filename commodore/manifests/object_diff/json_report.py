@@ -1,0 +1,65 @@
+"""A review as plain data, for programs; `docs/reference/diff-schema.json` describes it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from commodore.manifests.object_diff.model import ABSENT, FieldChange, ObjectChange, path_text
+from commodore.manifests.object_diff.review import Review
+from commodore.manifests.objects import ObjectKey
+
+SCHEMA_VERSION = 1
+
+
+def json_report(review: Review) -> dict[str, Any]:
+    """Everything in a review: counts, flags, groups, and every change with its fields, hidden ones too."""
+    changes = review.comparison.changes
+    index = {id(change): number for number, change in enumerate(changes)}
+    kinds = [change.kind for change in changes]
+    return {
+        "version": SCHEMA_VERSION,
+        "counts": {
+            **{kind: kinds.count(kind) for kind in ("added", "changed", "removed", "moved")},
+            "unchanged": review.comparison.unchanged,
+            "hiddenFields": review.hidden,
+            "hiddenOnly": review.hidden_only,
+        },
+        "flags": [
+            {"name": flag.name, "severity": flag.severity, "object": _key(flag.key), "message": flag.message}
+            for flag in review.flags
+        ],
+        "groups": [
+            {"changes": [index[id(change)] for change in one.changes], "flags": sorted({f.name for f in one.flags})}
+            for one in review.groups
+        ],
+        "changes": [_change(change) for change in changes],
+    }
+
+
+def _change(change: ObjectChange) -> dict[str, Any]:
+    found: dict[str, Any] = {"kind": change.kind, "object": _key(change.key)}
+    if change.is_renamed:
+        found["renamedFrom"] = _key(change.old_key)
+    for name, side in (("old", change.old), ("new", change.new)):
+        if side is not None:
+            found[name] = {"file": side.file, "source": side.source}
+            if change.kind in ("added", "removed"):
+                found[name]["object"] = side.content
+    found["fields"] = [_field(field, hidden=False) for field in change.fields]
+    found["fields"] += [_field(field, hidden=True) for field in change.hidden]
+    return found
+
+
+def _field(field: FieldChange, *, hidden: bool) -> dict[str, Any]:
+    found: dict[str, Any] = {"path": path_text(field.path), "kind": field.kind, "hidden": hidden}
+    if field.old is not ABSENT:
+        found["old"] = field.old
+    if field.new is not ABSENT:
+        found["new"] = field.new
+    if field.inside:
+        found["inside"] = [_field(inner, hidden=hidden) for inner in field.inside]
+    return found
+
+
+def _key(key: ObjectKey) -> dict[str, str]:
+    return {"group": key.group, "kind": key.kind, "namespace": key.namespace, "name": key.name}

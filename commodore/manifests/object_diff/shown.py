@@ -1,0 +1,160 @@
+"""A review in words, safe to show: what every report says, before it becomes text, Markdown or HTML."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Iterator
+from typing import Any
+
+from commodore.limits import DEFAULT_LIMITS
+from commodore.manifests import _textdiff
+from commodore.manifests._textdiff import DiffLine
+from commodore.manifests.object_diff.grouping import Group
+from commodore.manifests.object_diff.model import ABSENT, FieldChange, ObjectChange, path_text
+from commodore.manifests.object_diff.review import Review
+from commodore.manifests.objects import ObjectKey
+from commodore.manifests.yaml_out import dump
+from commodore.printable import printable, printable_lines
+
+VALUE_CHARACTERS = 2048
+"""A value on one line that is longer is shortened around what differs."""
+_AROUND = 80
+_SHOWN_NAMES = 5
+SIGNS = {"added": "+", "removed": "-", "changed": "~", "moved": ">"}
+
+
+def object_name(key: ObjectKey) -> str:
+    """What an object is called: `Deployment.apps shop/web`."""
+    return printable(str(key)) if key.kind or key.name else "document without a name"
+
+
+def summary(review: Review) -> str:
+    """All of a review in one line."""
+    counts = Counter(change.kind for one in review.groups for change in one.changes)
+    parts = [f"{counts[kind]} {kind}" for kind in ("added", "changed", "removed", "moved") if counts[kind]]
+    line = ", ".join(parts) if parts else "no object differs"
+    line += f" ({len(review.groups)} different changes)" if len(review.groups) < counts.total() else ""
+    if review.flags:
+        worst = Counter(flag.severity for flag in review.flags)
+        line += f"; dangers: {', '.join(f'{count} {severity}' for severity, count in worst.items())}"
+    if review.hidden:
+        objects = f", all that differs in {review.hidden_only} objects" if review.hidden_only else ""
+        line += f"; not shown: {review.hidden} fields of noise{objects}"
+    return line
+
+
+def group_title(one: Group) -> str:
+    """The first change of a group, and how many there are."""
+    first = one.changes[0]
+    title = f"{SIGNS[first.kind]} {object_name(first.key)}"
+    if first.is_renamed:
+        title = f"{SIGNS[first.kind]} {object_name(first.old_key)} => {object_name(first.new_key)}"
+    if first.is_moved and first.old is not None and first.new is not None:
+        title += f" ({printable(first.old.file)} => {printable(first.new.file)})"
+    return title if len(one.changes) == 1 else f"{title} and {len(one.changes) - 1} more"
+
+
+def other_names(one: Group, shown: int = _SHOWN_NAMES) -> str:
+    """The names of a group's other objects, the first few of them; empty for a group of one."""
+    names = [object_name(change.key) for change in one.changes[1:]]
+    more = len(names) - shown
+    return ", ".join(names[:shown]) + (f" and {more} more" if more > 0 else "")
+
+
+def change_lines(change: ObjectChange) -> Iterator[DiffLine]:
+    """What differs in an object: a line for each field, the whole of an added or removed object."""
+    if change.old is None and change.new is not None:
+        yield from _whole(change.new.content, "add", "+")
+    elif change.new is None and change.old is not None:
+        yield from _whole(change.old.content, "remove", "-")
+    else:
+        for field in change.fields:
+            yield from field_lines(field)
+
+
+def _whole(content: Any, style: Any, sign: str) -> Iterator[DiffLine]:
+    for line in _yaml(content).splitlines():
+        yield DiffLine(style, f"{sign} {_shortened(printable(line))}")
+
+
+def _yaml(content: Any) -> str:
+    try:
+        return dump(content)
+    except RecursionError:
+        return "(nested too deeply)\n"
+
+
+def field_lines(field: FieldChange) -> Iterator[DiffLine]:
+    """One field that differs, below the line that names it."""
+    path = printable(path_text(field.path)) or "(the whole document)"
+    if field.inside:
+        yield DiffLine("header", f"{path}: in the document")
+        for inner in field.inside:
+            for line in field_lines(inner):
+                yield DiffLine(line.style, f"  {line.text}")
+    elif field.kind == "reordered":
+        yield DiffLine("header", f"{path}: in another order")
+        yield DiffLine("remove", f"- {_shortened(_value(field.old))}")
+        yield DiffLine("add", f"+ {_shortened(_value(field.new))}")
+    elif isinstance(field.old, str) and isinstance(field.new, str) and "\n" in field.old.strip() + field.new.strip():
+        yield DiffLine("header", f"{path}: lines")
+        yield from _text_lines(field.old, field.new)
+    else:
+        yield DiffLine("header", path)
+        old, new = _around(_value(field.old), _value(field.new))
+        if field.old is not ABSENT:
+            yield from (DiffLine("remove", f"- {line}") for line in old)
+        if field.new is not ABSENT:
+            yield from (DiffLine("add", f"+ {line}") for line in new)
+
+
+def _text_lines(old: str, new: str) -> Iterator[DiffLine]:
+    before, after = _textdiff.split_lines(old), _textdiff.split_lines(new)
+    differences = _textdiff.changes(before, after, DEFAULT_LIMITS)
+    if differences is None:
+        yield DiffLine("summary", f"too many differences to show ({len(before)} lines became {len(after)})")
+        return
+    for line in _textdiff.unified(before, after, differences):
+        yield DiffLine(line.style, _shortened(printable(line.text)))
+
+
+def _value(value: Any) -> str:
+    """A value as one or more lines: a text as it is, anything else as YAML."""
+    if isinstance(value, str):
+        return value if value.strip() == value and value else json.dumps(value, ensure_ascii=False)
+    if isinstance(value, dict | list) and value:
+        return _yaml(value).rstrip("\n")
+    try:
+        return json.dumps(value, ensure_ascii=False, default=str)
+    except (ValueError, RecursionError):
+        return "(nested too deeply)"
+
+
+def _around(old: str, new: str) -> tuple[list[str], list[str]]:
+    """Both values as lines; of long ones on a single line the part that differs, with what is left out counted."""
+    if "\n" in old or "\n" in new or max(len(old), len(new)) <= VALUE_CHARACTERS:
+        return _lines(old), _lines(new)
+    start = next((index for index, (a, b) in enumerate(zip(old, new, strict=False)) if a != b), min(len(old), len(new)))
+    end = 0
+    while end < min(len(old), len(new)) - start and old[-1 - end] == new[-1 - end]:
+        end += 1
+    return [_cut(old, start, end)], [_cut(new, start, end)]
+
+
+def _cut(text: str, start: int, end: int) -> str:
+    first = max(0, start - _AROUND)
+    last = min(len(text), max(first, len(text) - end) + _AROUND, first + VALUE_CHARACTERS)
+    before = f"… {first} characters … " if first else ""
+    after = f" … {len(text) - last} characters …" if last < len(text) else ""
+    return f"{before}{printable(text[first:last])}{after}"
+
+
+def _lines(text: str) -> list[str]:
+    return [_shortened(line) for line in printable_lines(text).split("\n")]
+
+
+def _shortened(line: str) -> str:
+    if len(line) <= VALUE_CHARACTERS:
+        return line
+    return f"{line[:VALUE_CHARACTERS]} … {len(line) - VALUE_CHARACTERS} characters …"

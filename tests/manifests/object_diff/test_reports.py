@@ -1,0 +1,171 @@
+"""Reports: complete within their size, and harmless whatever objects hold."""
+
+from __future__ import annotations
+
+import json
+import re
+from typing import Any
+
+import pytest
+
+from commodore.manifests.object_diff import (
+    PlacedObject,
+    Review,
+    html_report,
+    json_report,
+    markdown_report,
+    review,
+    text_report,
+)
+
+HOSTILE = "\x1b[31m\x1b]8;;http://evil\x07 \u202e `</details>` ``` <script>alert(1)</script> @team [x](y) |a|"
+
+
+def config(name: str, **data: Any) -> PlacedObject:
+    content = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": name, "namespace": "n"}, "data": data}
+    return PlacedObject(content, f"manifests/{name}.yaml")
+
+
+def namespace(name: str) -> PlacedObject:
+    return PlacedObject({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": name}})
+
+
+def text(found: Review) -> str:
+    return "\n".join(line.text for line in text_report(found))
+
+
+def test_text_tells_what_changes() -> None:
+    found = review(
+        [config("a", x="1", y="one\ntwo\n", z='{"k": 1}'), namespace("gone")],
+        [config("a", x="2", y="one\nthree\n", z='{"k": 2}'), config("b", x="1")],
+    )
+    assert (
+        text(found)
+        == """1 added, 1 changed, 1 removed; dangers: 1 critical
+! critical: deletes-namespace: Namespace gone: the namespace goes, with everything in it
+
+- Namespace gone
+    - apiVersion: v1
+    - kind: Namespace
+    - metadata:
+    -   name: gone
+
+~ ConfigMap n/a
+    data.x
+    - 1
+    + 2
+    data.y: lines
+    @@ -1,2 +1,2 @@
+     one
+    -two
+    +three
+    data.z: in the document
+      k
+      - 1
+      + 2
+
++ ConfigMap n/b
+    + apiVersion: v1
+    + data:
+    +   x: '1'
+    + kind: ConfigMap
+    + metadata:
+    +   name: b
+    +   namespace: n"""
+    )
+
+
+def test_no_change_is_one_line() -> None:
+    assert text(review([config("a")], [config("a")])) == "no object differs"
+
+
+def test_long_values_are_cut_around_what_differs() -> None:
+    def long(middle: str) -> PlacedObject:
+        return config("a", x="p" * 9000 + middle + "s" * 9000)
+
+    found = text(review([long("old")], [long("new")]))
+    assert "old" in found
+    assert "new" in found
+    assert len(found) < 1000
+
+
+@pytest.mark.parametrize("place", ["name", "value", "key", "file"])
+def test_hostile_texts_are_harmless(place: str) -> None:
+    parts = {"name": "a", "value": "v", "key": "k", place: HOSTILE}
+
+    def placed(value: str) -> PlacedObject:
+        return PlacedObject(config(parts["name"], **{parts["key"]: value}).content, parts.get("file", "f"))
+
+    for found in (
+        review([placed("old")], [placed(parts["value"])]),
+        review([], [placed(parts["value"])]),
+        review([placed(parts["value"])], []),
+    ):
+        shown = text(found)
+        assert not re.search("[\x00-\x09\x0b-\x1f\x7f\u202e]", shown)
+        markdown = markdown_report(found)
+        outside = re.sub(r"^(`{3,})diff\n.*?^\1$", "", markdown, flags=re.DOTALL | re.MULTILINE)
+        assert "<script" not in outside
+        assert "@team" not in re.sub(r"<code>.*?</code>", "", outside)
+        assert outside.count("<details>") == outside.count("</details>")
+        assert not re.search("[\x00-\x09\x0b-\x1f\x7f\u202e]", markdown)
+        json.dumps(json_report(found))
+        page = html_report(found, title=HOSTILE)
+        assert page.count("<script") == 2
+        assert len(re.findall("</script", page, re.IGNORECASE)) == 2
+        assert not re.search("[\x00-\x09\x0b-\x1f\x7f\u202e]", page)
+
+
+def test_values_of_any_depth_and_size_are_harmless() -> None:
+    deep: Any = 1
+    for _ in range(10_000):
+        deep = [deep]
+    found = review([config("a", x="s" * (10 << 20))], [config("a", x=deep), config("b", x=deep)])
+    assert "deeply)" in text(found)
+    assert len(markdown_report(found).encode()) <= 65_536
+
+
+@pytest.mark.parametrize("budget", [4_096, 10_000, 65_536])
+@pytest.mark.parametrize("count", [0, 1, 40, 400])
+def test_markdown_keeps_its_size_and_tells_what_it_leaves_out(budget: int, count: int) -> None:
+    old = [namespace(f"ns-{number}-{'x' * 50}") for number in range(count)]
+    new = [
+        config(f"c-{number}", **{f"k{number}-{inner}": HOSTILE * 3 for inner in range(number % 7)})
+        for number in range(count)
+    ]
+    found = review(old, new)
+    markdown = markdown_report(found, budget=budget, whole="report.html")
+    assert len(markdown.encode()) <= budget
+    opened = len(re.findall("^<details>", markdown, re.MULTILINE))
+    assert opened == len(re.findall("^</details>", markdown, re.MULTILINE))
+    fences = re.findall(r"^`{3,}", markdown, re.MULTILINE)
+    assert len(fences) % 2 == 0
+    if opened < len(found.groups):
+        assert "Not everything fits here" in markdown
+        assert "report.html" in markdown
+    assert ("no object differs" in markdown) == (count == 0)
+
+
+def test_the_most_dangerous_come_first() -> None:
+    found = review([namespace("gone"), config("a", x="1")], [config("a", x="2"), config("b")])
+    markdown = markdown_report(found)
+    assert 0 < markdown.index("deletes-namespace") < markdown.index("n/a")
+
+
+def test_json_names_every_change_and_its_group() -> None:
+    found = json_report(review([config("a", x="1"), config("b", x="1")], [config("a", x="2"), config("b", x="2")]))
+    assert [group["changes"] for group in found["groups"]] == [[0, 1]]
+    assert found["changes"][0]["fields"] == [
+        {"path": "data.x", "kind": "replaced", "hidden": False, "old": "1", "new": "2"}
+    ]
+    assert found["counts"]["changed"] == 2
+
+
+def test_html_holds_each_group_once_as_data() -> None:
+    page = html_report(review([config("a", x="1"), config("b", x="1")], [config("a", x="2"), config("b", x="2")]))
+    data = re.search(r'<script type="application/json" id="data">(.*?)</script>', page, re.DOTALL)
+    assert data is not None
+    (group,) = json.loads(data[1])
+    assert (group["title"], group["also"]) == ("~ ConfigMap n/a and 1 more", ["ConfigMap n/b"])
+    assert ["add", "+ 2"] in group["lines"]
+    assert not re.search(r"(src|href)=|url\(|@import|https?://", page)
