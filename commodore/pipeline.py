@@ -2,22 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
-from typing import Any, Protocol
+from functools import partial
+from typing import Any
 
 from commodore import catalog
 from commodore.caches import repository_cache
 from commodore.catalog import CatalogChange, CompileMetadata
+from commodore.context import Context
 from commodore.dependencies import deprecation_notices
 from commodore.engine import Engine
 from commodore.errors import UsageError
 from commodore.events import Announce, Noted, stage
 from commodore.git import Author, Children, PublishedClone, RepositoryStore, check_version, repository_key
 from commodore.inventory import Inventory, cluster_parameters, read_cluster_params
-from commodore.lieutenant import Cluster
-from commodore.limits import DEFAULT_LIMITS, Limits
+from commodore.lieutenant import Cluster, ClusterSource
+from commodore.limits import Limits
 from commodore.manifests import DiffMode
 from commodore.names import BOOTSTRAP_TARGET
 from commodore.stages import (
@@ -49,17 +51,6 @@ from commodore.stages import (
 )
 from commodore.watching import Sources
 from commodore.workspace import Workspace
-
-
-class ClusterSource(Protocol):
-    """Who knows the cluster: the Lieutenant API, or a file that stands in for it."""
-
-    def load(self) -> Cluster:
-        """The cluster with its tenant and facts."""
-
-    def report(self, body: Mapping[str, Any]) -> None:
-        """Take the report of a compile whose catalog was pushed."""
-
 
 Review = Callable[[CatalogChange], bool]
 """Is shown what changed, and says whether to go on and publish it."""
@@ -124,13 +115,11 @@ class _Sources:
     clone: PublishedClone
 
 
-def compile_catalog(
+def run_compile(
     request: CatalogCompile,
     source: ClusterSource,
     review: Review,
-    announce: Announce,
-    *,
-    limits: Limits = DEFAULT_LIMITS,
+    context: Context,
     engine: Engine | None = None,
 ) -> CatalogResult:
     """Compile a cluster's catalog.
@@ -143,7 +132,7 @@ def compile_catalog(
         CommodoreError: whatever is wrong; what was in the catalog, and what users have made, is still there.
     """
     request.check()
-    workspace = request.workspace
+    workspace, announce, limits = request.workspace, context.announce, context.limits
     offline = request.local or request.offline
     mirrors = repository_cache() if request.options.cached else None
     with (
@@ -230,7 +219,7 @@ def _fetch(request: CatalogCompile, source: ClusterSource, fetcher: Fetcher) -> 
     workspace, announce = fetcher.workspace, fetcher.announce
     fetcher.store.foresee(recall_remotes(workspace))
     with stage(announce, "loading the cluster"):
-        cluster = source.load()
+        cluster = source.load(request.cluster, announce)
     plan = _plan(request, cluster)
     if not request.offline:
         remember_cluster(workspace, cluster)
@@ -251,7 +240,12 @@ def _fetch(request: CatalogCompile, source: ClusterSource, fetcher: Fetcher) -> 
             )
             if request.push:
                 catalog.report_pending(
-                    workspace, cluster.id, clone.result, source.report, announce, limits=fetcher.limits
+                    workspace,
+                    cluster.id,
+                    clone.result,
+                    partial(source.report, cluster.id),
+                    announce,
+                    limits=fetcher.limits,
                 )
             configuration = fetch_configuration(fetcher, plan, _facts(cluster))
             packages = fetch_packages(fetcher, plan.tenant)
@@ -323,6 +317,12 @@ def _publish(
         )
         published = replace(clone, sha=change.committed_sha or clone.sha)
         catalog.report_pending(
-            workspace, cluster, lambda: published, source.report, announce, settled=True, limits=limits
+            workspace,
+            cluster,
+            lambda: published,
+            partial(source.report, cluster),
+            announce,
+            settled=True,
+            limits=limits,
         )
         return change

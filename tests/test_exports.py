@@ -39,6 +39,7 @@ def test_nothing_else_looks_public(room: ModuleType) -> None:
     assert leftovers == set()
 
 
-def test_the_package_exports_its_version() -> None:
-    assert commodore.__all__ == ["__version__"]
+def test_the_package_is_the_face_of_the_library() -> None:
+    assert list(commodore.__all__) == sorted(set(commodore.__all__))
+    assert [name for name in commodore.__all__ if not hasattr(commodore, name)] == []
     assert commodore.__version__.count(".") == 2

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -17,6 +16,7 @@ from commodore.cli._options import options
 from commodore.cli._profile import profiled
 from commodore.cli._watch import Watched, check_watch, watch
 from commodore.cli.console import Console, console_of, paint, working_dir
+from commodore.context import Context
 from commodore.events import Announce, Warned
 from commodore.limits import DEFAULT_LIMITS
 from commodore.printable import printable_lines
@@ -26,9 +26,8 @@ from commodore.settings.common import LOCAL_FETCH_WARNING
 if TYPE_CHECKING:
     from commodore.catalog import CatalogChange
     from commodore.engine import Engine
-    from commodore.lieutenant import Cluster, LieutenantClient
-    from commodore.pipeline import CatalogCompile, ClusterSource
-    from commodore.workspace import Workspace
+    from commodore.lieutenant import ClusterSource
+    from commodore.pipeline import CatalogCompile
 
 
 @click.group(
@@ -45,58 +44,6 @@ def catalog() -> None:
     """Compile, explain, list and clean cluster catalogs."""
 
 
-@dataclass(frozen=True, slots=True)
-class _Api:
-    """The Lieutenant API as the source of a cluster."""
-
-    client: LieutenantClient
-    cluster: str
-    dynamic_facts: Mapping[str, Any]
-    console: Console
-
-    def load(self) -> Cluster:
-        from commodore.lieutenant import load_cluster
-
-        return load_cluster(self.client, self.cluster, self.dynamic_facts, self.console.announce)
-
-    def report(self, body: Mapping[str, Any]) -> None:
-        self.client.report_compile(self.cluster, dict(body))
-
-
-@dataclass(frozen=True, slots=True)
-class _File:
-    """A file as the source of a cluster; there is nobody to report to."""
-
-    path: Path
-    cluster: str
-    dynamic_facts: Mapping[str, Any]
-    console: Console
-
-    def load(self) -> Cluster:
-        from commodore.lieutenant import load_cluster_file
-
-        return load_cluster_file(self.path, self.cluster, self.dynamic_facts, self.console.announce)
-
-    def report(self, body: Mapping[str, Any]) -> None:
-        """Nobody is told."""
-
-
-@dataclass(frozen=True, slots=True)
-class _LastRun:
-    """What the last run in the workspace knew of the cluster; there is nobody to report to."""
-
-    workspace: Workspace
-    cluster: str
-
-    def load(self) -> Cluster:
-        from commodore.stages import recall_cluster
-
-        return recall_cluster(self.workspace, self.cluster)
-
-    def report(self, body: Mapping[str, Any]) -> None:
-        """Nobody is told."""
-
-
 @click.command("compile")
 @click.argument("cluster", shell_complete=complete_clusters)
 @options(*CATALOG_COMPILE)
@@ -107,7 +54,9 @@ def catalog_compile(ctx: click.Context, /, cluster: str, **values: Any) -> None:
     Without --push the changes are shown and left in the folder `catalog`, and nothing leaves this machine.
     """
     from commodore.git import author_from
-    from commodore.pipeline import CatalogCompile, compile_catalog
+    from commodore.lieutenant import ClusterFile, LieutenantApi
+    from commodore.pipeline import CatalogCompile, run_compile
+    from commodore.stages import LastRun
     from commodore.workspace import Workspace
 
     console = console_of(ctx)
@@ -142,15 +91,15 @@ def catalog_compile(ctx: click.Context, /, cluster: str, **values: Any) -> None:
         return
     title = f"{ctx.command_path} {cluster}"
     if values["cluster_file"] is not None or values["local"] or values["offline"]:
-        source: ClusterSource = _LastRun(request.workspace, cluster)
+        source: ClusterSource = LastRun(request.workspace)
         if values["cluster_file"] is not None:
-            source = _File(values["cluster_file"], cluster, facts, console)
+            source = ClusterFile(values["cluster_file"], facts)
         with profiled(values["profile"], title, console) as announce, console.working():
-            result = compile_catalog(request, source, review, announce)
+            result = run_compile(request, source, review, Context(announce, DEFAULT_LIMITS))
     else:
         api = connect(ctx, values, console)
         with profiled(values["profile"], title, console) as announce, api as client, console.working():
-            result = compile_catalog(request, _Api(client, cluster, facts, console), review, announce)
+            result = run_compile(request, LieutenantApi(client, facts), review, Context(announce, DEFAULT_LIMITS))
     conclude(console, request, result.change)
     console.notices(result.notices)
 
@@ -158,8 +107,8 @@ def catalog_compile(ctx: click.Context, /, cluster: str, **values: Any) -> None:
 def _watch(request: CatalogCompile, console: Console) -> None:
     """Compile locally until the user ends it. The working directory is locked while a run goes on, not between runs."""
     from commodore.inventory import read_cluster_params
-    from commodore.pipeline import compile_catalog, watched_sources
-    from commodore.stages import check_same_cluster
+    from commodore.pipeline import run_compile, watched_sources
+    from commodore.stages import LastRun, check_same_cluster
 
     check_same_cluster(read_cluster_params(request.workspace), request.cluster)
     limits = replace(DEFAULT_LIMITS, lock_wait=DEFAULT_LIMITS.watch_lock_wait)
@@ -172,8 +121,7 @@ def _watch(request: CatalogCompile, console: Console) -> None:
                     show_change(console, change)
             return False
 
-        source = _LastRun(workspace, request.cluster)
-        result = compile_catalog(request, source, review, announce, limits=limits, engine=engine)
+        result = run_compile(request, LastRun(workspace), review, Context(announce, limits), engine)
         if first:
             conclude(console, request, result.change)
         if result.notices not in noticed:

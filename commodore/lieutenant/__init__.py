@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from commodore.lieutenant.listing import ListFormat, render_clusters
     from commodore.lieutenant.load import load_cluster
     from commodore.lieutenant.models import Cluster, Tenant, parse_cluster
+    from commodore.lieutenant.sources import ClusterFile, ClusterSource, LieutenantApi
     from commodore.lieutenant.token_store import TokenStore
     from commodore.lieutenant.tokens import given_token, resolve_token
 
@@ -27,12 +28,16 @@ __getattr__ = lazy_exports(
         "listing": ("ListFormat", "render_clusters"),
         "load": ("load_cluster",),
         "models": ("Cluster", "Tenant", "parse_cluster"),
+        "sources": ("ClusterFile", "ClusterSource", "LieutenantApi"),
         "token_store": ("TokenStore",),
         "tokens": ("given_token", "resolve_token"),
     },
 )
 __all__ = [
     "Cluster",
+    "ClusterFile",
+    "ClusterSource",
+    "LieutenantApi",
     "LieutenantClient",
     "ListFormat",
     "Tenant",

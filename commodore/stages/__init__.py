@@ -13,8 +13,8 @@ from commodore.stages.configuration import (
     open_configuration,
 )
 from commodore.stages.last_run import (
+    LastRun,
     check_same_cluster,
-    recall_cluster,
     recall_remotes,
     remember_cluster,
     remember_remotes,
@@ -30,6 +30,7 @@ __all__ = [
     "ConfigurationSource",
     "Dependency",
     "Fetcher",
+    "LastRun",
     "assemble_manifests",
     "bundle_libraries",
     "bundle_one",
@@ -48,7 +49,6 @@ __all__ = [
     "link_libraries",
     "open_configuration",
     "open_engine",
-    "recall_cluster",
     "recall_remotes",
     "remember_cluster",
     "remember_remotes",

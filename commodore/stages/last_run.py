@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from commodore.errors import CommodoreError, EnvironmentFault, InputError
+from commodore.events import Announce
 from commodore.git import normalize, redact, repository_key
 from commodore.inventory import read_cluster_params
 from commodore.lieutenant import Cluster, Tenant
@@ -63,6 +65,19 @@ def recall_cluster(workspace: Workspace, name: str) -> Cluster:
         global_revision=defaults[1],
         tenant_revision=config[1],
     )
+
+
+@dataclass(frozen=True, slots=True)
+class LastRun:
+    """What the last run in a workspace knew of its cluster, as the source of a compile; reports go nowhere."""
+
+    workspace: Workspace
+
+    def load(self, cluster: str, announce: Announce) -> Cluster:
+        return recall_cluster(self.workspace, cluster)
+
+    def report(self, cluster: str, body: Mapping[str, Any]) -> None:
+        """Does nothing: a run without the API reports nothing."""
 
 
 def check_same_cluster(parameters: Mapping[str, Any], name: str) -> None:

@@ -1,0 +1,85 @@
+"""Where a compile learns about its cluster, and to whom it reports: the Lieutenant API, or a file in its place."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Protocol
+
+from commodore.events import Announce
+
+if TYPE_CHECKING:
+    from commodore.lieutenant.client import LieutenantClient
+    from commodore.lieutenant.models import Cluster
+
+
+class ClusterSource(Protocol):
+    """Who knows clusters. One source may be asked for many of them, from several threads."""
+
+    def load(self, cluster: str, announce: Announce) -> Cluster:
+        """The cluster with this id, with its tenant and facts.
+
+        Raises:
+            CommodoreError: it is not known, or not complete.
+        """
+
+    def report(self, cluster: str, body: Mapping[str, Any]) -> None:
+        """Take the report of a compile whose catalog was pushed.
+
+        Raises:
+            CommodoreError: it could not be taken; the next run sends it again.
+        """
+
+
+@dataclass(frozen=True, slots=True)
+class LieutenantApi:
+    """The Lieutenant API.
+
+    Args:
+        client: asks the API; whoever made it closes it.
+        dynamic_facts: facts for clusters that report none themselves.
+    """
+
+    client: LieutenantClient
+    dynamic_facts: Mapping[str, Any] = field(default_factory=dict)
+
+    @classmethod
+    def at(cls, url: str, token: str, announce: Announce) -> LieutenantApi:
+        """The API at a URL, with a token that lasts as long as it is needed.
+
+        Raises:
+            InputError: the URL is not valid.
+        """
+        from commodore.lieutenant.client import LieutenantClient
+
+        return cls(LieutenantClient(url, lambda: token, announce=announce))
+
+    def load(self, cluster: str, announce: Announce) -> Cluster:
+        from commodore.lieutenant.load import load_cluster
+
+        return load_cluster(self.client, cluster, self.dynamic_facts, announce)
+
+    def report(self, cluster: str, body: Mapping[str, Any]) -> None:
+        self.client.report_compile(cluster, dict(body))
+
+
+@dataclass(frozen=True, slots=True)
+class ClusterFile:
+    """A file in place of the API; reports go nowhere.
+
+    Args:
+        path: the file (see docs/reference/cluster-file.md).
+        dynamic_facts: facts for clusters that have none in the file.
+    """
+
+    path: Path | str
+    dynamic_facts: Mapping[str, Any] = field(default_factory=dict)
+
+    def load(self, cluster: str, announce: Announce) -> Cluster:
+        from commodore.lieutenant.cluster_file import load_cluster_file
+
+        return load_cluster_file(Path(self.path), cluster, self.dynamic_facts, announce)
+
+    def report(self, cluster: str, body: Mapping[str, Any]) -> None:
+        """Does nothing: there is no API."""
