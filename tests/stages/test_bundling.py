@@ -87,3 +87,24 @@ def test_a_library_version_that_does_not_exist(world: ClusterWorld) -> None:
     result = world.compile()
     assert result.code == 1
     assert "v9" in result.error["message"]
+
+
+def test_libraries_without_the_cache(world: ClusterWorld) -> None:
+    """A commit that is kept needs no remote, and `vendor/` is complete; without the cache both are had anew."""
+    library = world.git.remote("library", {"names/main.libsonnet": "{ name: 'from the library' }"})
+    package = git_package(library.url, library.sha(), "names")
+    files = {
+        "jsonnetfile.json": jsonnetfile(package),
+        "component/main.jsonnet": "{ out: import 'names/main.libsonnet' }",
+    }
+    world.component("app", files)
+    assert world.compile().code == 0
+    installed = world.work / "vendor" / ".cache" / "installed.json"
+    noted = installed.stat().st_mtime_ns
+    assert world.compile("--no-cache").code == 0
+    assert installed.stat().st_mtime_ns != noted
+    library.vanish()
+    assert world.compile().code == 0
+    result = world.compile("--no-cache")
+    assert (result.code, result.error["code"][:7]) == (3, "CMD-GIT")
+    assert world.compile("--local", "--no-cache").code == 0
