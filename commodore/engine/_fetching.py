@@ -135,10 +135,30 @@ def plan(wanted: Iterable[Wanted], staging: Path) -> list[FetchTask]:
     ]
 
 
-class Arrivals:
-    """What a run fetches, and which of it is not there yet. Tasks are named by their places."""
+def written_places(run: Run, instance: str, node: Mapping[str, Any]) -> Iterator[str]:
+    """Where an instance writes outside of its own folder, as far as its compile entries tell.
 
-    def __init__(self, run: Run, tasks: Iterable[FetchTask]) -> None:
+    Args:
+        node: the instance's rendered node, not validated.
+    """
+    own = str(run.rendered(instance))
+    settings = node["parameters"].get("kapitan")
+    entries = settings.get("compile") if isinstance(settings, Mapping) else None
+    for entry in entries if isinstance(entries, list) else ():
+        place = os.path.normpath(os.path.join(own, str(entry.get("output_path", "")))) if entry else own
+        if place != own and not place.startswith(own + os.sep):
+            yield place
+
+
+class Arrivals:
+    """What is put into places that others may read, and which of it is not there yet: what a run fetches, and what
+    instances write outside of their folders. It is named by the tasks' places and the instances' workplaces.
+
+    Args:
+        writers: where instances write, in the order in which they do.
+    """
+
+    def __init__(self, run: Run, tasks: Iterable[FetchTask], writers: Mapping[str, Iterable[str]]) -> None:
         self._outputs: Overlaps[Path] = Overlaps()
         self.awaited: set[Path] = set()
         for task in tasks:
@@ -146,6 +166,19 @@ class Arrivals:
                 self.awaited.add(task.place)
                 for output in {item.output for group in task.groups for item in group.items}:
                     self._outputs.add(output, task.place)
+        self._writers = {name: run.workplace(name) for name in writers}
+        for name, places in writers.items():
+            self.awaited.add(self._writers[name])
+            for written in places:
+                self._outputs.add(written, self._writers[name])
+
+    def ahead_of(self, instance: str) -> set[Path]:
+        """What is not there yet and comes before an instance: all that is fetched, and all that others write, but of
+        two that write the first one never waits for the second.
+        """
+        names = list(self._writers)
+        later = names[names.index(instance) :] if instance in self._writers else []
+        return self.awaited.difference(self._writers[name] for name in later)
 
     def read_by(self, paths: Iterable[str | Path]) -> set[Path]:
         """The tasks that write to one of these paths."""

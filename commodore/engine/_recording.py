@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from commodore.engine._dependency_cache import DependencyCache
@@ -39,6 +40,7 @@ def finish(
     if result is None:
         reads.refuse("it has rendered something that is no file", unseen=False)
         return Record(reads.conclude(), reads.refusal, reads.unseen)
+    result = replace(result, outside=reads.outside())
     if result.mentions(reads.places.folders):
         reads.location()
     record = Record(reads.conclude(), reads.refusal, reads.unseen)

@@ -12,18 +12,18 @@ from typing import Any
 
 from commodore.engine._dependency_cache import DependencyCache
 from commodore.engine._fetched_files import FetchedFiles
-from commodore.engine._fetching import Place, fetched_places
+from commodore.engine._fetching import Place, fetched_places, written_places
 from commodore.engine._overlaps import Overlaps, Owner, places_read
 from commodore.engine._tasks import Record, Run
 from commodore.engine.reuse.lookup import Candidate, Hit, Lookup
-from commodore.engine.reuse.places import FOLDER_MODE
+from commodore.engine.reuse.places import FOLDER_MODE, Places
 from commodore.engine.reuse.reads import Key
 from commodore.engine.reuse.sources import Downloads, Sources, cache_key, is_download, source_keys
 from commodore.engine.reuse.store import ResultStore, holds, read_folder, write_folder
 from commodore.engine.reuse.today import Nodes
 from commodore.errors import InternalError
 from commodore.limits import Limits
-from commodore.workspace import write_atomically
+from commodore.workspace import is_inside, write_atomically
 
 
 @dataclass(slots=True)
@@ -46,6 +46,10 @@ class Reuse:
     deferred: frozenset[str] = frozenset()
     finder: ResultFinder | None = None
     in_place: bool = False
+
+    def written_places(self, run: Run, name: str, node: Mapping[str, Any]) -> frozenset[str]:
+        """Where an instance writes outside of its own folder: by its entries, and by what it has written before."""
+        return frozenset(written_places(run, name, node)) | _written(self.candidates.get(name))
 
     def look_again(self, run: Run, nodes: Nodes, name: str) -> bool:
         """Whether an instance need not be rendered, now that what it depends on has been fetched. Its files are put
@@ -164,6 +168,7 @@ class ResultFinder:
         hit = self._lookup.find(run, nodes, candidate)
         if hit is None or self._restore(run, nodes[candidate.instance], hit) is None:
             return None
+        self._write(run, candidate.instance, hit, candidate.places)
         return hit
 
     def is_sampled(self) -> bool:
@@ -176,6 +181,7 @@ class ResultFinder:
         """
         found: dict[str, Hit] = {}
         names = list(candidates)
+        written: set[str] = set()
         while names:
             restored: Overlaps[str] = Overlaps()
             looked = {name: self._lookup.find(run, nodes, candidates[name]) for name in names}
@@ -185,6 +191,9 @@ class ResultFinder:
                     found.pop(name, None)
                     continue
                 found[name] = hit
+                if name not in written:  # once: several instances may write to one place
+                    written.add(name)
+                    outputs += self._write(run, name, hit, candidates[name].places)
                 for output in outputs:
                     restored.add(output, name)
             if not restored:
@@ -223,6 +232,19 @@ class ResultFinder:
             restored.append(output)
         return restored
 
+    def _write(self, run: Run, name: str, hit: Hit, places: Places) -> list[Path]:
+        """Write what an instance writes outside of its folder. Others may read it.
+
+        Returns:
+            The files that were not there, or another one.
+        """
+        written = []
+        for file, mode, content in hit.result.outside:
+            path = Path(places.path(file))
+            if is_inside(path, run.jobs[name].directory) and write_atomically(path, content, mode=mode):
+                written.append(path)
+        return written
+
     def _is_pure(self, key: Key, identity: str, output: Path, unless: Callable[[str], bool]) -> bool:
         if key[1] == "http":
             return is_download(output, identity)
@@ -243,6 +265,12 @@ class ResultFinder:
         return entry is not None and DependencyCache(self._dependency_cache, self._limits).copy(entry, output)
 
 
+def _written(candidate: Candidate | None) -> frozenset[str]:
+    """Where an instance has written outside of its own folder before."""
+    keys = candidate.keys if candidate is not None else ()
+    return frozenset(candidate.places.path(key[1]) for key in keys if candidate is not None and key[0] == "written")
+
+
 def _reads(candidate: Candidate, places: Overlaps[Owner]) -> set[Owner]:
     """Whose places an instance has looked at when it was rendered before."""
     paths = places_read(candidate.keys, candidate.places)
@@ -250,11 +278,16 @@ def _reads(candidate: Candidate, places: Overlaps[Owner]) -> set[Owner]:
 
 
 def _to_defer(run: Run, nodes: Nodes, candidates: Mapping[str, Candidate], found: Mapping[str, Hit]) -> frozenset[str]:
-    """The instances whose results hold so far, but have been made from what this run is going to fetch.
+    """The instances whose results hold so far, but have been made from what this run is going to fetch, or to write
+    outside of instances' folders.
 
-    What these fetch themselves counts as well. A place that an instance fetches the same things to does not.
+    What these fetch and write themselves counts as well. A place that an instance fetches the same things to does not,
+    nor does a file that it writes itself.
     """
-    own = {name: set(fetched_places(run, nodes[name])) for name in run.jobs}
+    own: dict[str, set[Place]] = {}
+    for name in run.jobs:
+        written = {*written_places(run, name, nodes[name]), *_written(candidates.get(name))}
+        own[name] = {*fetched_places(run, nodes[name]), *((place, "") for place in written)}
     fetched: Overlaps[Place] = Overlaps()
     deferred: set[str] = set()
     fetching = [name for name in run.jobs if name not in found]

@@ -149,7 +149,7 @@ class Schedule:
         return unit
 
     def _compile(self, unit: Unit) -> CompileTask:
-        self._too_early[unit] = frozenset(self._arrivals[unit[0]].awaited)
+        self._too_early[unit] = frozenset(self._arrivals[unit[0]].ahead_of(unit[1]))
         return CompileTask(self._runs[unit[0]], unit[1], of_record=unit in self._of_record)
 
     def done(self, task: Task, outcome: Outcome) -> None:
@@ -186,6 +186,8 @@ class Schedule:
         else:
             self._seconds[unit] = outcome.seconds
             self._announce(StageAdvanced(COMPILE_STAGE, task.instance, outcome.seconds))
+        if isinstance(task, CompileTask):
+            self._arrive(task.run.workplace(task.instance))
 
     def _leave(self, task: InspectTask | CompileTask) -> None:
         """A task does not take a place any more."""
@@ -248,21 +250,24 @@ class Schedule:
         """Let each instance wait for what it reads: because it says so, because its inputs lie there, or because it has
         read that before.
         """
-        arrivals = self._arrivals[run.key] = _fetching.Arrivals(run, tasks)
+        sound = [name for name in run.pending if self._is_sound((run.key, name))]
+        written = {name: self._reuses[run.key].written_places(run, name, self._nodes[run.key][name]) for name in sound}
+        writers = {name: written[name] for name in run.jobs if written.get(name)}
+        arrivals = self._arrivals[run.key] = _fetching.Arrivals(run, tasks, writers)
         named: dict[Unit, set[Path]] = defaultdict(set)
         for task in tasks:
             for unit in task.units:
                 named[unit].add(task.place)
-        for name in run.pending:
-            unit = (run.key, name)
-            if self._is_sound(unit):
-                self._missing[unit] = named[unit] | (self._read_by(run, name) if arrivals.awaited else set())
-                if self._missing[unit] or name in self._reuses[run.key].deferred:
-                    self._waited.add(unit)
-                self._release(unit)
+        for unit in [(run.key, name) for name in sound]:
+            read = self._read_by(run, unit[1]) & arrivals.ahead_of(unit[1]) if arrivals.awaited else set()
+            self._missing[unit] = named[unit] | read
+            if self._missing[unit] or unit[1] in self._reuses[run.key].deferred:
+                self._waited.add(unit)
+        for name in sound:
+            self._release((run.key, name))
 
     def _read_by(self, run: Run, name: str) -> set[Path]:
-        """What of that which is fetched an instance will read, as far as that is known before it is rendered."""
+        """What of that which is to come an instance will read, as far as that is known before it is rendered."""
         arrivals, node = self._arrivals[run.key], self._nodes[run.key][name]
         record = read_record(run.request.root, name)
         if _reads_unseen(node) or (record is not None and record.unseen):
@@ -294,7 +299,7 @@ class Schedule:
         )
         remove_tree(task.run.workplace(task.instance))
         self._waited.add(unit)
-        self._missing[unit] = set(self._arrivals[unit[0]].awaited)
+        self._missing[unit] = self._arrivals[unit[0]].ahead_of(unit[1])
         self._release(unit)
 
     def _plan_waves(self) -> list[list[Run]]:
@@ -328,11 +333,15 @@ class Schedule:
         failures: Iterable[Failure] = outcome.value or ()
         for failure in failures:
             self._fail(failure.units, failure.error, prefix=True)
+        self._arrive(task.place)
+
+    def _arrive(self, place: Path) -> None:
+        """What was put into places that others may read is there, or will not come."""
         for arrivals in self._arrivals.values():
-            arrivals.awaited.discard(task.place)
+            arrivals.awaited.discard(place)
         for unit, missing in list(self._missing.items()):
-            if task.place in missing:
-                missing.discard(task.place)
+            if place in missing:
+                missing.discard(place)
                 self._release(unit)
 
     def _fail(self, units: frozenset[Unit], error: CommodoreError, *, prefix: bool) -> None:
@@ -346,13 +355,14 @@ class Schedule:
                 self._errors[run.key, names[0]].append(error.about(f"instance {told}") if prefix else error)
 
     def _release(self, unit: Unit) -> None:
-        if not self._missing[unit]:
+        if unit in self._missing and not self._missing[unit]:
             del self._missing[unit]
-            if not self._is_sound(unit):
-                return
             run, name = self._runs[unit[0]], unit[1]
-            if unit in self._waited and self._reuses[run.key].look_again(run, self._nodes[run.key], name):
+            if not self._is_sound(unit):
+                self._arrive(run.workplace(name))
+            elif unit in self._waited and self._reuses[run.key].look_again(run, self._nodes[run.key], name):
                 self._announce(StageAdvanced(COMPILE_STAGE, name))
+                self._arrive(run.workplace(name))
             else:
                 self._ready.push(unit)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import shutil
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -141,6 +141,70 @@ def test_readers_see_what_this_run_fetches(kept: Kept, plain: Engine, tmp_path: 
     assert (second != first, reused) == (True, set())
     remote.commit({"files/unread": "", **FIRST, "files/own.libsonnet": None, "files/new.txt": None})
     two.compile()
+
+
+WRITERS: dict[str, dict[str, Any]] = {
+    "a copy": copies("dependencies/a/made"),
+    "a copy of what is above": copies("dependencies/a"),
+    "an import": reads("importstr 'a/made/out.yaml'"),
+    "whether there is a file": reads("nat('file_exists')('a/made/out.yaml').exists"),
+    "a list of files": reads("nat('dir_files_list')('a/made')"),
+}
+
+
+@pytest.mark.parametrize("reader", WRITERS)
+def test_readers_see_what_others_write_into_their_checkouts(
+    kept: Kept, plain: Engine, tmp_path: Path, reader: str
+) -> None:
+    """Instance `z` writes into the checkout of `a`, its component, and is as late as can be; `b` reads that."""
+
+    def compiled(root: str, engine: Engine, value: int) -> tuple[dict[str, str], set[str]]:
+        world = World(tmp_path / root, engine, [])
+        world.write("dependencies/b/main.jsonnet", str(WRITERS[reader].get("main", "")))
+        world.write("dependencies/a/main.jsonnet", MAKES)
+        world.write(".commodore/durations.json", '{"b": 3, "z": 1}')
+        world.add("b", WRITERS[reader].get("entry", jsonnet("b/main.jsonnet")))
+        made = jsonnet("a/main.jsonnet", str(world.root / "dependencies/a/made"))
+        world.add("z", made, jsonnet("a/main.jsonnet"), params={"value": value})
+        world.jobs[-1] = replace(world.jobs[-1], directory=world.root / "dependencies/a")
+        reused = {one.name for one in world.compile(replace_all=True) if one.reused}
+        return {path: world.read(path) for path in world.files()}, reused
+
+    def both(value: int, root: str = "kept") -> set[str]:
+        found, reused = compiled(root, kept.engine, value)
+        expected, _ = compiled(f"plain-{len(list(tmp_path.iterdir()))}", plain, value)
+        assert found == expected
+        return reused
+
+    assert both(1) == set()
+    assert both(1) == {"b", "z"}
+    assert both(2) == ({"b"} if reader == "whether there is a file" else set())
+    assert "z" in both(1)
+    assert "z" in both(2, "another")
+
+
+MAKES = "{ out: { value: (import 'lib/kapitan.libjsonnet').inventory().parameters.params.value } }"
+
+
+def test_two_writers_that_read_each_other_do_not_wait_for_ever(world: World) -> None:
+    """Each of the first writer's files is there for the second; the first one sees those of earlier runs."""
+    for one, other in ("ab", "ba"):
+        world.write(f"dependencies/{one}/main.jsonnet", "{ out: {} }")
+        world.write(f"dependencies/{one}/made/first.yaml", "")
+        made = jsonnet(f"{one}/main.jsonnet", str(world.root / f"dependencies/{one}/made"))
+        world.add(one, made, {"input_type": "copy", "input_paths": [f"{other}/made"], "output_path": "."})
+    assert [one.name for one in world.compile()] == ["a", "b"]
+    assert world.files("b") == ["first.yaml", "out.yaml"]
+
+
+def test_a_writer_that_fails_holds_nobody_up(world: World, echo: Echo) -> None:
+    """Its own errors are told, and those of who reads what it has not written; also if it could not be fetched for."""
+    for name, kapitan in (("a", {}), ("c", dependency(echo, "missing", "fetched/c"))):
+        made = jsonnet(f"{name}/main.jsonnet", str(world.root / f"dependencies/{name}/made"))
+        world.add(name, made, kapitan=kapitan)
+        world.write(f"dependencies/{name}/main.jsonnet", "error 'broken'")
+    world.add("b", *({"input_type": "copy", "input_paths": [f"{name}/made"], "output_path": "."} for name in "ac"))
+    assert sorted(error.code for error in world.fail()) == ["CMD-ENG-011", "CMD-ENG-015", "CMD-ENG-028"]
 
 
 def dependency(echo: Echo, name: str, output: str) -> dict[str, Any]:

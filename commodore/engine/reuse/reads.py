@@ -5,6 +5,7 @@ from __future__ import annotations
 import glob
 import hashlib
 import os
+import stat
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
@@ -233,6 +234,16 @@ class Reads:
     def wrote(self, path: str) -> bool:
         """Whether the instance made a file itself."""
         return any(path == one or path.startswith(one + os.sep) for one in self._written)
+
+    def outside(self) -> tuple[tuple[str, int, bytes], ...]:
+        """The files that the instance has written outside of its folder, with their names, modes and contents."""
+        found = []
+        for path in sorted(self._written):
+            name = self.places.name(path)
+            if name is not None and os.path.isfile(path):
+                with open(path, "rb") as file:
+                    found.append((name, stat.S_IMODE(os.stat(path).st_mode), file.read()))
+        return tuple(found)
 
     def _is_ours(self, path: str) -> bool:
         """Whether the instance wrote a file, or has fetched it."""

@@ -41,11 +41,13 @@ class Result:
             target as text.
         traces: what its Jsonnet files had to tell (`std.trace`), line by line.
         mode: that of the folder itself.
+        outside: what it writes elsewhere, each file with the name that records have for its path, mode and content.
     """
 
     files: tuple[tuple[str, int, bytes | str | None], ...]
     traces: tuple[str, ...] = ()
     mode: int = FOLDER_MODE
+    outside: tuple[tuple[str, int, bytes], ...] = ()
 
     def differences(self, other: Result) -> list[str]:
         """The paths in which two results differ."""
@@ -59,7 +61,7 @@ class Result:
         told = os.fsencode("\n".join(self.traces))
         if any(folder in told for folder in wanted):
             return True
-        for name, _, content in self.files:
+        for name, _, content in (*self.files, *self.outside):
             text = os.fsencode(content) if isinstance(content, str) else content or b""
             if any(folder in text or folder in os.fsencode(name) for folder in wanted):
                 return True
@@ -169,7 +171,7 @@ class ResultStore:
 
     def add(self, subject: str, found: Mapping[Key, str], result: Result) -> None:
         """Keep a result. Nothing happens if it is too large, or the disk refuses."""
-        if sum(len(content or b"") for _, _, content in result.files) > self._limits.result_bytes:
+        if sum(len(content or b"") for _, _, content in (*result.files, *result.outside)) > self._limits.result_bytes:
             return
         keys = sorted(found)
         text = json.dumps(keys).encode()
@@ -220,12 +222,14 @@ def _pack(result: Result) -> bytes:
             contents.append(content)
         else:
             table.append([name, mode, content])
-    return json.dumps([table, result.traces, result.mode]).encode() + b"\n" + b"".join(contents)
+    outside = [[name, mode, len(content)] for name, mode, content in result.outside]
+    contents += [content for _, _, content in result.outside]
+    return json.dumps([table, result.traces, result.mode, outside]).encode() + b"\n" + b"".join(contents)
 
 
 def _unpack(content: bytes) -> Result:
     head, _, _ = content.partition(b"\n")
-    table, traces, folder_mode = json.loads(head)
+    table, traces, folder_mode, elsewhere = json.loads(head)
     files: list[tuple[str, int, bytes | str | None]] = []
     position = len(head) + 1
     for name, mode, what in table:
@@ -234,4 +238,8 @@ def _unpack(content: bytes) -> Result:
             position += what
         else:
             files.append((name, mode, what))
-    return Result(tuple(files), tuple(traces), folder_mode)
+    outside: list[tuple[str, int, bytes]] = []
+    for name, mode, size in elsewhere:
+        outside.append((name, mode, content[position : position + size]))
+        position += size
+    return Result(tuple(files), tuple(traces), folder_mode, tuple(outside))

@@ -15,7 +15,11 @@ import pytest
 from commodore.engine.reuse.store import Result, ResultStore, read_folder, write_folder
 from commodore.limits import DEFAULT_LIMITS, Limits
 
-RESULT = Result((("folder", 0o755, None), ("folder/file", 0o644, b"\0text"), ("link", 0, "folder/file")), ("a note",))
+RESULT = Result(
+    (("folder", 0o755, None), ("folder/file", 0o644, b"\0text"), ("link", 0, "folder/file")),
+    ("a note",),
+    outside=(("component:made/one", 0o600, b"1\n"), ("component:made/two", 0o644, b"")),
+)
 FOUND = {("file", "root:a"): "1", ("value", "app", "parameters", "x"): "2"}
 DIGESTS = ["1", "2"]
 
@@ -156,4 +160,5 @@ def test_differences_name_the_paths(store: ResultStore) -> None:
 def test_a_folder_that_occurs_in_a_result() -> None:
     for file in (("name", 0o644, b"at /work/one/x"), ("/work/one/x", 0o644, b""), ("link", 0, "/work/one")):
         assert Result((file,)).mentions(["/elsewhere", "/work/one"])
+    assert Result((), outside=(("component:a", 0o644, b"in /work/one/x"),)).mentions(["/work/one"])
     assert not RESULT.mentions(["/work/one"])
