@@ -1,6 +1,6 @@
 """Saves in a row while `--watch` compiles: after each of them the output has to become what the files say.
 
-`python bench/_soak_watch.py --rounds 1000` soaks a component and a cluster. What is compiled is so simple that this
+`scripts/soak --watch --rounds 1000` soaks a component and a cluster. What is compiled is so simple that this
 program knows what must come out; every some rounds, and at the end, a run without any cache has to give the same bytes
 and modes.
 """

@@ -1,6 +1,6 @@
 """Damage caches and notes, compile, and see that the result is right or clearly refused.
 
-    scripts/bench corruption --rounds 1000
+    scripts/soak --corrupt --rounds 1000
 
 In each round one file of a cache, or of what the working directory notes for the next run, is damaged: a bit flipped,
 truncated, swapped with another, replaced by a folder or a link, and so on. Then a small made-up cluster is compiled: in
@@ -104,8 +104,8 @@ def parse(arguments: Sequence[str] | None = None) -> argparse.Namespace:
     return parser.parse_args(arguments)
 
 
-def main() -> int:
-    arguments = parse()
+def main(given: Sequence[str] | None = None) -> int:
+    arguments = parse(given)
     wrong, done, seed = 0, 0, arguments.seed
     refused: list[str] = []
     try:

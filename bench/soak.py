@@ -12,11 +12,15 @@ With --while-running, some edits happen while a run reads the files; the runs af
 
 A difference is printed with seed, round and edits; its folder stays. `--seed N --round K` plays it again,
 and --shrink leaves out what is not needed to see it.
+
+`--watch --rounds N` soaks runs that watch, `--corrupt --rounds N` damages caches and notes; both have options of their
+own, which `--watch --help` and `--corrupt --help` tell.
 """
 
 from __future__ import annotations
 
 import argparse
+import importlib
 import os
 import shutil
 import sys
@@ -110,8 +114,15 @@ def parse(arguments: Sequence[str] | None = None) -> argparse.Namespace:
     return parsed
 
 
-def main() -> int:
-    arguments = parse()
+# Programs of their own that soak in other ways, by the option that comes first.
+OTHERS = {"--watch": "_soak_watch", "--corrupt": "corruption"}
+
+
+def main(given: Sequence[str]) -> int:
+    if given and given[0] in OTHERS:
+        code: int = importlib.import_module(OTHERS[given[0]]).main(given[1:])
+        return code
+    arguments = parse(given)
     different, begun = 0, time.monotonic()
     try:
         make = choose_world(arguments)
@@ -128,4 +139,4 @@ def main() -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(main(sys.argv[1:]))

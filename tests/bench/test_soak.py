@@ -103,3 +103,10 @@ def test_an_edit_may_keep_size_and_time(tmp_path: Path) -> None:
     os.utime(path, ns=(1_000, 2_000))
     put(path, State(b"2\n"), keep_time=True)
     assert (path.read_bytes(), path.stat().st_mtime_ns) == (b"2\n", 2_000)
+
+
+@pytest.mark.parametrize(("option", "told"), [("--watch", "saves of each world"), ("--corrupt", "damaged")])
+def test_other_programs_soak_in_other_ways(option: str, told: str, tmp_path: Path) -> None:
+    ended = soak(option, "--help", folder=tmp_path)
+    assert ended.returncode == 0, ended.stderr
+    assert told in ended.stdout
