@@ -76,6 +76,27 @@ def test_one_result_does_not_stand_for_another(store: ResultStore) -> None:
     assert find(store, ["1"]) == other
 
 
+def test_results_that_are_swapped_are_missing(store: ResultStore, tmp_path: Path) -> None:
+    """Of one subject or of two: each file is sound in itself, but belongs to another place."""
+    other = Result((("file", 0o644, b"other"),))
+    store.add("s" * 8, FOUND, RESULT)
+    store.add("s" * 8, {**FOUND, ("file", "root:a"): "9"}, other)
+    one, two = tmp_path.rglob("*.result")
+    first, second = one.read_bytes(), two.read_bytes()
+    one.write_bytes(second)
+    two.write_bytes(first)
+    assert find(store) is find(store, ["9", "2"]) is None
+    one.write_bytes(first)
+    two.write_bytes(second)
+    assert find(store) == RESULT
+    store.add("t" * 8, FOUND, other)
+    folders = [path.parent for path in tmp_path.rglob("shapes")]
+    folders[0].rename(tmp_path / "aside")
+    folders[1].rename(folders[0])
+    (tmp_path / "aside").rename(folders[1])
+    assert find(store) is find(store, subject="t" * 8) is None
+
+
 def test_writers_at_the_same_time(tmp_path: Path) -> None:
     stores = [ResultStore(tmp_path / "results", DEFAULT_LIMITS) for _ in range(4)]
     threads = [threading.Thread(target=store.add, args=("s" * 8, FOUND, RESULT)) for store in stores * 5]
