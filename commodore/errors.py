@@ -80,6 +80,11 @@ class CommodoreError(Exception):
         message = f"{subject}: {self.message}" if subject else self.message
         return type(self)(self.code, message, hint=self.hint, locations=[*self.locations, *at])
 
+    def hinting(self, advice: str) -> CommodoreError:
+        """The same error with further advice after its hint."""
+        hint = "; ".join(filter(None, (self.hint, advice)))
+        return type(self)(self.code, self.message, hint=hint, locations=self.locations)
+
     def as_dict(self) -> dict[str, Any]:
         """The error as JSON-ready data, for machine-readable output."""
         return {
@@ -148,6 +153,10 @@ class Findings(CommodoreError):
     def about(self, subject: str = "", *, at: Sequence[Location | str] = ()) -> CommodoreError:
         """The same errors, each of them put under the subject."""
         return Findings(error.about(subject, at=at) for error in self.errors)
+
+    def hinting(self, advice: str) -> CommodoreError:
+        """The same errors, each of them with further advice."""
+        return Findings(error.hinting(advice) for error in self.errors)
 
 
 def _rebuild(

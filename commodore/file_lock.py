@@ -51,13 +51,25 @@ def hold(path: Path, *, wait: float, signed: bool = False, waiting: Callable[[],
         signed: write our pid and the time into the file, for those that it is refused to.
         waiting: is called once, when there is somebody to wait for.
 
+    Whoever holds it may remove the file, and its folder: those who wait for it then hold the one that takes its place.
+
     Raises:
         HeldElsewhere: somebody else held it all the time.
         OSError: the operating system refused; at `path` is a link, for one.
     """
-    handle = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
+    deadline = time.monotonic() + wait
+    while True:
+        handle = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
+        try:
+            _acquire(handle, deadline, waiting)
+            if _is_at(handle, path):
+                break
+        except BaseException:
+            os.close(handle)
+            raise
+        os.close(handle)  # whoever held it has removed it: others may hold another file in its place
+        path.parent.mkdir(parents=True, exist_ok=True)
     try:
-        _acquire(handle, wait, waiting)
         if signed:
             holder = {"pid": os.getpid(), "started": datetime.now(UTC).isoformat(timespec="seconds")}
             os.ftruncate(handle, 0)
@@ -68,8 +80,14 @@ def hold(path: Path, *, wait: float, signed: bool = False, waiting: Callable[[],
     return FileLock(handle)
 
 
-def _acquire(handle: int, wait: float, waiting: Callable[[], None] | None) -> None:
-    deadline = time.monotonic() + wait
+def _is_at(handle: int, path: Path) -> bool:
+    try:
+        return os.path.samestat(os.fstat(handle), os.lstat(path))
+    except FileNotFoundError:
+        return False
+
+
+def _acquire(handle: int, deadline: float, waiting: Callable[[], None] | None) -> None:
     while True:
         try:
             fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)

@@ -188,6 +188,15 @@ class Workspace:
                 self._sweep()
             yield
 
+    def forget_lock(self) -> None:
+        """Remove the lock's file, and the folder of commodore's own files if nothing else is left in it. The caller
+        holds the lock, and does nothing more with the workspace.
+        """
+        with guard_disk(self.state):
+            (self.state / "lock").unlink(missing_ok=True)
+            with contextlib.suppress(OSError):  # it holds something else, or is a link
+                self.state.rmdir()
+
     def _sweep(self) -> None:
         """Remove staging folders that a killed run has left; whoever holds the lock is the only run.
 

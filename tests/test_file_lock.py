@@ -163,3 +163,24 @@ def test_a_damaged_file_names_nobody(tmp_path: Path, content: str) -> None:
         with pytest.raises(HeldElsewhere) as error:
             hold(tmp_path / "lock", wait=0)
     assert error.value.holder == ""
+
+
+def test_a_file_that_its_holder_removes_is_not_held_by_two(tmp_path: Path) -> None:
+    """Who has waited for the removed file holds the new one, as everybody else wants to."""
+    path = tmp_path / "folder" / "lock"
+    path.parent.mkdir()
+    with hold(path, wait=0):
+        waiting = start_holder(path)
+        try:
+            assert next_word(waiting) == "waiting"
+            path.unlink()
+            path.parent.rmdir()
+        except BaseException:
+            end(waiting)
+            raise
+    try:
+        assert next_word(waiting) == "held"
+        with pytest.raises(HeldElsewhere):
+            hold(path, wait=0)
+    finally:
+        end(waiting)

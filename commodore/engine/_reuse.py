@@ -77,8 +77,9 @@ class Reuse:
             names = set(os.listdir(compiled)) if _is_plain(compiled) else set()
         except OSError:
             return False
-        return names == self.hits.keys() and all(
-            not (compiled / name).is_symlink() and holds(compiled / name, hit.result) for name, hit in self.hits.items()
+        wanted = {name: hit.result for name, hit in self.hits.items() if hit.result.has_files}
+        return names == wanted.keys() and all(
+            not (compiled / name).is_symlink() and holds(compiled / name, result) for name, result in wanted.items()
         )
 
     def unpack(self, run: Run) -> None:

@@ -295,7 +295,8 @@ def _conclude(run: Run, batch: Batch, schedule: Schedule, reuse: Reuse) -> Batch
 def publish(run: Run) -> None:
     """Put what was rendered in the place of what was there before, by renames.
 
-    With `replace_all` the whole folder `compiled` is replaced at once, else each instance's folder.
+    With `replace_all` the whole folder `compiled` is replaced at once, else each instance's folder. An instance without
+    files gets none.
     """
     compiled = run.request.output / "compiled"
     with _beside(run) as beside:
@@ -303,12 +304,16 @@ def publish(run: Run) -> None:
         fresh.mkdir()
         fresh.chmod(FOLDER_MODE)  # whatever the umask
         for name in run.jobs:
-            _move(run.rendered(name), fresh / name)
+            if _has_files(run.rendered(name)):
+                _move(run.rendered(name), fresh / name)
         if run.request.replace_all:
             replace_tree(fresh, compiled)
             return
         for name in run.jobs:
-            replace_tree(fresh / name, compiled / name)
+            if (fresh / name).exists():
+                replace_tree(fresh / name, compiled / name)
+            else:
+                remove_tree(compiled / name)
 
 
 @contextmanager
@@ -324,6 +329,13 @@ def _beside(run: Run) -> Iterator[Path]:
         yield folder
     finally:
         remove_tree(folder)
+
+
+def _has_files(folder: Path) -> bool:
+    return any(
+        files or any(os.path.islink(os.path.join(place, name)) for name in folders)
+        for place, folders, files in os.walk(folder)
+    )
 
 
 def _move(source: Path, target: Path) -> None:

@@ -72,7 +72,7 @@ class CompiledInstance:
     """An instance that is rendered and filtered.
 
     Args:
-        directory: the folder with its files.
+        directory: the folder with its files; not there if there are none.
         seconds: the wall time that rendering took; 0 if it was not needed.
         reused: whether the result of an earlier run still held.
     """

@@ -18,7 +18,7 @@ from commodore.dependencies.bundle import (
     bundle_component,
     effective_jsonnetfiles,
 )
-from commodore.errors import InputError
+from commodore.errors import CommodoreError, EnvironmentFault, InputError
 from commodore.events import Announce, stage
 from commodore.git import RepositoryStore
 from commodore.inventory import Inventory
@@ -50,7 +50,12 @@ def bundle_libraries(
             for one, file in zip(requirers, files, strict=True)
         ]
         sources = sources or stack.enter_context(library_sources(fetcher))
-        bundle(fetcher.workspace, bundled, sources=sources, announce=fetcher.announce, limits=fetcher.limits)
+        try:
+            bundle(fetcher.workspace, bundled, sources=sources, announce=fetcher.announce, limits=fetcher.limits)
+        except CommodoreError as error:
+            if fetcher.local and error.exit_code == EnvironmentFault.exit_code:
+                raise error.hinting("with -F (--no-fetch-dependencies) `vendor` is taken as it is") from error
+            raise
 
 
 @contextlib.contextmanager

@@ -28,6 +28,7 @@ def clean(workspace: Workspace, announce: Announce) -> None:
             if folder.exists() or folder.is_symlink():
                 announce(Noted(f"removing {folder}", level=1))
                 workspace.discard(folder)
+        workspace.forget_lock()
 
 
 def _checkouts(workspace: Workspace) -> list[Path]:

@@ -62,11 +62,15 @@ def test_multiline_style_of_a_target(world: World) -> None:
 
 
 def test_nothing_to_compile(world: World) -> None:
-    """An instance without entries gives an empty folder, no instances give nothing."""
+    """Neither an instance without entries, nor one that renders nothing, nor no instances leave anything."""
     assert world.compile() == ()
+    world.write("compiled/none/earlier.yaml", "x")
+    world.write("dependencies/none/main.jsonnet", "{}")
     world.add("empty")
-    world.compile()
-    assert list((world.root / "compiled" / "empty").iterdir()) == []
+    world.add("none", jsonnet("none/main.jsonnet"))
+    for replace_all in (False, True, True):
+        world.compile(replace_all=replace_all)
+        assert list((world.root / "compiled").iterdir()) == []
 
 
 def test_replace_all_removes_what_is_not_part_of_the_run(world: World) -> None:
@@ -75,7 +79,7 @@ def test_replace_all_removes_what_is_not_part_of_the_run(world: World) -> None:
     world.compile()
     assert world.files() == ["stale/x.yaml"]
     world.compile(replace_all=True)
-    assert [path.name for path in (world.root / "compiled").iterdir()] == ["a"]
+    assert world.files() == []
     world.jobs.clear()
     world.compile(replace_all=True)
     assert list((world.root / "compiled").iterdir()) == []

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 
 from tests.world.cluster import ClusterWorld
 
@@ -34,6 +35,29 @@ def test_jsonnetfiles_are_installed(world: ClusterWorld) -> None:
     library.vanish()
     assert world.compile("--local", "--no-fetch-dependencies").code == 0
     assert world.manifest("app/out.yaml") == {"name": "newer"}
+
+
+def test_local_mode_without_the_cache(world: ClusterWorld) -> None:
+    """What is in `vendor` is enough; without it, the way out is named."""
+    library = world.git.remote("library", {"names/main.libsonnet": "{ name: 'from the library' }"})
+    files = {
+        "jsonnetfile.json": jsonnetfile(git_package(library.url, "master", "names")),
+        "component/main.jsonnet": "{ out: import 'names/main.libsonnet' }",
+    }
+    world.component("app", files)
+    world.environment["XDG_CACHE_HOME"] = str(world.root / "cache")
+    assert world.compile().code == 0
+    shutil.rmtree(world.root / "cache")
+    library.vanish()
+    result = world.compile("--local")
+    assert result.code == 0, result.stderr
+    assert world.manifest("app/out.yaml") == {"name": "from the library"}
+    shutil.rmtree(world.work / "vendor")
+    result = world.compile("--local")
+    assert (result.code, result.error["code"]) == (3, "CMD-GIT-023")
+    assert "-F (--no-fetch-dependencies)" in result.error["hint"]
+    result = world.compile("--offline")
+    assert "-F" not in result.error["hint"]
 
 
 def test_jsonnetfiles_are_rendered_with_parameters(world: ClusterWorld) -> None:

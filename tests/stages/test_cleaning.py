@@ -28,6 +28,7 @@ def test_clean_removes_what_is_generated_and_no_work(world: ClusterWorld) -> Non
     assert left == ["dependencies", "jsonnetfile.json", "jsonnetfile.lock.json", "vendor"]
     assert sorted(path.name for path in (world.work / "dependencies").iterdir()) == [".repos", "app"]
     assert f"removing {world.work / 'inventory'}" in cleaned.stderr
+    assert not (world.work / ".commodore" / "lock").exists()
 
     assert world.run("-d", str(world.work), "catalog", "clean").code == 0
     assert world.compile("--push").code == 0
@@ -51,3 +52,4 @@ def test_clean_of_nothing(world: ClusterWorld) -> None:
     cleaned = world.run("-d", str(world.work), "catalog", "clean")
     assert cleaned.code == 0
     assert cleaned.stdout == ""
+    assert list(world.work.iterdir()) == []

@@ -147,7 +147,8 @@ class _Stamp:
     def read(self, sources: LibrarySources, folder: Path, limits: Limits, announce: Announce) -> BundleResult | None:
         """The earlier result if inputs, commits and `vendor` are what they were. Its warnings are repeated.
 
-        Asks the remotes what branches and tags are now; a version that cannot be resolved is left for the real run.
+        Asks the remotes what branches and tags are now; a version that cannot be resolved is left for the real run. If
+        nobody may be asked, a version that nothing else is known of is what it was.
         """
         try:
             content = json.loads(read_sealed(self.path, _LABEL) or b"")
@@ -169,8 +170,9 @@ class _Stamp:
             lock = parse_jsonnetfile(content["lock"].encode(), str(self.path), limits)
         except (OSError, ValueError, KeyError, TypeError, AttributeError, CommodoreError):
             return None
-        if sources.resolve(commits) != commits:
-            return None
+        for wanted, sha in sources.resolve(commits).items():
+            if sha != commits[wanted] and not (sources.offline and isinstance(sha, CommodoreError)):
+                return None
         for event in (*warnings, *notes):
             announce(event)
         return BundleResult(lock, conflicts, reused=True)

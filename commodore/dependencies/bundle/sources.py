@@ -72,6 +72,11 @@ class LibrarySources:
         self._children = Children()
         self._commits: dict[tuple[Remote, str], str] = {}
 
+    @property
+    def offline(self) -> bool:
+        """Whether nobody is asked for anything."""
+        return self._store.offline
+
     def resolve(self, wanted: Iterable[Wanted]) -> dict[Wanted, str | CommodoreError]:
         """The commit (full id) of each wanted package, or why there is none. Every remote is asked once."""
         versions: dict[Remote, set[str]] = defaultdict(set)

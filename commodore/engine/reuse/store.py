@@ -49,6 +49,11 @@ class Result:
     mode: int = FOLDER_MODE
     outside: tuple[tuple[str, int, bytes], ...] = ()
 
+    @property
+    def has_files(self) -> bool:
+        """Whether there is more than folders."""
+        return any(content is not None for _, _, content in self.files)
+
     def differences(self, other: Result) -> list[str]:
         """The paths in which two results differ."""
         ours, theirs = ({path: rest for path, *rest in result.files} for result in (self, other))
