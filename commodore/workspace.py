@@ -16,6 +16,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from commodore.errors import EnvironmentFault, PolicyError
+from commodore.exhaustion import hint_for
 from commodore.file_lock import HeldElsewhere, hold
 from commodore.limits import DEFAULT_LIMITS, Limits
 
@@ -207,19 +208,6 @@ class Workspace:
                 remove_tree(entry)
 
 
-_HINTS = {
-    errno.ENOSPC: "free some space",
-    errno.EDQUOT: "the quota is used up: free some space",
-    errno.EFBIG: "the limit for the size of files is reached (ulimit -f)",
-    errno.EMFILE: "too many files are open at once; raise the limit (ulimit -n)",
-    errno.EACCES: "check the permissions",
-    errno.EROFS: "the file system is read-only; choose another folder",
-    errno.ELOOP: "a symbolic link is where none should be, or links form a loop; remove it",
-    errno.EISDIR: "a folder is in the way; move it away",
-    errno.ENOTDIR: "a file is where a folder should be; move it away",
-}
-
-
 @contextlib.contextmanager
 def guard_disk(place: Path) -> Iterator[None]:
     """Turn an operating system's error about `place` (full disk, no permission) into one a user can act on.
@@ -234,7 +222,7 @@ def guard_disk(place: Path) -> Iterator[None]:
         raise EnvironmentFault(
             "CMD-WORK-003",
             f"cannot use {place}: {error.strerror or error}",
-            hint=_HINTS.get(error.errno or 0, "look at the reason") + "; what was there before is unchanged",
+            hint=hint_for(error),
             locations=list(dict.fromkeys(os.fsdecode(name) for name in named)) or [str(place)],
         ) from error
 

@@ -22,6 +22,7 @@ from commodore.cli._options import gather, options
 from commodore.cli._streams import PipeClosed, finish_streams, prepare_streams
 from commodore.cli.console import Console
 from commodore.errors import CommodoreError, EnvironmentFault, InputError, InternalError, UsageError
+from commodore.exhaustion import judge, refusal
 from commodore.settings.common import LOG_FORMAT, QUIET, REQUEST_TIMEOUT, WORKING_DIR
 from commodore.settings.model import ENVIRONMENT_PREFIX
 
@@ -93,8 +94,9 @@ def run(arguments: list[str], *, dotenv: bool = False) -> int:
         sys.stdout.flush()
         return code if isinstance(code, int) else 0
     except CommodoreError as error:
-        _error_console(arguments).error(error)
-        return error.exit_code
+        judged = judge(error)
+        _error_console(arguments).error(judged)
+        return judged.exit_code
     except click.exceptions.NoArgsIsHelpError as error:
         click.echo(error.format_message(), err=True)
         return error.exit_code
@@ -107,6 +109,9 @@ def run(arguments: list[str], *, dotenv: bool = False) -> int:
     except Exception as error:
         if os.environ.get("COMMODORE_TRACEBACK"):
             raise
+        if (fault := refusal(error)) is not None:
+            _error_console(arguments).error(fault)
+            return fault.exit_code
         _error_console(arguments).error(
             InternalError(
                 "CMD-CLI-070",

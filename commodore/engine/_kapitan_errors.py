@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import errno
 import re
 import traceback
 from dataclasses import dataclass
@@ -20,11 +19,11 @@ from kapitan.errors import (
 from commodore.engine._jsonnet import JsonnetError
 from commodore.engine._kapitan_io import CommandError
 from commodore.errors import CommodoreError, EnvironmentFault, InputError, Location
+from commodore.exhaustion import find_exhaustion, find_in_output
 
 _TAG = re.compile(r"\?\{[^}]*\}")
 _COMMAND_NOT_FOUND = (126, 127)
 _KUSTOMIZE_WRAPPER_FINDS_NOTHING = 7
-_DISK_TROUBLE = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EROFS, errno.EIO, errno.EMFILE, errno.ENFILE}
 _IMPORT_HINT = "name its repository in the component's jsonnetfile.json, or include the component that publishes it"
 _JSONNET_HINT = "the first place is where it failed, those below it are where it was called from"
 _ENTRY_HINT = "correct the entry in `parameters.kapitan.compile`, or the file that it names"
@@ -55,6 +54,9 @@ def explain(error: Exception, place: EntryPlace, path: str) -> CommodoreError:
     """
     chain = _causes(error)
     at = [Location(path)] if path else []
+    fault = find_exhaustion(error, str(place)) or find_in_output(_said(chain), str(place))
+    if fault is not None:
+        return fault.about(at=at)
     for cause in chain:
         if isinstance(cause, CommodoreError):
             return _placed(cause, place, at)
@@ -62,13 +64,6 @@ def explain(error: Exception, place: EntryPlace, path: str) -> CommodoreError:
             where = cause.locations or tuple(at)
             hint = _IMPORT_HINT if cause.message.startswith("cannot find the import") else _JSONNET_HINT
             return InputError("CMD-ENG-015", f"{place}: {cause.message}", hint=hint, locations=where)
-        if isinstance(cause, OSError) and cause.errno in _DISK_TROUBLE:
-            return EnvironmentFault(
-                "CMD-WORK-003",
-                f"{place}: cannot write its output: {cause.strerror}",
-                hint="check free space, quotas and permissions; the catalog is unchanged",
-                locations=[*([Location(str(cause.filename))] if cause.filename else []), *at],
-            )
     for explainer in (_explain_missing_tool, _explain_tool, _explain_template, _explain_reference):
         for cause in chain:
             found = explainer(cause, place, at)
@@ -78,6 +73,15 @@ def explain(error: Exception, place: EntryPlace, path: str) -> CommodoreError:
         return _explain_kadet(chain, place, at)
     root = chain[-1]
     return InputError("CMD-ENG-022", f"{place}: {_text(root)}", hint=_ENTRY_HINT, locations=at)
+
+
+def _said(chain: list[BaseException]) -> str:
+    """What a tool has said before it failed."""
+    said = (cause for cause in chain if isinstance(cause, _TOOLS))
+    return next((cause.stderr if isinstance(cause, CommandError) else str(cause) for cause in said), "")
+
+
+_TOOLS = (CommandError, HelmTemplateError, KustomizeTemplateError, CuelangTemplateError)
 
 
 def _causes(error: BaseException) -> list[BaseException]:

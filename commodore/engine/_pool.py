@@ -18,6 +18,7 @@ from typing import Any
 from commodore.engine._tasks import CompileTask, FetchTask, Outcome, Task
 from commodore.engine._wire import TaskSender
 from commodore.errors import EnvironmentFault
+from commodore.exhaustion import find_in_output
 
 _BOOT = """
 import sys
@@ -228,7 +229,7 @@ def _explain_death(end: Mapping[str, Any], task: Task) -> EnvironmentFault:
         end: what the server says.
     """
     if "failed" in end:
-        return EnvironmentFault(
+        return find_in_output(end["failed"], "the rendering engine cannot start") or EnvironmentFault(
             "CMD-ENG-004",
             f"the rendering engine cannot start: {end['failed']}",
             hint="the installation is incomplete: install commodore with its dependencies again",

@@ -16,6 +16,7 @@ from commodore.engine._kapitan_fetch import fetch_groups
 from commodore.engine._tasks import CompileTask, FetchTask, InspectTask, Outcome, Record, Run, Task
 from commodore.engine._wire import TaskReceiver
 from commodore.errors import CommodoreError, Findings, InternalError
+from commodore.exhaustion import judge, refusal
 
 
 class _Notes(logging.Handler):
@@ -54,7 +55,9 @@ class Worker:
         except CommodoreError as error:
             outcome = Outcome(errors=(error,))
         except Exception as error:
-            outcome = Outcome(errors=(_unexpected(error, task),))
+            fault = refusal(error, f"instance {task.instance!r}")
+            outcome = Outcome(errors=(fault or _unexpected(error, task),))
+        outcome = replace(outcome, errors=tuple(judge(one, f"instance {task.instance!r}") for one in outcome.errors))
         notes = outcome.notes + self._notes.take()
         return replace(outcome, notes=notes, seconds=time.perf_counter() - start, started=start)
 

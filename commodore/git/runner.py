@@ -16,6 +16,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from commodore.errors import CommodoreError, EnvironmentFault
+from commodore.exhaustion import find_exhaustion, find_in_output
 from commodore.git._processes import terminate_tree
 from commodore.git.urls import redact_text
 
@@ -218,7 +219,7 @@ def run(
             "CMD-GIT-001", "the program git was not found", hint="install git 2.31 or newer and put it on PATH"
         ) from error
     except OSError as error:
-        raise EnvironmentFault(
+        raise find_exhaustion(error, "git cannot be started") or EnvironmentFault(
             "CMD-GIT-001", f"git cannot be started: {error.strerror}", hint="check the git on PATH"
         ) from error
     with children.hold(process) if children else contextlib.nullcontext():
@@ -279,6 +280,8 @@ def fault(arguments: Sequence[str], result: GitResult, place: Path, about: str =
     subject = _subject(arguments, about)
     # What a server says about its own repository is no news about this one.
     here = "\n".join(line for line in result.stderr.splitlines() if not line.startswith("remote:"))
+    if (scarce := find_in_output(here, f"{subject} failed")) is not None:
+        return scarce.about(at=[str(place)])
     if _NO_ACCESS.search(result.stderr):
         return EnvironmentFault(
             "CMD-GIT-004",
