@@ -1,4 +1,4 @@
-"""Lock files that a killed git has left in a repository of this program.
+"""Lock files, and objects half written, that a killed git has left in a repository of this program.
 
 Git removes its locks when it ends, and leaves them when it is killed; from then on it refuses to write what they are
 for. Their content does not tell whose they are, and a user's git may hold one right now. So a mark says beforehand that
@@ -15,7 +15,8 @@ from pathlib import Path
 from commodore.workspace import guard_disk
 
 _MARK = "commodore-writing"
-_EVERYWHERE = ("*.lock", "refs/**/*.lock", "objects/info/**/*.lock", "objects/pack/*.lock")
+_EVERYWHERE = ("*.lock", "refs/**/*.lock", "objects/info/**/*.lock", "objects/pack/*.lock", "objects/pack/tmp_*")
+_OBJECTS = "objects/[0-9a-f][0-9a-f]/tmp_obj_*"  # in up to 256 folders: looked for if there is anything else
 
 
 @contextlib.contextmanager
@@ -33,7 +34,8 @@ def writing(git_dir: Path) -> Iterator[None]:
 
 
 def clear_stale_locks(git_dir: Path, *, alone: bool = False) -> None:
-    """Remove the locks of a git of an earlier run, if that was not seen to end, and no git is at work there.
+    """Remove the locks of a git of an earlier run, if that was not seen to end, and no git is at work there; and the
+    objects that it has not written to their ends.
 
     Args:
         alone: nobody but this program writes in the repository; no mark is needed.
@@ -44,6 +46,8 @@ def clear_stale_locks(git_dir: Path, *, alone: bool = False) -> None:
         return
     with guard_disk(git_dir):
         found = [path for pattern in _EVERYWHERE for path in git_dir.glob(pattern)]
+        if found or not alone:
+            found += git_dir.glob(_OBJECTS)
         if remove_locks(found, since, [git_dir, *_working_copies(git_dir)]):
             (git_dir / _MARK).unlink(missing_ok=True)
 

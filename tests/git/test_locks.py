@@ -1,0 +1,46 @@
+"""What a killed git leaves in a clone is removed by the next run, but nothing that another git may be writing."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from commodore.errors import EnvironmentFault
+from commodore.git import RepositoryStore
+from tests.world.repos import GitWorld
+
+NewRun = Callable[..., RepositoryStore]
+HALVES = ("objects/pack/tmp_pack_abc123", "objects/pack/tmp_idx_abc123", "objects/4b/tmp_obj_abc123")
+
+
+def test_objects_half_written(
+    new_run: NewRun, world: GitWorld, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Those of a fetch that was killed go; an older one is not its."""
+    remote = world.remote(files={"a": "1"})
+    new_run().sync([(remote.url, "master")])
+    clone = new_run().repository(remote.url).path
+    foreign = clone / "objects" / "pack" / "tmp_pack_of_others"
+    foreign.touch()
+    os.utime(foreign, (1, 1))
+    shim = tmp_path / "dying" / "git"
+    shim.parent.mkdir()
+    makes = "; ".join(f"mkdir -p objects/4b; touch {half}" for half in HALVES)
+    real = shutil.which("git")
+    shim.write_text(f'#!/bin/sh\ncase " $* " in *\' fetch \'*) {makes}; kill -9 $$;; esac\nexec {real} "$@"\n')
+    shim.chmod(0o755)
+    new = remote.commit({"a": "2"})
+    with monkeypatch.context() as patch:
+        patch.setenv("PATH", f"{shim.parent}{os.pathsep}{os.environ['PATH']}")
+        with pytest.raises(EnvironmentFault):
+            new_run().sync([(remote.url, "master")])
+    assert all((clone / half).exists() for half in HALVES)
+    store = new_run()
+    store.sync([(remote.url, "master")])
+    assert store.repository(remote.url).resolve("master").sha == new
+    assert [half for half in HALVES if (clone / half).exists()] == []
+    assert foreign.exists()
