@@ -254,6 +254,9 @@ def write_atomically(path: Path, content: bytes, mode: int = 0o644, *, durable: 
                 with contextlib.suppress(OSError):
                     os.unlink(name)
                 raise
+            # A process that another thread is just starting has the file, too: it must not hold what is complete.
+            with contextlib.suppress(OSError):
+                fcntl.flock(handle, fcntl.LOCK_UN)
         if durable:
             _sync_folder(path.parent)
     return True

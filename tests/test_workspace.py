@@ -358,6 +358,24 @@ class TestWriteAtomically:
             assert writer.returncode == 0
         assert list(tmp_path.iterdir()) == [tmp_path / "file"]
 
+    def test_nobody_holds_what_is_complete(self, tmp_path: Path) -> None:
+        """Not even a process that was started in the middle of it and has inherited the file."""
+        program = (
+            "import fcntl, os, sys\nfrom pathlib import Path\nfrom commodore.workspace import write_atomically\n"
+            "real, child = os.replace, []\n"
+            "def replace(*names):\n"
+            "    child.append(os.fork())\n"
+            "    if child == [0]: sys.stdin.read(); os._exit(0)\n"
+            "    real(*names)\n"
+            "os.replace = replace\n"
+            "write_atomically(Path('file'), b'x')\n"
+            "with open('file') as file: fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)\n"
+        )
+        with subprocess.Popen(
+            [sys.executable, "-c", program], cwd=tmp_path, stdin=subprocess.PIPE, stderr=subprocess.DEVNULL
+        ) as writer:
+            assert writer.wait() == 0
+
     @pytest.mark.parametrize("kind", ["link", "folder", "pipe", "second name"])
     def test_what_is_in_the_way_of_the_new_file_stays(self, tmp_path: Path, kind: str) -> None:
         run_python(KILLED_AT_RENAMING, "write_atomically(Path('file'), b'x')", cwd=tmp_path)
