@@ -13,6 +13,7 @@ import pytest
 from _soak.changes import Change, State, look, put
 from _soak.editing import edit, list_files
 from _soak.made_up import make
+from _soak.world import commit, git, write_files
 
 from tests.bench.conftest import BENCH
 
@@ -110,3 +111,15 @@ def test_other_programs_soak_in_other_ways(option: str, told: str, tmp_path: Pat
     ended = soak(option, "--help", folder=tmp_path)
     assert ended.returncode == 0, ended.stderr
     assert told in ended.stdout
+
+
+def test_what_is_undone_is_a_commit_or_the_branch_goes_back(tmp_path: Path) -> None:
+    counted = set()
+    for number in range(8):
+        folder = tmp_path / str(number)
+        for content in (str(number), "between", str(number)):
+            write_files(folder, {"file": content})
+            commit(folder)
+        assert git(folder, "show", "HEAD:file") == str(number)
+        counted.add(len(git(folder, "log", "--format=%h").split()))
+    assert counted == {1, 3}
