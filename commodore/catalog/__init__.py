@@ -9,6 +9,7 @@ from commodore.catalog.message import commit_message
 from commodore.catalog.metadata import CompileMetadata, RepositoryVersion, local_now
 from commodore.catalog.pending import Send, expect_report, pending_file, report_pending
 from commodore.catalog.publish import CatalogChange, install, leave, open_local, prepare, publish, stage, unchanged
+from commodore.catalog.trees import objects_of, read_folder, read_revision, review_working_copy
 
 __all__ = [
     "CatalogChange",
@@ -25,11 +26,15 @@ __all__ = [
     "install",
     "leave",
     "local_now",
+    "objects_of",
     "open_local",
     "pending_file",
     "prepare",
     "publish",
+    "read_folder",
+    "read_revision",
     "report_pending",
+    "review_working_copy",
     "stage",
     "unchanged",
     "warn_about_objects",

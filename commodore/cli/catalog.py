@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from commodore.engine import Engine
     from commodore.lieutenant import ClusterSource
     from commodore.pipeline import CatalogCompile
+    from commodore.workspace import Workspace
 
 
 @click.group(
@@ -35,13 +36,14 @@ if TYPE_CHECKING:
     lazy={
         "clean": LazyCommand("commodore.cli.catalog:catalog_clean", "Remove everything that a compile generates."),
         "compile": LazyCommand("commodore.cli.catalog:catalog_compile", "Compile the catalog of a cluster."),
+        "diff": LazyCommand("commodore.cli.catalog_diff:catalog_diff", "Show what differs between two catalogs."),
         "explain": LazyCommand("commodore.cli.catalog_explain:catalog_explain", "Show what made a manifest."),
         "list": LazyCommand("commodore.cli.catalog:catalog_list", "List the clusters that the API knows."),
     },
 )
 @options()
 def catalog() -> None:
-    """Compile, explain, list and clean cluster catalogs."""
+    """Compile, compare, explain, list and clean cluster catalogs."""
 
 
 @click.command("compile")
@@ -82,12 +84,12 @@ def catalog_compile(ctx: click.Context, /, cluster: str, **values: Any) -> None:
 
     def review(change: CatalogChange) -> bool:
         with console.paused():
-            show_change(console, change)
+            show_change(console, change, request.workspace, values["diff"])
             ask = request.push and values["interactive"] and change.changed
             return not ask or click.confirm("Commit and push these changes?", default=False)
 
     if values["watch"]:
-        _watch(request, console)
+        _watch(request, console, values["diff"])
         return
     title = f"{ctx.command_path} {cluster}"
     if values["cluster_file"] is not None or values["local"] or values["offline"]:
@@ -104,7 +106,7 @@ def catalog_compile(ctx: click.Context, /, cluster: str, **values: Any) -> None:
     console.notices(result.notices)
 
 
-def _watch(request: CatalogCompile, console: Console) -> None:
+def _watch(request: CatalogCompile, console: Console, how: str) -> None:
     """Compile locally until the user ends it. The working directory is locked while a run goes on, not between runs."""
     from commodore.inventory import read_cluster_params
     from commodore.pipeline import run_compile, watched_sources
@@ -118,7 +120,7 @@ def _watch(request: CatalogCompile, console: Console) -> None:
         def review(change: CatalogChange) -> bool:
             if first:
                 with console.paused():
-                    show_change(console, change)
+                    show_change(console, change, workspace, how)
             return False
 
         result = run_compile(request, LastRun(workspace), review, Context(announce, limits), engine)
@@ -133,14 +135,24 @@ def _watch(request: CatalogCompile, console: Console) -> None:
     watch(what, console, limits=limits)
 
 
-def show_change(console: Console, change: CatalogChange) -> None:
-    """Print what changed in the catalog (spec a 8.2)."""
+def show_change(console: Console, change: CatalogChange, workspace: Workspace, how: str) -> None:
+    """Print what changed in the catalog: as `text`, as `objects`, as `stat`, or (`none`) not at all."""
+    if how == "none":
+        return
     if not change.changed:
         console.status("The catalog has not changed.")
         return
     counts = {name.replace("_", " "): count for name, count in asdict(change.summary).items() if count}
     console.status(f"Changes: {', '.join(f'{count} {name}' for name, count in counts.items())}")
-    lines = paint((line.style, line.text) for line in change.lines)
+    if how == "stat":
+        return
+    shown = change.lines
+    if how == "objects":
+        from commodore.catalog import review_working_copy
+        from commodore.manifests.object_diff import text_report
+
+        shown = tuple(text_report(review_working_copy(workspace.catalog, DEFAULT_LIMITS)))
+    lines = paint((line.style, line.text) for line in shown)
     console.result("\n".join(f"     {line}" if line else "" for line in lines))
 
 

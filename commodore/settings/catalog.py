@@ -78,6 +78,15 @@ CATALOG_COMPILE = (
         kind="choice",
         choices=("kapitan-0.29-to-0.30", "ignore-yaml-formatting"),
     ),
+    Setting(
+        "diff",
+        ("--diff",),
+        "How changes are shown: text for a diff of each file, objects for what differs in Kubernetes objects, with "
+        "dangers named and secrets masked, stat for a summary.",
+        kind="choice",
+        choices=("text", "objects", "stat", "none"),
+        default="text",
+    ),
     DYNAMIC_FACTS,
     FORCE,
     *ENGINE,
@@ -106,3 +115,63 @@ CATALOG_LIST = (
     ),
 )
 CATALOG_EXPLAIN = (OUTPUT_FORMAT,)
+CATALOG_DIFF = (
+    Setting(
+        "base",
+        ("--base",),
+        "What to compare with: a revision of the catalog repository, or a folder with manifests.",
+        default="HEAD",
+        metavar="REV|FOLDER",
+    ),
+    Setting(
+        "target",
+        ("--target",),
+        "What is compared: a revision, or a folder; without it what lies in the catalog's working copy.",
+        metavar="REV|FOLDER",
+    ),
+    Setting(
+        "out",
+        ("-o", "--output-format"),
+        "The form of the report.",
+        kind="choice",
+        choices=("text", "stat", "json", "markdown", "html"),
+        default="text",
+    ),
+    Setting(
+        "fail_on",
+        ("--fail-on",),
+        "Exit with 1 only if this danger is found, such as deletes-crd, or any; may be repeated.",
+        metavar="FLAG",
+        multiple=True,
+    ),
+    Setting(
+        "instance", ("--instance",), "Only objects of this instance; may be repeated.", metavar="NAME", multiple=True
+    ),
+    Setting("kind", ("--kind",), "Only objects of this kind; may be repeated.", metavar="KIND", multiple=True),
+    Setting(
+        "namespace", ("--namespace",), "Only objects in this namespace; may be repeated.", metavar="NAME", multiple=True
+    ),
+    Setting("object_name", ("--name",), "Only objects with this name; repeatable.", metavar="NAME", multiple=True),
+    Setting(
+        "file",
+        ("--path",),
+        "Only objects in files that fit this pattern, such as 'manifests/argocd/*'; may be repeated.",
+        metavar="GLOB",
+        multiple=True,
+    ),
+    Setting(
+        "noise",
+        ("--noise/--no-noise",),
+        "Show labels and annotations that charts write anew with each version, too.",
+        kind="switch",
+        default=False,
+    ),
+    Setting(
+        "max_bytes",
+        ("--max-bytes",),
+        "The size of a Markdown report, at least 4096; what is left out is counted in it.",
+        kind="integer",
+        default=65536,
+        metavar="BYTES",
+    ),
+)

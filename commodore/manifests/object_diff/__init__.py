@@ -27,6 +27,7 @@ from commodore.manifests.object_diff.model import (
 from commodore.manifests.object_diff.noise import DEFAULT_NOISE, NoiseRule, hide_noise
 from commodore.manifests.object_diff.pairing import apply_comparison, compare
 from commodore.manifests.object_diff.review import Review, review
+from commodore.manifests.object_diff.shown import summary
 from commodore.manifests.object_diff.text_report import text_report
 
 __all__ = [
@@ -63,5 +64,6 @@ __all__ = [
     "parse_image",
     "path_text",
     "review",
+    "summary",
     "text_report",
 ]

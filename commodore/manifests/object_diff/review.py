@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
 from commodore.manifests.object_diff.flags import Flag, flags_of
@@ -33,10 +33,19 @@ class Review:
 
 
 def review(
-    old: Iterable[PlacedObject], new: Iterable[PlacedObject], noise: Sequence[NoiseRule] = DEFAULT_NOISE
+    old: Iterable[PlacedObject],
+    new: Iterable[PlacedObject],
+    noise: Sequence[NoiseRule] = DEFAULT_NOISE,
+    keep: Callable[[ObjectChange], bool] | None = None,
 ) -> Review:
-    """Compare two sets of objects for people. Flags are found before anything is masked or hidden."""
+    """Compare two sets of objects for people. Flags are found before anything is masked or hidden.
+
+    Args:
+        keep: which changes are looked at at all; all of them if not given.
+    """
     compared = compare(old, new)
+    if keep is not None:
+        compared = Comparison(tuple(filter(keep, compared.changes)), compared.unchanged)
     flags = flags_of(compared)
     shown = hide_noise(mask(compared), noise)
     visible = tuple(change for change in shown.changes if not _is_noise(change))

@@ -1,0 +1,119 @@
+"""The files of a catalog, or of any tree of manifests, and their objects: at a git revision, or in a folder."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from commodore.errors import CommodoreError, InputError
+from commodore.git import check_version, read_blobs, run
+from commodore.limits import Limits
+from commodore.manifests import load_all
+from commodore.manifests.object_diff import PlacedObject, Review, review
+from commodore.workspace import guard_disk
+
+_REFS = "refs/"
+_MANIFESTS = "manifests"
+_FILE = "120000", "160000"  # links and other repositories hold no objects
+
+
+def read_folder(folder: Path, limits: Limits) -> dict[str, bytes]:
+    """The files below a folder by path, without hidden ones, links and reference files.
+
+    Raises:
+        InputError: CMD-CAT-018, there is no such folder, or a file in it is too large.
+        EnvironmentFault: it cannot be read.
+    """
+    if not folder.is_dir():
+        raise InputError("CMD-CAT-018", f"{folder} is no folder", hint="name a folder with manifests, or a revision")
+    found: dict[str, bytes] = {}
+    with guard_disk(folder):
+        for place, folders, names in os.walk(folder):
+            folders[:] = sorted(name for name in folders if not name.startswith("."))
+            for name in sorted(names):
+                path = Path(place, name)
+                inner = path.relative_to(folder).as_posix()
+                if name.startswith(".") or path.is_symlink() or not path.is_file() or inner.startswith(_REFS):
+                    continue
+                if path.stat().st_size > limits.output_file_bytes:
+                    raise InputError("CMD-CAT-018", f"{path} is larger than {limits.output_file_bytes} bytes")
+                found[inner] = path.read_bytes()
+    return found
+
+
+def read_revision(repository: Path, revision: str, limits: Limits) -> dict[str, bytes]:
+    """The files at a revision by path, without hidden ones, links and reference files.
+
+    Args:
+        repository: a working copy, or a bare repository.
+        revision: a branch, tag, commit or expression such as `HEAD~1`.
+
+    Raises:
+        InputError: CMD-CAT-019, there is no such revision.
+        EnvironmentFault: it is no repository, or git fails.
+    """
+    check_version(revision, "--base or --target")
+    arguments = ["ls-tree", "-r", "-z", "--full-tree", f"{revision}^{{tree}}"]
+    answer = run(arguments, cwd=repository, timeout=limits.git_timeout, check=False)
+    if answer.returncode != 0:
+        raise InputError(
+            "CMD-CAT-019",
+            f"{repository} has no revision {revision!r}",
+            hint="name a branch, a tag or a commit of the catalog repository; `git log` lists commits",
+        )
+    blobs: dict[str, str] = {}
+    for line in answer.text.split("\0")[:-1]:
+        entry, _, path = line.partition("\t")
+        mode, _, blob = entry.split(" ")
+        hidden = any(part.startswith(".") for part in path.split("/"))
+        if mode not in _FILE and not hidden and not path.startswith(_REFS):
+            blobs[path] = blob
+    contents = read_blobs(repository, blobs.values(), limits=limits)
+    return {path: contents[blob] for path, blob in blobs.items()}
+
+
+def objects_of(tree: Mapping[str, bytes], besides: Mapping[str, bytes]) -> Iterator[PlacedObject]:
+    """The objects of a tree in files that another tree has not, or not with the same content.
+
+    A list's items stand for it. A file that is not YAML is one text, which is compared line by line. The source of an
+    object is the instance that its folder is named after.
+    """
+    for path, content in tree.items():
+        if besides.get(path) == content:
+            continue
+        parts = path.split("/")
+        source = parts[1] if len(parts) > 2 and parts[0] == _MANIFESTS else ""
+        for document in _documents(content, path):
+            for one in _items(document):
+                yield PlacedObject(one, path, source)
+
+
+def _documents(content: bytes, path: str) -> list[Any]:
+    try:
+        if path.endswith((".yaml", ".yml", ".json")):
+            return [document for document in load_all(content, place=path) if document is not None]
+    except CommodoreError:
+        pass  # shown as text
+    return [content.decode("utf-8", "replace")]
+
+
+def _items(document: Any) -> list[Any]:
+    if isinstance(document, dict) and str(document.get("kind", "")).endswith("List"):
+        items = document.get("items")
+        if isinstance(items, list):
+            return items
+    return [document]
+
+
+def review_working_copy(folder: Path, limits: Limits) -> Review:
+    """How the objects in a working copy differ from those of its HEAD, which may be unborn.
+
+    Raises:
+        CommodoreError: as for `read_folder` and `read_revision`.
+    """
+    born = run(["rev-parse", "--verify", "--quiet", "HEAD"], cwd=folder, timeout=limits.git_timeout, check=False)
+    old = read_revision(folder, "HEAD", limits) if born.returncode == 0 else {}
+    new = read_folder(folder, limits)
+    return review(objects_of(old, new), objects_of(new, old))

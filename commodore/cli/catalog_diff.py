@@ -1,0 +1,122 @@
+"""`commodore catalog diff`: what differs between two catalogs, object by object."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping
+from fnmatch import fnmatchcase
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from commodore.cli._options import options
+from commodore.cli.console import Console, console_of, paint, working_dir
+from commodore.errors import CommodoreError, UsageError, did_you_mean
+from commodore.limits import DEFAULT_LIMITS
+from commodore.settings.catalog import CATALOG_DIFF
+
+if TYPE_CHECKING:
+    from commodore.manifests.object_diff import ObjectChange, Review
+
+_FAILED = 2  # as `diff`: 0 for no difference, 1 for differences
+_ANY = "any"
+
+
+@click.command("diff")
+@click.argument("folder", required=False, type=click.Path(path_type=Path))
+@options(*CATALOG_DIFF)
+@click.pass_context
+def catalog_diff(ctx: click.Context, /, folder: Path | None, **values: Any) -> int:
+    """Show which objects differ between two catalogs, how, and whether that is dangerous.
+
+    FOLDER is a working copy of a catalog repository; by default that of the working directory, in which a compile
+    without --push leaves what it has made. --base and --target take other folders, too.
+
+    Ends with exit code 0 if nothing differs, 1 if something does, and 2 on errors. Secrets are masked.
+    """
+    console = console_of(ctx)
+    try:
+        found = _review(folder or working_dir(ctx) / "catalog", values)
+        _show(found, values, console)
+    except CommodoreError as error:
+        console.error(error)
+        return _FAILED
+    names = {flag.name for flag in found.flags}
+    if values["fail_on"]:
+        return int(bool(names) if _ANY in values["fail_on"] else bool(names & set(values["fail_on"])))
+    return int(bool(found.groups))
+
+
+def _review(folder: Path, values: Mapping[str, Any]) -> Review:
+    from commodore.catalog import objects_of
+    from commodore.manifests.object_diff import DEFAULT_NOISE, review
+
+    _check_flags(values["fail_on"])
+    old = _tree(folder, values["base"])
+    new = _tree(folder, values["target"])
+    noise = () if values["noise"] else DEFAULT_NOISE
+    return review(objects_of(old, new), objects_of(new, old), noise, _selection(values))
+
+
+def _tree(folder: Path, what: str | None) -> dict[str, bytes]:
+    """A revision of the repository in `folder`, a folder, or `folder` itself. A revision goes before a folder."""
+    from commodore.catalog import read_folder, read_revision
+
+    if what is None:
+        return read_folder(folder, DEFAULT_LIMITS)
+    if Path(what).is_dir() and ("/" in what or not folder.is_dir()):
+        return read_folder(Path(what), DEFAULT_LIMITS)
+    if not folder.is_dir():
+        return read_folder(folder, DEFAULT_LIMITS)  # which says that there is none
+    return read_revision(folder, what, DEFAULT_LIMITS)
+
+
+def _check_flags(wanted: tuple[str, ...]) -> None:
+    from commodore.manifests.object_diff import FLAGS
+
+    for name in wanted:
+        if name != _ANY and name not in FLAGS:
+            raise UsageError(
+                "CMD-CLI-030",
+                f"{name!r} is no danger that is looked for",
+                hint=did_you_mean(name, [_ANY, *FLAGS]) or f"these are: {', '.join((_ANY, *FLAGS))}",
+            )
+
+
+def _selection(values: Mapping[str, Any]) -> Callable[[ObjectChange], bool] | None:
+    """Which changes are shown; None for all of them. Each option that is given has to fit."""
+    if not any(values[name] for name in ("instance", "kind", "namespace", "object_name", "file")):
+        return None
+
+    def fits(change: ObjectChange) -> bool:
+        keys = (change.old_key, change.new_key)
+        sides = [side for side in (change.old, change.new) if side is not None]
+        found = {
+            "instance": {side.source for side in sides},
+            "kind": {key.kind for key in keys},
+            "namespace": {key.namespace for key in keys},
+            "object_name": {key.name for key in keys},
+        }
+        files = not values["file"] or any(fnmatchcase(side.file, one) for side in sides for one in values["file"])
+        return files and all(not values[name] or there & set(values[name]) for name, there in found.items())
+
+    return fits
+
+
+def _show(found: Review, values: Mapping[str, Any], console: Console) -> None:
+    from commodore.manifests.object_diff import html_report, json_report, markdown_report, summary, text_report
+
+    form = values["out"]
+    if form == "json":
+        console.result(json.dumps(json_report(found), indent=2, ensure_ascii=False, default=str))
+    elif form == "markdown":
+        if values["max_bytes"] < 4096:
+            raise UsageError("CMD-CLI-031", "--max-bytes is less than 4096", hint="a report needs 4096 bytes at least")
+        console.result(markdown_report(found, title="Catalog changes", budget=values["max_bytes"]), newline=False)
+    elif form == "html":
+        console.result(html_report(found, title="Catalog changes"))
+    elif form == "stat":
+        console.result(summary(found))
+    else:
+        console.result("\n".join(paint((line.style, line.text) for line in text_report(found))))

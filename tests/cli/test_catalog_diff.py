@@ -1,0 +1,122 @@
+"""`commodore catalog diff`, and `catalog compile --diff`."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from commodore.manifests.object_diff import FLAGS
+from tests.world.cluster import ROOT
+from tests.world.repos import git
+
+Call = Callable[..., tuple[int, str, str]]
+
+CONFIG = "apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: {name}\n  namespace: n\ndata:\n  a: '{value}'\n"
+NAMESPACE = "apiVersion: v1\nkind: Namespace\nmetadata:\n  name: gone\n"
+
+
+def write(folder: Path, **files: str) -> Path:
+    for name, text in files.items():
+        file = folder / "manifests" / name / "a.yaml"
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(text)
+    return folder
+
+
+@pytest.fixture
+def repository(tmp_path: Path) -> Path:
+    """A catalog with two commits, and changes that are not committed."""
+    folder = tmp_path / "catalog"
+    folder.mkdir()
+    git(folder, "init", "--quiet")
+    for value in ("1", "2"):
+        write(folder, one=CONFIG.format(name="x", value=value), two=NAMESPACE)
+        git(folder, "add", ".")
+        git(folder, "commit", "--quiet", "-m", value)
+    write(folder, one=CONFIG.format(name="x", value="3"), two=CONFIG.format(name="y", value="1"))
+    return folder
+
+
+def test_the_working_copy_against_its_head(call: Call, repository: Path) -> None:
+    code, out, _ = call("-d", str(repository.parent), "catalog", "diff")
+    assert code == 1
+    assert "! critical: deletes-namespace: Namespace gone" in out
+    assert "    data.a\n    - 2\n    + 3\n" in out
+
+
+def test_two_revisions(call: Call, repository: Path) -> None:
+    code, out, _ = call("catalog", "diff", str(repository), "--base", "HEAD~1", "--target", "HEAD")
+    assert (code, out) == (1, "1 changed\n\n~ ConfigMap n/x\n    data.a\n    - 1\n    + 2\n")
+    same = call("catalog", "diff", str(repository), "--base", "HEAD", "--target", "HEAD")
+    assert same[:2] == (0, "no object differs\n")
+
+
+def test_two_folders(call: Call, tmp_path: Path) -> None:
+    old = write(tmp_path / "old", one=CONFIG.format(name="x", value="1"))
+    new = write(tmp_path / "new", one=CONFIG.format(name="x", value="2"))
+    assert call("catalog", "diff", "--base", str(old), "--target", str(new))[0] == 1
+    assert call("catalog", "diff", "--base", str(old), "--target", str(old))[0] == 0
+
+
+@pytest.mark.parametrize(
+    ("words", "code"),
+    [
+        (["--fail-on", "deletes-namespace"], 1),
+        (["--fail-on", "any"], 1),
+        (["--fail-on", "deletes-crd"], 0),
+        (["--kind", "ConfigMap", "--fail-on", "any"], 0),
+        (["--kind", "Secret"], 0),
+        (["--instance", "one", "--name", "x"], 1),
+        (["--instance", "one", "--name", "y"], 0),
+        (["--namespace", "n"], 1),
+        (["--path", "manifests/t*/*"], 1),
+    ],
+)
+def test_dangers_and_selections(call: Call, repository: Path, words: list[str], code: int) -> None:
+    assert call("catalog", "diff", str(repository), *words)[0] == code
+
+
+def test_forms(call: Call, repository: Path) -> None:
+    def shown(form: str) -> str:
+        return call("catalog", "diff", str(repository), "-o", form)[1]
+
+    assert json.loads(shown("json"))["counts"]["changed"] == 1
+    assert shown("stat").startswith("1 added, 1 changed, 1 removed")
+    assert shown("markdown").startswith("## Catalog changes\n")
+    assert shown("html").startswith("<!doctype html>")
+
+
+@pytest.mark.parametrize(
+    ("words", "error"),
+    [
+        (["--base", "nowhere"], "CMD-CAT-019"),
+        (["--base=-x"], "CMD-GIT-"),
+        (["--fail-on", "deletes-crt"], "did you mean"),
+        (["-o", "markdown", "--max-bytes", "7"], "CMD-CLI-031"),
+    ],
+)
+def test_errors_end_with_two(call: Call, repository: Path, words: list[str], error: str) -> None:
+    code, out, err = call("catalog", "diff", str(repository), *words)
+    assert (code, out) == (2, "")
+    assert error in err
+
+
+def test_without_a_catalog(call: Call, tmp_path: Path) -> None:
+    code, _, err = call("-d", str(tmp_path / "empty"), "catalog", "diff")
+    assert code == 2
+    assert "CMD-CAT-018" in err
+
+
+def test_files_that_are_no_objects_are_compared_as_text(call: Call, repository: Path) -> None:
+    (repository / "manifests" / "one" / "a.yaml").write_text("{{ no yaml\n")
+    (repository / "manifests" / "one" / "b.txt").write_text("text\n")
+    assert "{{ no yaml" in call("catalog", "diff", str(repository))[1]
+
+
+def test_every_danger_is_on_the_page() -> None:
+    page = (ROOT / "docs" / "how-to" / "compare-catalogs.md").read_text(encoding="utf-8")
+    for name, severity in FLAGS.items():
+        assert f"| `{name}` | {severity} |" in page
