@@ -33,7 +33,6 @@ class Limits:
 
     # git
     git_threads: int = 8  # repositories fetched at the same time
-    unheard_seconds: float = 0.2  # how long a Ctrl-C may wait that Python has missed while it went to sleep
     git_questions: int = 32  # remotes asked at the same time what they have; by SSH no more than `git_threads`
     clean_files: int = 20_000  # files of a working copy whose times are compared before git is asked about changes
     git_timeout: float = 600.0  # one git command that talks to a remote

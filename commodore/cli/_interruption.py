@@ -3,15 +3,25 @@
 A signal's handler runs between any two steps of the main thread. If that is within a destructor or the callback of a
 weak reference, which every import has, then nobody can catch the KeyboardInterrupt: Python reports it to
 `sys.unraisablehook`, drops it, and the program goes on.
+
+And if the signal comes after the last step before the main thread waits for something (a thread, a process, a lock, a
+file), or another thread gets it, then the handler runs only when that wait is over.
 """
 
 from __future__ import annotations
 
 import _thread
+import os
 import signal
 import sys
 import time
 
+_WAKING = signal.SIGURG  # does nothing by itself; nothing here asks for urgent data
+_PAUSES = (
+    0.02,
+    0.1,
+    0.5,
+)  # seconds before the main thread is woken, each time anew: it may be falling asleep just then
 _A_MOMENT = 0.05  # seconds: what could not pass the interruption on is over by then
 
 
@@ -36,11 +46,13 @@ def keep_interruptions() -> None:
             previous(unraisable)
 
     sys.unraisablehook = report
+    _wake_for_signals(main)
 
 
 def stop_keeping_interruptions() -> None:
     """The work is done: what is on its way arrives no more, and SIGTERM ends the process at once."""
     signal.signal(signal.SIGTERM, signal.SIG_DFL)
+    signal.set_wakeup_fd(-1)
 
 
 def _interrupt_soon(thread: int) -> None:
@@ -48,3 +60,26 @@ def _interrupt_soon(thread: int) -> None:
     if signal.getsignal(signal.SIGTERM) is not signal.SIG_DFL:
         # `_thread.interrupt_main` would not wake it where it sleeps or waits.
         signal.pthread_kill(thread, signal.SIGTERM)
+
+
+def _wake_for_signals(main: int) -> None:
+    """Let every wait of the main thread end for a moment after an interruption, so that its handler runs.
+
+    That is a rule for all waits, wherever they are: none of them has to look up now and then.
+    """
+    heard, noted = os.pipe()
+    os.set_blocking(noted, False)
+    signal.signal(_WAKING, lambda *_: None)
+    signal.set_wakeup_fd(noted, warn_on_full_buffer=False)
+    try:
+        _thread.start_new_thread(_wake, (heard, main))
+    except RuntimeError:  # there can be no more threads: then it is as Python has it
+        signal.set_wakeup_fd(-1)
+
+
+def _wake(heard: int, main: int) -> None:
+    while numbers := os.read(heard, 64):
+        if signal.SIGINT in numbers or signal.SIGTERM in numbers:
+            for pause in _PAUSES:
+                time.sleep(pause)
+                signal.pthread_kill(main, _WAKING)

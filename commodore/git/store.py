@@ -161,7 +161,7 @@ class RepositoryStore:
         pool = ThreadPoolExecutor(min(self._limits.git_threads, len(work)), thread_name_prefix="fetch")
         try:
             futures = [pool.submit(self._sync_one, repository, wanted) for repository, wanted in work]
-            _wait_for(futures, self._limits.unheard_seconds)
+            wait(futures, return_when=FIRST_EXCEPTION)
             return [error for future in futures if (error := _outcome(future)) is not None]
         except BaseException:  # Ctrl-C above all
             self.close()
@@ -247,18 +247,6 @@ class RepositoryStore:
                 self._sought.add((repository.key, version))
             return True
         return False
-
-
-def _wait_for(futures: Iterable[Future[CommodoreError | None]], seconds: float) -> None:
-    """Wait until all are done, or one has raised something.
-
-    A Ctrl-C that comes just before Python goes to sleep does not wake it, so it sleeps for `seconds` at a time.
-    """
-    left = set(futures)
-    while left:
-        done, left = wait(left, timeout=seconds, return_when=FIRST_EXCEPTION)
-        if any(one.exception() is not None for one in done):
-            return
 
 
 def _outcome(future: Future[CommodoreError | None]) -> CommodoreError | None:

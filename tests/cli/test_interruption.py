@@ -12,7 +12,7 @@ import pytest
 from tests.world.cluster import ROOT
 
 PROGRAM = """\
-import atexit, os, signal, sys, time, weakref
+import atexit, os, signal, sys, threading, time, weakref
 
 import click
 
@@ -70,6 +70,22 @@ class Waiting:
         time.sleep(0.005)
 
 
+def strike_others(main):
+    # When the main thread waits, and not just for its turn, another thread gets the signal.
+    looks = 0
+    while looks < 100:
+        asleep = open(f"/proc/self/task/{main}/stat").read().rpartition(")")[2].split()[0] == "S"
+        looks = looks + 1 if asleep else 0
+        time.sleep(0.001)
+    signal.raise_signal(NUMBER)
+
+
+@click.command
+def waiting():
+    threading.Thread(target=strike_others, args=(threading.get_native_id(),), daemon=True).start()
+    os.read(os.pipe()[0], 1)
+
+
 @click.command
 def late():
     def leave():
@@ -85,7 +101,7 @@ def other():
     Failing()
 
 
-for each in (destructor, callback, again, late, other):
+for each in (destructor, callback, again, waiting, late, other):
     program.commodore.lazy[each.name] = LazyCommand(f"__main__:{each.name}", "")
 """
 
@@ -103,9 +119,9 @@ def program(command: str, number: signal.Signals, *, before: str = "") -> subpro
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
-@pytest.mark.parametrize("command", ["destructor", "callback", "again"])
+@pytest.mark.parametrize("command", ["destructor", "callback", "again", "waiting"])
 def test_an_interruption_is_not_lost(command: str, number: signal.Signals) -> None:
-    """Without help these commands would sleep for two minutes, or work for ever."""
+    """Without help these commands would sleep for two minutes, or work or wait for ever."""
     done = program(command, number)
     assert (done.returncode, done.stdout, done.stderr) == (130, "", "Aborted!\n")
 
