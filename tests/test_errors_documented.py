@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import ast
 import re
+import subprocess
+import sys
 from collections import defaultdict
 from collections.abc import Iterator
 from pathlib import Path
@@ -99,6 +101,40 @@ def test_every_section_says_who_has_to_act() -> None:
             if line not in known:
                 wrong[code] = line
     assert wrong == {}, f"the line below the heading must be one of {sorted(known)}"
+
+
+def test_every_section_shows_the_messages_of_the_source() -> None:
+    """Run scripts/docs-errors when this fails."""
+    done = subprocess.run(
+        [sys.executable, str(ROOT / "scripts" / "docs-errors"), "--check"],
+        env={},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
+    without = [
+        page.code
+        for room in read_error_rooms()
+        for page in room.pages
+        if not re.match(r"Message: `|Messages:$", page.paragraphs[0]) or len(page.paragraphs) < 2
+    ]
+    assert without == []
+
+
+@pytest.mark.parametrize(
+    ("code", "shown"),
+    [
+        ("CMD-DEP-020", "Message: `parameters.<component>._metadata must be a map`"),  # a name for the place
+        ("CMD-INV-002", "[ (while rendering target '<target>')]"),  # what is not always said
+        ("CMD-DEP-037", "- `component '<component>' replaces '<former>', but '<former>' is deployed and is"),  # two
+        ("CMD-API-044", "Message: `the cluster file <path> has no tenant`"),  # made by a function of its module
+        ("CMD-CLI-021", "Message: `--no-fetch-dependencies has no effect without --local"),  # a constant elsewhere
+        ("CMD-CAT-012", "[ and <number> more]"),  # text within text
+    ],
+)
+def test_a_message_is_shown_as_users_read_it(code: str, shown: str) -> None:
+    assert shown in "\n".join(find_error_page(code).paragraphs)
 
 
 def test_sections_name_the_family_of_the_source() -> None:
