@@ -193,6 +193,7 @@ class Watcher:
             stderr=subprocess.STDOUT,
             text=True,
             start_new_session=True,
+            preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),  # a shell's background jobs ignore it
         )
         self.lines: list[str] = []
         self._ended = False
