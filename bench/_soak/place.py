@@ -21,6 +21,7 @@ _LIMIT = 300
 _PASSING = {
     re.compile(r"\b\d+(\.\d+)? ?(ms|s|min)\b"): "TIME",
     re.compile(r"\b(commodore|tmp|new)[-_.]?[a-z0-9_]{8}\b"): "TEMPORARY",
+    re.compile(r"\bcompile-[a-z0-9_]{8}(?=\.staging)"): "TEMPORARY",
     re.compile(r"\bkustomize-\d+"): "TEMPORARY",
     re.compile(r"(?<=commit )[0-9a-f]{7,}"): "COMMIT",
     re.compile(r"(?<=refs/commodore/discarded/)[0-9TZ]+-[0-9a-f]+"): "KEPT",

@@ -86,6 +86,7 @@ class Session:
             apply(self.world, [self._clean.work], [change for _, change in step.during if change.target == "work"])
         if step.fresh:
             self._clean.empty()
+        if step.fresh or step.during:  # the disturbed run may have come to something that the next one does not
             self.equal = False
         begun = time.monotonic()
         cached = self._cached.run(step.options)
@@ -118,6 +119,8 @@ class Author:
         self._done: list[list[Change]] = []
         self._local: list[list[Change]] = []
         self._failed = False
+        # Whether `vendor` may be what nobody has installed: local mode then needs a cache of libraries, unless with -F.
+        self._vendored = False
 
     def next(self, world: World, work: Path, *, equal: bool) -> Round:
         """The next round.
@@ -147,7 +150,12 @@ class Author:
         fresh = not local and not self._failed and rng.random() < 0.15
         if equal and not fresh and rng.random() < 0.25:
             changes += self._results(work)
-        options = rng.choice([LOCAL, OFFLINE, OFFLINE]) if local else rng.choice([["--push"], ["--push"], []])
+        self._vendored = local and (self._vendored or any(change.path.startswith("vendor/") for change in changes))
+        options = (
+            rng.choice([OFFLINE, OFFLINE, OFFLINE if self._vendored else LOCAL])
+            if local
+            else rng.choice([["--push"], ["--push"], []])
+        )
         during: list[tuple[float, Change]] = []
         if self._disturbing and changes:
             at = rng.randrange(len(changes))
