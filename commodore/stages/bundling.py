@@ -62,11 +62,12 @@ def bundle_libraries(
 def library_sources(fetcher: Fetcher) -> Iterator[LibrarySources]:
     """Where this run's Jsonnet libraries come from: the cache, and what it lacks from the remotes.
 
-    A run without the cache fetches all of them anew, into a folder that goes at the end, if it may fetch at all.
+    A run without the cache fetches all of them anew, into a folder that goes at the end, if it may fetch at all. If it
+    may not, `vendor` is all that is there when the runs before it had no cache either.
     """
     store, announce, limits = fetcher.store, fetcher.announce, fetcher.limits
     if fetcher.cached or store.offline:
-        yield LibrarySources(store, library_cache(), announce=announce, limits=limits, reuse=fetcher.cached)
+        yield LibrarySources(store, library_cache(), announce=announce, limits=limits)
         return
     with fetcher.workspace.staging("libraries") as folder:
         yield LibrarySources(store, folder, announce=announce, limits=limits, reuse=False)

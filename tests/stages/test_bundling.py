@@ -132,3 +132,17 @@ def test_libraries_without_the_cache(world: ClusterWorld) -> None:
     result = world.compile("--no-cache")
     assert (result.code, result.error["code"][:7]) == (3, "CMD-GIT")
     assert world.compile("--local", "--no-cache").code == 0
+
+
+def test_local_mode_after_runs_without_the_cache(world: ClusterWorld) -> None:
+    """Nothing keeps the libraries then but `vendor/` of the working directory, which is what is compiled."""
+    library = world.git.remote("library", {"names/main.libsonnet": "{ name: 'from the library' }"})
+    files = {
+        "jsonnetfile.json": jsonnetfile(git_package(library.url, "master", "names")),
+        "component/main.jsonnet": "{ out: import 'names/main.libsonnet' }",
+    }
+    world.component("app", files)
+    assert world.compile("--no-cache").code == 0
+    for options in (["--no-cache"], []):
+        result = world.compile("--local", *options)
+        assert result.code == 0, result.stderr
