@@ -17,7 +17,7 @@ from pathlib import Path
 from commodore.events import Announce, Noted, ignore
 from commodore.git._locks import clear_stale_locks, remove_locks
 from commodore.git._moves import Move, Moving, begun_at, git_dir_of, interrupted, still_at_work
-from commodore.git._worktree_files import linked_admin
+from commodore.git._worktree_files import linked_admin, unlock_new
 from commodore.git.runner import GitResult, fault, run
 from commodore.limits import DEFAULT_LIMITS, Limits
 from commodore.workspace import guard_disk
@@ -63,7 +63,8 @@ def _rebuild_index(folder: Path, git_dir: Path, limits: Limits, announce: Announ
         return  # a clone without files, or without a commit
     git = _Git(folder, git_dir, limits)
     head = git.head()
-    if not index.exists() and head:  # git was killed while it made this worktree
+    if not index.exists() and head:  # git was killed while it made this worktree, or we before
+        unlock_new(git_dir)
         _Completion(folder, git_dir, Move(None, head), limits).complete()
     else:
         git.differing(head)

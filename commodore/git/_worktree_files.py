@@ -12,6 +12,7 @@ from commodore.git._refs import FULL_SHA
 from commodore.workspace import guard_disk, is_inside, remove_tree, write_atomically
 
 _PLAIN_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]*(\.[A-Za-z0-9_-]+)*")
+_NEW = "initializing"  # why git locks a worktree that it is making
 _STATE = "commodore"  # the note's file in a worktree's administrative folder
 
 
@@ -73,7 +74,7 @@ def link_worktree(bare: Path, folder: Path, sha: str) -> bool:
             return False
         entries.mkdir(exist_ok=True)
         # Git keeps its hands off a locked worktree; it would remove one whose folder has no `.git` yet.
-        content = {"locked": "initializing", "gitdir": pointer, "commondir": "../..", "HEAD": sha}
+        content = {"locked": _NEW, "gitdir": pointer, "commondir": "../..", "HEAD": sha}
         fresh = bare.resolve() / f"commodore-new-{name}"
         remove_tree(fresh)  # of a run that was killed
         fresh.mkdir()
@@ -81,8 +82,15 @@ def link_worktree(bare: Path, folder: Path, sha: str) -> bool:
             (fresh / file).write_bytes(os.fsencode(f"{text}\n"))
         admin = _move_numbered(fresh, entries, name)
         write_atomically(folder / ".git", os.fsencode(f"gitdir: {admin}\n"))
-        (admin / "locked").unlink()
+        unlock_new(admin)
     return True
+
+
+def unlock_new(admin: Path) -> None:
+    """Take the lock off a worktree that is complete: the one that it has while it is made, none that a user has set."""
+    if _read(admin / "locked") == _NEW:
+        with guard_disk(admin):
+            (admin / "locked").unlink()
 
 
 def _move_numbered(fresh: Path, parent: Path, name: str) -> Path:

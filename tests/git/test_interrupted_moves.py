@@ -453,6 +453,20 @@ def test_a_worktree_whose_making_was_interrupted(
     assert git(folder, "status", "--porcelain") == ""
 
 
+@pytest.mark.parametrize(("reason", "stays"), [("initializing", False), ("mine", True)])
+def test_the_lock_of_a_worktree_that_was_being_made(
+    place: Place, world: GitWorld, folder: Path, reason: str, stays: bool
+) -> None:
+    """A run is killed before it takes it off again; a user's own stays."""
+    remote = world.remote(files={"a": "1"})
+    place(remote)
+    admin = admin_of(folder)
+    (admin / "index").unlink()
+    (admin / "locked").write_text(f"{reason}\n")
+    assert place(remote).sha == remote.sha()
+    assert (admin / "locked").exists() is stays
+
+
 # An index that cannot be read
 
 

@@ -308,6 +308,7 @@ _VOLATILE = re.compile(
     r"|/cache/commodore/results/([^./][^/]*/)*[^./][^/]*$"
     r"|/\.commodore/rendered/[0-9a-f]+\.json$"
     r"|/\.git/refs/commodore/discarded"  # where what may be of somebody is kept
+    r"|/worktrees/[^/]*/(logs|ORIG_HEAD$)"
     r"|/\.git/(COMMIT_EDITMSG|ORIG_HEAD|FETCH_HEAD|logs/)"
 )
 
