@@ -3,7 +3,8 @@
 There is one entry for each remote URL: the packs of a clone, and the branches and tags that it had of the remote. An
 entry never changes: it is made beside its place, of links to a clone's files, and renamed into it. A clone that is made
 of one has links or copies of its own, so an entry may go at any time. Nothing is taken from an entry unless the remote
-was asked in this run, and each file is compared with its digest. The description of an entry is sealed with its name.
+was asked in this run, and each file is compared with the digest in the description of the entry, which is sealed with
+its name: a pack that is whole, but another one, is none of the entry's.
 """
 
 from __future__ import annotations
@@ -94,7 +95,7 @@ class Mirrors:
             if len(packs) > self._limits.mirror_packs or _size(bare, packs) > self._limits.mirror_bytes:
                 self._remove(entry)
                 return
-            about = _describe(entry, packs, refs)
+            about = _describe(entry, bare, packs, refs)
             if not _same(entry / _ABOUT, about) and (is_new or self._adds(entry, bare, packs, refs)):
                 self._add(entry, bare, packs, about)
 
@@ -148,7 +149,7 @@ def is_sound_mirror(entry: Path) -> bool:
     """Whether an entry has all its files, and these are what git wrote."""
     try:
         found = _read_about(entry / _ABOUT)
-        return found is not None and all(_is_whole(entry / name) for name in found[0])
+        return found is not None and all(_digest(entry / name) == digest for name, digest in found[0].items())
     except OSError:
         return False
 
@@ -158,9 +159,9 @@ def _take(entry: Path, folder: Path) -> RemoteRefs | None:
     if found is None:
         return None
     packs, refs = found
-    for name in packs:
+    for name, digest in packs.items():
         _link(entry / name, folder / name)
-        if not _is_whole(folder / name):
+        if _digest(folder / name) != digest:
             return None
     return refs
 
@@ -185,18 +186,20 @@ def _size(bare: Path, packs: Iterable[str]) -> int:
     return sum((bare / "objects" / "pack" / name).stat().st_size for name in packs)
 
 
-def _describe(entry: Path, packs: list[str], refs: RemoteRefs) -> bytes:
-    content = json.dumps({"packs": packs, "refs": asdict(refs)}, sort_keys=True)
+def _describe(entry: Path, bare: Path, packs: list[str], refs: RemoteRefs) -> bytes:
+    ends = {name: _end(bare / "objects" / "pack" / name) for name in packs}
+    content = json.dumps({"packs": ends, "refs": asdict(refs)}, sort_keys=True)
     return seal(_label(entry), content.encode("ascii"))
 
 
-def _read_about(path: Path) -> tuple[list[str], RemoteRefs] | None:
+def _read_about(path: Path) -> tuple[dict[str, str], RemoteRefs] | None:
+    """The digests of an entry's files by their names, and its refs."""
     content = read_sealed(path, _label(path.parent))
     if content is None:
         return None
     try:
         about = json.loads(content)
-        packs, refs = about["packs"], refs_from(about["refs"])
+        packs, refs = dict(about["packs"]), refs_from(about["refs"])
         return (packs, refs) if all(map(_FILE.fullmatch, packs)) else None
     except (ValueError, KeyError, TypeError):
         return None
@@ -223,12 +226,19 @@ def _link(source: Path, target: Path) -> None:
         target.chmod(0o444)
 
 
-def _is_whole(path: Path) -> bool:
-    """Whether a pack, or the index of one, ends with the digest of what is before."""
+def _digest(path: Path) -> str | None:
+    """The digest of a pack, or of the index of one, if it ends with that, as git writes it."""
     left = path.stat().st_size - _DIGEST_BYTES
     digest = hashlib.sha1(usedforsecurity=False)
     with path.open("rb") as file:
         while left > 0 and (part := file.read(min(left, _CHUNK))):
             digest.update(part)
             left -= len(part)
-        return left == 0 and file.read() == digest.digest()
+        return digest.hexdigest() if left == 0 and file.read() == digest.digest() else None
+
+
+def _end(path: Path) -> str:
+    """The digest with which a pack, or the index of one, ends; whether it is right is seen when it is taken."""
+    with path.open("rb") as file:
+        file.seek(max(0, path.stat().st_size - _DIGEST_BYTES))
+        return file.read().hex()

@@ -192,6 +192,26 @@ def test_a_damaged_entry_is_replaced(begin: Begin, world: GitWorld, cache: Path,
     assert calls.count("fetch") == 0
 
 
+@pytest.mark.parametrize("ending", ["pack", "idx"])
+def test_a_whole_file_of_another_entry(
+    begin: Begin, world: GitWorld, cache: Path, calls: GitCalls, ending: str
+) -> None:
+    """It ends with its own digest, as it should, but is none of what was kept here."""
+    remote = rich(world)
+    first = fetched(begin("one"), remote)
+    (entry,) = entries(cache)
+    fetched(begin("one"), world.remote("another", {"x": "y"}))
+    (other,) = set(entries(cache)) - {entry}
+    (victim,), (foreign,) = entry.glob(f"*.{ending}"), other.glob(f"*.{ending}")
+    victim.unlink()  # the clone has a link to the same file
+    victim.write_bytes(foreign.read_bytes())
+    assert not is_sound_mirror(entry)
+    calls.forget()
+    second = fetched(begin("two"), remote)
+    assert (calls.count("fetch"), second.refs()) == (1, first.refs())
+    assert is_whole(second)
+
+
 def test_credentials_are_not_kept(
     begin: Begin, world: GitWorld, cache: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
