@@ -89,7 +89,11 @@ def _merge_file(place: Path, before: File | None, mine: File, now: File | None, 
     arguments = ["merge-file", "--stdout", "--quiet", *labels, "mine", "before", "now"]
     answer = run(arguments, cwd=place, timeout=limits.git_timeout, check=False)
     if not 0 <= answer.returncode < 128:
-        raise EnvironmentFault("CMD-GIT-002", f"git merge-file failed: exit status {answer.returncode}")
+        raise EnvironmentFault(
+            "CMD-GIT-002",
+            f"git merge-file failed: exit status {answer.returncode}",
+            hint="check the installation of git, and free space in the temporary folder (TMPDIR)",
+        )
     return answer.returncode == 0, File(answer.stdout, mode)
 
 

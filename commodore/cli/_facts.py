@@ -30,7 +30,11 @@ def read_facts(values: Mapping[str, Any], console: Console) -> Facts:
     for entry in values["fact"]:
         key, separator, value = entry.partition("=")
         if not separator or not key:
-            raise UsageError("CMD-CLI-022", f"--fact {entry!r} is not of the form KEY=VALUE")
+            raise UsageError(
+                "CMD-CLI-022",
+                f"--fact {entry!r} is not of the form KEY=VALUE",
+                hint="write for example: --fact distribution=openshift4",
+            )
         static[key] = value
     dynamic = {**(given.get("dynamic_facts") or {}), **read_dynamic_facts(values["dynamic_fact"], console)}
     return Facts(static, dynamic)
@@ -44,6 +48,7 @@ def _read_file(path: Path) -> Mapping[str, Any]:
         raise InputError(
             "CMD-CLI-023",
             f"{path} must be a map with `facts` and `dynamic_facts`, both maps",
+            hint="write for example: facts: {distribution: openshift4}",
             locations=[str(path)],
         )
     for key in content:

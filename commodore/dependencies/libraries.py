@@ -81,6 +81,7 @@ def _check_name(
         return PolicyError(
             "CMD-DEP-030",
             f"library {entry!r} of component {owner.component!r} is a link that leads out of its repository",
+            hint="replace the link by the file that it leads to",
             locations=[str(target)],
         )
     if not has_prefix(_stem(entry), owner.component):

@@ -39,11 +39,19 @@ def read_metadata(parameters: Mapping[str, Any], component: str) -> ComponentMet
     if raw is None:
         return ComponentMetadata()
     if not isinstance(raw, Mapping):
-        raise InputError("CMD-DEP-020", f"{place} must be a map", locations=[place])
+        raise InputError(
+            "CMD-DEP-020",
+            f"{place} must be a map",
+            hint="write for example: _metadata: {multi_instance: true}",
+            locations=[place],
+        )
     aliases = raw.get("library_aliases") or {}
     if not isinstance(aliases, Mapping) or not all(isinstance(x, str) for pair in aliases.items() for x in pair):
         raise InputError(
-            "CMD-DEP-021", f"{place}.library_aliases must map alias files to library files", locations=[place]
+            "CMD-DEP-021",
+            f"{place}.library_aliases must map alias files to library files",
+            hint="write for example: library_aliases: {alias.libsonnet: library.libsonnet}",
+            locations=[place],
         )
     return ComponentMetadata(
         multi_instance=_switch(raw, "multi_instance", place),
@@ -61,7 +69,9 @@ def _text(raw: Mapping[str, Any], key: str, place: str) -> str:
     if value is None:
         return ""
     if not isinstance(value, str):
-        raise InputError("CMD-DEP-022", f"{place}.{key} must be a string", locations=[place])
+        raise InputError(
+            "CMD-DEP-022", f"{place}.{key} must be a string", hint="write one text, in quotes", locations=[place]
+        )
     return value
 
 

@@ -111,7 +111,12 @@ def _listed(parameters: Mapping[str, Any], kind: Kind) -> Mapping[str, Any]:
     if listed is None:
         return {}
     if not isinstance(listed, Mapping):
-        raise InputError("CMD-DEP-011", f"parameters.{kind}s must be a map from names to `url`, `version` and `path`")
+        raise InputError(
+            "CMD-DEP-011",
+            f"parameters.{kind}s must be a map from names to `url`, `version` and `path`",
+            hint=f"find the class that sets it with: commodore inventory explain {kind}s",
+            locations=[f"parameters.{kind}s"],
+        )
     return listed
 
 
@@ -141,7 +146,10 @@ def _fields(entry: Any, kind: Kind, name: str) -> dict[str, str]:
     place = f"parameters.{kind}s.{name}"
     if not isinstance(entry, Mapping):
         raise InputError(
-            "CMD-DEP-014", f"{place} must be a map with `url`, `version` and optionally `path`", locations=[place]
+            "CMD-DEP-014",
+            f"{place} must be a map with `url`, `version` and optionally `path`",
+            hint=f"write for example: {name}: {{version: v1.0.0}}",
+            locations=[place],
         )
     for key in entry:
         if key not in _KEYS and (hint := did_you_mean(str(key), _KEYS)):

@@ -53,7 +53,11 @@ def unpack(file: Path, folder: Path, content_type: str | None, limits: Limits) -
     except _REFUSED as error:
         raise PolicyError("CMD-ENG-030", f"the archive is refused: {error}", hint=_TRUST) from error
     except (tarfile.TarError, zipfile.BadZipFile, EOFError) as error:
-        raise InputError("CMD-ENG-031", f"the archive cannot be unpacked: {error}") from error
+        raise InputError(
+            "CMD-ENG-031",
+            f"the archive cannot be unpacked: {error}",
+            hint="is it complete? download it by another program and look; --no-cache fetches it again",
+        ) from error
     return True
 
 
@@ -65,6 +69,7 @@ def _check_size(count: int, size: int, limits: Limits) -> None:
         raise PolicyError(
             "CMD-ENG-032",
             f"the archive holds more than {limits.archive_members} members or {limits.archive_bytes} bytes",
+            hint="fetch a smaller archive, or just the files that the component needs",
         )
 
 

@@ -112,7 +112,11 @@ def _not_there() -> EnvironmentFault:
 
 def _refuse_option(argument: str) -> None:
     if argument.startswith("-"):
-        raise PolicyError("CMD-ENG-025", f"{argument!r} would be read as an option")
+        raise PolicyError(
+            "CMD-ENG-025",
+            f"{argument!r} would be read as an option",
+            hint="sources, versions and chart names must not begin with '-'",
+        )
 
 
 def _explain(error: Exception, first: Dependency) -> CommodoreError:
@@ -188,5 +192,9 @@ def _download(source: str, limits: Limits) -> tuple[bytes, str]:
         for chunk in response.iter_content(1 << 16):
             content += chunk
             if len(content) > limits.download_bytes:
-                raise PolicyError("CMD-ENG-029", f"the download is larger than {limits.download_bytes} bytes")
+                raise PolicyError(
+                    "CMD-ENG-029",
+                    f"the download is larger than {limits.download_bytes} bytes",
+                    hint="is `source` the right file? fetch a smaller one",
+                )
         return bytes(content), response.headers.get("Content-Type", "application/octet-stream")

@@ -149,7 +149,9 @@ def _as_yaml(obj: Mapping[str, Any] | list[Any], style: str) -> str:
         return str(dump(obj, Dumper=PrettyDumper.get_dumper_for_style(style), indent=2, default_flow_style=False))
     except yaml.representer.RepresenterError as error:
         raise InputError(
-            "CMD-ENG-012", f"the output holds a {_kind(error.args[-1])}, which YAML has no form for"
+            "CMD-ENG-012",
+            f"the output holds a {_kind(error.args[-1])}, which YAML has no form for",
+            hint="turn it into maps, lists, strings, numbers, booleans or null",
         ) from error
 
 
@@ -222,7 +224,11 @@ def _render_chart(
     for key in ("name", "release_name"):
         name = helm_params.get(key)
         if isinstance(name, str) and name.startswith("-"):
-            raise PolicyError("CMD-ENG-014", f"helm_params.{key} is {name!r}, which helm would read as an option")
+            raise PolicyError(
+                "CMD-ENG-014",
+                f"helm_params.{key} is {name!r}, which helm would read as an option",
+                hint="give a name that does not begin with '-'",
+            )
     if "output_file" in helm_params:
         current().confinement.check(os.path.join(output_path, str(helm_params["output_file"])))
     reads = current().reads

@@ -77,7 +77,12 @@ def _definitions(node: Mapping[str, Any], instance: str) -> list[Any]:
 
 
 def _invalid_shape(instance: str, path: str, expected: str) -> InputError:
-    return InputError("CMD-ENG-040", f"instance {instance!r}: {path} is not {expected}", locations=[path])
+    return InputError(
+        "CMD-ENG-040",
+        f"instance {instance!r}: {path} is not {expected}",
+        hint="write for example: filters: [{type: builtin, filter: helm_namespace, path: FOLDER}]",
+        locations=[path],
+    )
 
 
 def _read(definition: Any, index: int, job: InstanceJob) -> Filter:

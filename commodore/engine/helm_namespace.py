@@ -42,6 +42,7 @@ def run(folder: Path, arguments: Mapping[str, Any], confinement: Confinement) ->
             raise InputError(
                 "CMD-ENG-045",
                 f"{written[target].name} and {file.name} would both become {target.name}",
+                hint="render only one of them, or rename one",
                 locations=[confinement.describe(file)],
             )
         written[target] = file
@@ -53,6 +54,11 @@ def run(folder: Path, arguments: Mapping[str, Any], confinement: Confinement) ->
         namespace.write_text(manifests.dump_stream([_namespace(arguments["namespace"])]), encoding="utf-8")
 
 
+def _unusable(place: str, what: str) -> InputError:
+    hint = "correct the chart or the template that makes it; the filter works on Kubernetes objects"
+    return InputError("CMD-ENG-046", f"{place} holds {what}", hint=hint, locations=[place])
+
+
 def _rewrite(file: Path, target: Path, arguments: Mapping[str, Any], confinement: Confinement) -> None:
     place = confinement.describe(file)
     objects: list[Any] = []
@@ -60,16 +66,16 @@ def _rewrite(file: Path, target: Path, arguments: Mapping[str, Any], confinement
         if document is None:
             continue
         if not isinstance(document, dict):
-            raise InputError("CMD-ENG-046", f"{place} holds a document that is no object", locations=[place])
+            raise _unusable(place, "a document that is no object")
         if not _is_excluded(document, arguments.get("exclude_objects", [])):
             metadata = document.get("metadata")
             if metadata is not None and not isinstance(metadata, dict):
-                raise InputError("CMD-ENG-046", f"{place} holds an object whose metadata is no map", locations=[place])
+                raise _unusable(place, "an object whose metadata is no map")
             document["metadata"] = {**(metadata or {}), "namespace": arguments["namespace"]}
         try:
             objects.append(as_jsonnet(document))
         except OverflowError as error:
-            raise InputError("CMD-ENG-046", f"{place} holds a number that is too large", locations=[place]) from error
+            raise _unusable(place, "a number that is too large") from error
     target.write_text(manifests.dump_stream(objects), encoding="utf-8")
     if file != target:
         os.unlink(file)

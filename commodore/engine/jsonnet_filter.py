@@ -62,7 +62,8 @@ def run_jsonnet_filter(
         source = read_source(file, reads.jsonnet)
         text = evaluator.evaluate(str(file), source, importer=importer, natives=functions, ext_vars=variables)
     except JsonnetError as error:
-        raise InputError("CMD-ENG-047", error.message, locations=error.locations or (str(file),)) from error
+        hint = "correct the filter's Jsonnet at the places named"
+        raise InputError("CMD-ENG-047", error.message, hint=hint, locations=error.locations or (str(file),)) from error
     result = json.loads(text)
     if not isinstance(result, dict):
         raise InputError(

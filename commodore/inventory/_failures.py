@@ -79,7 +79,11 @@ def translate(text: str, files: ClassFiles) -> CommodoreError:
             hint="save it as UTF-8",
             locations=[str(path) for path in places[:_SHOWN]],
         )
-    return InputError("CMD-INV-006", f"the hierarchy cannot be rendered: {cause}{_while(target)}")
+    return InputError(
+        "CMD-INV-006",
+        f"the hierarchy cannot be rendered: {cause}{_while(target)}",
+        hint="'commodore inventory lint' finds most mistakes in class files, with file and line",
+    )
 
 
 def translate_panic(text: str, files: ClassFiles) -> CommodoreError:

@@ -84,10 +84,12 @@ def _read(path: Path, limits: Limits) -> dict[str, Any]:
             "CMD-API-040", f"cannot read the cluster file {path}: {reason}", hint="check --cluster-file"
         ) from error
     if len(text) > limits.cluster_file_bytes:
-        raise _malformed("CMD-API-041", path, f"is larger than {limits.cluster_file_bytes} bytes")
+        hint = "keep only the clusters that you compile in it"
+        raise _malformed("CMD-API-041", path, f"is larger than {limits.cluster_file_bytes} bytes", hint)
     content = load(text, place=str(path))
     if not isinstance(content, dict):
-        raise _malformed("CMD-API-042", path, "does not hold an object with the keys 'cluster' and 'tenant'")
+        hint = "write for example: cluster: {id: c-example, tenant: t-example}, tenant: {id: t-example}"
+        raise _malformed("CMD-API-042", path, "does not hold an object with the keys 'cluster' and 'tenant'", hint)
     for key in content:
         if key not in _KEYS:
             hint = did_you_mean(str(key), _KEYS) or f"the keys are {', '.join(_KEYS)}"
@@ -107,7 +109,8 @@ def _check_data(content: Mapping[str, Any], path: Path) -> None:
         if not isinstance(value, dict | list):
             raise _malformed("CMD-API-048", path, f"has a {type(value).__name__} at {place}", "write it in quotes")
         if id(value) in above:
-            raise _malformed("CMD-API-048", path, f"has an object at {place} that contains itself")
+            hint = "remove the YAML alias (*name) that leads back to an anchor (&name) around it"
+            raise _malformed("CMD-API-048", path, f"has an object at {place} that contains itself", hint)
         if id(value) in done:
             return  # an alias of what has been seen: walking it again could take forever
         above.add(id(value))
@@ -137,9 +140,11 @@ def _objects(content: Mapping[str, Any], singular: str, path: Path) -> list[dict
     seen: set[str] = set()
     for entry in entries:
         if not isinstance(entry, dict) or not isinstance(entry.get("id"), str):
-            raise _malformed("CMD-API-042", path, f"has a {singular} that is no object with an 'id'")
+            hint = f"write for example: {singular}: {{id: {singular[0]}-example}}"
+            raise _malformed("CMD-API-042", path, f"has a {singular} that is no object with an 'id'", hint)
         if entry["id"] in seen:
-            raise _malformed("CMD-API-047", path, f"has two {plural} with the id {entry['id']!r}")
+            hint = "remove one of them, or correct its id"
+            raise _malformed("CMD-API-047", path, f"has two {plural} with the id {entry['id']!r}", hint)
         seen.add(entry["id"])
     return [_resolve_urls(entry, path) for entry in entries]
 

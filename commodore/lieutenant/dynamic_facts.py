@@ -36,7 +36,12 @@ def parse_dynamic_facts(entries: Sequence[str], announce: Announce) -> dict[str,
         try:
             value = _parse_value(text)
         except (ValueError, RecursionError) as error:
-            _skip(announce, "CMD-API-031", f"the value of {key!r} is not JSON: {error}")
+            _skip(
+                announce,
+                "CMD-API-031",
+                f"the value of {key!r} is not JSON: {error}",
+                f"texts in JSON have double quotes; for plain text leave out {_JSON!r}",
+            )
             continue
         if value is not None:
             _place(facts, key, value, announce)
@@ -57,7 +62,7 @@ def _refuse_constant(name: str) -> Any:
 def _place(facts: dict[str, Any], key: str, value: Any, announce: Announce) -> None:
     segments = key.split(".")
     if not all(segments):
-        _skip(announce, "CMD-API-032", f"the key {key!r} has an empty part")
+        _skip(announce, "CMD-API-032", f"the key {key!r} has an empty part", "separate the parts by single dots: a.b.c")
         return
     *parents, last = segments
     place = facts
@@ -66,13 +71,22 @@ def _place(facts: dict[str, Any], key: str, value: Any, announce: Announce) -> N
         if not isinstance(below, dict):
             taken = ".".join(segments[:depth])
             _skip(
-                announce, "CMD-API-033", f"{key!r} cannot be set, because {taken!r} is {json.dumps(below)}, no object"
+                announce,
+                "CMD-API-033",
+                f"{key!r} cannot be set, because {taken!r} is {json.dumps(below)}, no object",
+                f"give either {taken!r} or keys below it",
             )
             return
         place = below
     if last in place:
         old, new = json.dumps(place[last]), json.dumps(value)
-        announce(Warned("CMD-API-034", f"dynamic fact {key!r} is given more than once: {old} is replaced by {new}"))
+        announce(
+            Warned(
+                "CMD-API-034",
+                f"dynamic fact {key!r} is given more than once: {old} is replaced by {new}",
+                hint="give it once",
+            )
+        )
     place[last] = value
 
 

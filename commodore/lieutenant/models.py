@@ -77,7 +77,11 @@ def parse_cluster(
     # Without a tenant object the reference to it is broken, and there is an error already.
     tenant = _NOBODY if tenant_object is None else _read_tenant(tenant_object, source, errors)
     if tenant_id and tenant.id and tenant_id != tenant.id:
-        cluster.complain("CMD-API-022", f"belongs to tenant {tenant_id!r}, but the tenant given is {tenant.id!r}")
+        cluster.complain(
+            "CMD-API-022",
+            f"belongs to tenant {tenant_id!r}, but the tenant given is {tenant.id!r}",
+            "the `tenant` of the cluster and the `id` of the tenant must be the same",
+        )
     global_revision = cluster.revision("globalGitRepoRevision", tenant.global_revision)
     tenant_revision = cluster.revision("tenantGitRepoRevision", tenant.config_revision)
     raise_all(errors)
@@ -129,6 +133,11 @@ def _warn_of_values(cluster_id: str, facts: Mapping[str, Any], announce: Announc
             )
 
 
+_SET_HINT = "set it in Lieutenant, or in the cluster file"
+_TEXT_HINT = "in a cluster file, write the value in quotes"
+_OBJECT_HINT = "in a cluster file, write `key: value` lines below it; docs/reference/cluster-file.md has an example"
+
+
 class _Reader:
     """Takes values out of an object and collects what is wrong; what it returns then is empty and never used."""
 
@@ -142,9 +151,11 @@ class _Reader:
         if isinstance(value, Mapping):
             self._object = value
         elif prefix:
-            self.complain("CMD-API-021", f"has {_kind(value)} as {prefix.rstrip('.')}, expected an object")
+            self.complain(
+                "CMD-API-021", f"has {_kind(value)} as {prefix.rstrip('.')}, expected an object", _OBJECT_HINT
+            )
         else:
-            self.complain("CMD-API-021", f"is {_kind(value)}, expected an object")
+            self.complain("CMD-API-021", f"is {_kind(value)}, expected an object", _OBJECT_HINT)
 
     def has(self, key: str) -> bool:
         return key in self._object
@@ -156,9 +167,9 @@ class _Reader:
             return value
         if value is None or value == "":
             if self._sound:
-                self.complain("CMD-API-020", f"has no {self._prefix}{key}")
+                self.complain("CMD-API-020", f"has no {self._prefix}{key}", _SET_HINT)
         else:
-            self.complain("CMD-API-021", f"has {_kind(value)} as {self._prefix}{key}, expected text")
+            self.complain("CMD-API-021", f"has {_kind(value)} as {self._prefix}{key}, expected text", _TEXT_HINT)
         return ""
 
     def name(self, key: str, *, reserved: bool = False) -> str:
@@ -178,7 +189,7 @@ class _Reader:
             return inherited
         value = self._object[key]
         if value is not None and not isinstance(value, str):
-            self.complain("CMD-API-021", f"has {_kind(value)} as {self._prefix}{key}, expected text")
+            self.complain("CMD-API-021", f"has {_kind(value)} as {self._prefix}{key}, expected text", _TEXT_HINT)
             return None
         return value or None
 
@@ -187,7 +198,7 @@ class _Reader:
         if value is None:
             return {}
         if not isinstance(value, Mapping):
-            self.complain("CMD-API-021", f"has {_kind(value)} as {self._prefix}{key}, expected an object")
+            self.complain("CMD-API-021", f"has {_kind(value)} as {self._prefix}{key}, expected an object", _OBJECT_HINT)
             return {}
         return dict(value)
 
@@ -195,7 +206,7 @@ class _Reader:
         value = self._object.get(key)
         if value is None:
             if self._sound:
-                self.complain("CMD-API-020", f"has no {self._prefix}{key}.url, {purpose}")
+                self.complain("CMD-API-020", f"has no {self._prefix}{key}.url, {purpose}", _SET_HINT)
             reader = _Reader({}, self._label, self._source, self._errors, f"{self._prefix}{key}.")
             reader._sound = False
             return reader
@@ -211,7 +222,7 @@ class _Reader:
             if value is None or value == "":
                 self.complain("CMD-API-023", f"has no fact {fact!r}", "set the fact on the cluster in Lieutenant")
             elif not isinstance(value, str):
-                self.complain("CMD-API-021", f"has {_kind(value)} as fact {fact!r}, expected text")
+                self.complain("CMD-API-021", f"has {_kind(value)} as fact {fact!r}, expected text", _TEXT_HINT)
 
     def complain(self, code: str, what: str, hint: str = "") -> None:
         self._report(code, f"{self._label} {what}", hint)

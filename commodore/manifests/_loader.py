@@ -61,6 +61,7 @@ def explain(error: Exception, text: str | bytes, place: str) -> InputError:
         return InputError(
             "CMD-YAML-003",
             f"{place} is nested more than {DEFAULT_LIMITS.yaml_depth} levels deep",
+            hint="flatten it; YAML aliases that lead to each other nest without end",
             locations=[place],
         )
     hint = ""

@@ -76,6 +76,14 @@ def _written(documents: Sequence[object], dumper: type[yaml.SafeDumper]) -> str:
             hint="turn it into maps, lists, strings, numbers, booleans or null",
         ) from error
     except ValueError as error:
-        raise InputError("CMD-YAML-002", f"a value cannot be written as YAML: {error}") from error
+        raise InputError(
+            "CMD-YAML-002",
+            f"a value cannot be written as YAML: {error}",
+            hint="turn it into maps, lists, strings, numbers, booleans or null",
+        ) from error
     except RecursionError:
-        raise InputError("CMD-YAML-003", "a document is nested too deeply to be written as YAML") from None
+        raise InputError(
+            "CMD-YAML-003",
+            "a document is nested too deeply to be written as YAML",
+            hint="does a value contain itself? flatten it",
+        ) from None

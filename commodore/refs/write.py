@@ -105,7 +105,11 @@ def write_refs(files: Mapping[str, bytes], folder: Path) -> None:
         )
     for file in files:
         if PurePosixPath(file).is_absolute() or ".." in PurePosixPath(file).parts or "\0" in file:
-            raise PolicyError("CMD-REF-007", f"the ref file {file!r} would lie outside {folder}")
+            raise PolicyError(
+                "CMD-REF-007",
+                f"the ref file {file!r} would lie outside {folder}",
+                hint="remove '..' and the leading '/' from the path of the reference",
+            )
     with guard_disk(folder):
         folder.mkdir(parents=True, exist_ok=True)
         _remove_others(folder, set(files))
@@ -133,4 +137,5 @@ def _member(parameters: Mapping[str, Any], key: str) -> Mapping[str, Any]:
 
 
 def _unusable(parameter: str, wanted: str) -> InputError:
-    return InputError("CMD-REF-014", f"parameters.{parameter} must be {wanted}", hint="see the reference of secrets")
+    hint = f"find the class that sets it with: commodore inventory explain {parameter}"
+    return InputError("CMD-REF-014", f"parameters.{parameter} must be {wanted}", hint=hint)

@@ -153,5 +153,10 @@ def _variables(parameters: Mapping[str, Any], component: str) -> Mapping[str, ob
         return {}
     if not isinstance(variables, Mapping):
         place = f"parameters.{parameter_key(component)}.jsonnetfile_parameters"
-        raise InputError("CMD-DEP-051", f"{place} must be a map of strings", locations=[place])
+        raise InputError(
+            "CMD-DEP-051",
+            f"{place} must be a map of strings",
+            hint="write for example: jsonnetfile_parameters: {library_version: 'v1.0.0'}",
+            locations=[place],
+        )
     return variables

@@ -121,6 +121,7 @@ def _confined(dependency: Dependency, what: str) -> Dependency:
         raise PolicyError(
             "CMD-DEP-042",
             f"{what} {dependency.name!r}: {dependency.spec.path!r} is a link that leads out of its repository",
+            hint="name the folder itself as `path`",
             locations=[place],
         )
     return dependency

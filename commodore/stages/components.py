@@ -70,7 +70,13 @@ def _present(applications: Applications, found: Mapping[str, Dependency], announ
     kept = {name: component for name, component in applications.instances.items() if component in components}
     dropped = sorted(set(applications.instances) - set(kept) - set(applications.components))
     if dropped:
-        announce(Warned("CMD-DEP-044", f"the instances {', '.join(dropped)} are left out with their components"))
+        announce(
+            Warned(
+                "CMD-DEP-044",
+                f"the instances {', '.join(dropped)} are left out with their components",
+                hint="run once without --local to fetch them",
+            )
+        )
     for instance, component in kept.items():
         if instance not in found:
             raise InputError(
@@ -90,7 +96,13 @@ def write_hierarchy(workspace: Workspace, components: Components, announce: Anno
     ]
     with_defaults = set(link_classes(workspace, links))
     for name in sorted(set(dependencies) - with_defaults):
-        announce(Warned("CMD-DEP-046", f"component {name!r} has no class/defaults.yml"))
+        announce(
+            Warned(
+                "CMD-DEP-046",
+                f"component {name!r} has no class/defaults.yml",
+                hint="check `path` and `version` of the component; its defaults are taken as empty",
+            )
+        )
     defaults = [name for name in components.bases if name in with_defaults]
     python = interpreter(announce)
     targets = [bootstrap_target(defaults)]
@@ -115,6 +127,7 @@ def interpreter(announce: Announce) -> str:
         Warned(
             "CMD-DEP-047",
             f"the running Python interpreter is unknown; components get {found or 'NOT_AVAILABLE'} as `_python3`",
+            hint="start commodore by its own command, or put python3 on PATH",
         )
     )
     return found or "NOT_AVAILABLE"

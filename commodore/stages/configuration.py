@@ -111,7 +111,7 @@ def _look_for_untracked(fetcher: Fetcher, folders: list[Path]) -> None:
             continue
         text = f"{folder} has untracked files: {', '.join(untracked[:5])}{' …' if len(untracked) > 5 else ''}"
         if fetcher.force:
-            fetcher.announce(Warned("CMD-INV-030", f"{text}; they are compiled"))
+            fetcher.announce(Warned("CMD-INV-030", f"{text}; they are compiled", hint="commit them, or remove them"))
         else:
             errors.append(
                 PolicyError(

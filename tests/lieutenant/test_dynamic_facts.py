@@ -74,7 +74,9 @@ def test_a_later_entry_wins_and_says_so() -> None:
     heard: list[Event] = []
     assert parse_dynamic_facts(["a.b=x", "a.c=y", "a.b=json:[1]"], heard.append) == {"a": {"b": [1], "c": "y"}}
     assert heard == [
-        Warned("CMD-API-034", "dynamic fact 'a.b' is given more than once: \"x\" is replaced by [1]"),
+        Warned(
+            "CMD-API-034", "dynamic fact 'a.b' is given more than once: \"x\" is replaced by [1]", hint="give it once"
+        ),
     ]
 
 

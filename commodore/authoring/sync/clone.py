@@ -165,7 +165,11 @@ def make_clone(repository: Repository, folder: Path, branch: str, access: GitAcc
     url, default = access.check(repository.clone_url), repository.default_branch
     timeout = access.limits.git_timeout
     if not _is_branch(default, access.limits):
-        raise InputError("CMD-SYNC-028", f"the default branch {default!r} of {repository.name} cannot be used")
+        raise InputError(
+            "CMD-SYNC-028",
+            f"the default branch {default!r} of {repository.name} cannot be used",
+            hint="rename the default branch on GitHub, or take the repository out of the list",
+        )
     if branch == default:
         raise InputError(
             "CMD-SYNC-011",

@@ -123,6 +123,7 @@ def parse_jsonnetfile(content: bytes, place: str, limits: Limits = DEFAULT_LIMIT
         raise InputError(
             "CMD-JB-003",
             f"{place} lists {len(entries)} dependencies; at most {limits.bundle_packages} are allowed",
+            hint="split it, or remove dependencies that nothing imports",
             locations=[place],
         )
     legacy = document.get("legacyImports")

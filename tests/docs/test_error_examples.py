@@ -1,0 +1,147 @@
+"""The wrong examples of the pages about errors give the error of their section, and the right ones do not."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from commodore.cli._facts import read_facts
+from commodore.cli.console import Console
+from commodore.dependencies import find_incomplete, parse_applications, read_metadata, read_specs
+from commodore.engine.filters import read_filters
+from commodore.engine.model import InstanceJob
+from commodore.error_pages import read_error_rooms
+from commodore.errors import CommodoreError, Findings, raise_all
+from commodore.events import Event, Warned
+from commodore.inventory import Node
+from commodore.lieutenant import load_cluster_file
+from commodore.refs import find_references, vault_parameters
+from tests.inventory.hierarchies import Hierarchy
+
+EXAMPLE = re.compile(r"^Wrong:\n\n```(\w+)\n(.*?)\n```\n\nRight:\n\n```\1\n(.*?)\n```$", re.DOTALL | re.MULTILINE)
+Heard = list[Event]
+EXISTING = {"global/common.yml": "", "base.yml": "parameters: {nfs: {}, cluster: {}}"}
+
+# Told by parts that need more than one file to work on; their examples are only read.
+ONLY_READ = {"CMD-DEP-012", "CMD-DEP-051", "CMD-ENG-008", "CMD-ENG-010", "CMD-ENG-053", "CMD-JB-001", "CMD-JB-020"}
+
+
+def examples() -> dict[str, tuple[str, str, str]]:
+    """Language, wrong and right text by code."""
+    found = {}
+    for room in read_error_rooms():
+        for page in room.pages:
+            text = "\n\n".join(page.paragraphs)
+            if match := re.search(
+                r"^Wrong:\n\n```(\w+)\n(.*?)\n```\n\nRight:\n\n```\1\n(.*?)\n```$", text, re.DOTALL | re.MULTILINE
+            ):
+                found[page.code] = (match[1], match[2], match[3])
+    return found
+
+
+EXAMPLES = examples()
+
+
+def render(text: str, folder: Path, heard: Heard) -> Node:
+    """A target that includes the classes of an example, which blank lines and comments part."""
+    classes = {f"c{index}.yml": part for index, part in enumerate(re.split(r"\n\n(?=# )", text))}
+    names = ", ".join(["base", *(name.removesuffix(".yml") for name in classes)])
+    hierarchy = Hierarchy(folder, heard).target(f"classes: [{names}]").classes({**EXISTING, **classes})
+    return hierarchy.render()
+
+
+def check_applications(text: str, folder: Path, heard: Heard) -> None:
+    parse_applications(render(text, folder, heard).applications)
+
+
+def check_specs(text: str, folder: Path, heard: Heard) -> None:
+    parameters = render(text, folder, heard).parameters
+    errors = find_incomplete(parameters, {})
+    try:
+        read_specs(parameters, "component", ("nfs",))
+    except CommodoreError as error:
+        errors.append(error)
+    raise_all(errors)
+
+
+def check_metadata(text: str, folder: Path, heard: Heard) -> None:
+    read_metadata(render(text, folder, heard).parameters, "nfs")
+
+
+def check_references(text: str, folder: Path, heard: Heard) -> None:
+    content = yaml.safe_load(text)
+    parameters: Mapping[str, Any] = content.get("parameters", content)
+    find_references(parameters, target="nfs", announce=heard.append)
+    if "parameters" in content:
+        vault_parameters(parameters)
+
+
+def check_filters(text: str, folder: Path, heard: Heard) -> None:
+    job = InstanceJob("nfs", "nfs", folder)
+    read_filters(yaml.safe_load(text), job)
+
+
+def check_cluster_file(text: str, folder: Path, heard: Heard) -> None:
+    file = folder / "cluster.yml"
+    file.write_text(text, encoding="utf-8")
+    load_cluster_file(file, "c-example", {}, heard.append)
+
+
+def check_facts_file(text: str, folder: Path, heard: Heard) -> None:
+    file = folder / "facts.yml"
+    file.write_text(text, encoding="utf-8")
+    read_facts({"facts_file": file, "fact": (), "dynamic_fact": ()}, Console())
+
+
+CHECKS: dict[str, Callable[[str, Path, Heard], object]] = {
+    "API-": check_cluster_file,
+    "CLI-": check_facts_file,
+    "DEP-00": check_applications,
+    "DEP-01": check_specs,
+    "DEP-02": check_metadata,
+    "ENG-04": check_filters,
+    "INV-": render,
+    "NAME-": check_applications,
+    "REF-": check_references,
+}
+
+
+def codes_of(check: Callable[[str, Path, Heard], object], text: str, folder: Path) -> set[str]:
+    heard: Heard = []
+    folder.mkdir()
+    found: set[str] = set()
+    try:
+        check(text, folder, heard)
+    except Findings as errors:
+        found = {error.code for error in errors.errors}
+    except CommodoreError as error:
+        found = {error.code}
+    return found | {event.code for event in heard if isinstance(event, Warned)}
+
+
+def test_there_are_examples_of_the_usual_errors() -> None:
+    assert len(EXAMPLES) >= 40
+    assert {code.split("-")[1] for code in EXAMPLES} >= {"API", "CLI", "DEP", "ENG", "INV", "NAME", "REF"}
+
+
+@pytest.mark.parametrize("code", sorted(code for code, (language, _, _) in EXAMPLES.items() if language == "yaml"))
+def test_examples_are_what_they_say(code: str, tmp_path: Path) -> None:
+    _, wrong, right = EXAMPLES[code]
+    if code in ONLY_READ:
+        assert yaml.safe_load(wrong) != yaml.safe_load(right)
+        return
+    check = next(check for room, check in CHECKS.items() if code.startswith(f"CMD-{room}"))
+    assert code in codes_of(check, wrong, tmp_path / "wrong")
+    assert code not in codes_of(check, right, tmp_path / "right")
+
+
+def test_examples_in_json_are_json() -> None:
+    texts = [text for language, *both in EXAMPLES.values() if language == "json" for text in both]
+    assert len(texts) > 1
+    assert all(isinstance(json.loads(text), dict) for text in texts)
