@@ -65,7 +65,7 @@ def _list_changes(old: Sequence[Any], new: Sequence[Any], path: Path) -> Iterato
 
 def _inside(old: Any, new: Any) -> tuple[FieldChange, ...]:
     """How the documents in two texts differ; nothing unless both texts are maps or lists as YAML or JSON."""
-    before, after = _documents(old), _documents(new)
+    before, after = embedded_documents(old), embedded_documents(new)
     if before is None or after is None or is_same(before, after):
         return ()
     if len(before) == 1 and len(after) == 1:
@@ -73,7 +73,8 @@ def _inside(old: Any, new: Any) -> tuple[FieldChange, ...]:
     return field_changes(before, after)
 
 
-def _documents(text: Any) -> list[Any] | None:
+def embedded_documents(text: Any) -> list[Any] | None:
+    """The maps and lists that a text holds as YAML or JSON; None if it holds anything else."""
     if not isinstance(text, str) or len(text) > _EMBEDDED_CHARACTERS:
         return None
     start = text.lstrip()[:1]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
@@ -89,7 +90,15 @@ _REMOVALS = {
         "deletes-storage-class",
         "claims of this class cannot be provisioned any more",
     ),
-    ("networking.k8s.io", "NetworkPolicy"): ("deletes-network-policy", "traffic that the policy refused is allowed"),
+    **{
+        (group, kind): ("deletes-network-policy", "traffic that the policy refused is allowed")
+        for group, kind in (
+            ("networking.k8s.io", "NetworkPolicy"),
+            ("policy.networking.k8s.io", "AdminNetworkPolicy"),
+            ("cilium.io", "CiliumNetworkPolicy"),
+            ("cilium.io", "CiliumClusterwideNetworkPolicy"),
+        )
+    },
 }
 
 
@@ -226,7 +235,7 @@ _STRONG_VERBS = frozenset({"*", "escalate", "bind", "impersonate"})
 
 
 def _grants(content: Any) -> set[tuple[str, ...]]:
-    """What a role allows, one triple for each API group, resource and verb."""
+    """What a role allows, one grant for each API group, resource, verb and name of an object."""
     found: set[tuple[str, ...]] = set()
     for rule in _maps(_at(content, "rules")):
         groups, resources, verbs, urls = (
@@ -234,8 +243,8 @@ def _grants(content: Any) -> set[tuple[str, ...]]:
             for field in ("apiGroups", "resources", "verbs", "nonResourceURLs")
         )
         names = rule.get("resourceNames")
-        only = ",".join(map(str, names)) if isinstance(names, list) else ""
-        found |= {(group, resource, verb, only) for group in groups for resource in resources for verb in verbs}
+        only = [str(name) for name in names] if isinstance(names, list) and names else [""]
+        found |= set(itertools.product(groups, resources, verbs, only))
         found |= {("", url, verb, "") for url in urls for verb in verbs}
     return found
 
@@ -255,6 +264,7 @@ def _rbac(key: ObjectKey, old: Any, new: Any) -> Iterator[tuple[str, str]]:
     if key.group != _RBAC:
         return
     if key.kind in ("Role", "ClusterRole"):
+        yield from _aggregation(old, new)
         known = _grants(old)
         for group, resource, verb, only in sorted(_grants(new) - known):
             if _is_covered((group, resource, verb, only), known):
@@ -265,6 +275,19 @@ def _rbac(key: ObjectKey, old: Any, new: Any) -> Iterator[tuple[str, str]]:
                 yield "rbac-widened", f"newly allowed: {verb} {what}{f' ({only})' if only else ''}"
     elif key.kind in ("RoleBinding", "ClusterRoleBinding"):
         yield from _binding(old, new)
+
+
+_AGGREGATED = "rbac.authorization.k8s.io/aggregate-to-"
+
+
+def _aggregation(old: Any, new: Any) -> Iterator[tuple[str, str]]:
+    """Roles that get the rights of this one, too, and did not."""
+    before, after = ({**(_at(side, "metadata", "labels") or {})} for side in (old, new))
+    for label, value in sorted(after.items(), key=str):
+        if str(label).startswith(_AGGREGATED) and value == "true" and before.get(label) != "true":
+            role = str(label).removeprefix(_AGGREGATED)
+            if old is not None or role not in ("view", "edit", "admin"):
+                yield "rbac-widened", f"everybody with the role {role} newly has the rights of this one"
 
 
 def _binding(old: Any, new: Any) -> Iterator[tuple[str, str]]:

@@ -58,13 +58,13 @@ def _flags_of(changes: Sequence[ObjectChange], by_object: dict[Any, list[Flag]])
 
 
 def _signature(change: ObjectChange) -> bytes:
-    """The same for changes that differ in the names of their objects alone."""
+    """The same for changes that differ in the names of their objects alone, and in what is not shown."""
     names = {name: mark for mark, name in (("\0namespace", change.key.namespace), ("\0name", change.key.name)) if name}
     kind = [change.kind, change.key.group, change.key.kind, change.is_renamed, change.is_moved]
     side = change.new if change.kind == "added" else change.old
     if change.kind in ("added", "removed") and side is not None:
         return identity([*kind, _without_names(side.content, names)])
-    return identity([*kind, [_field(field, names) for field in (*change.fields, *change.hidden)]])
+    return identity([*kind, [_field(field, names) for field in change.fields]])
 
 
 def _field(field: FieldChange, names: dict[str, str]) -> list[Any]:

@@ -13,6 +13,9 @@ _BY_FIELD: dict[str, tuple[tuple[str, ...], ...]] = {
     "ports": (("containerPort", "protocol"), ("port", "protocol"), ("containerPort",), ("port",), ("name",)),
     "volumeMounts": (("mountPath",),),
     "volumeDevices": (("devicePath",),),
+    "volumeClaimTemplates": (("metadata.name",),),
+    "envFrom": (("configMapRef.name|secretRef.name", "prefix"),),
+    "tolerations": (("key|operator", "effect"), ("key|operator", "effect", "operator", "value")),
     "hostAliases": (("ip",),),
     "topologySpreadConstraints": (("topologyKey", "whenUnsatisfiable"),),
     "conditions": (("type",),),
@@ -20,10 +23,33 @@ _BY_FIELD: dict[str, tuple[tuple[str, ...], ...]] = {
     "subjects": (("kind", "namespace", "name"), ("kind", "name")),
     "paths": (("path", "pathType"), ("path",)),
     "items": (("key",),),
+    "rules": (
+        ("alert|record",),
+        ("alert|record", "labels.severity"),
+        ("resources|nonResourceURLs", "apiGroups", "resourceNames"),
+    ),
+    "endpoints": (("port|targetPort", "path"),),
+    "parentRefs": (("name", "namespace", "sectionName", "port"),),
 }
-"""The fields that Kubernetes merges lists by, most telling first; of the lists that are merged by `name`, none."""
-_ANYWHERE = (("name",), ("key",), ("host",), ("port", "protocol"), ("mountPath",), ("type",), ("path",), ("id",))
+"""The fields that Kubernetes merges lists by, most telling first; of the lists that are merged by `name`, none.
+
+Also of lists that Kubernetes replaces as a whole, such as tolerations and the rules of roles: the fields by which
+people tell their items apart. A dot leads into a map; of fields with `|` between them, the first that is there counts.
+"""
+_ANYWHERE = (
+    ("name",),
+    ("kind", "metadata.namespace", "metadata.name"),
+    ("key",),
+    ("host",),
+    ("port", "protocol"),
+    ("mountPath",),
+    ("type",),
+    ("path",),
+    ("id",),
+)
 _SCALARS = (str, int, float, bool)
+_DEFAULTS = {"protocol": "TCP"}
+"""Values that the API server sets: naming them changes nothing."""
 _MATCHES = 1_000_000
 """Pairs of items that are compared in one pair of lists; larger lists are paired by their places."""
 
@@ -47,17 +73,44 @@ def _names(items: Sequence[Any], keys: tuple[str, ...]) -> dict[str, int] | None
     """The index of each item by what names it; None if these keys do not name every item, each once."""
     names: dict[str, int] = {}
     for index, item in enumerate(items):
-        if not isinstance(item, dict) or keys[0] not in item:
-            return None
-        values = [item.get(key, "") for key in keys]
-        if not all(isinstance(value, _SCALARS) for value in values):
-            return None
-        named = zip(keys, values, strict=True)
-        name = ",".join(f"{key}={value}" for key, value in named if value != "" or key == keys[0])
-        if name in names:
+        name = _name(item, keys)
+        if name is None or name in names:
             return None
         names[name] = index
     return names
+
+
+def _name(item: Any, keys: tuple[str, ...]) -> str | None:
+    """What names an item, such as `port=80,protocol=UDP`; None unless the first key is there and all are scalars."""
+    if not isinstance(item, dict):
+        return None
+    parts: list[str] = []
+    for key in keys:
+        path, value = _value(item, key)
+        if value is None and key == keys[0]:
+            return None
+        if isinstance(value, list) and all(isinstance(one, str) for one in value):
+            value = " ".join(sorted(value))
+        if value is not None and not isinstance(value, _SCALARS):
+            return None
+        if key == keys[0] or value not in (None, "", _DEFAULTS.get(key)):
+            parts.append(f"{path}={value}")
+    return ",".join(parts)
+
+
+def _value(item: dict[Any, Any], key: str) -> tuple[str, Any]:
+    """The first of some fields that is there, with its path; the last field and None if there is none."""
+    path = key
+    for path in key.split("|"):
+        value: Any = item
+        for step in path.split("."):
+            value = value.get(step) if isinstance(value, dict) else None
+        if value is not None:
+            return path, value
+    return path, None
+
+
+_Blocks = list[tuple[int, int, int, int]]
 
 
 def _align_by_content(old: Sequence[Any], new: Sequence[Any]) -> list[Item]:
@@ -67,7 +120,7 @@ def _align_by_content(old: Sequence[Any], new: Sequence[Any]) -> list[Item]:
     if len(old) * len(new) > _MATCHES:
         blocks = [(0, len(old), 0, len(new))]
     else:
-        blocks = [code[1:] for code in difflib.SequenceMatcher(None, ours, theirs, autojunk=False).get_opcodes()]
+        blocks = [part for block in _blocks(ours, theirs) for part in _refined(block, old, new)]
     found: list[Item] = []
     for old_start, old_end, new_start, new_end in blocks:
         common = min(old_end - old_start, new_end - new_start)
@@ -75,3 +128,25 @@ def _align_by_content(old: Sequence[Any], new: Sequence[Any]) -> list[Item]:
         found += [Item("", index, None) for index in range(old_start + common, old_end)]
         found += [Item("", None, index) for index in range(new_start + common, new_end)]
     return found
+
+
+def _blocks(ours: Sequence[Any], theirs: Sequence[Any]) -> _Blocks:
+    """The parts of two lists that are equal, or replace each other."""
+    return [code[1:] for code in difflib.SequenceMatcher(None, ours, theirs, autojunk=False).get_opcodes()]
+
+
+def _refined(block: tuple[int, int, int, int], old: Sequence[Any], new: Sequence[Any]) -> _Blocks:
+    """A block in smaller ones, in which arguments of a program stand beside those of the same name."""
+    old_start, old_end, new_start, new_end = block
+    if old_end == old_start or new_end == new_start:
+        return [block]
+    ours, theirs = (list(map(_argument, items)) for items in (old[old_start:old_end], new[new_start:new_end]))
+    return [
+        (old_start + one, old_start + two, new_start + three, new_start + four)
+        for one, two, three, four in _blocks(ours, theirs)
+    ]
+
+
+def _argument(item: Any) -> str:
+    """The name of an argument: `--level` of `--level=2`; empty for anything else."""
+    return item.partition("=")[0] if isinstance(item, str) and item.startswith("-") else ""

@@ -3,21 +3,21 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
-from commodore.manifests.object_diff.fields import field_changes
+from commodore.errors import InputError
+from commodore.manifests.object_diff.fields import embedded_documents, field_changes
 from commodore.manifests.object_diff.model import Comparison, ObjectChange, PlacedObject
-from commodore.manifests.objects import key_of
+from commodore.manifests.yaml_out import dump_stream
 
 _REFERENCE = re.compile(r"\?\{[^{}]*\}")
 """A reference to a secret, which names it and is none."""
-_SECRET_KEY = re.compile(
-    r"(?:pass(?:word|wd|phrase)|token|api[_-]?key|access[_-]?key|private[_-]?key|secret[_-]?(?:access[_-]?)?key"
-    r"|client[_-]?secret|credentials?)$",
-    re.IGNORECASE,
+_NAME = (
+    r"(?:pass(?:word|wd|phrase)|(?<![a-z])pass|(?-i:Pass)|(?<![a-z])pwd|token|api[_-]?key|access[_-]?key"
+    r"|private[_-]?key|secret[_-]?(?:access[_-]?)?key|client[_-]?secret|credential)s?"
 )
+_SECRET_KEY = re.compile(rf"{_NAME}$", re.IGNORECASE)
 _NAMES_ONLY = frozenset({"secretKey", "secretAccessKeyRef", "tokenKey", "accessKey"})
 """Fields of well-known kinds that match and hold the name of something."""
 _PATTERNS = (
@@ -25,15 +25,19 @@ _PATTERNS = (
     re.compile(r"\beyJ[\w-]{8,}\.eyJ[\w-]{8,}\.[\w-]*"),
     re.compile(r"\b(?:AKIA|ASIA)[0-9A-Z]{16}\b"),
     re.compile(r"\b(?:gh[pousr]_[A-Za-z0-9]{20,}|github_pat_\w{20,}|glpat-[\w-]{16,}|xox[abprs]-[\w-]{10,})"),
+    re.compile(r"(?<=//hooks\.slack\.com/services/)[\w/]+"),
     re.compile(r"(?<=://)[^/\s:@]+:[^/\s@]+(?=@)"),
     re.compile(r"(?<=[Bb]earer )[\w.~+/-]{16,}=*"),
-    *(
-        re.compile(rf"(?<=[-_]{name}=)[^\s\"'&]+", re.IGNORECASE)
-        for name in ("password", "token", "secret", "apikey", "api-key")
+    re.compile(rf"(?i)(?:{_NAME}|secret)=(?P<value>[^\s\"'&,;]+)"),
+    # a line of a configuration file
+    re.compile(
+        rf"(?im)^[ \t]*(?:-[ \t]+)?[\"']?[\w.-]*{_NAME}[\"']?[ \t]*[=:][ \t]*(?P<value>[^\s].*)$",
     ),
 )
-
-Placeholder = Callable[[str, Any], str]
+_HARMLESS = re.compile(r"(?i)true|false|null|none|\d{1,3}|[|>][+-]?|[\[{]|\$\([^)]*\)|\$\{[^}]*\}|\++")
+"""What follows the name of a secret and is none: switches, counts, the names of variables, a mask."""
+_HINT = re.compile(rf"(?i){_NAME}|secret|://")
+"""What a text holds that could be a document with secrets."""
 
 
 class Masks:
@@ -73,39 +77,57 @@ def _mask_side(side: PlacedObject, masks: Masks) -> PlacedObject:
 
 def mask_object(content: Any, masks: Masks) -> Any:
     """An object without secrets; the same one if it has none."""
-    key = key_of(content)
-    if (key.group, key.kind) == ("", "Secret"):
-        content = dict(content)
-        for field in ("data", "stringData"):
-            values = content.get(field)
-            if isinstance(values, dict):
-                content[field] = {name: _mask_text(value, str(name), masks) for name, value in values.items()}
     return _mask(content, "", masks, 0)
 
 
 def _mask(value: Any, key: str, masks: Masks, depth: int) -> Any:
     """Copies only what differs, so that most objects are not copied at all."""
     if isinstance(value, str):
-        if _names_a_secret(key) and value:
-            return _mask_text(value, key, masks)
-        return _mask_patterns(value, masks)
+        return _mask_string(value, key, masks, depth)
+    if isinstance(value, int | float) and not isinstance(value, bool):
+        return masks.placeholder(key, value) if _names_a_secret(key) and abs(value) >= _SHORT else value
     if depth > _DEPTH:
         return value if not isinstance(value, dict | list) or not value else _TOO_DEEP
     if isinstance(value, dict):
         named = value.get("name")
+        secret = _secret_data(value, masks)
         inner = {
-            one: _mask(item, named if one == "value" and isinstance(named, str) else str(one), masks, depth + 1)
+            one: secret[one]
+            if one in secret
+            else _mask(item, named if one == "value" and isinstance(named, str) else str(one), masks, depth + 1)
             for one, item in value.items()
         }
         return inner if any(inner[one] is not item for one, item in value.items()) else value
     if isinstance(value, list):
-        items = [_mask(item, "", masks, depth + 1) for item in value]
+        keys = [key, *map(_option, value)]
+        items = [
+            _mask(item, (before or key) if isinstance(item, str) else "", masks, depth + 1)
+            for item, before in zip(value, keys, strict=False)
+        ]
         return items if any(one is not other for one, other in zip(items, value, strict=True)) else value
     return value
 
 
 _DEPTH = 100
 _TOO_DEEP = "(nested too deeply)"
+_SHORT = 1000
+"""Numbers below it are counts and limits, whatever they are called."""
+
+
+def _secret_data(content: dict[Any, Any], masks: Masks) -> dict[Any, Any]:
+    """The fields of a Secret that hold secrets, masked; nothing for any other map."""
+    if content.get("kind") != "Secret" or content.get("apiVersion") not in ("v1", None):
+        return {}
+    return {
+        field: {name: _mask_text(value, str(name), masks) for name, value in values.items()}
+        for field in ("data", "stringData")
+        if isinstance(values := content.get(field), dict)
+    }
+
+
+def _option(item: Any) -> str:
+    """The name of an option of a program whose value is the next argument; empty for anything else."""
+    return item.lstrip("-") if isinstance(item, str) and item.startswith("-") and "=" not in item else ""
 
 
 def _names_a_secret(key: str) -> bool:
@@ -122,9 +144,31 @@ def _mask_text(value: Any, key: str, masks: Masks) -> Any:
     return masks.placeholder(key, value)
 
 
+def _mask_string(value: str, key: str, masks: Masks, depth: int) -> str:
+    if value and _names_a_secret(key):
+        return str(_mask_text(value, key, masks))
+    if _HINT.search(value) and (documents := embedded_documents(value)) is not None:
+        masked = [_mask(one, "", masks, depth + 1) for one in documents]
+        if any(one is not other for one, other in zip(masked, documents, strict=True)):
+            try:
+                return dump_stream(masked)
+            except InputError:  # nested too deeply to be written again
+                return masks.placeholder(key, value)
+    return _mask_patterns(value, masks)
+
+
 def _mask_patterns(value: str, masks: Masks) -> str:
     masked = value
     for pattern in _PATTERNS:
         if pattern.search(masked):
-            masked = pattern.sub(lambda match: masks.placeholder("", match[0]), masked)
+            masked = pattern.sub(lambda match: _mask_match(match, masks), masked)
     return masked if masked != value else value
+
+
+def _mask_match(match: re.Match[str], masks: Masks) -> str:
+    found = match.groupdict().get("value")
+    if found is None:
+        return masks.placeholder("", match[0])
+    if _HARMLESS.fullmatch(found) or _REFERENCE.fullmatch(found.strip("\"'")):
+        return match[0]
+    return match[0][: match.start("value") - match.start()] + masks.placeholder("", found)

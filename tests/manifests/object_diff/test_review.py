@@ -52,6 +52,32 @@ def changed(old: str, new: str) -> dict[str, FieldChange]:
         ("{args: [one, two]}", "{args: [zero, one, two]}", {"args[0]": "added"}),
         ("{env: [{name: A, value: '1'}]}", "{env: [{name: A, value: '1'}, {name: B}]}", {"env[name=B]": "added"}),
         ("{items: [{name: a}, {name: a}]}", "{items: [{name: a}]}", {"items[1]": "removed"}),
+        ("{ports: [{port: 80}]}", "{ports: [{port: 80, protocol: TCP}]}", {"ports[port=80].protocol": "added"}),
+        ("{args: [--a=1, --b=2]}", "{args: [--new=0, --a=2, --b=3]}",
+         {"args[0]": "added", "args[1]": "replaced", "args[2]": "replaced"}),
+        ("{envFrom: [{secretRef: {name: a}}, {configMapRef: {name: a}}]}",
+         "{envFrom: [{secretRef: {name: a, optional: true}}, {configMapRef: {name: a}}]}",
+         {"envFrom[secretRef.name=a].secretRef.optional": "added"}),
+        ("{tolerations: [{key: a, effect: x, value: v}, {key: a, effect: y}]}",
+         "{tolerations: [{key: a, effect: x, value: w}, {operator: Exists}, {key: a, effect: y}]}",
+         {"tolerations[key=a,effect=x].value": "replaced", "tolerations[operator=Exists]": "added"}),
+        ("{imagePullSecrets: [{name: a}]}", "{imagePullSecrets: [{name: b}, {name: a}]}",
+         {"imagePullSecrets[name=b]": "added"}),
+        ("{ownerReferences: [{uid: '1', name: a}]}", "{ownerReferences: [{uid: '1', name: b}]}",
+         {"ownerReferences[uid=1].name": "replaced"}),
+        ("{versions: [{name: v1, served: true}]}", "{versions: [{name: v2}, {name: v1, served: false}]}",
+         {"versions[name=v2]": "added", "versions[name=v1].served": "replaced"}),
+        ("{volumeClaimTemplates: [{metadata: {name: a}, spec: {x: 1}}]}",
+         "{volumeClaimTemplates: [{metadata: {name: a}, spec: {x: 2}}]}",
+         {"volumeClaimTemplates[metadata.name=a].spec.x": "replaced"}),
+        ("{rules: [{apiGroups: [''], resources: [b, a], verbs: [get]}, {nonResourceURLs: [/m], verbs: [get]}]}",
+         "{rules: [{nonResourceURLs: [/m], verbs: [get]}, {apiGroups: [''], resources: [a, b], verbs: [get, list]}]}",
+         {"rules": "reordered", "rules[resources=a b].verbs[1]": "added",
+          "rules[resources=a b].resources[0]": "added", "rules[resources=a b].resources[1]": "removed"}),
+        ("{rules: [{alert: A, expr: x}, {alert: B, expr: x}]}",
+         "{rules: [{alert: N}, {alert: A, expr: y}, {record: r}, {alert: B, expr: y}]}",
+         {"rules[alert=A].expr": "replaced", "rules[alert=B].expr": "replaced", "rules[alert=N]": "added",
+          "rules[record=r]": "added"}),
         ("{a.b/c: {'x y': 1}}", "{a.b/c: {'x y': 2}}", {"['a.b/c']['x y']": "replaced"}),
     ],
 )  # fmt: skip
@@ -175,15 +201,39 @@ def test_secrets_are_masked_on_both_sides_and_still_differ() -> None:
         'data: {key: "-----BEGIN RSA PRIVATE KEY-----\\ncanary\\n-----END RSA PRIVATE KEY-----\\n"}',
         "data: {h: 'Authorization: Bearer canarycanarycanary'}",
         "data: {j: eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiJjYW5hcnkifQ.canary}",
-        "spec: {apiKey: canary, clientSecret: canary}",
+        "spec: {apiKey: canary, clientSecret: canary, DB_PASS: canary, passwords: [canary]}",
+        "spec: {adminPassword: 7262262}\nstatus: canary-free",
+        "spec: {args: [--token, canary]}",
+        'data: {config: "a: 1\\npassword: canary\\n"}',
+        'data: {config: "a: 1\\npassword: |\\n  canary\\nb: 2"}',
+        'data: {config: "[db]\\npassword = canary\\n"}',
+        'data: {config: "{{ x }}\\n  - password: canary\\n"}',
+        'data: {config: "host=h password=canary user=u"}',
+        'data: {config: "kind: Secret\\napiVersion: v1\\ndata:\\n  harmless: canary\\n"}',
+        """metadata: {annotations: {kubectl.kubernetes.io/last-applied-configuration:
+          '{"kind":"Secret","apiVersion":"v1","stringData":{"harmless":"canary"}}'}}""",
+        "spec: {list: {kind: Secret, data: {harmless: canary}}}",
+        "data: {u: 'https://hooks.slack.com/services/T0/B0/canary'}",
     ],
 )
 def test_what_looks_like_a_secret_is_masked_anywhere(part: str) -> None:
     text = "{apiVersion: v1, kind: ConfigMap, metadata: {name: a}, x: %s}\n"
-    document = f"apiVersion: v1\nkind: Thing\nmetadata: {{name: a}}\nx: %s\n{part}\n"
+    document = f"apiVersion: v1\nkind: Thing\nx: %s\n{part}\n".replace("canary-free", "y")
+    assert "7262262" not in shown(reviewed(document % 1, document % 2))
     assert "canary" not in shown(reviewed(document % 1, document % 2))
     assert "canary" not in shown(reviewed("", document % 1))
     assert "canary" not in shown(reviewed(document % 1, text % "1"))
+
+
+def test_secrets_in_documents_differ_still() -> None:
+    def config(value: str) -> str:
+        return thing("ConfigMap", data={"c": f"user: shown\npassword: {value}\n"})
+
+    (field,) = reviewed(config("one-canary"), config("two-canary")).comparison.changes[0].fields
+    assert [(path_text(inner.path), inner.old, inner.new) for inner in field.inside] == [
+        ("password", "++++++++", "++++++++++++")
+    ]
+    assert reviewed(config("one"), config("one")).groups == ()
 
 
 def test_names_of_secrets_are_no_secrets() -> None:
@@ -214,6 +264,16 @@ def crd(scope: str, *versions: dict[str, Any]) -> str:
 def role(resources: str, *verbs: str) -> str:
     rules = [{"apiGroups": [""], "resources": [resources], "verbs": list(verbs)}]
     return thing("Role", "rbac.authorization.k8s.io", rules=rules)
+
+
+def named_role(*names: str) -> str:
+    rules = [{"apiGroups": [""], "resources": ["pods"], "verbs": ["get"], "resourceNames": list(names)}]
+    return thing("Role", "rbac.authorization.k8s.io", rules=rules)
+
+
+def aggregated(value: str) -> str:
+    labels = {"rbac.authorization.k8s.io/aggregate-to-edit": value}
+    return thing("ClusterRole", "rbac.authorization.k8s.io", metadata={"name": "x", "labels": labels})
 
 
 def binding(name: str, kind: str) -> str:
@@ -267,6 +327,10 @@ IMAGE = "registry.example.com/web"
         (role("pods", "get"), role("pods", "get", "delete"), ["rbac-widened"]),
         (role("*", "*"), role("pods", "get"), []),
         ("", role("secrets", "get"), ["rbac-widened"]),
+        (named_role("a"), named_role("a", "b"), ["rbac-widened"]),
+        (named_role("a", "b"), named_role("b"), []),
+        (aggregated("false"), aggregated("true"), ["rbac-widened"]),
+        ("", aggregated("true"), []),
         ("", role("pods", "get"), []),
         ("", binding("cluster-admin", "User"), ["rbac-widened"]),
         (binding("view", "User"), binding("view", "Group"), ["rbac-widened"]),
@@ -310,6 +374,16 @@ def test_equal_changes_are_one_group() -> None:
 
     found = review(deployments(1), [*deployments(2), placed(CONFIG % ("a", "1"))])
     assert [len(group.changes) for group in found.groups] == [40, 1]
+
+
+def test_hidden_noise_keeps_no_equal_changes_apart() -> None:
+    def deployments(replicas: int, chart: str) -> list[PlacedObject]:
+        return [
+            placed((DEPLOYMENT % {**BEFORE, "replicas": str(replicas), "sum": f"{chart}-{name}"}).replace("web", name))
+            for name in ("one", "two")
+        ]
+
+    assert [len(group.changes) for group in review(deployments(1, "a"), deployments(2, "b")).groups] == [2]
 
 
 def test_dangerous_groups_come_first() -> None:
