@@ -146,13 +146,13 @@ def show_change(console: Console, change: CatalogChange, workspace: Workspace, h
     console.status(f"Changes: {', '.join(f'{count} {name}' for name, count in counts.items())}")
     if how == "stat":
         return
-    shown = change.lines
     if how == "objects":
         from commodore.catalog import review_working_copy
-        from commodore.manifests.object_diff import text_report
+        from commodore.cli.catalog_diff import show_review
 
-        shown = tuple(text_report(review_working_copy(workspace.catalog, DEFAULT_LIMITS)))
-    lines = paint((line.style, line.text) for line in shown)
+        show_review(review_working_copy(workspace.catalog, DEFAULT_LIMITS), console, indent="     ")
+        return
+    lines = paint((line.style, line.text) for line in change.lines)
     console.result("\n".join(f"     {line}" if line else "" for line in lines))
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 from collections.abc import Callable, Mapping
 from fnmatch import fnmatchcase
 from pathlib import Path
@@ -17,7 +18,7 @@ from commodore.limits import DEFAULT_LIMITS
 from commodore.settings.catalog import CATALOG_DIFF
 
 if TYPE_CHECKING:
-    from commodore.manifests.object_diff import ObjectChange, Review
+    from commodore.manifests.object_diff import NoiseRule, ObjectChange, Review
 
 _FAILED = 2  # as `diff`: 0 for no difference, 1 for differences
 _ANY = "any"
@@ -52,10 +53,11 @@ def _review(folder: Path, values: Mapping[str, Any]) -> Review:
     from commodore.catalog import objects_of
     from commodore.manifests.object_diff import DEFAULT_NOISE, review
 
+    hidden = tuple(map(_noise_rule, values["hide"]))
     _check_flags(values["fail_on"])
     old = _tree(folder, values["base"])
     new = _tree(folder, values["target"])
-    noise = () if values["noise"] else DEFAULT_NOISE
+    noise = () if values["noise"] else (*DEFAULT_NOISE, *hidden)
     return review(objects_of(old, new), objects_of(new, old), noise, _selection(values))
 
 
@@ -84,6 +86,20 @@ def _check_flags(wanted: tuple[str, ...]) -> None:
             )
 
 
+def _noise_rule(text: str) -> NoiseRule:
+    """One value of `--hide`."""
+    from commodore.manifests.object_diff import NoiseRule
+
+    field, _, pattern = text.partition(":")
+    if field not in ("labels", "annotations") or not pattern:
+        raise UsageError(
+            "CMD-CLI-032",
+            f"--hide {text!r} does not say which labels or annotations",
+            hint="write --hide 'labels:example.com/*' or --hide 'annotations:example.com/*'",
+        )
+    return NoiseRule("labels" if field == "labels" else "annotations", pattern)
+
+
 def _selection(values: Mapping[str, Any]) -> Callable[[ObjectChange], bool] | None:
     """Which changes are shown; None for all of them. Each option that is given has to fit."""
     if not any(values[name] for name in ("instance", "kind", "namespace", "object_name", "file")):
@@ -105,11 +121,11 @@ def _selection(values: Mapping[str, Any]) -> Callable[[ObjectChange], bool] | No
 
 
 def _show(found: Review, values: Mapping[str, Any], console: Console) -> None:
-    from commodore.manifests.object_diff import html_report, json_report, markdown_report, summary, text_report
+    from commodore.manifests.object_diff import html_report, json_report, markdown_report, summary
 
     form = values["out"]
     if form == "json":
-        console.result(json.dumps(json_report(found), indent=2, ensure_ascii=False, default=str))
+        console.result(json.dumps(json_report(found), indent=2))
     elif form == "markdown":
         if values["max_bytes"] < 4096:
             raise UsageError("CMD-CLI-031", "--max-bytes is less than 4096", hint="a report needs 4096 bytes at least")
@@ -119,4 +135,15 @@ def _show(found: Review, values: Mapping[str, Any], console: Console) -> None:
     elif form == "stat":
         console.result(summary(found))
     else:
-        console.result("\n".join(paint((line.style, line.text) for line in text_report(found))))
+        show_review(found, console, full=values["full"])
+
+
+def show_review(found: Review, console: Console, *, full: bool = False, indent: str = "") -> None:
+    """Print a review as text; its long changes are folded for people at a terminal, unless they want all of it."""
+    from commodore.manifests.object_diff import text_report
+
+    folded = not full and sys.stdout.isatty()
+    lines = list(text_report(found, folded=folded))
+    console.result("\n".join(f"{indent}{line}".rstrip() for line in paint((line.style, line.text) for line in lines)))
+    if folded and len(lines) < sum(1 for _ in text_report(found)):
+        console.status("Long changes are folded: commodore catalog diff --full shows all of them.")

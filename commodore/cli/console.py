@@ -204,9 +204,18 @@ def working_dir(ctx: click.Context) -> Path:
 
 def paint(lines: Iterable[tuple[str, str]]) -> Iterator[str]:
     """Colour the lines of a diff given as (kind, text); click drops the colours where there is no terminal."""
-    colours = {"header": "yellow", "hunk": "yellow", "add": "green", "remove": "red"}
+    colours = {
+        "header": "yellow",
+        "hunk": "yellow",
+        "add": "green",
+        "remove": "red",
+        "danger": "red",
+        "caution": "yellow",
+    }
+    bold = ("danger", "caution")
     for kind, text in lines:
-        yield click.style(printable_lines(text), fg=colours[kind]) if kind in colours else printable_lines(text)
+        shown = printable_lines(text)
+        yield click.style(shown, fg=colours[kind], bold=kind in bold or None) if kind in colours else shown
 
 
 def _sentence(stage: str) -> str:

@@ -10,7 +10,7 @@ from typing import Final, Literal, NamedTuple
 
 from commodore.limits import Limits
 
-LineStyle = Literal["header", "hunk", "add", "remove", "context", "summary"]
+LineStyle = Literal["header", "hunk", "add", "remove", "context", "summary", "danger", "caution"]
 
 CONTEXT: Final = 3
 
@@ -20,7 +20,8 @@ class DiffLine:
     """One line of a diff, without newline and without colour: that is for whoever prints it.
 
     Attributes:
-        style: `summary` is a sentence about a file; the others are the parts of a unified diff.
+        style: `summary` is a sentence about a file; `danger` and `caution` are warnings; the others are the parts of a
+            unified diff.
         text: the line with its leading `+`, `-` or blank. It may hold control characters of the compared files.
     """
 

@@ -167,6 +167,20 @@ CATALOG_DIFF = (
         default=False,
     ),
     Setting(
+        "hide",
+        ("--hide",),
+        "Count changes of these labels or annotations as noise, too, such as labels:example.com/*; may be repeated.",
+        metavar="labels:GLOB|annotations:GLOB",
+        multiple=True,
+    ),
+    Setting(
+        "full",
+        ("--full",),
+        "Show long changes in full on a terminal, too.",
+        kind="switch",
+        default=False,
+    ),
+    Setting(
         "max_bytes",
         ("--max-bytes",),
         "The size of a Markdown report, at least 4096; what is left out is counted in it.",

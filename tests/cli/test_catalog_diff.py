@@ -3,6 +3,10 @@
 from __future__ import annotations
 
 import json
+import os
+import pty
+import subprocess
+import sys
 from collections.abc import Callable
 from pathlib import Path
 
@@ -43,7 +47,7 @@ def repository(tmp_path: Path) -> Path:
 def test_the_working_copy_against_its_head(call: Call, repository: Path) -> None:
     code, out, _ = call("-d", str(repository.parent), "catalog", "diff")
     assert code == 1
-    assert "! critical: deletes-namespace: Namespace gone" in out
+    assert "! critical: deletes-namespace: the namespace goes, with everything in it: Namespace gone" in out
     assert "    data.a\n    - 2\n    + 3\n" in out
 
 
@@ -95,6 +99,7 @@ def test_forms(call: Call, repository: Path) -> None:
         (["--base", "nowhere"], "CMD-CAT-019"),
         (["--base=-x"], "CMD-GIT-"),
         (["--fail-on", "deletes-crt"], "did you mean"),
+        (["--hide", "example.com/*"], "CMD-CLI-032"),
         (["-o", "markdown", "--max-bytes", "7"], "CMD-CLI-031"),
     ],
 )
@@ -120,3 +125,48 @@ def test_every_danger_is_on_the_page() -> None:
     page = (ROOT / "docs" / "how-to" / "compare-catalogs.md").read_text(encoding="utf-8")
     for name, severity in FLAGS.items():
         assert f"| `{name}` | {severity} |" in page
+
+
+def test_more_noise(call: Call, repository: Path) -> None:
+    labelled = CONFIG.replace("  name:", "  labels: {{team: '{value}'}}\n  name:")
+    write(repository, one=labelled.format(name="x", value="1"), two=NAMESPACE)
+    git(repository, "add", ".")
+    git(repository, "commit", "--quiet", "-m", "labels")
+    write(repository, one=labelled.replace("a: '{value}'", "a: '1'").format(name="x", value="2"))
+    assert call("catalog", "diff", str(repository))[0] == 1
+    code, out, _ = call("catalog", "diff", str(repository), "--hide", "labels:te*")
+    assert (code, out) == (0, "no object differs; not shown: 1 fields of noise, all that differs in 1 objects\n")
+
+
+def at_a_terminal(words: list[str]) -> str:
+    """What a command writes to a terminal."""
+    ours, theirs = pty.openpty()
+    child = subprocess.Popen([sys.executable, "-m", "commodore", *words], stdin=theirs, stdout=theirs, stderr=theirs)
+    os.close(theirs)
+    shown = b""
+    while part := read_terminal(ours):
+        shown += part
+    os.close(ours)
+    child.wait()
+    return shown.decode()
+
+
+def read_terminal(end: int) -> bytes:
+    try:
+        return os.read(end, 65536)
+    except OSError:  # the other end is closed
+        return b""
+
+
+def test_terminals_get_long_changes_folded(repository: Path) -> None:
+    lines = "".join(f"  k{number}: v\n" for number in range(40))
+    write(repository, one=CONFIG.format(name="x", value="2") + lines, two=NAMESPACE)
+    git(repository, "add", ".")
+    git(repository, "commit", "--quiet", "-m", "many")
+    write(repository, one="")
+    words = ["catalog", "diff", str(repository)]
+    shown = at_a_terminal(words)
+    assert "\x1b[" in shown
+    assert "… 35 more lines" in shown
+    assert "catalog diff --full" in shown
+    assert "more lines" not in at_a_terminal([*words, "--full"])

@@ -10,14 +10,21 @@ from collections.abc import Sequence
 from commodore.manifests.object_diff.flags import Flag
 from commodore.manifests.object_diff.grouping import Group
 from commodore.manifests.object_diff.review import Review
-from commodore.manifests.object_diff.shown import change_lines, group_title, object_name, other_names, summary
+from commodore.manifests.object_diff.shown import (
+    change_lines,
+    flag_objects,
+    group_title,
+    other_names,
+    same_flags,
+    summary,
+)
 from commodore.printable import only_printable, printable
 
 COMMENT_BYTES = 65_536
 """What forges take as a comment."""
 LEAST_BYTES = 4_096
 """What the summary and the line about what is left out need at the most."""
-_CELL = 100
+_CELL = 160
 
 
 def markdown_report(review: Review, *, title: str = "Changes", budget: int = COMMENT_BYTES, whole: str = "") -> str:
@@ -39,9 +46,9 @@ def markdown_report(review: Review, *, title: str = "Changes", budget: int = COM
     head = f"## {_plain(title, 60)}\n\n{_plain(summary(review), 400)}\n"
     left = budget - _size(head) - _size(_left_out(review.groups, review.flags, whole))
     parts = [head]
-    flags, rows = _flag_table(review.flags, left // 2)
-    parts.append(flags)
-    left -= _size(flags)
+    table, left_flags = _flag_table(review.flags, left // 2)
+    parts.append(table)
+    left -= _size(table)
     omitted: list[Group] = []
     for one in review.groups:
         text = next((text for text in (_group(one), _folded(one)) if _size(text) <= left), "")
@@ -49,8 +56,8 @@ def markdown_report(review: Review, *, title: str = "Changes", budget: int = COM
             omitted.append(one)
         parts.append(text)
         left -= _size(text)
-    if omitted or rows < len(review.flags):
-        parts.append(_left_out(omitted, review.flags[rows:], whole))
+    if omitted or left_flags:
+        parts.append(_left_out(omitted, left_flags, whole))
     return "".join(parts)
 
 
@@ -58,20 +65,17 @@ def _size(text: str) -> int:
     return len(text.encode("utf-8", "surrogateescape"))
 
 
-def _flag_table(flags: Sequence[Flag], budget: int) -> tuple[str, int]:
-    """A table of the first dangers, as many as fit, and how many these are."""
-    if not flags:
-        return "", 0
-    text = "\n| Danger | Object | |\n|---|---|---|\n"
-    rows = 0
-    for flag in flags:
-        cells = (f"**{flag.name}** ({flag.severity})", _cell(object_name(flag.key)), _cell(flag.message))
-        row = f"| {' | '.join(cells)} |\n"
+def _flag_table(flags: Sequence[Flag], budget: int) -> tuple[str, list[Flag]]:
+    """A table of the first dangers, as many as fit, and those that do not."""
+    text = "\n| Danger | Objects | |\n|---|---|---|\n"
+    groups = same_flags(flags)
+    for rows, same in enumerate(groups):
+        name = f"**{same[0].name}** ({same[0].severity})"
+        row = f"| {name} | {_cell(flag_objects(same))} | {_cell(same[0].message)} |\n"
         if _size(text) + _size(row) > budget:
-            break
+            return (text if rows else ""), [flag for rest in groups[rows:] for flag in rest]
         text += row
-        rows += 1
-    return (text if rows else ""), rows
+    return (text if groups else ""), []
 
 
 def _cell(text: str) -> str:

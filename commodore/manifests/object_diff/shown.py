@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 from commodore.limits import DEFAULT_LIMITS
 from commodore.manifests import _textdiff
 from commodore.manifests._textdiff import DiffLine
+from commodore.manifests.object_diff.flags import Flag
 from commodore.manifests.object_diff.grouping import Group
 from commodore.manifests.object_diff.model import ABSENT, FieldChange, ObjectChange, path_text
 from commodore.manifests.object_diff.review import Review
@@ -44,6 +45,24 @@ def summary(review: Review) -> str:
     return line
 
 
+def flag_name(flag: Flag) -> str:
+    """A danger in words: `critical: deletes-crd: the kind goes, ...`."""
+    return f"{flag.severity}: {flag.name}: {printable(flag.message)}"
+
+
+def same_flags(flags: Iterable[Flag]) -> list[tuple[Flag, ...]]:
+    """Dangers in groups of those that say the same of several objects."""
+    found: dict[tuple[str, str], list[Flag]] = {}
+    for flag in flags:
+        found.setdefault((flag.name, flag.message), []).append(flag)
+    return list(map(tuple, found.values()))
+
+
+def flag_objects(same: Sequence[Flag]) -> str:
+    """The names of the objects of some dangers, the first few of them."""
+    return _names([flag.key for flag in same], _SHOWN_NAMES)
+
+
 def group_title(one: Group) -> str:
     """The first change of a group, and how many there are."""
     first = one.changes[0]
@@ -57,9 +76,12 @@ def group_title(one: Group) -> str:
 
 def other_names(one: Group, shown: int = _SHOWN_NAMES) -> str:
     """The names of a group's other objects, the first few of them; empty for a group of one."""
-    names = [object_name(change.key) for change in one.changes[1:]]
-    more = len(names) - shown
-    return ", ".join(names[:shown]) + (f" and {more} more" if more > 0 else "")
+    return _names([change.key for change in one.changes[1:]], shown)
+
+
+def _names(keys: Sequence[ObjectKey], shown: int) -> str:
+    more = len(keys) - shown
+    return ", ".join(map(object_name, keys[:shown])) + (f" and {more} more" if more > 0 else "")
 
 
 def change_lines(change: ObjectChange) -> Iterator[DiffLine]:

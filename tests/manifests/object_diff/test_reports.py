@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import datetime
 import json
 import re
 from typing import Any
 
+import jsonschema
 import pytest
 
 from commodore.manifests.object_diff import (
+    FLAGS,
     PlacedObject,
     Review,
     html_report,
@@ -17,6 +20,7 @@ from commodore.manifests.object_diff import (
     review,
     text_report,
 )
+from tests.world.cluster import ROOT
 
 HOSTILE = "\x1b[31m\x1b]8;;http://evil\x07 \u202e `</details>` ``` <script>alert(1)</script> @team [x](y) |a|"
 
@@ -42,9 +46,10 @@ def test_text_tells_what_changes() -> None:
     assert (
         text(found)
         == """1 added, 1 changed, 1 removed; dangers: 1 critical
-! critical: deletes-namespace: Namespace gone: the namespace goes, with everything in it
+! critical: deletes-namespace: the namespace goes, with everything in it: Namespace gone
 
 - Namespace gone
+  ! deletes-namespace
     - apiVersion: v1
     - kind: Namespace
     - metadata:
@@ -77,6 +82,24 @@ def test_text_tells_what_changes() -> None:
 
 def test_no_change_is_one_line() -> None:
     assert text(review([config("a")], [config("a")])) == "no object differs"
+
+
+def test_dangers_that_say_the_same_are_one_line_for_all_objects() -> None:
+    lines = list(text_report(review([namespace(f"n{number}") for number in range(7)], [])))
+    assert [line.text for line in lines if line.style == "danger"] == [
+        "! critical: deletes-namespace: the namespace goes, with everything in it: Namespace n0, Namespace n1, "
+        "Namespace n2, Namespace n3, Namespace n4 and 2 more",
+        "  ! deletes-namespace",
+    ]
+
+
+def test_folded_text_counts_the_lines_that_it_leaves_out() -> None:
+    found = review([], [config("a", **{f"k{number}": "v" for number in range(50)})])
+    whole, folded = ([line.text for line in text_report(found, folded=fold)] for fold in (False, True))
+    assert folded[-1] == f"    … {len(whole) - len(folded) + 1} more lines"
+    assert whole[: len(folded) - 1] == folded[:-1]
+    short = review([config("a", x="1")], [config("a", x="2")])
+    assert list(text_report(short, folded=True)) == list(text_report(short))
 
 
 def test_long_values_are_cut_around_what_differs() -> None:
@@ -159,6 +182,26 @@ def test_json_names_every_change_and_its_group() -> None:
         {"path": "data.x", "kind": "replaced", "hidden": False, "old": "1", "new": "2"}
     ]
     assert found["counts"]["changed"] == 2
+
+
+SCHEMA = json.loads((ROOT / "docs" / "reference" / "diff-schema.json").read_text(encoding="utf-8"))
+
+
+def test_json_is_as_its_schema_says() -> None:
+    odd = {"date": datetime.date(2020, 1, 1), "nan": float("nan"), "list": [{1: None}]}
+    old = [namespace("gone"), config("a", x="k: 1\n", y="1"), config("b", x="1"), config("moved", q="1", r="2", s="3")]
+    new = [
+        config("a", x="k: 2\n", z=HOSTILE),
+        PlacedObject(config("b", **odd).content, "other.yaml"),
+        config("renamed", q="1", r="2", s="3"),
+    ]
+    found = json_report(review(old, new))
+    again = json.loads(json.dumps(found, allow_nan=False))
+    assert again == found
+    validate = jsonschema.Draft202012Validator(SCHEMA)
+    validate.validate(found)
+    assert SCHEMA["$defs"]["flag"]["properties"]["name"]["enum"] == list(FLAGS)
+    assert not validate.is_valid({**found, "changes": [{"kind": "else"}]})
 
 
 def test_html_holds_each_group_once_as_data() -> None:
