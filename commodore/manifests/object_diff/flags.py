@@ -90,15 +90,15 @@ _REMOVALS = {
         "deletes-storage-class",
         "claims of this class cannot be provisioned any more",
     ),
-    **{
-        (group, kind): ("deletes-network-policy", "traffic that the policy refused is allowed")
-        for group, kind in (
+    **dict.fromkeys(
+        (
             ("networking.k8s.io", "NetworkPolicy"),
             ("policy.networking.k8s.io", "AdminNetworkPolicy"),
             ("cilium.io", "CiliumNetworkPolicy"),
             ("cilium.io", "CiliumClusterwideNetworkPolicy"),
-        )
-    },
+        ),
+        ("deletes-network-policy", "traffic that the policy refused is allowed"),
+    ),
 }
 
 

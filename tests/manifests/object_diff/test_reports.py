@@ -86,9 +86,9 @@ def test_no_change_is_one_line() -> None:
 
 def test_dangers_that_say_the_same_are_one_line_for_all_objects() -> None:
     lines = list(text_report(review([namespace(f"n{number}") for number in range(7)], [])))
+    names = ", ".join(f"Namespace n{number}" for number in range(5))
     assert [line.text for line in lines if line.style == "danger"] == [
-        "! critical: deletes-namespace: the namespace goes, with everything in it: Namespace n0, Namespace n1, "
-        "Namespace n2, Namespace n3, Namespace n4 and 2 more",
+        f"! critical: deletes-namespace: the namespace goes, with everything in it: {names} and 2 more",
         "  ! deletes-namespace",
     ]
 
