@@ -53,6 +53,10 @@ def errors_made(tree: ast.AST) -> Iterator[tuple[str, str]]:
         if not isinstance(node, ast.Call):
             continue
         name = node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")
+        if name == "Meaning":
+            kind, code, _ = node.args
+            yield ast.literal_eval(code), ast.unparse(kind)
+            continue
         given = [*node.args[:1], *(keyword.value for keyword in node.keywords if keyword.arg == "code")]
         for argument in given:
             if (

@@ -81,7 +81,7 @@ class Renderer:
         kept = run.result_cache
         here = request.directory or request.root
         self.programs = Programs(os.environ, here, kept / "programs.json", run.limits) if kept is not None else None
-        self.sources = Sources(run.dependency_cache, run.limits, offline=request.offline)
+        self.sources = Sources(run.dependency_cache, run.context())
         self.sources.known.update(run.sources)
         self.parts = Parts(run, self.inventory.nodes, self.programs, self.sources)
         self._arguments = Namespace(

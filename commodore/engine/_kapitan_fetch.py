@@ -7,13 +7,14 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import requests
 from kapitan.dependency_manager import base
 from kapitan.errors import GitSubdirNotFoundError
 from kapitan.inventory.model import dependencies as models
 
+from commodore.context import Context
 from commodore.engine import _archives, _kapitan_git
 from commodore.engine._dependency_cache import DependencyCache, chart_key
+from commodore.engine._downloads import FETCH_HINT, get_download
 from commodore.engine._fetched_files import FetchedFiles
 from commodore.engine._kapitan_errors import tail
 from commodore.engine._tasks import Dependency, Failure, FetchTask, Run
@@ -84,14 +85,14 @@ def _fetch(group: tuple[Dependency, ...], place: Path, cache: DependencyCache | 
 def _take(group: tuple[Dependency, ...], task: FetchTask, cache: DependencyCache | None) -> None:
     """Bring dependencies to their places from the cache alone."""
     run = task.run
-    sources = Sources(run.dependency_cache, run.limits, offline=True)
+    sources = Sources(run.dependency_cache, run.context())
     for number, item in enumerate(group):
         key = source_key({"type": item.kind, "source": item.source, **item.fields})
         identity = sources.digest(key) if key is not None else None
         if key is None or identity is None or cache is None or run.dependency_cache is None:
             raise _not_there()
         if key[1] == "http":
-            found = Downloads(run.dependency_cache, run.limits).find(item.source, identity)
+            found = Downloads(run.dependency_cache).find(item.source, identity)
             if found is None:
                 raise _not_there()
             write_atomically(item.output, found[0])
@@ -132,15 +133,11 @@ def _explain(error: Exception, first: Dependency) -> CommodoreError:
     return EnvironmentFault(
         "CMD-ENG-028",
         f"{message}: {reason}",
-        hint="check the source, the version and the network; with fetched files at hand, go on without fetching",
+        hint=FETCH_HINT,
     )
 
 
 def _reason(error: Exception) -> str:
-    if isinstance(error, requests.HTTPError) and error.response is not None:
-        return f"the server answered {error.response.status_code} {error.response.reason}"
-    if isinstance(error, requests.RequestException):
-        return f"{type(error).__name__}: {error}"
     text = getattr(error, "stderr", None) or str(error)
     return tail(str(text)) if str(text).strip() else type(error).__name__
 
@@ -153,13 +150,13 @@ def _install(run: Run, cache: DependencyCache | None) -> None:
     Kapitan's functions.
     """
 
-    limits = run.limits
-    downloads = Downloads(run.dependency_cache, limits) if run.dependency_cache is not None else None
+    limits, context = run.limits, run.context()
+    downloads = Downloads(run.dependency_cache) if run.dependency_cache is not None else None
 
     def download(source: str) -> tuple[bytes, str]:
         known = run.sources.get(("source", "http", source))
         kept = downloads.find(source, known) if downloads is not None and known is not None else None
-        return kept or _download(source, limits)
+        return kept or _download(source, context)
 
     def unpack(file: str, folder: str, content_type: str | None) -> bool:
         return _archives.unpack(Path(file), Path(folder), content_type, limits)
@@ -185,16 +182,8 @@ def _clone(source: str, folder: str, _kind: str) -> None:
         repository.git.checkout()
 
 
-def _download(source: str, limits: Limits) -> tuple[bytes, str]:
-    with requests.get(source, stream=True, timeout=limits.download_timeout) as response:
-        response.raise_for_status()
-        content = bytearray()
-        for chunk in response.iter_content(1 << 16):
-            content += chunk
-            if len(content) > limits.download_bytes:
-                raise PolicyError(
-                    "CMD-ENG-029",
-                    f"the download is larger than {limits.download_bytes} bytes",
-                    hint="is `source` the right file? fetch a smaller one",
-                )
-        return bytes(content), response.headers.get("Content-Type", "application/octet-stream")
+def _download(source: str, context: Context) -> tuple[bytes, str]:
+    answer = get_download(source, context)
+    if answer.status >= 400:
+        raise EnvironmentFault("CMD-ENG-028", f"the server answered {answer.status} {answer.phrase}", hint=FETCH_HINT)
+    return answer.body, answer.headers.get("Content-Type", "application/octet-stream")

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
+from commodore.context import Context
 from commodore.engine._dependency_cache import DependencyCache
 from commodore.engine._fetched_files import FetchedFiles
 from commodore.engine._fetching import Place, fetched_places, written_places
@@ -22,7 +23,6 @@ from commodore.engine.reuse.sources import Downloads, Sources, cache_key, is_dow
 from commodore.engine.reuse.store import ResultStore, holds, read_folder, write_folder
 from commodore.engine.reuse.today import Nodes
 from commodore.errors import InternalError
-from commodore.limits import Limits
 from commodore.workspace import is_inside, write_atomically
 
 
@@ -124,19 +124,17 @@ class ResultFinder:
         cache: where results are kept.
         dependency_cache: where downloads are kept.
         shadow: how much of what is found is rendered all the same, from 0 to 1.
-        offline: ask nobody for anything.
     """
 
-    def __init__(
-        self, cache: Path, dependency_cache: Path | None, shadow: float, limits: Limits, *, offline: bool
-    ) -> None:
+    def __init__(self, cache: Path, dependency_cache: Path | None, shadow: float, context: Context) -> None:
+        limits = context.limits
         self._cache = cache
         self._dependency_cache = dependency_cache
         self._limits = limits
         self._shadow = shadow
         self._lookup = Lookup(
             ResultStore(cache, limits),
-            Sources(dependency_cache, limits, offline=offline),
+            Sources(dependency_cache, context),
             cache / "programs.json",
             limits,
         )
@@ -258,7 +256,7 @@ class ResultFinder:
         if self._dependency_cache is None:
             return False
         if key[1] == "http":
-            found = Downloads(self._dependency_cache, self._limits).find(key[2], identity)
+            found = Downloads(self._dependency_cache).find(key[2], identity)
             if found is not None:
                 write_atomically(output, found[0])
             return found is not None

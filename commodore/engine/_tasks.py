@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from commodore.context import Context
 from commodore.engine.model import CompileRequest, InstanceJob
 from commodore.errors import CommodoreError
+from commodore.events import Event, Noted
 from commodore.limits import Limits
 
 
@@ -45,12 +48,21 @@ class Run:
     sources: Mapping[tuple[str, ...], str] = field(default_factory=dict, hash=False)
     environment: Mapping[str, str] = field(default_factory=dict, hash=False, repr=False)
 
+    def context(self) -> Context:
+        """What a worker hands on. What is said there is among the notes of the outcome."""
+        return Context(_log, self.limits, self.request.offline)
+
     def workplace(self, instance: str) -> Path:
         """The folder that an instance alone works in: it holds `compiled/<instance>` and temporary files."""
         return self.staging / "work" / instance
 
     def rendered(self, instance: str) -> Path:
         return self.workplace(instance) / "compiled" / instance
+
+
+def _log(event: Event) -> None:
+    if isinstance(event, Noted):
+        logging.getLogger(__name__).warning(event.message)
 
 
 @dataclass(frozen=True, slots=True)

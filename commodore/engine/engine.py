@@ -16,6 +16,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
+from commodore.context import Context
 from commodore.engine._durations import read_durations, write_durations
 from commodore.engine._evaluation import CHECK, check_jsonnet_engine, summary
 from commodore.engine._nodes import write_nodes
@@ -183,9 +184,8 @@ class Engine:
         finder = None
         if self._result_cache is not None:
             offline = any(batch.request.offline for batch in batches)
-            finder = ResultFinder(
-                self._result_cache, self._dependency_cache, self._shadow, self._limits, offline=offline
-            )
+            context = Context(self._announce, self._limits, offline)
+            finder = ResultFinder(self._result_cache, self._dependency_cache, self._shadow, context)
         reuses: dict[str, Reuse] = {}
         runs: list[Run | CommodoreError] = []
         for batch in batches:

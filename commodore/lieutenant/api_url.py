@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ipaddress
 import posixpath
 import re
 from urllib.parse import quote, urlsplit, urlunsplit
@@ -54,40 +53,6 @@ def endpoint_url(api_url: str, *segments: str) -> str:
         if segment in ("", ".", "..") or not segment.isprintable():
             raise InputError("CMD-API-017", f"{segment!r} cannot be an id in Lieutenant", hint="check the cluster's id")
     return api_url.rstrip("/") + "/" + "/".join(quote(segment, safe="") for segment in segments)
-
-
-def is_loopback(url: str) -> bool:
-    """Whether the URL's host is this machine."""
-    host = urlsplit(url).hostname or ""
-    if host == "localhost" or host.endswith(".localhost"):
-        return True
-    try:
-        return ipaddress.ip_address(host).is_loopback
-    except ValueError:
-        return False
-
-
-def same_server(old: str, new: str) -> bool:
-    """Whether what may be sent to `old` may be sent to `new`: same host and port, and never from https to http."""
-    before, after = urlsplit(old), urlsplit(new)
-    if before.hostname != after.hostname or after.username is not None or after.password is not None:
-        return False
-    if before.scheme == after.scheme:
-        return _port(before.scheme, before.port) == _port(after.scheme, after.port)
-    # From plain to encrypted is fine, between the two standard ports.
-    return (
-        (before.scheme, after.scheme) == ("http", "https") and before.port in (None, 80) and after.port in (None, 443)
-    )
-
-
-def without_credentials(url: str) -> str:
-    """The URL as it may be shown: without user name, password, query and fragment."""
-    parts = urlsplit(url)
-    return urlunsplit((parts.scheme, parts.netloc.rpartition("@")[2], parts.path, "", ""))
-
-
-def _port(scheme: str, port: int | None) -> int | None:
-    return port if port is not None else _PORTS.get(scheme)
 
 
 def _normalise_path(path: str) -> str:

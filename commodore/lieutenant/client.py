@@ -8,14 +8,16 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
 from urllib.parse import urlencode
 
+from commodore.context import Context
 from commodore.errors import CommodoreError, EnvironmentFault, InputError, UsageError
 from commodore.events import Announce, Warned
-from commodore.lieutenant.api_url import endpoint_url, is_loopback, normalise_api_url
+from commodore.http import is_loopback
+from commodore.lieutenant.api_url import endpoint_url, normalise_api_url
 from commodore.limits import DEFAULT_LIMITS, Limits
 from commodore.printable import printable
 
 if TYPE_CHECKING:
-    from commodore.lieutenant._http import Answer
+    from commodore.http import Answer
 
 _LOGIN_HINT = "log in with `commodore login`, or give a token with --api-token (COMMODORE_API_TOKEN)"
 _REASON_LENGTH = 300
@@ -52,7 +54,7 @@ class LieutenantClient:
         announce: Announce,
     ) -> None:
         # Here, because the library takes a tenth of a second to load, which reading a cluster file need not wait for.
-        from commodore.lieutenant._http import Session
+        from commodore.lieutenant.api_http import api_client, api_policy
 
         self.api_url = normalise_api_url(api_url)
         self._token_source = token_source
@@ -63,7 +65,8 @@ class LieutenantClient:
             raise UsageError(
                 "CMD-API-019", f"the request timeout is {seconds:g} s", hint="give a positive --request-timeout"
             )
-        self._session = Session(seconds, limits, announce)
+        self._policy = api_policy(seconds, limits)
+        self._http = api_client(Context(announce, limits))
 
     def __enter__(self) -> Self:
         return self
@@ -75,7 +78,7 @@ class LieutenantClient:
 
     def close(self) -> None:
         """Close the connections that are kept open."""
-        self._session.close()
+        self._http.close()
 
     def clusters(self, tenant: str | None = None, sort_by: str | None = None) -> list[dict[str, Any]]:
         """All cluster objects, or those of one tenant, in the order of the API."""
@@ -97,8 +100,8 @@ class LieutenantClient:
         """Tell the API what a catalog was compiled from (spec a 8.4). `metadata` is JSON-ready."""
         url = endpoint_url(self.api_url, "clusters", cluster_id, "compileMeta")
         token = self._token()
-        headers = {**_bearer(token), "Content-Type": "application/json"}
-        answer = self._session.post(url, headers, json.dumps(metadata, allow_nan=False).encode())
+        body = json.dumps(metadata, allow_nan=False).encode()
+        answer = self._http.post(url, self._policy, body, {"Content-Type": "application/json"}, _bearer(token))
         if answer.status >= 400:
             raise self._refusal(answer, f"the report of cluster {cluster_id!r}", f"cluster {cluster_id!r}", token)
 
@@ -112,7 +115,8 @@ class LieutenantClient:
     def _get(self, what: str, segments: tuple[str, ...], query: Mapping[str, str], thing: str | None = None) -> Any:
         url = endpoint_url(self.api_url, *segments)
         token = self._token()
-        answer = self._session.get(f"{url}?{urlencode(query)}" if query else url, _bearer(token))
+        url = f"{url}?{urlencode(query)}" if query else url
+        answer = self._http.get(url, self._policy, credentials=_bearer(token))
         if answer.status >= 300:
             raise self._refusal(answer, what, thing, token)
         try:

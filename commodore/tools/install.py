@@ -15,8 +15,9 @@ from typing import Literal
 
 from commodore.errors import CommodoreError, EnvironmentFault, InputError, PolicyError, did_you_mean
 from commodore.events import StageAdvanced, Warned, stage
-from commodore.tools._answers import StatusError, without_credentials
+from commodore.http import without_credentials
 from commodore.tools._unpack import unpack_executable
+from commodore.tools._web import StatusError
 from commodore.tools.find import Source, Tool, ask_versions, locate_tool
 from commodore.tools.latest import latest_versions
 from commodore.tools.numbers import VersionNumber

@@ -14,18 +14,17 @@ import platform
 import re
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Any
+from typing import Any
 from urllib.parse import urlsplit
 
+from commodore.context import Context
 from commodore.errors import EnvironmentFault, InputError, PolicyError
 from commodore.events import Announce, Noted, ignore
+from commodore.http import without_credentials
 from commodore.limits import DEFAULT_LIMITS, Limits
-from commodore.tools._answers import StatusError, without_credentials
+from commodore.tools._web import StatusError, Web
 from commodore.tools.numbers import VersionNumber
 from commodore.tools.pins import Pins, known_pins
-
-if TYPE_CHECKING:
-    from commodore.tools._web import Web
 
 GITHUB_API = "https://api.github.com"
 
@@ -128,9 +127,7 @@ class Releases:
 
     def web(self) -> Web:
         """A session to talk to the servers with; to be closed."""
-        from commodore.tools._web import Web  # requests takes its time to import, and most runs download nothing
-
-        return Web(self.timeout, self.limits, self.announce)
+        return Web(self.timeout, Context(self.announce, self.limits))
 
     def asset(self, tool: str, version: VersionNumber) -> Asset:
         """Where an archive is, without asking anybody."""
@@ -202,12 +199,11 @@ class Releases:
         """
         project = PROJECTS[tool]
         url = f"{self.api.rstrip('/')}/repos/{project.repository}/releases?per_page=50"
-        headers = {"Accept": "application/vnd.github+json"}
         with_token = bool(self.token) and urlsplit(url).scheme == "https"  # others could read it on the way
-        if with_token:
-            headers["Authorization"] = f"Bearer {self.token}"
+        token = {"Authorization": f"Bearer {self.token}"} if with_token else {}
+        accept = {"Accept": "application/vnd.github+json"}
         try:
-            listed = json.loads(web.read(url, self.limits.tool_releases_bytes, headers))
+            listed = json.loads(web.read(url, self.limits.tool_releases_bytes, accept, token))
         except StatusError as error:
             raise _github_fault(error, with_token) from None
         except (ValueError, RecursionError):

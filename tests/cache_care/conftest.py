@@ -56,7 +56,7 @@ class Cache:
         return dependency_cache() / key.digest[:2] / key.digest
 
     def add_download(self, url: str) -> Path:
-        downloads = Downloads(dependency_cache(), DEFAULT_LIMITS)
+        downloads = Downloads(dependency_cache())
         downloads._keep(url, b"downloaded", {})
         return downloads._place(url)
 

@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from commodore import git
+from commodore.context import Context
 from commodore.engine._dependency_cache import CacheKey, chart_key, commit_key
 from commodore.engine.reuse.places import tree_digest
 from commodore.engine.reuse.reads import Key
@@ -95,14 +96,14 @@ class Sources:
 
     Args:
         cache: where the last answers are kept, None for nowhere.
-        offline: ask nobody; what would have to be asked for is what it was the last time.
+        context: offline, what would have to be asked for is what it was the last time.
     """
 
-    def __init__(self, cache: Path | None, limits: Limits, *, offline: bool = False) -> None:
-        self._downloads = Downloads(cache, limits) if cache is not None else None
+    def __init__(self, cache: Path | None, context: Context) -> None:
+        self._downloads = Downloads(cache) if cache is not None else None
         self._commits = cache / "commits" if cache is not None else None
-        self._limits = limits
-        self.offline = offline
+        self._context = context
+        self.offline = context.offline
         self.known: dict[Key, str | None] = {}
 
     def ask(self, keys: Iterable[Key]) -> None:
@@ -114,7 +115,7 @@ class Sources:
                 self.known[key] = "fixed"
         if not waiting:
             return
-        with ThreadPoolExecutor(min(len(waiting), self._limits.fetch_workers)) as pool:
+        with ThreadPoolExecutor(min(len(waiting), self._context.limits.fetch_workers)) as pool:
             self.known.update(zip(waiting, pool.map(self._ask, waiting), strict=True))
 
     def digest(self, key: Key) -> str | None:
@@ -134,10 +135,10 @@ class Sources:
         if key[1] == "http":
             if self._downloads is None:
                 return None
-            return self._downloads.last(key[2]) if self.offline else self._downloads.digest(key[2])
+            return self._downloads.last(key[2]) if self.offline else self._downloads.digest(key[2], self._context)
         if self.offline:
             return self._last_commit(key)
-        commits = commits_of(key[2], [None if key[3] == NO_REF else key[3]], self._limits)
+        commits = commits_of(key[2], [None if key[3] == NO_REF else key[3]], self._context.limits)
         if commits is None:
             return None
         (commit,) = commits.values()
@@ -214,33 +215,26 @@ def _spellings(name: str | None, default: str) -> list[str]:
 class Downloads:
     """Files of web servers, kept with what the server needs to say that they are still the same."""
 
-    def __init__(self, cache: Path, limits: Limits) -> None:
+    def __init__(self, cache: Path) -> None:
         self._root = cache / "downloads"
-        self._limits = limits
 
-    def digest(self, url: str) -> str | None:
+    def digest(self, url: str, context: Context) -> str | None:
         """The digest of what a URL gives now; None if it gives nothing. The content is kept."""
-        import requests
+        from commodore.engine._downloads import get_download  # the library behind it takes its time to load
 
         about = self._about(url)
         headers = {}
         if self._content(url, about.get("digest", "")) is not None:
             names = {"If-None-Match": "etag", "If-Modified-Since": "modified"}
             headers = {header: about[name] for header, name in names.items() if about.get(name)}
-        with contextlib.suppress(requests.RequestException, OSError, ValueError):
-            limits = self._limits
-            with requests.get(url, stream=True, timeout=limits.download_timeout, headers=headers) as response:
-                if response.status_code == requests.codes.not_modified:
-                    self._note_use(url)
-                    return str(about["digest"])
-                response.raise_for_status()
-                content = bytearray()
-                for chunk in response.iter_content(1 << 16):
-                    content += chunk
-                    if len(content) > limits.download_bytes:
-                        return None
-                return self._keep(url, bytes(content), response.headers)
-        return None
+        try:
+            answer = get_download(url, context, headers)
+        except CommodoreError:
+            return None
+        if answer.status == 304:
+            self._note_use(url)
+            return str(about["digest"]) if headers else None
+        return self._keep(url, answer.body, answer.headers) if answer.status < 400 else None
 
     def last(self, url: str) -> str | None:
         """The digest of what a URL gave the last time, if that is kept."""

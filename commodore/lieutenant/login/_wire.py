@@ -5,27 +5,34 @@ from __future__ import annotations
 import json
 import time
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
 from urllib.parse import urlsplit
 
+from commodore.context import Context
 from commodore.errors import CommodoreError, EnvironmentFault, InputError, PolicyError
-from commodore.events import Announce
-from commodore.lieutenant.api_url import is_loopback, without_credentials
-from commodore.limits import Limits
+from commodore.http import PROXY_HINT, UNTRUSTED_HINT, Meaning, Problem, is_loopback, without_credentials
 from commodore.printable import printable
 
 if TYPE_CHECKING:
-    from commodore.lieutenant._http import Answer
+    from commodore.http import Answer
 
 _SHOWN = 300
 _SECRET_LENGTH = 8
 _REACH_HINT = (
     "check the network, the proxy settings and the discovery URL (--oidc-discovery-url, COMMODORE_OIDC_DISCOVERY_URL)"
 )
-_DISCOVERY_HINT = "check the discovery URL (--oidc-discovery-url, COMMODORE_OIDC_DISCOVERY_URL)"
-_KEPT_HINTS = frozenset({"CMD-API-008", "CMD-API-026"})  # certificates and proxies have the same remedy everywhere
+_MEANINGS = {
+    **dict.fromkeys(Problem, Meaning(EnvironmentFault, "CMD-LOGIN-010", _REACH_HINT)),
+    Problem.UNTRUSTED: Meaning(EnvironmentFault, "CMD-LOGIN-010", UNTRUSTED_HINT),
+    Problem.PROXY: Meaning(EnvironmentFault, "CMD-LOGIN-010", PROXY_HINT),
+    Problem.REDIRECT_REFUSED: Meaning(
+        PolicyError,
+        "CMD-LOGIN-011",
+        "no login was sent there; check the discovery URL (--oidc-discovery-url, COMMODORE_OIDC_DISCOVERY_URL)",
+    ),
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,18 +53,14 @@ class Wire:
         attempts: how often reading is tried.
     """
 
-    def __init__(
-        self, timeout: float, limits: Limits, announce: Announce, *, deadline: float, attempts: int | None = None
-    ) -> None:
-        from commodore.lieutenant._http import Session
+    def __init__(self, timeout: float, context: Context, *, deadline: float, attempts: int | None = None) -> None:
+        from commodore.http import Client, Policy  # the library behind it takes its time to load
 
-        narrowed = replace(
-            limits,
-            response_bytes=limits.login_answer_bytes,
-            request_attempts=attempts or limits.request_attempts,
-        )
+        limits = context.limits
+        attempts = attempts or limits.request_attempts
         self.deadline = deadline
-        self._session = Session(timeout, narrowed, announce, deadline=deadline)
+        self._policy = Policy(timeout, limits.response_seconds, limits.login_answer_bytes, attempts, deadline)
+        self._http = Client(context, _MEANINGS, "application/json")
 
     def __enter__(self) -> Self:
         return self
@@ -65,7 +68,7 @@ class Wire:
     def __exit__(
         self, kind: type[BaseException] | None, value: BaseException | None, trace: TracebackType | None
     ) -> None:
-        self._session.close()
+        self._http.close()
 
     @property
     def seconds_left(self) -> float:
@@ -79,10 +82,7 @@ class Wire:
             PolicyError: the URL is not encrypted, or redirects elsewhere.
         """
         check_url(url, what)
-        try:
-            answer = self._session.get(url, {})
-        except CommodoreError as error:
-            raise _reworded(error) from error
+        answer = self._http.get(url, self._policy)
         if answer.status != 200:
             raise EnvironmentFault(
                 "CMD-LOGIN-010",
@@ -107,10 +107,7 @@ class Wire:
         """
         check_url(url, what)
         headers = {"Content-Type": "application/x-www-form-urlencoded"}
-        try:
-            answer = self._session.post(url, headers, body.encode("ascii"))
-        except CommodoreError as error:
-            raise _reworded(error) from error
+        answer = self._http.post(url, self._policy, body.encode("ascii"), headers, {})
         value = _object(answer)
         if answer.status < 300 and value is None and not empty:
             raise unusable(f"{without_credentials(url)} did not answer with {what} as a JSON object")
@@ -187,16 +184,3 @@ def _object(answer: Answer) -> dict[str, Any] | None:
     except (ValueError, RecursionError):
         return None
     return value if isinstance(value, dict) else None
-
-
-def _reworded(error: CommodoreError) -> CommodoreError:
-    """What was said of the Lieutenant API, said of the identity provider."""
-    if isinstance(error, PolicyError):
-        return PolicyError(
-            "CMD-LOGIN-011",
-            error.message.replace("the Lieutenant API", "the identity provider").replace("the token is", "a login is"),
-            hint=_DISCOVERY_HINT,
-        )
-    hint = error.hint if error.code in _KEPT_HINTS else _REACH_HINT
-    message = error.message.replace("the Lieutenant API", "the identity provider")
-    return EnvironmentFault("CMD-LOGIN-010", message, hint=hint)

@@ -7,6 +7,7 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
+from commodore.context import Context
 from commodore.errors import CommodoreError, EnvironmentFault, PolicyError
 from commodore.events import Announce, Noted, PageToVisit
 from commodore.lieutenant import _keyring
@@ -53,7 +54,7 @@ def log_in(options: LoginOptions, store: TokenStore, announce: Announce, *, limi
         announce=announce,
         deadline=deadline,
     )
-    with Wire(options.timeout, limits, announce, deadline=deadline) as wire:
+    with Wire(options.timeout, Context(announce, limits), deadline=deadline) as wire:
         provider = discover(client.discovery_url, wire)
 
         def conclude(tokens: TokenAnswer, nonce: str | None) -> Login:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from dataclasses import replace
 
+from commodore.context import Context
 from commodore.errors import CommodoreError
 from commodore.events import Announce, Warned
 from commodore.lieutenant.login._wire import Wire, refused
@@ -53,7 +54,7 @@ def _revoke(options: LoginOptions, entry: Entry, announce: Announce, limits: Lim
         return
     deadline = time.monotonic() + options.timeout
     try:
-        with Wire(options.timeout, limits, announce, deadline=deadline, attempts=1) as wire:
+        with Wire(options.timeout, Context(announce, limits), deadline=deadline, attempts=1) as wire:
             provider = provider_of(entry, options, wire, announce, limits)
             if provider.revocation_endpoint is None:
                 return

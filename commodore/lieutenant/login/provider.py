@@ -7,9 +7,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from commodore.context import Context
 from commodore.errors import UsageError
 from commodore.events import Announce, Warned
-from commodore.lieutenant.api_url import is_loopback, normalise_api_url
+from commodore.http import is_loopback
+from commodore.lieutenant.api_url import normalise_api_url
 from commodore.lieutenant.login._wire import Wire, check_url, unusable
 from commodore.limits import Limits
 
@@ -119,7 +121,7 @@ def issuer_discovery(issuer: str) -> str:
 
 def _ask_api(api_url: str, timeout: float, limits: Limits, announce: Announce, deadline: float) -> tuple[str, str]:
     """Client and discovery URL as the API names them; empty where it does not. Its status does not count."""
-    from commodore.lieutenant._http import Session
+    from commodore.lieutenant.api_http import api_client, api_policy
 
     url = normalise_api_url(api_url)
     if url.startswith("http:") and not is_loopback(url):
@@ -130,11 +132,11 @@ def _ask_api(api_url: str, timeout: float, limits: Limits, announce: Announce, d
                 hint="use https:// in the API URL, or name the identity provider with --oidc-discovery-url",
             )
         )
-    session = Session(timeout, limits, announce, deadline=deadline)
+    client = api_client(Context(announce, limits))
     try:
-        answer = session.get(url, {})
+        answer = client.get(url, api_policy(timeout, limits, deadline))
     finally:
-        session.close()
+        client.close()
     try:
         value = json.loads(answer.body)
     except (ValueError, RecursionError):

@@ -6,6 +6,7 @@ import time
 from collections.abc import Callable
 from typing import Any
 
+from commodore.context import Context
 from commodore.errors import CommodoreError, PolicyError
 from commodore.events import Announce, Noted, Warned
 from commodore.lieutenant._jwt import claims_of, is_expired
@@ -104,7 +105,7 @@ def client_of(entry: Entry, options: LoginOptions) -> str:
 def _renew(options: LoginOptions, store: TokenStore, entry: Entry, announce: Announce, limits: Limits) -> Login:
     """Exchange the refresh token and keep what comes. Call it within the store's lock."""
     deadline = time.monotonic() + options.timeout
-    with Wire(options.timeout, limits, announce, deadline=deadline, attempts=1) as wire:
+    with Wire(options.timeout, Context(announce, limits), deadline=deadline, attempts=1) as wire:
         provider, client = provider_of(entry, options, wire, announce, limits), client_of(entry, options)
         tokens = refresh(provider, client, str(entry["refresh_token"]), wire)
         subject = claims_of(str(entry.get("id_token"))).get("sub")

@@ -7,12 +7,15 @@ import shutil
 import subprocess
 import time
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from commodore.context import Context
 from commodore.engine.reuse.sources import NO_REF, Downloads, Sources, source_keys
+from commodore.events import ignore
 from commodore.limits import DEFAULT_LIMITS
 from tests.engine.echo import Echo
 from tests.engine.world import Kept, World, jsonnet
@@ -27,6 +30,7 @@ done
 mkdir -p "$to/$1"
 echo "$version $(wc -l < "$HOME/helm.log")" > "$to/$1/file.txt"
 """
+ONLINE = Context(ignore, DEFAULT_LIMITS)
 MAIN = "{ out: { is: (import 'lib/kapitan.libjsonnet').dir_files_read('fetched'), more: self.is } }"
 
 
@@ -260,28 +264,28 @@ def test_credentials_are_not_written_down(source: str) -> None:
 def test_a_damaged_download_is_fetched_again(tmp_path: Path, echo: Echo) -> None:
     echo.headers, echo.content = {"ETag": '"1"'}, b"one"
     url = f"{echo.url}/x"
-    first = Downloads(tmp_path, DEFAULT_LIMITS).digest(url)
+    first = Downloads(tmp_path).digest(url, ONLINE)
     assert first is not None
     (content,) = tmp_path.rglob(first)
     content.write_bytes(b"damaged")
-    assert Downloads(tmp_path, DEFAULT_LIMITS).find(url, first) is None
-    assert Downloads(tmp_path, DEFAULT_LIMITS).digest(url) == first
+    assert Downloads(tmp_path).find(url, first) is None
+    assert Downloads(tmp_path).digest(url, ONLINE) == first
     assert echo.answered == [200, 200]
-    assert Downloads(tmp_path, DEFAULT_LIMITS).find(url, first) == (b"one", "application/octet-stream")
+    assert Downloads(tmp_path).find(url, first) == (b"one", "application/octet-stream")
     (tmp_path / "downloads").rename(tmp_path / "gone")
-    assert Downloads(tmp_path, DEFAULT_LIMITS).find(url, first) is None
+    assert Downloads(tmp_path).find(url, first) is None
 
 
 def test_each_source_is_asked_once_and_nobody_when_offline(tmp_path: Path, echo: Echo, remote: Path) -> None:
     keys = [("source", "http", f"{echo.url}/x"), ("source", "git", str(remote), NO_REF, "False", "")]
-    sources = Sources(tmp_path / "cache", DEFAULT_LIMITS)
+    sources = Sources(tmp_path / "cache", ONLINE)
     sources.ask(keys)
     found = [sources.digest(key) for key in keys]
     assert found[1] == git(remote, "rev-parse", "HEAD")
     commit(remote, "two")
     assert [sources.digest(key) for key in keys] == found
     assert len(echo.asked) == 1
-    offline = Sources(tmp_path / "cache", DEFAULT_LIMITS, offline=True)
+    offline = Sources(tmp_path / "cache", replace(ONLINE, offline=True))
     assert [offline.digest(key) for key in keys] == found
     assert len(echo.asked) == 1
     assert offline.digest(("source", "http", f"{echo.url}/other")) is None

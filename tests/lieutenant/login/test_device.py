@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from commodore.context import Context
 from commodore.errors import CommodoreError
 from commodore.events import Event, PageToVisit, ignore
 from commodore.lieutenant import TokenStore
@@ -47,7 +48,7 @@ class Person:
 
 
 def run(provider: OidcProvider, person: Person, limits: Limits | None = None) -> Any:
-    with Wire(1, limits or Limits(), ignore, deadline=math.inf) as wire:
+    with Wire(1, Context(ignore, limits or Limits()), deadline=math.inf) as wire:
         found = discover(provider.discovery_url, wire)
         return log_in_with_device(
             found, provider.client_id, wire, limits or Limits(), person.announce, sleep=person.sleep

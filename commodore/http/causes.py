@@ -1,48 +1,44 @@
-"""What every HTTP session of ours starts from, and what its failures come down to."""
+"""What the errors of requests, urllib3 and the operating system come down to."""
 
 from __future__ import annotations
 
-import os
 import ssl
 from collections.abc import Iterator
+from http.client import IncompleteRead
 from typing import Any
 
 import requests
 import urllib3
 
-from commodore import __version__
+from commodore.http.faults import Fault, Problem
 from commodore.printable import printable
-
-REDIRECTS = frozenset({301, 302, 303, 307, 308})
-"""The statuses with which a `Location` says where to go on."""
 
 _REASON_CHARACTERS = 200  # of what a library says at the most
 
 
-def open_session() -> requests.Session:
-    """A session that follows no redirects: where they may lead is for its user to decide.
+def fault_of(error: BaseException, url: str, timeout: float) -> Fault:
+    """The fault that an error of requests, urllib3 or the operating system is.
 
-    The environment counts where it says how to reach a server: proxies and certificate authorities, of which
-    `SSL_CERT_FILE` and `SSL_CERT_DIR` are used if `REQUESTS_CA_BUNDLE` and `CURL_CA_BUNDLE` are not set. It does not
-    count where it says who we are: an entry in `.netrc` is never sent.
+    Args:
+        url: what was asked for, as it may be shown.
+        timeout: seconds that were allowed for connecting, and between two pieces of the answer.
     """
-    session = _Session()
-    session.headers.update({"User-Agent": f"commodore/{__version__}"})
-    session.auth = _leave_as_is
-    session.verify = os.environ.get("SSL_CERT_FILE") or os.environ.get("SSL_CERT_DIR") or True
-    return session
-
-
-class _Session(requests.Session):
-    """requests looks into redirects even where it is told not to follow them; a malformed one must not raise there."""
-
-    def get_redirect_target(self, resp: requests.Response) -> None:
-        return None
-
-
-def _leave_as_is(request: requests.PreparedRequest) -> requests.PreparedRequest:
-    """Having an authentication of its own keeps a session from looking into `.netrc`."""
-    return request
+    causes = Causes(error)
+    if causes.are_in_proxy:
+        return Problem.PROXY.fault(url, reason=causes.reason)
+    if causes.are_in_trust:
+        return Problem.UNTRUSTED.fault(url, reason=causes.reason)
+    if causes.are_in_time:
+        return Problem.NO_ANSWER.fault(url, seconds=timeout)
+    if causes.include(urllib3.exceptions.DecodeError):
+        return Problem.UNREADABLE.fault(url)
+    if causes.include(requests.exceptions.InvalidURL, urllib3.exceptions.LocationValueError, UnicodeError):
+        if requests.utils.get_environ_proxies(url):  # the URL was checked before it was used, that of the proxy was not
+            return Problem.PROXY.fault(url, reason="its URL is malformed")
+        return Problem.INVALID_URL.fault(url)
+    if causes.include(IncompleteRead, urllib3.exceptions.IncompleteRead):
+        return Problem.BROKEN_OFF.fault(url)
+    return Problem.UNREACHABLE.fault(url, reason=causes.reason)
 
 
 class Causes:

@@ -1,4 +1,4 @@
-"""What HTTP sessions start from, and the causes of their failures: real failures of requests on loopback."""
+"""The causes of failures: real failures of requests on loopback."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from pathlib import Path
 import pytest
 import requests
 
-from commodore.http_session import Causes, open_session
-from tests.world.lieutenant import LieutenantServer, redirect
+from commodore.http.causes import Causes
+from commodore.http.connections import WatchedAdapter, open_session
 
 
 def failure_of(url: str) -> Causes:
-    with pytest.raises((OSError, requests.RequestException)) as error, open_session() as session:
+    with pytest.raises((OSError, requests.RequestException)) as error, open_session(WatchedAdapter()) as session:
         session.get(url, timeout=5)
     return Causes(error.value)
 
@@ -66,13 +66,3 @@ def test_causes_that_go_in_circles_end() -> None:
     first, second = ValueError("first"), OSError(5, "second")
     first.__cause__, second.__context__ = second, first
     assert Causes(first).reason == "second"
-
-
-def test_netrc_says_nothing_about_us_and_redirects_are_left_alone(monkeypatch: pytest.MonkeyPatch) -> None:
-    netrc = Path.home() / ".netrc"
-    netrc.write_text("machine 127.0.0.1 login tess password secret\n")
-    netrc.chmod(0o600)
-    with LieutenantServer() as api, open_session() as session:
-        api.script(redirect("http://[malformed"))
-        assert session.get(api.url, allow_redirects=False).status_code == 302
-        assert [set(request.headers) & {"authorization"} for request in api.requests] == [set()]

@@ -1,0 +1,44 @@
+"""How a file that is a Kapitan dependency is asked for on its web server (docs/adr/0018)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from commodore.context import Context
+from commodore.errors import EnvironmentFault, PolicyError
+from commodore.http import PROXY_HINT, UNTRUSTED_HINT, Answer, Client, Meaning, Policy, Problem, netrc_credentials
+
+FETCH_HINT = "check the source, the version and the network; with fetched files at hand, go on without fetching"
+_MEANINGS = {
+    **dict.fromkeys(Problem, Meaning(EnvironmentFault, "CMD-ENG-028", FETCH_HINT)),
+    Problem.UNTRUSTED: Meaning(EnvironmentFault, "CMD-ENG-028", UNTRUSTED_HINT),
+    Problem.PROXY: Meaning(EnvironmentFault, "CMD-ENG-028", PROXY_HINT),
+    Problem.TOO_LARGE: Meaning(PolicyError, "CMD-ENG-029", "is `source` the right file? fetch a smaller one"),
+    Problem.REDIRECT_REFUSED: Meaning(
+        PolicyError, "CMD-ENG-058", "what comes from there could have been changed on the way; correct the source"
+    ),
+}
+
+
+def get_download(url: str, context: Context, headers: Mapping[str, str] | None = None) -> Answer:
+    """What a web server answers, of any status.
+
+    Redirects to other servers are followed, but not from https to http. User name and password are those in the URL,
+    else those that `.netrc` has for its host; they go to this server alone.
+
+    Raises:
+        CommodoreError: there is no answer, or none that is allowed.
+    """
+    limits = context.limits
+    policy = Policy(
+        limits.download_timeout,
+        limits.download_seconds,
+        limits.download_bytes,
+        limits.request_attempts,
+        other_servers=True,
+    )
+    client = Client(context, _MEANINGS)
+    try:
+        return client.get(url, policy, headers=headers, credentials=netrc_credentials(url))
+    finally:
+        client.close()
