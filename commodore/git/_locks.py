@@ -16,7 +16,6 @@ from commodore.workspace import guard_disk
 
 _MARK = "commodore-writing"
 _EVERYWHERE = ("*.lock", "refs/**/*.lock", "objects/info/**/*.lock", "objects/pack/*.lock", "objects/pack/tmp_*")
-_OBJECTS = "objects/[0-9a-f][0-9a-f]/tmp_obj_*"  # in up to 256 folders: looked for if there is anything else
 
 
 @contextlib.contextmanager
@@ -46,10 +45,17 @@ def clear_stale_locks(git_dir: Path, *, alone: bool = False) -> None:
         return
     with guard_disk(git_dir):
         found = [path for pattern in _EVERYWHERE for path in git_dir.glob(pattern)]
-        if found or not alone:
-            found += git_dir.glob(_OBJECTS)
+        found += _half_written(git_dir / "objects")
         if remove_locks(found, since, [git_dir, *_working_copies(git_dir)]):
             (git_dir / _MARK).unlink(missing_ok=True)
+
+
+def _half_written(objects: Path) -> Iterator[Path]:
+    """Single objects that are not complete. Git leaves them even if it is asked politely to end, without any lock."""
+    for group in os.listdir(objects):
+        if len(group) == 2:
+            names = os.listdir(objects / group)
+            yield from (objects / group / name for name in names if name.startswith("tmp_obj_"))
 
 
 def _working_copies(git_dir: Path) -> Iterator[Path]:

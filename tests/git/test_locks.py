@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from commodore.errors import EnvironmentFault
-from commodore.git import RepositoryStore
+from commodore.git import RepositoryStore, recover
 from tests.world.repos import GitWorld
 
 NewRun = Callable[..., RepositoryStore]
@@ -44,3 +44,16 @@ def test_objects_half_written(
     assert store.repository(remote.url).resolve("master").sha == new
     assert [half for half in HALVES if (clone / half).exists()] == []
     assert foreign.exists()
+
+
+def test_objects_half_written_where_only_we_write(world: GitWorld, tmp_path: Path) -> None:
+    """A git that is asked to end takes its locks along and leaves these."""
+    clone = world.remote(files={"a": "1"}).clone(tmp_path / "clone")
+    half = clone / ".git" / "objects" / "4b" / "tmp_obj_abc123"
+    half.parent.mkdir(exist_ok=True)
+    half.touch()
+    recover(clone)
+    assert half.exists()  # it may be somebody else's
+    recover(clone, alone=True)
+    assert not half.exists()
+    assert (clone / "a").read_text() == "1"
