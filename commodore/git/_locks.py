@@ -52,8 +52,8 @@ def clear_stale_locks(git_dir: Path, *, alone: bool = False) -> None:
 
 def _half_written(objects: Path) -> Iterator[Path]:
     """Single objects that are not complete. Git leaves them even if it is asked politely to end, without any lock."""
-    for group in os.listdir(objects):
-        if len(group) == 2:
+    for group in os.listdir(objects) if objects.is_dir() else ():  # a worktree has none of its own
+        if len(group) == 2 and (objects / group).is_dir():
             names = os.listdir(objects / group)
             yield from (objects / group / name for name in names if name.startswith("tmp_obj_"))
 

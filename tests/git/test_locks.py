@@ -11,7 +11,7 @@ import pytest
 
 from commodore.errors import EnvironmentFault
 from commodore.git import RepositoryStore, recover
-from tests.world.repos import GitWorld
+from tests.world.repos import GitWorld, git
 
 NewRun = Callable[..., RepositoryStore]
 HALVES = ("objects/pack/tmp_pack_abc123", "objects/pack/tmp_idx_abc123", "objects/4b/tmp_obj_abc123")
@@ -57,3 +57,14 @@ def test_objects_half_written_where_only_we_write(world: GitWorld, tmp_path: Pat
     recover(clone, alone=True)
     assert not half.exists()
     assert (clone / "a").read_text() == "1"
+
+
+def test_a_worktree_has_no_objects_of_its_own(world: GitWorld, tmp_path: Path) -> None:
+    clone = world.remote(files={"a": "1"}).clone(tmp_path / "clone")
+    git(clone, "worktree", "add", "--quiet", "--detach", str(tmp_path / "tree"))
+    admin = clone / ".git" / "worktrees" / "tree"
+    (admin / "commodore-writing").touch()
+    (admin / "HEAD.lock").touch()
+    recover(tmp_path / "tree")
+    assert not (admin / "HEAD.lock").exists()
+    assert (admin / "HEAD").exists()
