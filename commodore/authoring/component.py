@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import tempfile
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -33,6 +32,7 @@ from commodore.stages.checks import link_libraries
 from commodore.stages.compiling import CompileOptions, engine_of, standalone_request
 from commodore.stages.components import interpreter, kustomize_wrapper
 from commodore.stages.tools import check_tools
+from commodore.staging import temporary_folder
 from commodore.watching import Sources
 from commodore.workspace import Workspace, link_relative
 
@@ -98,9 +98,9 @@ def compile_component(
     source = request.source
     with (
         engine_of(engine, replace(request.options, processes=1), announce, limits) as engine,
-        tempfile.TemporaryDirectory(prefix="component-", ignore_cleanup_errors=True) as folder,
+        temporary_folder() as folder,
     ):
-        workspace = Workspace.at(Path(folder))
+        workspace = Workspace.at(folder)
         node = render_component(workspace, source, request.values, request.facts, announce)
         with stage(announce, "bundling jsonnet libraries"):
             bundle_one(workspace, source.name, source.root, source.directory, node.parameters, announce, limits)

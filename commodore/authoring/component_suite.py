@@ -6,7 +6,6 @@ fresh clone, in a copy of its own: two cases may fetch different versions of a c
 
 from __future__ import annotations
 
-import tempfile
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
@@ -33,6 +32,7 @@ from commodore.limits import DEFAULT_LIMITS, Limits
 from commodore.names import check_instance_name, parameter_key
 from commodore.stages.bundling import StandaloneBundler
 from commodore.stages.compiling import CompileOptions, open_engine, standalone_request
+from commodore.staging import temporary_folder
 from commodore.workspace import Workspace
 
 
@@ -79,10 +79,10 @@ def run_component_suite(suite: ComponentSuite, announce: Announce, *, limits: Li
     found = find_suite(suite.source.directory, suite.checks.only, announce)
     with (
         open_engine(suite.options, announce, limits) as engine,
-        tempfile.TemporaryDirectory(prefix="component-test-", ignore_cleanup_errors=True) as folder,
+        temporary_folder() as folder,
     ):
         with stage(announce, "preparing test cases", total=len(found.cases)):
-            prepared = _prepare_all(suite, found.cases, Path(folder).resolve(), announce, limits)
+            prepared = _prepare_all(suite, found.cases, folder, announce, limits)
         rendered = compile_cases(prepared, _conclude, engine, announce, limits)
         results = judge_all(found, rendered, suite.checks, announce)
     return SuiteResult(suite.source.name, results, found.golden_tests, time.perf_counter() - start)

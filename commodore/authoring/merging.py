@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import tempfile
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
@@ -12,6 +11,7 @@ from commodore.authoring.rendering import LINK, File
 from commodore.errors import EnvironmentFault
 from commodore.git import run
 from commodore.limits import DEFAULT_LIMITS, Limits
+from commodore.staging import temporary_folder
 
 Files = Mapping[str, File]
 
@@ -58,7 +58,7 @@ def merge(base: Files, ours: Files, theirs: Files, *, limits: Limits = DEFAULT_L
         EnvironmentFault: git failed.
     """
     merged = Merge()
-    with tempfile.TemporaryDirectory(prefix="merge-") as place:
+    with temporary_folder() as place:
         for path in sorted({*base, *theirs}):
             before, mine, now = base.get(path), ours.get(path), theirs.get(path)
             if before == now or mine == now or (before is not None and mine is None):

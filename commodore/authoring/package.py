@@ -32,6 +32,7 @@ from commodore.stages.compiling import CompileOptions, compile_instances, open_e
 from commodore.stages.components import fetch_components, write_hierarchy
 from commodore.stages.packages import fetch_packages
 from commodore.stages.publishing import write_references
+from commodore.staging import temporary_folder
 from commodore.workspace import Workspace, copy_tree, is_inside, replace_tree
 
 
@@ -156,12 +157,12 @@ def _workspace(request: PackageCompile, announce: Announce) -> Iterator[Workspac
             )
         yield Workspace.at(request.workspace)
     elif request.keep:
-        folder = tempfile.mkdtemp(prefix="package-")
-        announce(Noted(f"The working directory {folder} is kept; use it again with --tmp-dir {folder}"))
-        yield Workspace.at(Path(folder))
+        kept = tempfile.mkdtemp(prefix="package-")
+        announce(Noted(f"The working directory {kept} is kept; use it again with --tmp-dir {kept}"))
+        yield Workspace.at(Path(kept))
     else:
-        with tempfile.TemporaryDirectory(prefix="package-", ignore_cleanup_errors=True) as name:
-            yield Workspace.at(Path(name))
+        with temporary_folder() as folder:
+            yield Workspace.at(folder)
 
 
 def _hand_over(

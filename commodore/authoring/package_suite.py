@@ -6,7 +6,6 @@ Each case is what `package compile . tests/<case>.yml` renders.
 from __future__ import annotations
 
 import contextlib
-import tempfile
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -37,6 +36,7 @@ from commodore.stages.bundling import bundle_libraries, library_sources
 from commodore.stages.checkouts import Components, Fetcher
 from commodore.stages.compiling import CompileOptions, catalog_batch, open_engine
 from commodore.stages.publishing import write_references
+from commodore.staging import temporary_folder
 from commodore.workspace import Workspace
 
 
@@ -77,9 +77,9 @@ def run_package_suite(suite: PackageSuite, announce: Announce, *, limits: Limits
     name = _source(directory, found.cases[0]).name
     with (
         open_engine(suite.options, announce, limits) as engine,
-        tempfile.TemporaryDirectory(prefix="package-test-", ignore_cleanup_errors=True) as folder,
+        temporary_folder() as folder,
     ):
-        prepared = _prepare_all(suite, directory, found.cases, Path(folder).resolve(), announce, limits)
+        prepared = _prepare_all(suite, directory, found.cases, folder, announce, limits)
         rendered = compile_cases(prepared, _conclude, engine, announce, limits)
         results = judge_all(found, rendered, suite.checks, announce)
     return SuiteResult(name, results, found.golden_tests, time.perf_counter() - start)

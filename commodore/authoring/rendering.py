@@ -9,7 +9,6 @@ import signal
 import stat
 import subprocess
 import sys
-import tempfile
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -20,6 +19,7 @@ from commodore.errors import EnvironmentFault, InputError
 from commodore.git import redact_text
 from commodore.limits import DEFAULT_LIMITS, Limits
 from commodore.printable import only_printable
+from commodore.staging import temporary_folder
 from commodore.workspace import is_inside
 
 PLAIN, EXECUTABLE, LINK = "100644", "100755", "120000"
@@ -64,8 +64,7 @@ def render(
         InputError: the commit holds no template, or the template cannot be rendered.
         EnvironmentFault: it takes too long, or its output is too large.
     """
-    with tempfile.TemporaryDirectory(prefix="template-", ignore_cleanup_errors=True) as place:
-        root = Path(place).resolve()
+    with temporary_folder() as root:
         jobs = []
         for number, (commit, arguments) in enumerate(wanted):
             source, output = root / f"template-{number}", root / f"output-{number}"

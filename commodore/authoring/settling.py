@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import difflib
-import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -12,6 +11,7 @@ from commodore.authoring.rendering import File
 from commodore.git import run
 from commodore.limits import DEFAULT_LIMITS, Limits
 from commodore.printable import only_printable
+from commodore.staging import temporary_folder
 
 
 def settle(merged: Merge, *, limits: Limits = DEFAULT_LIMITS) -> tuple[Merge, str]:
@@ -25,7 +25,7 @@ def settle(merged: Merge, *, limits: Limits = DEFAULT_LIMITS) -> tuple[Merge, st
     """
     settled = Merge(dict(merged.writes), list(merged.removals))
     rejected = []
-    with tempfile.TemporaryDirectory(prefix="merge-") as place:
+    with temporary_folder() as place:
         for path, conflict in sorted(merged.conflicts.items()):
             kept, wanted = _sides(Path(place), conflict, limits)
             if kept != conflict.ours:

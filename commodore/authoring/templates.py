@@ -8,7 +8,6 @@ from __future__ import annotations
 import contextlib
 import math
 import re
-import tempfile
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -22,6 +21,7 @@ from commodore.events import Announce, Noted, ignore
 from commodore.file_lock import hold
 from commodore.git import Repository, RepositoryStore, normalize, redact, repository_key, run
 from commodore.limits import DEFAULT_LIMITS, Limits
+from commodore.staging import temporary_folder
 from commodore.workspace import guard_disk
 
 _HISTORIES = Path(__file__).resolve().parent.parent / "templates"
@@ -90,8 +90,8 @@ def open_template(
         EnvironmentFault: the repository cannot be reached.
     """
     if url == bundled_url(kind):
-        with tempfile.TemporaryDirectory(prefix="template-", ignore_cleanup_errors=True) as place:
-            yield _open_bundled(kind, Path(place), limits)
+        with temporary_folder() as place:
+            yield _open_bundled(kind, place, limits)
         return
     if url.startswith("commodore://"):
         raise InputError(
@@ -142,7 +142,7 @@ class _Repository:
 
     def write(self, commit: str, folder: Path) -> None:
         folder.mkdir()
-        with tempfile.TemporaryDirectory(prefix="index-") as place:
+        with temporary_folder() as place:
             environment = {"GIT_INDEX_FILE": f"{place}/index", "GIT_WORK_TREE": str(folder)}
             for arguments in (["read-tree", commit], ["checkout-index", "--all", "--quiet"]):
                 run(

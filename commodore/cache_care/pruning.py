@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 import contextlib
-import os
-import tempfile
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from commodore.cache_care.sections import Entry, Section, children, is_ours, sections
+from commodore.cache_care.sections import Entry, Section, is_ours, sections
 from commodore.errors import CommodoreError, raise_all
 from commodore.events import Announce, Warned, ignore
 from commodore.limits import DEFAULT_LIMITS, Limits
-from commodore.workspace import guard_disk, remove_tree
+from commodore.staging import staging, sweep
+from commodore.workspace import guard_disk
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,11 +92,8 @@ def remove(section: Section, path: Path) -> bool:
             if path.is_symlink() or not path.is_dir():
                 path.unlink()
                 return True
-            aside = Path(tempfile.mkdtemp(prefix=section.staging, dir=section.root))
-            try:
+            with staging(section.root, section.staging) as aside:
                 path.rename(aside / "old")
-            finally:
-                remove_tree(aside)
         except FileNotFoundError:
             return False
         if path.parent != section.root:
@@ -157,14 +153,5 @@ def _remove_all(
             except CommodoreError as error:
                 errors.append(error)
         section.tidy()
-        _sweep(section, limits, now)
+        sweep(section.root, section.staging, limits.staging_age, now)
     return gone
-
-
-def _sweep(section: Section, limits: Limits, now: float) -> None:
-    """Remove folders in which a killed run was making or taking apart an entry, once nobody can be at it any more."""
-    for folder in children(section.root):
-        if folder.name.startswith(section.staging):
-            with contextlib.suppress(OSError, CommodoreError):
-                if now - os.lstat(folder.path).st_mtime > limits.staging_age:
-                    remove_tree(Path(folder.path))

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import shlex
 import shutil
-import tempfile
 from pathlib import Path, PurePosixPath
 from typing import Final
 
@@ -17,6 +16,7 @@ from commodore.errors import PolicyError
 from commodore.git import identity_environment, inspect, normalize, recover, run
 from commodore.git.keeping import OUTPUT, keep_commits
 from commodore.limits import DEFAULT_LIMITS, Limits
+from commodore.staging import temporary_folder
 
 OWNED_FOLDERS: Final = ("manifests", "refs")
 _INSTALLING: Final = ".git/commodore-installing"
@@ -149,7 +149,7 @@ def _foreign(folder: Path, limits: Limits) -> tuple[str, set[str]]:
 
 def _snapshot(folder: Path, limits: Limits) -> str:
     """The tree of all files of the working copy, ignored ones too. The index stays as it is."""
-    with tempfile.TemporaryDirectory(prefix="commodore-") as place:
+    with temporary_folder() as place:
         index = Path(place, "index")
         if (folder / ".git" / "index").is_file():
             shutil.copy2(folder / ".git" / "index", index)  # with its time, by which git trusts its entries

@@ -14,9 +14,8 @@ import os
 import re
 import shutil
 import stat
-import tempfile
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -24,9 +23,9 @@ from commodore.errors import EnvironmentFault
 from commodore.git import redact
 from commodore.limits import Limits
 from commodore.sealed import read_sealed, seal
+from commodore.staging import staging
 from commodore.workspace import remove_tree, write_atomically
 
-_STAGING = "new-"
 _EXACT = re.compile(r"v?(0|[1-9][0-9]*)(\.(0|[1-9][0-9]*)){2}(-[0-9A-Za-z.-]+)?(\+[0-9A-Za-z.-]+)?")
 
 
@@ -109,8 +108,8 @@ class DependencyCache:
     def add(self, key: CacheKey, folder: Path) -> None:
         """Keep a copy of `folder`. Nothing happens if it is too large, holds devices, or another process was faster."""
         entry = self._entry(key)
-        with contextlib.suppress(*_NOT_KEPT), self._staging() as staging:
-            fresh = staging / "entry"
+        with contextlib.suppress(*_NOT_KEPT), self._staging() as place:
+            fresh = place / "entry"
             fresh.mkdir()
             digest = _Copy(self._limits).perform(folder, fresh / "content")
             about = {
@@ -126,25 +125,15 @@ class DependencyCache:
             fresh.rename(entry)
 
     def _evict(self, entry: Path) -> None:
-        with contextlib.suppress(*_NOT_KEPT), self._staging() as staging:
-            entry.rename(staging / "damaged")
+        with contextlib.suppress(*_NOT_KEPT), self._staging() as place:
+            entry.rename(place / "damaged")
 
     def _entry(self, key: CacheKey) -> Path:
         digest = key.digest
         return self._root / digest[:2] / digest
 
-    @contextlib.contextmanager
-    def _staging(self) -> Iterator[Path]:
-        """A fresh folder on the cache's file system; what killed runs left long ago is removed."""
-        self._root.mkdir(mode=0o700, parents=True, exist_ok=True)
-        folder = Path(tempfile.mkdtemp(prefix=_STAGING, dir=self._root))
-        try:
-            for other in self._root.glob(_STAGING + "*"):
-                if time.time() - other.lstat().st_mtime > self._limits.staging_age:
-                    remove_tree(other)
-            yield folder
-        finally:
-            remove_tree(folder)
+    def _staging(self) -> AbstractContextManager[Path]:
+        return staging(self._root, age=self._limits.staging_age)
 
 
 def is_sound_entry(entry: Path, limits: Limits) -> bool:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import shlex
-import tempfile
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -13,6 +12,7 @@ from commodore.git.identity import identity_environment
 from commodore.git.keeping import keep_commits
 from commodore.git.runner import run
 from commodore.limits import DEFAULT_LIMITS, Limits
+from commodore.staging import temporary_folder
 
 _SHOWN_COMMITS = 20
 
@@ -139,7 +139,7 @@ def _snapshot(folder: Path, limits: Limits) -> str:
     if stash.returncode == 0 and stash.text:
         return stash.text
     # An unfinished merge cannot be stashed: make the two commits of a stash from the files as they lie there.
-    with tempfile.TemporaryDirectory(prefix="commodore-") as place:
+    with temporary_folder() as place:
         index = {**environment, "GIT_INDEX_FILE": f"{place}/index"}
         run(["read-tree", "HEAD"], cwd=folder, timeout=timeout, environment=index)
         run(["add", "--update", "--", "."], cwd=folder, timeout=timeout, environment=index)

@@ -16,7 +16,6 @@ import json
 import os
 import re
 import shutil
-import tempfile
 from collections.abc import Iterable
 from dataclasses import asdict
 from pathlib import Path
@@ -28,7 +27,8 @@ from commodore.git.runner import run
 from commodore.git.urls import normalize, redact
 from commodore.limits import DEFAULT_LIMITS, Limits
 from commodore.sealed import read_sealed, seal
-from commodore.workspace import remove_tree, replace_tree
+from commodore.staging import staging
+from commodore.workspace import replace_tree
 
 _ABOUT = "about.json"
 _PACK = re.compile(r"pack-[0-9a-f]{40}")
@@ -123,26 +123,19 @@ class Mirrors:
         return True
 
     def _add(self, entry: Path, bare: Path, packs: Iterable[str], about: bytes) -> None:
-        self._root.mkdir(mode=0o700, parents=True, exist_ok=True)
-        fresh = Path(tempfile.mkdtemp(prefix="new-", dir=self._root))
-        try:
+        with staging(self._root, age=self._limits.staging_age) as fresh:
             new = fresh / "entry"
             new.mkdir(mode=0o700)
             for name in packs:
                 _link(bare / "objects" / "pack" / name, new / name)
             (new / _ABOUT).write_bytes(about)
             replace_tree(new, entry)
-        finally:
-            remove_tree(fresh)
 
     def _remove(self, entry: Path) -> None:
         with contextlib.suppress(OSError, CommodoreError):
             if os.path.lexists(entry):
-                fresh = Path(tempfile.mkdtemp(prefix="new-", dir=self._root))
-                try:
+                with staging(self._root, age=self._limits.staging_age) as fresh:
                     entry.rename(fresh / "old")
-                finally:
-                    remove_tree(fresh)
 
 
 def is_sound_mirror(entry: Path) -> bool:

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import os
-import tempfile
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
 from commodore.inventory._together import Together
+from commodore.staging import temporary_folder
 
 Rendered = tuple[str, dict[str, Any]]
 
@@ -51,12 +51,12 @@ def render_parts(inventory: Path, reclass: Any, threads: int, copy: Together | N
     sources, classes = (copy.targets, copy.classes) if copy else (inventory / "targets", inventory / "classes")
     uri = f"{_SCHEME}{os.path.abspath(inventory / 'targets')}/"
     for part in (targets[start : start + size] for start in range(0, len(targets), size)):
-        with tempfile.TemporaryDirectory(prefix="commodore-targets-") as folder:
+        with temporary_folder() as folder:
             for _, path in part:
-                link = Path(folder, path)
+                link = folder / path
                 link.parent.mkdir(parents=True, exist_ok=True)
                 link.symlink_to(sources / path)
-            some = reclass_rs.Reclass(inventory_path=str(inventory), nodes_path=folder, classes_path=str(classes))
+            some = reclass_rs.Reclass(inventory_path=str(inventory), nodes_path=str(folder), classes_path=str(classes))
             nodes = _nodes(some, dict(part))
         for name, node in sorted(nodes.items()):
             node["__reclass__"]["uri"] = f"{uri}{paths[name]}"

@@ -13,12 +13,13 @@ from __future__ import annotations
 import contextlib
 import os
 import re
-import tempfile
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
+
+from commodore.staging import temporary_folder
 
 FOLDER = "_together"
 _WORTH_IT = 1500
@@ -82,8 +83,7 @@ def put_together(
     folder = inventory / "classes" / "defaults"
     plain = {name: path for name, path in classes.items() if path == folder / f"{name.partition('.')[2]}.yml"}
     plan = _Plan.of(lists[probe].classes, plain)
-    with tempfile.TemporaryDirectory(prefix="commodore-classes-") as name_of_root:
-        root = Path(name_of_root)
+    with temporary_folder() as root:
         (root / "targets").mkdir()
         for name, path in targets.items():
             place = root / "targets" / path

@@ -9,7 +9,6 @@ from __future__ import annotations
 import contextlib
 import os
 import re
-import tempfile
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -29,7 +28,8 @@ from commodore.inventory.render import Node, render_node
 from commodore.inventory.targets import Target
 from commodore.manifests import load
 from commodore.names import RESERVED_CLASSES, check_instance_name, check_name
-from commodore.workspace import Workspace, guard_disk, link_relative, remove_tree, write_atomically
+from commodore.staging import temporary_folder
+from commodore.workspace import Workspace, guard_disk, link_relative, write_atomically
 
 _NODE = "global"
 _MADE_UP_FACTS = {
@@ -127,7 +127,7 @@ def open_preview(sources: PreviewSources, announce: Announce = ignore) -> Iterat
     """
     values = [_read_values(path, announce) for path in sources.values]
     components = _find_components(sources.components)
-    with _throw_away_folder() as folder:
+    with temporary_folder() as folder:
         yield _build(Workspace(folder), sources, values, components, announce)
 
 
@@ -185,21 +185,6 @@ def _component_name(directory: Path) -> str:
     """The name is that of the only class besides the defaults; a working copy's folder may be called otherwise."""
     classes = [path.stem for path in (directory / "class").glob("*.yml") if path.name != "defaults.yml"]
     return classes[0] if len(classes) == 1 else directory.name.removeprefix("component-")
-
-
-@contextlib.contextmanager
-def _throw_away_folder() -> Iterator[Path]:
-    place = Path(tempfile.gettempdir())
-    with guard_disk(place):
-        folder = Path(tempfile.mkdtemp(prefix="commodore-reclass-")).resolve()
-    try:
-        yield folder
-    finally:
-        try:
-            remove_tree(folder)  # does not follow links, whatever the permissions
-        except KeyboardInterrupt:  # while it was at it
-            remove_tree(folder)
-            raise
 
 
 def _build(

@@ -10,9 +10,7 @@ import contextlib
 import hashlib
 import json
 import os
-import tempfile
-import time
-from collections.abc import Iterator
+from contextlib import AbstractContextManager
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -22,9 +20,8 @@ from commodore.dependencies.bundle.sums import Measure, measure
 from commodore.errors import InputError
 from commodore.limits import DEFAULT_LIMITS, Limits
 from commodore.sealed import read_sealed, seal
+from commodore.staging import staging
 from commodore.workspace import guard_disk, remove_tree, write_atomically
-
-_STAGING = "new-"
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,20 +103,9 @@ class ExportCache:
         with self.staging() as folder, contextlib.suppress(OSError):
             self._entry(source, sha).rename(folder / "damaged")
 
-    @contextlib.contextmanager
-    def staging(self) -> Iterator[Path]:
-        """A fresh folder on the cache's file system, removed afterwards; what killed runs left long ago goes too."""
-        with guard_disk(self.root):
-            self.root.mkdir(parents=True, exist_ok=True)
-            folder = Path(tempfile.mkdtemp(prefix=_STAGING, dir=self.root))
-            for other in self.root.glob(_STAGING + "*"):
-                with contextlib.suppress(OSError):
-                    if time.time() - other.stat().st_mtime > self._limits.staging_age:
-                        remove_tree(other)
-        try:
-            yield folder
-        finally:
-            remove_tree(folder)
+    def staging(self) -> AbstractContextManager[Path]:
+        """A fresh folder on the cache's file system, removed afterwards; what killed runs have left goes, too."""
+        return staging(self.root, age=self._limits.staging_age)
 
     def _entry(self, source: GitSource, sha: str) -> Path:
         key = _key(source.remote.identity, sha, source.subdir)

@@ -25,6 +25,7 @@ from commodore.engine.reuse.reads import Reads
 from commodore.engine.reuse.sources import FULL_COMMIT, NO_REF, Sources
 from commodore.errors import CommodoreError
 from commodore.limits import Limits
+from commodore.staging import sweep
 
 _FILES = ("kustomization.yaml", "kustomization.yml", "Kustomization")
 _BASES = ("resources", "bases", "components")
@@ -80,6 +81,7 @@ class Kustomize:
         found = shutil.which("git", path=environment.get("PATH", os.defpath))
         if found is None or self._cache is None:
             return dict(environment)
+        sweep(self._cache, "new-", self._limits.staging_age)  # which scripts that were killed have left
         self._folder.mkdir(parents=True)
         script = Path(__file__).resolve().parent.parent.parent / "scripts" / "fetch-once"
         network = "offline" if self._sources.offline else "online"

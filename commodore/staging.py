@@ -1,0 +1,138 @@
+"""Folders in which something is made beside its place, or taken apart, and what killed processes have left of them.
+
+Whoever makes such a folder holds it by a lock on the folder itself, which the operating system frees when the process
+ends, however it ends. So whoever comes next knows what is abandoned, however young it is, and never takes away what
+somebody works in, however old it is.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import fcntl
+import os
+import tempfile
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+from commodore.errors import CommodoreError
+from commodore.limits import DEFAULT_LIMITS
+from commodore.workspace import guard_disk, remove_tree
+
+_HELD = "held-"
+"""What the name of a folder goes on with whose lock tells whether somebody works in it."""
+
+_TEMPORARY = "commodore-"
+
+
+@contextlib.contextmanager
+def staging(root: Path, prefix: str = "new-", age: float | None = DEFAULT_LIMITS.staging_age) -> Iterator[Path]:
+    """A fresh folder in `root`, for this user alone, removed afterwards; what is abandoned there goes first.
+
+    Args:
+        root: made if it is not there, for this user alone.
+        prefix: how the name begins.
+        age: after how many seconds folders go that have no lock; None: never.
+
+    Raises:
+        EnvironmentFault: the operating system refused.
+    """
+    with guard_disk(root):
+        root.mkdir(mode=0o700, parents=True, exist_ok=True)
+    with _fresh(root, prefix, age) as folder:
+        yield folder
+
+
+@contextlib.contextmanager
+def temporary_folder() -> Iterator[Path]:
+    """A fresh folder below the one for temporary files, without links in its path; see `staging`.
+
+    Raises:
+        EnvironmentFault: the operating system refused.
+    """
+    with _fresh(Path(tempfile.gettempdir()), _TEMPORARY, age=None) as folder:
+        yield folder.resolve()
+
+
+@contextlib.contextmanager
+def _fresh(root: Path, prefix: str, age: float | None) -> Iterator[Path]:
+    with guard_disk(root):
+        sweep(root, prefix, age)
+        folder, handle = _make(root, prefix)
+    try:
+        yield folder
+    finally:
+        try:
+            with contextlib.suppress(CommodoreError):  # it is abandoned then, and whoever comes next removes it
+                remove_tree(folder)
+        except KeyboardInterrupt:  # while it was at it
+            remove_tree(folder)
+            raise
+        finally:
+            if handle is not None:
+                os.close(handle)
+
+
+def sweep(root: Path, prefix: str, age: float | None, now: float | None = None) -> None:
+    """Remove this user's abandoned folders in `root`. What the operating system refuses stays.
+
+    Args:
+        prefix, age: as for `staging`.
+        now: seconds since 1970, by default this moment.
+    """
+    now = time.time() if now is None else now
+    with contextlib.suppress(OSError), os.scandir(root) as entries:
+        found = [entry for entry in entries if entry.name.startswith(prefix) and entry.is_dir(follow_symlinks=False)]
+        for entry in found:
+            with contextlib.suppress(OSError, CommodoreError):
+                status = entry.stat(follow_symlinks=False)
+                if status.st_uid != os.geteuid():
+                    continue
+                if entry.name.startswith(prefix + _HELD):
+                    _remove_abandoned(Path(entry.path))
+                elif age is not None and now - status.st_mtime > age:
+                    remove_tree(Path(entry.path))
+
+
+def _make(root: Path, prefix: str) -> tuple[Path, int | None]:
+    while True:
+        folder = Path(tempfile.mkdtemp(prefix=prefix + _HELD, dir=root))
+        try:
+            handle = _hold(folder)
+        except (BlockingIOError, FileNotFoundError):
+            continue  # somebody who sweeps was faster than we with our lock
+        except OSError:  # this file system has no locks
+            folder.rmdir()
+            return Path(tempfile.mkdtemp(prefix=prefix, dir=root)), None
+        if folder.is_dir():
+            return folder, handle
+        os.close(handle)
+
+
+def _remove_abandoned(folder: Path) -> None:
+    """Remove a folder unless somebody holds it.
+
+    Raises:
+        BlockingIOError: somebody does.
+    """
+    handle = _hold(folder)
+    try:
+        remove_tree(folder)
+    finally:
+        os.close(handle)
+
+
+def _hold(folder: Path) -> int:
+    """Lock a folder, if nobody has.
+
+    Raises:
+        BlockingIOError: somebody has.
+        OSError: it is gone, or cannot be locked.
+    """
+    handle = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC)
+    try:
+        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BaseException:
+        os.close(handle)
+        raise
+    return handle

@@ -1,0 +1,142 @@
+"""Folders in which something is made: what killed processes leave goes at once, what somebody works in never does."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+import pytest
+
+from commodore.dependencies.bundle import exports
+from commodore.engine._dependency_cache import CacheKey, DependencyCache
+from commodore.git import RepositoryStore
+from commodore.limits import DEFAULT_LIMITS
+from commodore.staging import staging, sweep, temporary_folder
+from tests.world.repos import GitWorld
+
+ROOT = Path(__file__).resolve().parent.parent
+
+HOLDER = """
+import sys
+from pathlib import Path
+from commodore.staging import staging, temporary_folder
+with (staging(Path(sys.argv[1])) if len(sys.argv) > 1 else temporary_folder()) as folder:
+    (folder / "half").mkdir()
+    print(folder, flush=True)
+    sys.stdin.read()
+"""
+
+# Whoever loses a folder that it has just made fails to write into it.
+BUSY = """
+import sys
+from pathlib import Path
+from commodore.staging import staging
+for number in range(300):
+    with staging(Path(sys.argv[1])) as folder:
+        (folder / "content").write_text(str(number))
+"""
+
+
+def start(script: str, *arguments: str) -> subprocess.Popen[str]:
+    return subprocess.Popen(
+        [sys.executable, "-c", script, *arguments],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        env={**os.environ, "PYTHONPATH": str(ROOT)},
+    )
+
+
+def killed(*arguments: str) -> Path:
+    """The folder that a process has left which was killed while it worked in it."""
+    process = start(HOLDER, *arguments)
+    assert process.stdout is not None
+    folder = Path(process.stdout.readline().strip())
+    process.send_signal(signal.SIGKILL)
+    process.communicate()
+    assert (folder / "half").is_dir()
+    return folder
+
+
+def test_a_folder_is_private_and_goes(tmp_path: Path) -> None:
+    root = tmp_path / "a" / "root"
+    with staging(root) as folder:
+        assert folder.parent == root
+        assert (root.stat().st_mode & 0o777, folder.stat().st_mode & 0o777) == (0o700, 0o700)
+    assert list(root.iterdir()) == []
+
+
+def test_what_a_killed_process_leaves_goes_with_the_next_one(tmp_path: Path) -> None:
+    left = killed(str(tmp_path))
+    with staging(tmp_path) as folder:
+        assert not left.exists()
+        assert folder.is_dir()
+
+
+def test_what_somebody_works_in_stays_however_old_it_is(tmp_path: Path) -> None:
+    process = start(HOLDER, str(tmp_path))
+    assert process.stdout is not None
+    folder = Path(process.stdout.readline().strip())
+    os.utime(folder, (0, 0))
+    with staging(tmp_path):
+        sweep(tmp_path, "new-", 0)
+        assert (folder / "half").is_dir()
+    process.communicate()
+    assert not folder.exists()
+
+
+def test_temporary_folders_of_killed_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whatever else lies there is not ours, old or not."""
+    monkeypatch.setenv("TMPDIR", str(tmp_path))
+    monkeypatch.setattr(tempfile, "tempdir", None)
+    left, other = killed(), tmp_path / "commodore-catalogs"
+    other.mkdir()
+    os.utime(other, (0, 0))
+    with temporary_folder() as folder:
+        assert not left.exists()
+        assert folder.parent == tmp_path.resolve()
+    assert list(tmp_path.iterdir()) == [other]
+
+
+def test_folders_without_a_lock_go_by_their_age(tmp_path: Path) -> None:
+    """Scripts and earlier versions make such ones."""
+    for name in ("new-old", "new-young", "other-old"):
+        (tmp_path / name).mkdir()
+    (tmp_path / "new-file").touch()
+    (tmp_path / "new-held-link").symlink_to(tmp_path / "other-old")
+    for name in ("new-old", "new-file", "other-old"):
+        os.utime(tmp_path / name, (0, 0))
+    with staging(tmp_path, age=1000):
+        pass
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["new-file", "new-held-link", "new-young", "other-old"]
+
+
+def test_many_at_once(tmp_path: Path) -> None:
+    processes = [start(BUSY, str(tmp_path)) for _ in range(4)]
+    failures = [said for process in processes if (said := process.communicate()[1])]
+    assert failures == []
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("cache", ["dependencies", "libraries", "repositories"])
+def test_caches_are_rid_of_what_killed_runs_have_left(tmp_path: Path, cache: str) -> None:
+    root, source = tmp_path / "cache", tmp_path / "source"
+    source.mkdir()
+    root.mkdir()
+    left = killed(str(root))
+    if cache == "dependencies":
+        DependencyCache(root, DEFAULT_LIMITS).add(CacheKey("helm", "https://example.com", "1.0.0"), source)
+    elif cache == "libraries":
+        with exports.ExportCache(root).staging():
+            pass
+    else:
+        remote = GitWorld(tmp_path / "remotes").remote(files={"a": "1"})
+        with RepositoryStore(tmp_path / "clones", mirrors=root) as store:
+            store.sync([(remote.url, "master")])
+        assert list(root.glob("*/*/about.json"))
+    assert not left.exists()
