@@ -27,7 +27,7 @@ from commodore.stages import (
     Components,
     Configuration,
     ConfigurationSource,
-    Dependency,
+    DependencyCheckout,
     Fetcher,
     assemble_manifests,
     bundle_libraries,
@@ -110,7 +110,7 @@ class _Sources:
     """Everything that is compiled, in the workspace."""
 
     configuration: Configuration
-    packages: tuple[Dependency, ...]
+    packages: tuple[DependencyCheckout, ...]
     components: Components
     clone: PublishedClone
 

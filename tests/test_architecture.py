@@ -54,7 +54,7 @@ def test_rooms_import_downwards() -> None:
         ("surprise/a.py", "", "Rooms import downwards only"),
         ("engine/a.py", "from kapitan.targets import compile_targets", "Kapitan is known to the engine's adaptor only"),
         ("cli/a.py", "import kapitan", "Kapitan is known to the engine's adaptor only"),
-        ("engine/_kapitan.py", "from kapitan.targets import compile_targets", None),
+        ("engine/kapitan/a.py", "from kapitan.targets import compile_targets", None),
         ("git/a.py", "import click", "The terminal is known to the cli only"),
         ("pipeline.py", "def f():\n    from rich.table import Table", "The terminal is known to the cli only"),
         ("cli/a.py", "import click, rich, rich_click", None),

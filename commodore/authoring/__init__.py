@@ -5,9 +5,9 @@ from commodore.authoring.cases import Case
 from commodore.authoring.component import ComponentCompile, ComponentSource, compile_component, watched_sources
 from commodore.authoring.component_suite import ComponentSuite, run_component_suite
 from commodore.authoring.delete import Deletion, delete_component, plan_deletion
+from commodore.authoring.fake_cluster import Facts
 from commodore.authoring.golden import Difference
 from commodore.authoring.junit import as_junit
-from commodore.authoring.made_up import Facts
 from commodore.authoring.new import Created, NewRequest, create_repository
 from commodore.authoring.object_checks import Finding
 from commodore.authoring.package import PackageCompile, PackageSource, compile_package

@@ -7,8 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from commodore.authoring.made_up import Facts, component_parameters, write_argocd_stub
-from commodore.authoring.values import link_values
+from commodore.authoring.fake_cluster import Facts, component_parameters, link_values, write_argocd_stub
 from commodore.dependencies import ComponentMetadata, LibraryOwner, check_alias, read_metadata, resolve_libraries
 from commodore.engine import Batch, CompiledInstance, Engine, InstanceJob
 from commodore.errors import InputError, raise_all

@@ -13,7 +13,7 @@ from pathlib import Path
 
 from commodore.authoring.cases import Case, find_suite
 from commodore.authoring.component import ComponentSource, render_component
-from commodore.authoring.made_up import Facts
+from commodore.authoring.fake_cluster import Facts
 from commodore.authoring.sandbox import Sandbox
 from commodore.authoring.testing import (
     CheckOptions,

@@ -8,8 +8,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from commodore.authoring.made_up import TENANT_CLASSES, Facts, package_parameters, write_argocd_stub
-from commodore.authoring.values import link_values
+from commodore.authoring.fake_cluster import TENANT_CLASSES, Facts, link_values, package_parameters, write_argocd_stub
 from commodore.caches import repository_cache
 from commodore.engine import CompiledInstance
 from commodore.errors import InputError, did_you_mean

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from commodore.authoring.cases import Case, find_suite
-from commodore.authoring.made_up import Facts
+from commodore.authoring.fake_cluster import Facts
 from commodore.authoring.package import PackageSource, render_package
 from commodore.authoring.testing import (
     CheckOptions,

@@ -9,11 +9,10 @@ from typing import Any
 
 from commodore.authoring.arguments import Choices, choose, complete
 from commodore.authoring.cruft_file import NAME, CruftFile, read_cruft_file, read_skips
-from commodore.authoring.merging import Merge, merge, without
 from commodore.authoring.rendering import File, render
-from commodore.authoring.settling import settle
 from commodore.authoring.slug import Kind, check_slug
 from commodore.authoring.templates import OpenTemplate, Template, bundled_url, open_template
+from commodore.authoring.three_way_merge import Merge, merge, settle, without
 from commodore.authoring.working_copy import WorkingCopy
 from commodore.errors import InputError
 from commodore.events import Announce, stage

@@ -6,8 +6,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
-from commodore.authoring.merging import Conflict, Merge
 from commodore.authoring.rendering import EXECUTABLE, LINK, File
+from commodore.authoring.three_way_merge import Conflict, Merge
 from commodore.errors import InputError, PolicyError
 from commodore.git import find_root, inspect, run
 from commodore.limits import DEFAULT_LIMITS, Limits

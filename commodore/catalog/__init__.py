@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from commodore.catalog._foreign import find_work
+from commodore.catalog._local_changes import find_work
 from commodore.catalog.assemble import Compiled, assemble, warn_about_objects
 from commodore.catalog.changes import ChangeSummary, describe
 from commodore.catalog.message import commit_message

@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from commodore import events
-from commodore.catalog._foreign import (
+from commodore.catalog._local_changes import (
     announce_output,
     commit_of,
     differing_paths,

@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-from commodore.engine._evaluation import check_jsonnet_engine
-from commodore.engine._records import FilesRead, InstanceRecord, changed_reads, read_place, read_record
-from commodore.engine.engine import COMPILE_STAGE, Engine, usable_cpus
-from commodore.engine.model import Batch, BatchOutcome, CompiledInstance, CompileRequest, InstanceJob
-from commodore.engine.upkeep import (
+from commodore.engine.cache.instance_records import FilesRead, InstanceRecord, changed_reads, read_place, read_record
+from commodore.engine.cache.maintenance import (
     KeptResult,
     is_sound_dependency,
     is_sound_download,
@@ -15,6 +12,9 @@ from commodore.engine.upkeep import (
     kept_shapes,
     tidy_results,
 )
+from commodore.engine.engine import COMPILE_STAGE, Engine, usable_cpus
+from commodore.engine.jsonnet.evaluator import check_jsonnet_engine
+from commodore.engine.model import Batch, BatchOutcome, CompiledInstance, CompileRequest, InstanceJob
 
 __all__ = [
     "Batch",

@@ -17,17 +17,16 @@ from types import TracebackType
 from typing import Any, Self
 
 from commodore.context import Context
-from commodore.engine._durations import read_durations, write_durations
-from commodore.engine._evaluation import CHECK, check_jsonnet_engine, summary
-from commodore.engine._nodes import write_nodes
-from commodore.engine._pool import WorkerPool
-from commodore.engine._records import FilesRead, write_record
-from commodore.engine._reuse import ResultFinder, Reuse
-from commodore.engine._schedule import COMPILE_STAGE, Schedule, slowest_first
-from commodore.engine._tasks import Evaluations, Record, Run
+from commodore.engine.cache.instance_records import FilesRead, write_record
+from commodore.engine.cache.maintenance import keep_bounded
+from commodore.engine.cache.portable_paths import FOLDER_MODE
+from commodore.engine.cache.results import ResultFinder, Reuse
+from commodore.engine.jsonnet.evaluator import CHECK, check_jsonnet_engine, summary
 from commodore.engine.model import Batch, BatchOutcome, CompiledInstance, CompileRequest, InstanceJob
-from commodore.engine.reuse.places import FOLDER_MODE
-from commodore.engine.upkeep import keep_bounded
+from commodore.engine.pool.inventory_transfer import write_nodes
+from commodore.engine.pool.pool import WorkerPool
+from commodore.engine.schedule.scheduler import COMPILE_STAGE, Schedule, read_durations, slowest_first, write_durations
+from commodore.engine.tasks import Evaluations, Record, Run
 from commodore.errors import CommodoreError, InputError, InternalError, did_you_mean, raise_all
 from commodore.events import Announce, Noted, StageAdvanced
 from commodore.limits import DEFAULT_LIMITS, Limits

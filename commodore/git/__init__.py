@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from commodore.git._recovery import recover
 from commodore.git._refs import Kind, RemoteRefs, Revision
-from commodore.git.asking import RemoteState
 from commodore.git.changes import LocalChanges, inspect
 from commodore.git.identity import FALLBACK_AUTHOR, Author, author_from, identity_environment
+from commodore.git.ls_remote import RemoteState
 from commodore.git.mirrors import Mirrors, is_sound_mirror
-from commodore.git.opening import find_root, open_checkout
 from commodore.git.publish import PublishedClone, PushOutcome, clone_or_update, commit, push, unstage
 from commodore.git.repository import Repository
 from commodore.git.runner import Children, GitResult, run
@@ -16,7 +15,7 @@ from commodore.git.staging import RawChange, read_blobs, stage_all, staged_chang
 from commodore.git.store import FETCH_STAGE, RepositoryStore
 from commodore.git.urls import normalize, push_url, redact, redact_text, repository_key
 from commodore.git.versions import check_version
-from commodore.git.worktree import Checkout, check_out
+from commodore.git.worktree import Checkout, check_out, find_root, open_checkout
 
 __all__ = [
     "Author",

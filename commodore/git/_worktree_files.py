@@ -7,7 +7,7 @@ import re
 from dataclasses import dataclass
 from pathlib import Path
 
-from commodore.git._blueprint import is_plain
+from commodore.git._empty_repository import is_plain
 from commodore.git._refs import FULL_SHA
 from commodore.workspace import guard_disk, is_inside, remove_tree, write_atomically
 

@@ -8,8 +8,8 @@ from pathlib import Path
 
 from commodore.events import Announce, Warned
 from commodore.git._worktree_files import linked_admin, read_state
+from commodore.git.backups import keep_commits
 from commodore.git.identity import identity_environment
-from commodore.git.keeping import keep_commits
 from commodore.git.runner import run
 from commodore.limits import DEFAULT_LIMITS, Limits
 from commodore.staging import temporary_folder

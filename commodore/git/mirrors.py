@@ -21,7 +21,7 @@ from dataclasses import asdict
 from pathlib import Path
 
 from commodore.errors import CommodoreError
-from commodore.git._blueprint import is_plain
+from commodore.git._empty_repository import is_plain
 from commodore.git._refs import RemoteRefs, refs_from
 from commodore.git.runner import run
 from commodore.git.urls import normalize, redact

@@ -14,15 +14,15 @@ from pathlib import Path
 
 from commodore.errors import CommodoreError, EnvironmentFault, PolicyError
 from commodore.events import Announce, Noted, Warned, ignore
-from commodore.git._blueprint import FALLBACK_BRANCH
-from commodore.git._making import still_true
+from commodore.git._bare_clone import still_true
+from commodore.git._empty_repository import FALLBACK_BRANCH
 from commodore.git._moves import Move, moving
 from commodore.git._recovery import recover
 from commodore.git._refs import NO_REFS, read_refs, write_refs
 from commodore.git._remote_config import PACKED, add_remote, is_remote, set_remote
-from commodore.git.asking import RemoteState, ask
+from commodore.git.backups import OUTPUT, keep_commits
 from commodore.git.identity import Author, identity_environment
-from commodore.git.keeping import OUTPUT, keep_commits
+from commodore.git.ls_remote import RemoteState, ask
 from commodore.git.mirrors import Mirrors
 from commodore.git.runner import Children, GitResult, clean_text, fault, last_words, run
 from commodore.git.urls import normalize, redact, repository_key, shown

@@ -9,15 +9,14 @@ from pathlib import Path
 from commodore.errors import CommodoreError, EnvironmentFault, InputError
 from commodore.events import Announce, Warned, ignore
 from commodore.git import _refs
-from commodore.git._blueprint import FALLBACK_BRANCH, Blueprint
+from commodore.git._bare_clone import is_missing, looks_bare, make_clone, move_in, own_tips, restore_clone, still_true
+from commodore.git._empty_repository import FALLBACK_BRANCH, Blueprint
 from commodore.git._export import write_tree
 from commodore.git._locks import clear_stale_locks, writing
-from commodore.git._making import is_missing, looks_bare, make_clone, restore_clone, still_true
 from commodore.git._refs import FULL_SHA, NO_REFS, RemoteRefs, Revision
 from commodore.git._remote_config import FETCH_REFSPEC, FETCH_TAGS, PACKED, is_remote, set_remote
-from commodore.git._repair import move_in, own_tips
-from commodore.git.asking import RemoteState, ask
-from commodore.git.keeping import keep_commits, keep_lost_tags
+from commodore.git.backups import keep_commits, keep_lost_tags
+from commodore.git.ls_remote import RemoteState, ask
 from commodore.git.mirrors import Mirrors
 from commodore.git.runner import Children, GitResult, fault, run, tells_damage
 from commodore.git.urls import normalize, redact, repository_key, shown

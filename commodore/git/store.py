@@ -11,9 +11,9 @@ from typing import Self
 
 from commodore.errors import CommodoreError, EnvironmentFault, InputError, raise_all
 from commodore.events import Announce, StageAdvanced, ignore
-from commodore.git._blueprint import Blueprint
+from commodore.git._empty_repository import Blueprint
 from commodore.git._refs import FULL_SHA
-from commodore.git.asking import Questions, RemoteState
+from commodore.git.ls_remote import RemoteQueries, RemoteState
 from commodore.git.mirrors import Mirrors
 from commodore.git.repository import Repository
 from commodore.git.runner import DAMAGED, Children
@@ -50,7 +50,7 @@ class RepositoryStore:
         self._children = Children()
         self._blueprint = Blueprint(limits)
         self.mirrors = Mirrors(mirrors, limits) if mirrors is not None else None
-        self._questions = Questions(root, limits=limits)
+        self._questions = RemoteQueries(root, limits=limits)
         self._lock = threading.Lock()
         self._repositories: dict[str, Repository] = {}
         self._followed: set[str] = set()

@@ -13,13 +13,13 @@ from typing import Any
 
 from commodore.errors import CommodoreError
 from commodore.events import Announce, Event, Noted, ignore
+from commodore.interning import SHARED_LEVELS, Shared
+from commodore.inventory._batched_render import TargetError, render_parts
+from commodore.inventory._class_bundling import put_together
 from commodore.inventory._class_files import ClassFiles
 from commodore.inventory._failures import translate, translate_panic
-from commodore.inventory._parts import TargetError, render_parts
 from commodore.inventory._stderr import captured
-from commodore.inventory._together import put_together
 from commodore.inventory.applications import has_removals, merge_applications
-from commodore.sharing import SHARED_LEVELS, Shared
 from commodore.workspace import guard_disk
 
 

@@ -8,7 +8,7 @@ from typing import Final
 
 from commodore.errors import CommodoreError, InputError
 from commodore.limits import DEFAULT_LIMITS, Limits
-from commodore.refs import _token
+from commodore.refs import _syntax as _token
 
 _REFERENCE: Final = re.compile(r"\$\{[^${}]*\}")
 _MARK: Final = "\ue000"

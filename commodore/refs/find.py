@@ -11,7 +11,7 @@ from commodore import events
 from commodore.errors import CommodoreError, InputError, raise_all
 from commodore.limits import DEFAULT_LIMITS, Limits
 from commodore.names import BOOTSTRAP_TARGET, parameter_key
-from commodore.refs import _token
+from commodore.refs import _syntax as _token
 
 
 @dataclass(frozen=True, slots=True, order=True)

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Final
 
 from commodore import events
-from commodore.refs import _token
+from commodore.refs import _syntax as _token
 from commodore.refs.find import Reference
 from commodore.workspace import guard_disk
 

@@ -1,7 +1,7 @@
 """What `catalog compile`, `package compile`, `component compile` and golden tests walk through (ADR 0007)."""
 
 from commodore.stages.bundling import bundle_libraries, bundle_one
-from commodore.stages.checkouts import Components, Dependency, Fetcher
+from commodore.stages.checkouts import Components, DependencyCheckout, Fetcher
 from commodore.stages.checks import check_classes, check_inventory, link_libraries
 from commodore.stages.cleaning import clean
 from commodore.stages.compiling import CompileOptions, compile_instances, engine_of, open_engine, standalone_request
@@ -28,7 +28,7 @@ __all__ = [
     "Components",
     "Configuration",
     "ConfigurationSource",
-    "Dependency",
+    "DependencyCheckout",
     "Fetcher",
     "LastRun",
     "assemble_manifests",

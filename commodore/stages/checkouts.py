@@ -20,7 +20,7 @@ Result = TypeVar("Result")
 
 
 @dataclass(frozen=True, slots=True)
-class Dependency:
+class DependencyCheckout:
     """A package, component or instance in the workspace: where it was asked from and what is checked out."""
 
     name: str
@@ -44,8 +44,8 @@ class Components:
     """
 
     applications: Applications
-    bases: Mapping[str, Dependency]
-    instances: Mapping[str, Dependency]
+    bases: Mapping[str, DependencyCheckout]
+    instances: Mapping[str, DependencyCheckout]
     parameters: Mapping[str, Any]
 
     def component_of(self, instance: str) -> str:
@@ -69,7 +69,7 @@ class Fetcher:
     changed: Callable[[], None] = lambda: None
     cached: bool = True
 
-    def fetch(self, wanted: Sequence[tuple[DependencySpec, Path]], what: str) -> list[Dependency]:
+    def fetch(self, wanted: Sequence[tuple[DependencySpec, Path]], what: str) -> list[DependencyCheckout]:
         """Bring specs to their folders, each repository fetched once, all in parallel.
 
         In local mode dependencies without a folder are left out with a warning.
@@ -82,7 +82,7 @@ class Fetcher:
         self.store.sync((spec.url, spec.version) for spec, _ in wanted)
         return collect(lambda pair: self._check_out(*pair, what), wanted, self.limits.git_threads)
 
-    def _check_out(self, spec: DependencySpec, folder: Path, what: str) -> Dependency:
+    def _check_out(self, spec: DependencySpec, folder: Path, what: str) -> DependencyCheckout:
         repository = self.store.repository(spec.url)
         try:
             revision = repository.resolve(spec.version)
@@ -91,9 +91,9 @@ class Fetcher:
             self.announce(Noted(f"{what} {spec.name}: {spec.version}{moving} is {revision.sha}", level=1))
         except CommodoreError as error:
             raise error.about(f"{what} {spec.name!r}") from error
-        return _confined(Dependency(spec.name, spec, checkout), what)
+        return _confined(DependencyCheckout(spec.name, spec, checkout), what)
 
-    def _open(self, spec: DependencySpec, folder: Path, what: str) -> Dependency | None:
+    def _open(self, spec: DependencySpec, folder: Path, what: str) -> DependencyCheckout | None:
         if not folder.is_dir():
             self.announce(
                 Warned(
@@ -103,10 +103,12 @@ class Fetcher:
                 )
             )
             return None
-        return _confined(Dependency(spec.name, spec, open_checkout(folder, url=spec.url, version=spec.version)), what)
+        return _confined(
+            DependencyCheckout(spec.name, spec, open_checkout(folder, url=spec.url, version=spec.version)), what
+        )
 
 
-def _confined(dependency: Dependency, what: str) -> Dependency:
+def _confined(dependency: DependencyCheckout, what: str) -> DependencyCheckout:
     directory = dependency.directory
     place = f"parameters.{what.split()[-1]}s.{dependency.name}"
     if not directory.is_dir():

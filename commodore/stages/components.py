@@ -21,7 +21,7 @@ from commodore.inventory import (
     write_targets,
 )
 from commodore.names import BOOTSTRAP_TARGET
-from commodore.stages.checkouts import Components, Dependency, Fetcher
+from commodore.stages.checkouts import Components, DependencyCheckout, Fetcher
 from commodore.stages.rendering import render_node
 from commodore.workspace import Workspace
 
@@ -62,7 +62,7 @@ def _alias_specs(
     }
 
 
-def _present(applications: Applications, found: Mapping[str, Dependency], announce: Announce) -> Applications:
+def _present(applications: Applications, found: Mapping[str, DependencyCheckout], announce: Announce) -> Applications:
     """What is left when local mode lacks some folders (spec b 2.6)."""
     if len(found) == len({*applications.components, *applications.instances}):
         return applications

@@ -10,11 +10,13 @@ from commodore.errors import InputError
 from commodore.events import stage
 from commodore.inventory import link_packages
 from commodore.names import BOOTSTRAP_TARGET
-from commodore.stages.checkouts import Dependency, Fetcher
+from commodore.stages.checkouts import DependencyCheckout, Fetcher
 from commodore.stages.rendering import render_node
 
 
-def fetch_packages(fetcher: Fetcher, tenant: str, own: Mapping[str, Path] | None = None) -> tuple[Dependency, ...]:
+def fetch_packages(
+    fetcher: Fetcher, tenant: str, own: Mapping[str, Path] | None = None
+) -> tuple[DependencyCheckout, ...]:
     """Fetch and link every package that the hierarchy includes, in name order.
 
     Args:
@@ -26,7 +28,7 @@ def fetch_packages(fetcher: Fetcher, tenant: str, own: Mapping[str, Path] | None
     """
     workspace, announce = fetcher.workspace, fetcher.announce
     settled: dict[str, DependencySpec] = {}
-    packages: list[Dependency] = []
+    packages: list[DependencyCheckout] = []
     given = dict(own or {})
     link_packages(workspace, given, tenant)
     with stage(announce, "fetching packages"):

@@ -12,7 +12,7 @@ from commodore.events import Announce, stage
 from commodore.git import Checkout, RepositoryStore
 from commodore.inventory import Inventory
 from commodore.names import BOOTSTRAP_TARGET
-from commodore.stages.checkouts import Components, Dependency
+from commodore.stages.checkouts import Components, DependencyCheckout
 from commodore.stages.configuration import Configuration
 
 
@@ -57,7 +57,7 @@ def assemble_manifests(
 def describe_compile(
     store: RepositoryStore,
     configuration: Configuration,
-    packages: Sequence[Dependency],
+    packages: Sequence[DependencyCheckout],
     components: Components,
 ) -> CompileMetadata:
     """What was compiled, from which commits (spec a 8.4). The time is taken here."""
@@ -74,7 +74,7 @@ def describe_compile(
     )
 
 
-def _version(store: RepositoryStore, dependency: Dependency, component: str | None = None) -> RepositoryVersion:
+def _version(store: RepositoryStore, dependency: DependencyCheckout, component: str | None = None) -> RepositoryVersion:
     repository = store.repository(dependency.spec.url)
     return RepositoryVersion(
         url=repository.url,

@@ -21,10 +21,10 @@ from typing import Any
 from commodore import inventory
 from commodore.errors import EnvironmentFault
 from commodore.events import Announce, Event, Noted, Warned
+from commodore.interning import SHARED_LEVELS, Branch, Shared
 from commodore.inventory import Inventory, Node
 from commodore.limits import Limits
 from commodore.sealed import read_sealed, seal
-from commodore.sharing import SHARED_LEVELS, Branch, Shared
 from commodore.stages.checkouts import Fetcher
 from commodore.workspace import remove_tree, write_atomically
 

@@ -21,11 +21,11 @@ if TYPE_CHECKING:
         upgrade_tool,
     )
     from commodore.tools.latest import latest_versions
-    from commodore.tools.minimum import check_minimum
     from commodore.tools.numbers import VersionNumber
     from commodore.tools.pins import KNOWN_VERSIONS, MINIMUM_VERSIONS, Pins, known_pins
     from commodore.tools.releases import GITHUB_API, Platform, Releases, check_mirror
-    from commodore.tools.survey import ToolStatus, survey_tools
+    from commodore.tools.requirements import check_minimum
+    from commodore.tools.status import ToolStatus, survey_tools
     from commodore.tools.toolbox import Toolbox
     from commodore.tools.versions import CoreLibrary, core_libraries
 
@@ -46,11 +46,11 @@ __getattr__ = lazy_exports(
             "upgrade_tool",
         ),
         "latest": ("latest_versions",),
-        "minimum": ("check_minimum",),
+        "requirements": ("check_minimum",),
         "numbers": ("VersionNumber",),
         "pins": ("KNOWN_VERSIONS", "MINIMUM_VERSIONS", "Pins", "known_pins"),
         "releases": ("GITHUB_API", "Platform", "Releases", "check_mirror"),
-        "survey": ("ToolStatus", "survey_tools"),
+        "status": ("ToolStatus", "survey_tools"),
         "toolbox": ("Toolbox",),
         "versions": ("CoreLibrary", "core_libraries"),
     },

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from commodore.authoring.merging import merge
 from commodore.authoring.rendering import EXECUTABLE, LINK, File
-from commodore.authoring.settling import settle
+from commodore.authoring.three_way_merge import merge, settle
 
 
 def text(content: str, mode: str = "100644") -> File:

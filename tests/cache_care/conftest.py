@@ -19,9 +19,9 @@ from commodore.caches import (
 )
 from commodore.dependencies.bundle import GitSource, Remote, parse_remote
 from commodore.dependencies.bundle.exports import ExportCache
-from commodore.engine._dependency_cache import DependencyCache, chart_key
-from commodore.engine.reuse.sources import Downloads
-from commodore.engine.reuse.store import Result, ResultStore
+from commodore.engine.cache.dependencies import DependencyCache, chart_key
+from commodore.engine.cache.remote_identity import Downloads
+from commodore.engine.cache.result_store import Result, ResultStore
 from commodore.errors import Location
 from commodore.git import RepositoryStore
 from commodore.limits import DEFAULT_LIMITS

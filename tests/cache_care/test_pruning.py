@@ -20,8 +20,8 @@ from commodore.caches import (
     template_lock,
     token_cache,
 )
-from commodore.engine._dependency_cache import DependencyCache, chart_key
-from commodore.engine.reuse.store import Result, ResultStore
+from commodore.engine.cache.dependencies import DependencyCache, chart_key
+from commodore.engine.cache.result_store import Result, ResultStore
 from commodore.errors import CommodoreError
 from commodore.events import Event, Warned
 from commodore.file_lock import hold

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from commodore.caches import cache_folder, result_cache
-from commodore.engine.reuse.store import Result, ResultStore
+from commodore.engine.cache.result_store import Result, ResultStore
 from commodore.limits import DEFAULT_LIMITS
 from tests.cli.conftest import Shown
 

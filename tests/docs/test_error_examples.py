@@ -14,7 +14,7 @@ import yaml
 from commodore.cli._facts import read_facts
 from commodore.cli.console import Console
 from commodore.dependencies import find_incomplete, parse_applications, read_metadata, read_specs
-from commodore.engine.filters import read_filters
+from commodore.engine.filters.run import read_filters
 from commodore.engine.model import InstanceJob
 from commodore.error_pages import read_error_rooms
 from commodore.errors import CommodoreError, Findings, raise_all

@@ -6,8 +6,8 @@ import os
 import signal
 from multiprocessing.connection import Connection
 
-from commodore.engine._tasks import InspectTask, Outcome
-from commodore.engine._wire import TaskReceiver
+from commodore.engine.pool.messages import TaskReceiver
+from commodore.engine.tasks import InspectTask, Outcome
 
 
 def work(descriptor: int) -> None:

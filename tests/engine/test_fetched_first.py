@@ -15,8 +15,8 @@ from commodore.engine import Engine
 from commodore.errors import CommodoreError
 from commodore.events import Event, TaskBegun, TaskEnded, ignore
 from tests.engine.echo import Echo
-from tests.engine.reuse.test_helm import HELM
-from tests.engine.reuse.test_kustomize import KUSTOMIZE, entry
+from tests.engine.kapitan.test_helm import HELM
+from tests.engine.kapitan.test_kustomize_trace import KUSTOMIZE, entry
 from tests.engine.world import Kept, World, jsonnet
 from tests.world.repos import Content, GitWorld, Remote
 

@@ -12,9 +12,9 @@ from typing import Any
 import _gojsonnet
 import yaml
 
-from commodore.engine._lazy_inventory import LazyInventory, NodeView
-from commodore.engine.reuse.places import Places
-from commodore.engine.reuse.reads import Reads
+from commodore.engine.cache.portable_paths import PortablePaths
+from commodore.engine.cache.trace import TraceRecorder
+from commodore.engine.jsonnet.lazy_inventory import LazyInventory, NodeView
 
 HERE = Path(__file__).resolve().parent
 PACKAGE = HERE.parents[1] / "commodore"
@@ -55,7 +55,7 @@ def compile_natives(root: Path, inventory: Mapping[str, Any]) -> Natives:
 
 def lazy_natives(inventory: Mapping[str, Any]) -> Natives:
     """Those behind the inventory that is read field by field."""
-    reads = Reads("inst", Places({}, ()), None)
+    reads = TraceRecorder("inst", PortablePaths({}, ()), None)
     return LazyInventory(NodeView("inst", inventory), "inst", reads).natives()
 
 

@@ -20,7 +20,7 @@ from commodore.limits import DEFAULT_LIMITS
 from commodore.sealed import seal
 from commodore.stages import Fetcher, rendering
 from commodore.workspace import Workspace
-from tests.test_sharing import VALUES
+from tests.test_interning import VALUES
 
 
 @pytest.fixture

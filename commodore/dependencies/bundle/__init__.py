@@ -10,8 +10,8 @@ from commodore.dependencies.bundle.install import BundleResult, install
 from commodore.dependencies.bundle.jsonnetfile import (
     FILE_NAME,
     LOCK_NAME,
-    Dependency,
     GitSource,
+    JsonnetDependency,
     JsonnetFile,
     LocalSource,
     parse_jsonnetfile,
@@ -29,7 +29,7 @@ __all__ = [
     "BundleResult",
     "BundledComponent",
     "Conflict",
-    "Dependency",
+    "JsonnetDependency",
     "FILE_NAME",
     "GitSource",
     "JsonnetFile",

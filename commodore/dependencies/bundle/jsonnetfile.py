@@ -39,7 +39,7 @@ class LocalSource:
 
 
 @dataclass(frozen=True, slots=True)
-class Dependency:
+class JsonnetDependency:
     """One entry of `dependencies`. `version` is empty for local sources; `name` is the legacy name, if given."""
 
     source: GitSource | LocalSource
@@ -63,10 +63,10 @@ class Dependency:
 class JsonnetFile:
     """The content of a jsonnetfile; `dependencies` in the order of the file."""
 
-    dependencies: tuple[Dependency, ...] = ()
+    dependencies: tuple[JsonnetDependency, ...] = ()
     legacy_imports: bool = True
 
-    def declared(self, folder: Path) -> dict[str, Dependency]:
+    def declared(self, folder: Path) -> dict[str, JsonnetDependency]:
         """Dependencies by package name; a repeated one keeps its first position, with the last value (spec b 5.2)."""
         return {dependency.package_name(folder): dependency for dependency in self.dependencies}
 
@@ -148,7 +148,7 @@ def serialise(file: JsonnetFile, folder: Path) -> bytes:
     return text.encode() + b"\n"
 
 
-def _entry(dependency: Dependency) -> dict[str, object]:
+def _entry(dependency: JsonnetDependency) -> dict[str, object]:
     source = dependency.source
     entry: dict[str, object] = {
         "source": {"git": {"remote": source.remote.url, "subdir": source.subdir}}
@@ -210,7 +210,7 @@ class _Reader:
     def flag(self, value: object, key: str) -> bool:
         return value if isinstance(value, bool) else self._refuse(value, key, "true or false")
 
-    def dependency(self, value: object, key: str) -> Dependency:
+    def dependency(self, value: object, key: str) -> JsonnetDependency:
         entry = self.table(value, key)
         source = self._source(self.table(entry.get("source"), f"{key}.source"), f"{key}.source")
         version = self.text(entry.get("version"), f"{key}.version")
@@ -223,7 +223,7 @@ class _Reader:
         if name:
             check_name(name, f"legacy name {name!r}", place, self.limits)
         single = entry.get("single")
-        return Dependency(
+        return JsonnetDependency(
             source,
             version,
             self.text(entry.get("sum"), f"{key}.sum"),

@@ -17,8 +17,8 @@ from urllib.parse import quote
 from commodore.dependencies.bundle.exports import Export
 from commodore.dependencies.bundle.jsonnetfile import (
     FILE_NAME,
-    Dependency,
     GitSource,
+    JsonnetDependency,
     JsonnetFile,
     parse_jsonnetfile,
     read_content,
@@ -39,7 +39,7 @@ class Package:
     """
 
     name: str
-    dependency: Dependency
+    dependency: JsonnetDependency
     folder: Path
     required_by: tuple[str, ...]
     export: Export | None = None
@@ -127,7 +127,7 @@ class _Descent:
 
     def __init__(
         self,
-        locked: Mapping[str, Dependency],
+        locked: Mapping[str, JsonnetDependency],
         replaced: Mapping[Path, JsonnetFile],
         vendor: Path,
         known: Mapping[Wanted, Export | CommodoreError],
@@ -186,7 +186,7 @@ class _Descent:
             found[Conflict(loser.name, kept, _asker(winner), dropped, _asker(loser))] = None
         return list(found)
 
-    def _pinned(self, name: str, declared: Dependency) -> Dependency:
+    def _pinned(self, name: str, declared: JsonnetDependency) -> JsonnetDependency:
         locked = self._locked.get(name)
         if locked is None or not isinstance(declared.source, GitSource) or not locked.version:
             return replace(declared, sum="")

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from commodore.dependencies.bundle.install import BundleResult, install
-from commodore.dependencies.bundle.jsonnetfile import Dependency, JsonnetFile, LocalSource, serialise
+from commodore.dependencies.bundle.jsonnetfile import JsonnetDependency, JsonnetFile, LocalSource, serialise
 from commodore.dependencies.bundle.sources import LibrarySources
 from commodore.events import Announce, ignore
 from commodore.limits import DEFAULT_LIMITS, Limits
@@ -55,7 +55,7 @@ def bundle(
     write_atomically(workspace.jsonnetfile, json.dumps(document, indent=4).encode() + b"\n")
     result = install(
         workspace.root,
-        JsonnetFile(tuple(Dependency(LocalSource(directory)) for directory in directories)),
+        JsonnetFile(tuple(JsonnetDependency(LocalSource(directory)) for directory in directories)),
         JsonnetFile(),
         vendor=workspace.vendor,
         sources=sources,

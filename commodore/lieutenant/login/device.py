@@ -8,7 +8,7 @@ from typing import Any
 
 from commodore.errors import EnvironmentFault, InputError
 from commodore.events import Announce, Noted, PageToVisit
-from commodore.lieutenant.login._wire import Wire, check_url, refused, shortened, unusable
+from commodore.lieutenant.login._oidc_client import Wire, check_url, refused, shortened, unusable
 from commodore.lieutenant.login.authorization import SCOPES
 from commodore.lieutenant.login.exchange import TokenAnswer, read_tokens
 from commodore.lieutenant.login.provider import IdentityProvider

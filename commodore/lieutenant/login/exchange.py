@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from commodore.errors import EnvironmentFault
-from commodore.lieutenant.login._wire import FormAnswer, Wire, refused
+from commodore.lieutenant.login._oidc_client import FormAnswer, Wire, refused
 from commodore.lieutenant.login.authorization import AuthorizationRequest
 from commodore.lieutenant.login.provider import IdentityProvider
 

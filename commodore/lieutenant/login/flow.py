@@ -12,7 +12,7 @@ from commodore.errors import CommodoreError, EnvironmentFault, PolicyError
 from commodore.events import Announce, Noted, PageToVisit
 from commodore.lieutenant import _keyring
 from commodore.lieutenant._jwt import claims_of, token_expiry
-from commodore.lieutenant.login._wire import Wire, refused, shortened, unusable
+from commodore.lieutenant.login._oidc_client import Wire, refused, shortened, unusable
 from commodore.lieutenant.login.authorization import AuthorizationRequest, new_request
 from commodore.lieutenant.login.browser import has_browser, open_browser
 from commodore.lieutenant.login.callback import Callback, listening

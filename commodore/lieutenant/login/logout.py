@@ -8,7 +8,7 @@ from dataclasses import replace
 from commodore.context import Context
 from commodore.errors import CommodoreError
 from commodore.events import Announce, Warned
-from commodore.lieutenant.login._wire import Wire, refused
+from commodore.lieutenant.login._oidc_client import Wire, refused
 from commodore.lieutenant.login.options import LoginOptions
 from commodore.lieutenant.login.renewal import client_of, provider_of
 from commodore.lieutenant.token_store import Entry, TokenStore

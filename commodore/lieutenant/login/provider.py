@@ -12,7 +12,7 @@ from commodore.errors import UsageError
 from commodore.events import Announce, Warned
 from commodore.http import is_loopback
 from commodore.lieutenant.api_url import normalise_api_url
-from commodore.lieutenant.login._wire import Wire, check_url, unusable
+from commodore.lieutenant.login._oidc_client import Wire, check_url, unusable
 from commodore.limits import Limits
 
 DISCOVERY_PATH = "/.well-known/openid-configuration"

@@ -10,7 +10,7 @@ from commodore.context import Context
 from commodore.errors import CommodoreError, PolicyError
 from commodore.events import Announce, Noted, Warned
 from commodore.lieutenant._jwt import claims_of, is_expired
-from commodore.lieutenant.login._wire import Wire
+from commodore.lieutenant.login._oidc_client import Wire
 from commodore.lieutenant.login.exchange import refresh
 from commodore.lieutenant.login.flow import Login, login_of
 from commodore.lieutenant.login.options import LoginOptions

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from commodore.errors import PolicyError
-from commodore.lieutenant.login._wire import Wire, shortened, unusable
+from commodore.lieutenant.login._oidc_client import Wire, shortened, unusable
 from commodore.lieutenant.login.provider import IdentityProvider
 from commodore.limits import Limits
 

@@ -10,11 +10,11 @@ from typing import Any
 from commodore.engine import read_record
 from commodore.inventory import compiled_preview, compiled_targets
 from commodore.limits import DEFAULT_LIMITS, Limits
-from commodore.stages.explaining.finding import find_manifest
-from commodore.stages.explaining.making import entries_for, filters_for, repository_of
+from commodore.stages.explaining.inputs import Reader, Readings, candidates
+from commodore.stages.explaining.locate import find_manifest
 from commodore.stages.explaining.model import FieldPlace, ManifestExplanation, ObjectPlace
 from commodore.stages.explaining.objects import find_object
-from commodore.stages.explaining.reading import Reader, Readings, candidates
+from commodore.stages.explaining.producers import entries_for, filters_for, repository_of
 from commodore.workspace import Workspace, guard_disk
 
 

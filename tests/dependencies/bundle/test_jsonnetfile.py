@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from commodore.dependencies.bundle import (
-    Dependency,
     GitSource,
+    JsonnetDependency,
     JsonnetFile,
     LocalSource,
     parse_jsonnetfile,
@@ -43,7 +43,7 @@ def test_every_key() -> None:
     assert isinstance(first.source, GitSource)
     assert (first.source.name, first.version, first.sum, first.single) == ("github.com/org/lib/sub", "v1", "abc=", True)
     assert first.legacy_name(FOLDER) == "short"
-    assert second == Dependency(LocalSource("../other"))
+    assert second == JsonnetDependency(LocalSource("../other"))
     assert (second.package_name(FOLDER), second.legacy_name(FOLDER)) == ("other", "other")
     assert not file.legacy_imports
 
@@ -62,20 +62,20 @@ def test_the_old_schema_names_legacy_packages() -> None:
 def test_a_repeated_name_keeps_its_position_and_takes_the_last_value() -> None:
     file = parse(one())
     again = replace(file.dependencies[0], version="v2")
-    other = Dependency(LocalSource("other"))
+    other = JsonnetDependency(LocalSource("other"))
     declared = JsonnetFile((file.dependencies[0], other, again)).declared(FOLDER)
     assert [(name, value.version) for name, value in declared.items()] == [("github.com/org/lib", "v2"), ("other", "")]
 
 
 def test_local_names_come_from_the_absolute_folder() -> None:
-    assert Dependency(LocalSource(".")).package_name(FOLDER / "here") == "here"
-    assert Dependency(LocalSource("..")).package_name(FOLDER / "here") == "work"
+    assert JsonnetDependency(LocalSource(".")).package_name(FOLDER / "here") == "here"
+    assert JsonnetDependency(LocalSource("..")).package_name(FOLDER / "here") == "work"
 
 
 def test_output_byte_for_byte() -> None:
     file = JsonnetFile(
         (
-            Dependency(LocalSource("dependencies/zoo")),
+            JsonnetDependency(LocalSource("dependencies/zoo")),
             *parse(one(sum="abc=", single=True, name="a<&>b")).dependencies,
         ),
         legacy_imports=False,

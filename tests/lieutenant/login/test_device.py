@@ -13,7 +13,7 @@ from commodore.errors import CommodoreError
 from commodore.events import Event, PageToVisit, ignore
 from commodore.lieutenant import TokenStore
 from commodore.lieutenant.login import Login, LoginOptions, log_in
-from commodore.lieutenant.login._wire import Wire
+from commodore.lieutenant.login._oidc_client import Wire
 from commodore.lieutenant.login.device import log_in_with_device
 from commodore.lieutenant.login.provider import discover
 from commodore.limits import Limits

@@ -11,7 +11,7 @@ import pytest
 from commodore.context import Context
 from commodore.errors import CommodoreError
 from commodore.events import ignore
-from commodore.lieutenant.login._wire import Wire
+from commodore.lieutenant.login._oidc_client import Wire
 from commodore.limits import Limits
 from tests.world.lieutenant import answering
 from tests.world.oidc import OidcProvider

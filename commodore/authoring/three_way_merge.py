@@ -1,0 +1,161 @@
+"""Bringing a template's changes into what an author has made of it: a three-way merge of files (spec b 6.5)."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from fnmatch import fnmatchcase
+from pathlib import Path
+
+from commodore.authoring.rendering import LINK, File
+from commodore.errors import EnvironmentFault
+from commodore.git import run
+from commodore.limits import DEFAULT_LIMITS, Limits
+from commodore.printable import only_printable
+from commodore.staging import temporary_folder
+
+Files = Mapping[str, File]
+
+
+@dataclass(frozen=True, slots=True)
+class Conflict:
+    """A file that both sides changed.
+
+    Attributes:
+        base, ours, theirs: the template's former version, the author's, and the template's new one; None where the file
+            does not exist.
+        result: what lies in the working copy: with conflict markers where the file is text, else the author's.
+    """
+
+    base: File | None
+    ours: File
+    theirs: File | None
+    result: File
+
+
+@dataclass(slots=True)
+class Merge:
+    """What an update does to the working copy, by path."""
+
+    writes: dict[str, File] = field(default_factory=dict)
+    removals: list[str] = field(default_factory=list)
+    conflicts: dict[str, Conflict] = field(default_factory=dict)
+
+    def __bool__(self) -> bool:
+        return bool(self.writes or self.removals or self.conflicts)
+
+
+def without(files: Files, skips: tuple[str, ...]) -> dict[str, File]:
+    """The files that no entry of `skips` names: a path, a folder, or a pattern."""
+    return {path: file for path, file in files.items() if not any(_skipped(path, skip) for skip in skips)}
+
+
+def merge(base: Files, ours: Files, theirs: Files, *, limits: Limits = DEFAULT_LIMITS) -> Merge:
+    """Merge the changes from `base` to `theirs` (the template, before and now) into `ours` (tracked files).
+
+    A file that the author deleted stays deleted. One that the template deletes goes unless the author changed it.
+
+    Raises:
+        EnvironmentFault: git failed.
+    """
+    merged = Merge()
+    with temporary_folder() as place:
+        for path in sorted({*base, *theirs}):
+            before, mine, now = base.get(path), ours.get(path), theirs.get(path)
+            if before == now or mine == now or (before is not None and mine is None):
+                continue
+            if mine == before:
+                if now is None:
+                    merged.removals.append(path)
+                else:
+                    merged.writes[path] = now
+                continue
+            assert mine is not None, "an author's missing file is either new or deleted"
+            clean, result = _merge_file(Path(place), before, mine, now, limits)
+            if not clean:
+                merged.conflicts[path] = Conflict(before, mine, now, result)
+            elif result != mine:
+                merged.writes[path] = result
+    return merged
+
+
+def _merge_file(place: Path, before: File | None, mine: File, now: File | None, limits: Limits) -> tuple[bool, File]:
+    """Merge one file that both sides changed; whether that worked, and what came of it."""
+    if now is None or not _is_text(mine, before, now):
+        return False, mine
+    mode = now.mode if before is not None and mine.mode == before.mode else mine.mode
+    for name, content in (("mine", mine.content), ("before", before.content if before else b""), ("now", now.content)):
+        (place / name).write_bytes(content)
+    labels = ["-L", "yours", "-L", "template before", "-L", "template now"]
+    arguments = ["merge-file", "--stdout", "--quiet", *labels, "mine", "before", "now"]
+    answer = run(arguments, cwd=place, timeout=limits.git_timeout, check=False)
+    if not 0 <= answer.returncode < 128:
+        raise EnvironmentFault(
+            "CMD-GIT-002",
+            f"git merge-file failed: exit status {answer.returncode}",
+            hint="check the installation of git, and free space in the temporary folder (TMPDIR)",
+        )
+    return answer.returncode == 0, File(answer.stdout, mode)
+
+
+def _is_text(*files: File | None) -> bool:
+    return all(file is None or (file.mode != LINK and b"\0" not in file.content) for file in files)
+
+
+def _skipped(path: str, skip: str) -> bool:
+    skip = skip.rstrip("/")
+    return path == skip or path.startswith(f"{skip}/") or fnmatchcase(path, skip)
+
+
+def settle(merged: Merge, *, limits: Limits = DEFAULT_LIMITS) -> tuple[Merge, str]:
+    """Keep the author's side of every conflict; what the template changes elsewhere in the same file is taken.
+
+    Returns:
+        The merge without conflicts, and what of the template was left out: unified diffs, sorted by path.
+
+    Raises:
+        EnvironmentFault: git failed.
+    """
+    settled = Merge(dict(merged.writes), list(merged.removals))
+    rejected = []
+    with temporary_folder() as place:
+        for path, conflict in sorted(merged.conflicts.items()):
+            kept, wanted = _sides(Path(place), conflict, limits)
+            if kept != conflict.ours:
+                settled.writes[path] = kept
+            rejected.append(_difference(path, kept, wanted))
+    return settled, "".join(rejected)
+
+
+def _sides(place: Path, conflict: Conflict, limits: Limits) -> tuple[File, File | None]:
+    """The file with the author's side of each conflict in it, and with the template's."""
+    if conflict.theirs is None or conflict.result == conflict.ours:
+        return conflict.ours, conflict.theirs
+    before = conflict.base.content if conflict.base else b""
+    for name, content in (("mine", conflict.ours.content), ("before", before), ("now", conflict.theirs.content)):
+        (place / name).write_bytes(content)
+    kept, wanted = (
+        run(["merge-file", "--stdout", "--quiet", side, "mine", "before", "now"], cwd=place, timeout=limits.git_timeout)
+        for side in ("--ours", "--theirs")
+    )
+    return File(kept.stdout, conflict.result.mode), File(wanted.stdout, conflict.result.mode)
+
+
+def _difference(path: str, kept: File, wanted: File | None) -> str:
+    name = only_printable(path, "?")
+    if wanted is None:
+        return f"--- a/{name}\n+++ /dev/null\n(changed here, deleted by the template)\n"
+    if b"\0" in kept.content + wanted.content:
+        return f"--- a/{name}\n+++ b/{name}\n(not text)\n"
+    lines = difflib.unified_diff(_lines(kept), _lines(wanted), f"a/{name}", f"b/{name}")
+    return "".join(_ended(lines))
+
+
+def _lines(file: File) -> list[str]:
+    return file.content.decode("utf-8", "replace").splitlines(keepends=True)
+
+
+def _ended(lines: Iterator[str]) -> Iterator[str]:
+    for line in lines:
+        yield line if line.endswith("\n") else f"{line}\n\\ No newline at end of file\n"

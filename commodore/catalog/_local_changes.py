@@ -1,0 +1,178 @@
+"""What somebody else left in the working copy of the catalog, and how it is kept when it has to make way.
+
+A run without a push leaves its output in the working copy, where it is indistinguishable from edits by hand. So every
+run records what it left (`refs/commodore/output`); what differs from that and from HEAD belongs to somebody else.
+"""
+
+from __future__ import annotations
+
+import shlex
+import shutil
+from pathlib import Path, PurePosixPath
+from typing import Final
+
+from commodore import events
+from commodore.errors import PolicyError
+from commodore.git import identity_environment, inspect, normalize, recover, run
+from commodore.git.backups import OUTPUT, keep_commits
+from commodore.limits import DEFAULT_LIMITS, Limits
+from commodore.staging import temporary_folder
+
+OWNED_FOLDERS: Final = ("manifests", "refs")
+_INSTALLING: Final = ".git/commodore-installing"
+_SHOWN: Final = 3
+
+
+def is_owned(path: str) -> bool:
+    """Whether a path of the catalog belongs to the compiler: all below `manifests/` and `refs/` but hidden entries."""
+    first, *below = PurePosixPath(path).parts
+    return first in OWNED_FOLDERS and not (below and below[0].startswith("."))
+
+
+def differing_paths(folder: Path, old: str, new: str, limits: Limits) -> set[str]:
+    """The paths of files that differ between two trees or commits."""
+    arguments = ["diff-tree", "-r", "-z", "--name-only", "--no-renames", "--end-of-options", old, new]
+    answer = run(arguments, cwd=folder, timeout=limits.git_timeout)
+    return set(filter(None, answer.text.split("\0")))
+
+
+def commit_of(folder: Path, name: str, limits: Limits) -> str:
+    """The commit a ref stands for, or an empty string."""
+    arguments = ["rev-parse", "--verify", "--quiet", "--end-of-options", f"{name}^{{commit}}"]
+    return run(arguments, cwd=folder, timeout=limits.git_timeout, check=False).text
+
+
+def announce_output(folder: Path) -> None:
+    """Note that output is about to be put into the working copy, in case the run is killed before it is recorded."""
+    if (folder / ".git").is_dir():
+        (folder / _INSTALLING).touch()
+
+
+def record_output(folder: Path, limits: Limits) -> None:
+    """Remember that what is in the working copy now is the output of this run."""
+    run(["update-ref", OUTPUT, _snapshot(folder, limits)], cwd=folder, timeout=limits.git_timeout)
+    (folder / _INSTALLING).unlink(missing_ok=True)
+
+
+def record_commit(folder: Path, sha: str, limits: Limits) -> None:
+    """Remember that what is in the working copy now is what this commit holds."""
+    noted = folder / ".git" / OUTPUT
+    if not noted.is_file() or noted.read_bytes() != f"{sha}\n".encode():
+        run(["update-ref", OUTPUT, sha], cwd=folder, timeout=limits.git_timeout)
+
+
+def keep_foreign(folder: Path, *, url: str | None, announce: events.Announce, limits: Limits) -> None:
+    """Keep what somebody else left in the working copy under `refs/commodore/discarded`, before it is overwritten.
+
+    Args:
+        folder: the clone; one that is no clone (yet) has nothing to keep.
+        url: the remote whose newest commit is about to replace everything; None in local mode, where only what the
+            compiler owns is replaced.
+        announce: hears CMD-CAT-012 if something was kept; of what a killed run left, only a note.
+        limits: how long git may take.
+
+    Raises:
+        PolicyError: CMD-CAT-015, the clone is of another repository and would be replaced with all that it keeps;
+            CMD-CAT-017, another repository was put into it, which a commit cannot keep.
+    """
+    if folder.is_symlink() or not (folder / ".git").is_dir():
+        return
+    recover(folder, limits=limits, announce=announce, alone=True)
+    snapshot, foreign = _foreign(folder, limits)
+    if url is None:
+        foreign = {path for path in foreign if is_owned(path)}
+    if not foreign:
+        return
+    if url is not None and _origin(folder, limits) != normalize(url):
+        raise PolicyError(
+            "CMD-CAT-015",
+            f"{folder} is a clone of another repository and holds changes that are nowhere else: {_list(foreign)}",
+            hint="commit and push them, or remove the folder, then run again",
+            locations=(str(folder),),
+        )
+    repositories = {path for path in foreign if (folder / path / ".git").exists()}
+    if repositories:
+        raise PolicyError(
+            "CMD-CAT-017",
+            f"somebody has put another git repository into {folder}: {_list(repositories)}",
+            hint="move it elsewhere, then run again; it would have to be removed",
+            locations=(str(folder),),
+        )
+    head = commit_of(folder, "HEAD", limits)
+    environment = identity_environment(folder, None, limits)
+    arguments = ["commit-tree", "--no-gpg-sign", *(["-p", head] if head else []), "-m", "what made way", snapshot]
+    commit = run(arguments, cwd=folder, timeout=limits.git_timeout, environment=environment).text
+    [ref] = keep_commits(folder, [commit], limits.git_timeout)
+    if (folder / _INSTALLING).exists():
+        announce(events.Noted(f"what an interrupted run has left in {folder} makes way and is kept under {ref}"))
+        return
+    announce(
+        events.Warned(
+            "CMD-CAT-012",
+            f"changes in {folder} that are not from commodore make way and are kept: {_list(foreign)}",
+            f"get a file back: git -C {shlex.quote(str(folder))} restore --source={ref} -- FILE",
+        )
+    )
+
+
+def find_work(folder: Path, *, limits: Limits = DEFAULT_LIMITS) -> str:
+    """What would be lost with the catalog's clone: changes that no run has made, and commits that the remote lacks.
+
+    The commit without files by which an empty remote begins is nobody's work.
+
+    Args:
+        folder: the clone; one that is no clone has nothing to lose.
+
+    Returns:
+        a few of them, to be shown; an empty string if there are none.
+    """
+    if folder.is_symlink() or not (folder / ".git").is_dir():
+        return ""
+    recover(folder, limits=limits, alone=True)
+    _, foreign = _foreign(folder, limits)
+    empty = _empty_tree(folder, limits)
+    commits = {
+        sha[:10] for sha in inspect(folder, limits=limits).unpushed if differing_paths(folder, empty, sha, limits)
+    }
+    return _list(foreign | commits)
+
+
+def _foreign(folder: Path, limits: Limits) -> tuple[str, set[str]]:
+    """The tree of a clone's files, and the paths in it that neither HEAD nor the last run's output has so."""
+    arguments = ["status", "--porcelain", "-z", "--ignored", "--untracked-files=all", "--no-renames"]
+    if not run(arguments, cwd=folder, timeout=limits.git_timeout).stdout:
+        return "", set()
+    snapshot, empty = _snapshot(folder, limits), _empty_tree(folder, limits)
+    known = [commit_of(folder, "HEAD", limits) or empty, _recorded(folder, limits) or empty]
+    return snapshot, set.intersection(*(differing_paths(folder, tree, snapshot, limits) for tree in known))
+
+
+def _snapshot(folder: Path, limits: Limits) -> str:
+    """The tree of all files of the working copy, ignored ones too. The index stays as it is."""
+    with temporary_folder() as place:
+        index = Path(place, "index")
+        if (folder / ".git" / "index").is_file():
+            shutil.copy2(folder / ".git" / "index", index)  # with its time, by which git trusts its entries
+        environment = {"GIT_INDEX_FILE": str(index)}
+        arguments = ["add", "--all", "--force", "--", "."]
+        run(arguments, cwd=folder, timeout=limits.git_timeout, environment=environment)
+        return run(["write-tree"], cwd=folder, timeout=limits.git_timeout, environment=environment).text
+
+
+def _recorded(folder: Path, limits: Limits) -> str:
+    arguments = ["rev-parse", "--verify", "--quiet", f"{OUTPUT}^{{tree}}"]
+    return run(arguments, cwd=folder, timeout=limits.git_timeout, check=False).text
+
+
+def _empty_tree(folder: Path, limits: Limits) -> str:
+    return run(["hash-object", "-w", "-t", "tree", "--stdin"], cwd=folder, timeout=limits.git_timeout, input=b"").text
+
+
+def _origin(folder: Path, limits: Limits) -> str:
+    arguments = ["config", "--local", "--get", "remote.origin.url"]
+    return run(arguments, cwd=folder, timeout=limits.git_timeout, check=False).text
+
+
+def _list(paths: set[str]) -> str:
+    names = [repr(path) for path in sorted(paths)[:_SHOWN]]
+    return ", ".join(names) + (f" and {len(paths) - _SHOWN} more" if len(paths) > _SHOWN else "")

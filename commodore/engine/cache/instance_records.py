@@ -1,0 +1,157 @@
+"""What the instances of a working directory have read, for those who ask later why a manifest is as it is."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from commodore.engine.cache.keys import Key
+from commodore.engine.cache.portable_paths import PortablePaths
+from commodore.engine.cache.static_key import installed
+from commodore.engine.cache.trace import FILE_KINDS, FOLDER_KINDS, Observer
+from commodore.engine.tasks import Record, Run
+from commodore.errors import EnvironmentFault
+from commodore.sealed import read_sealed, seal
+from commodore.workspace import Workspace, write_atomically
+
+
+@dataclass(frozen=True, slots=True)
+class InstanceRecord:
+    """What one instance has read when it was last rendered.
+
+    Args:
+        reads: each thing that was read: its kind and its name. See `commodore.engine.cache.trace`.
+        digests: what was found there, one for each.
+        reused: whether the last run has taken the result of an earlier one.
+        refusal: why its result cannot be kept for other runs; empty if it can.
+        unseen: whether it may have read files that are not among these things.
+    """
+
+    instance: str
+    component: str
+    reads: tuple[tuple[str, ...], ...]
+    reused: bool
+    refusal: str
+    digests: tuple[str, ...] = ()
+    unseen: bool = False
+
+
+def write_record(root: Path, instance: str, component: str, record: Record, *, reused: bool) -> None:
+    """Keep an instance's record in the working directory. A disk that refuses costs an explanation and nothing else."""
+    keys = sorted(record.found)
+    content = {
+        "component": component,
+        "reads": keys,
+        "digests": [record.found[key] for key in keys],
+        "reused": reused,
+        "refusal": record.refusal,
+        "unseen": record.unseen,
+    }
+    with contextlib.suppress(OSError, EnvironmentFault):
+        write_atomically(_file(root, instance), seal(("record", instance), json.dumps(content).encode()))
+
+
+def read_record(root: Path, instance: str) -> InstanceRecord | None:
+    """The record of an instance; None if there is none."""
+    with contextlib.suppress(OSError, ValueError, KeyError, TypeError):
+        content: Mapping[str, object] = json.loads(read_sealed(_file(root, instance), ("record", instance)) or b"")
+        reads = tuple(tuple(map(str, key)) for key in content["reads"])  # type: ignore[attr-defined]
+        digests = tuple(map(str, content["digests"]))  # type: ignore[call-overload]
+        if len(digests) == len(reads):
+            component, refusal = str(content["component"]), str(content["refusal"])
+            reused, unseen = bool(content["reused"]), bool(content.get("unseen"))
+            return InstanceRecord(instance, component, reads, reused, refusal, digests, unseen)
+    return None
+
+
+def read_place(root: Path, directory: Path, name: str) -> Path:
+    """Where a file or folder of a record is.
+
+    Args:
+        root: the working directory.
+        directory: the instance's component directory.
+        name: what the record calls it.
+    """
+    return Path(_places(root, directory).path(name))
+
+
+def changed_reads(
+    record: InstanceRecord, root: Path, directory: Path, nodes: Mapping[str, Mapping[str, Any]]
+) -> frozenset[Key]:
+    """What is different today. Only parameters and files are looked at; nobody is asked, no program is run.
+
+    Args:
+        nodes: the rendered targets of today, at least those that the record names.
+    """
+    observer = Observer(_places(root, directory), nodes, {})
+    pairs = zip(record.reads, record.digests, strict=True)
+    return frozenset(key for key, digest in pairs if observer.digest(key) not in (None, digest) and key != _TARGETS)
+
+
+_TARGETS = ("targets",)
+
+
+def _places(root: Path, directory: Path) -> PortablePaths:
+    places = {"component": directory, "refs": Workspace(root).refs, "output": root, "root": root, "directory": root}
+    return PortablePaths(places, ())
+
+
+def _file(root: Path, instance: str) -> Path:
+    return Workspace(root).state / "records" / f"{instance}.json"
+
+
+_KINDS = ("way", *FILE_KINDS)
+
+
+class FilesRead:
+    """What the instances of one compile have read of files, those that failed included.
+
+    Args:
+        records: the runs of the compile, each with the records of its instances.
+    """
+
+    def __init__(self, records: Iterable[tuple[Run, Mapping[str, Record]]] = ()) -> None:
+        self._found: list[tuple[PortablePaths, list[tuple[Key, str]]]] = []
+        self.files: set[str] = set()
+        self.folders: dict[str, set[str]] = {}
+        self.patterns: set[str] = set()
+        self.written: set[str] = set()
+        for run, instances in records:
+            passing = None if run.request.root.is_dir() else str(run.request.root)
+            for name, record in instances.items():
+                self._add(PortablePaths.of(run, name, installed()), record, passing)
+
+    def _add(self, places: PortablePaths, record: Record, passing: str | None) -> None:
+        """Take a record without what lies in the folder of a run that is gone."""
+        found = []
+        for key, digest in record.found.items():
+            if key[0] not in (*_KINDS, "written"):
+                continue
+            path, *excluded = map(places.path, key[1:])
+            if passing is not None and (path == passing or path.startswith(passing + os.sep)):
+                continue
+            if key[0] == "written":
+                self.written.add(path)
+                continue
+            found.append((key, digest))
+            if key[0] in FOLDER_KINDS:
+                self.folders.setdefault(path, set(excluded)).intersection_update(excluded)
+            elif key[0] == "glob":
+                self.patterns.add(path)
+            else:
+                self.files.add(path)
+        self._found.append((places, found))
+
+    def outdated(self) -> set[str]:
+        """What is not there any more as it was read."""
+        memory: dict[tuple[str, ...], str] = {}
+        outdated = set()
+        for places, found in self._found:
+            observer = Observer(places, {}, memory)
+            outdated |= {places.path(key[1]) for key, digest in found if observer.digest(key) != digest}
+        return outdated

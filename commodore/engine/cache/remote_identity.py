@@ -1,0 +1,299 @@
+"""What a source of files is today, without fetching more than needed: the commit of a ref, the digest of a download.
+
+A chart of an exact version and a commit are what they are and ask nobody. A branch or tag costs one `git ls-remote`, a
+file on a web server one conditional request; its last answer is kept.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import json
+import os
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from email.utils import parsedate_to_datetime
+from pathlib import Path
+from typing import Any
+
+from commodore import git
+from commodore.context import Context
+from commodore.engine.cache.dependencies import CacheKey, chart_key, commit_key
+from commodore.engine.cache.keys import Key
+from commodore.engine.cache.portable_paths import tree_digest
+from commodore.errors import CommodoreError
+from commodore.limits import Limits
+from commodore.sealed import read_sealed, seal
+from commodore.workspace import write_atomically
+
+FULL_COMMIT = re.compile(r"[0-9a-f]{40}|[0-9a-f]{64}")
+NO_REF = "\0default"
+_SETTLED = 60.0
+
+
+def source_keys(node: Mapping[str, Any]) -> list[Key] | None:
+    """What an instance's Kapitan dependencies come from, one key for each; None if one cannot be observed.
+
+    Args:
+        node: the instance's rendered node, not validated.
+    """
+    settings = node["parameters"].get("kapitan")
+    entries = settings.get("dependencies") if isinstance(settings, dict) else None
+    keys: list[Key] = []
+    for entry in entries if isinstance(entries, list) else []:
+        key = source_key(entry) if isinstance(entry, dict) else None
+        if key is None:
+            return None
+        keys.append(key)
+    return keys
+
+
+def source_key(entry: Mapping[str, Any]) -> Key | None:
+    """What a dependency comes from; None if it cannot be observed. The fields are those of a class file."""
+    source = entry.get("source")
+    if not isinstance(source, str) or "?" in source or "#" in source or git.redact(source) != source:
+        return None
+    if entry.get("type") == "helm":
+        version = entry.get("version")
+        chart = chart_key(source, str(entry.get("chart_name")), str(version) if version is not None else None)
+        return ("source", "helm", source, chart.detail, chart.version) if chart is not None else None
+    if entry.get("type") == "git":
+        if not os.path.isabs(source) and ":" not in source:
+            return None  # a folder that is another one wherever somebody else stands
+        ref, submodules = entry.get("ref"), str(bool(entry.get("submodules")))
+        return (
+            "source",
+            "git",
+            source,
+            NO_REF if ref is None else str(ref),
+            submodules,
+            str(entry.get("subdir") or ""),
+        )
+    if entry.get("type") in ("http", "https") and not entry.get("unpack"):
+        return ("source", "http", source)
+    return None
+
+
+def is_download(file: Path, digest: str) -> bool:
+    """Whether a file is what fetching it from a web server gives where there was none, with its mode."""
+    return tree_digest(str(file), modes=True) == f"{digest} 644"
+
+
+def cache_key(key: Key, identity: str) -> CacheKey | None:
+    """Where the dependency cache has a source, given its identity."""
+    _, kind, source, *rest = key
+    if kind == "helm":
+        chart, version = rest
+        return chart_key(source, chart, version)
+    ref, submodules, folder = rest
+    commit = ref if FULL_COMMIT.fullmatch(ref) else identity
+    return commit_key(source, commit, submodules=submodules == "True", folder=folder)
+
+
+class Sources:
+    """Tells the identity of sources, each once in its life.
+
+    Args:
+        cache: where the last answers are kept, None for nowhere.
+        context: offline, what would have to be asked for is what it was the last time.
+    """
+
+    def __init__(self, cache: Path | None, context: Context) -> None:
+        self._downloads = Downloads(cache) if cache is not None else None
+        self._commits = cache / "commits" if cache is not None else None
+        self._context = context
+        self.offline = context.offline
+        self.known: dict[Key, str | None] = {}
+
+    def ask(self, keys: Iterable[Key]) -> None:
+        """Learn the identities of these sources, all at once."""
+        wanted = [key for key in dict.fromkeys(keys) if key not in self.known]
+        waiting = [key for key in wanted if _needs_network(key)]
+        for key in wanted:
+            if key not in waiting:
+                self.known[key] = "fixed"
+        if not waiting:
+            return
+        with ThreadPoolExecutor(min(len(waiting), self._context.limits.fetch_workers)) as pool:
+            self.known.update(zip(waiting, pool.map(self._ask, waiting), strict=True))
+
+    def digest(self, key: Key) -> str | None:
+        """What a source is today; None if that cannot be told."""
+        self.ask([key])
+        return self.known[key]
+
+    def tell(self, key: Key, commit: str) -> None:
+        """What a git source that was not asked for is, by somebody who has just fetched it: the last answer, for runs
+        that ask nobody.
+        """
+        if self.known.get(key) is None and _needs_network(key) and not self.offline:
+            self.known[key] = commit
+            self._remember(key, commit)
+
+    def _ask(self, key: Key) -> str | None:
+        if key[1] == "http":
+            if self._downloads is None:
+                return None
+            return self._downloads.last(key[2]) if self.offline else self._downloads.digest(key[2], self._context)
+        if self.offline:
+            return self._last_commit(key)
+        commits = commits_of(key[2], [None if key[3] == NO_REF else key[3]], self._context.limits)
+        if commits is None:
+            return None
+        (commit,) = commits.values()
+        self._remember(key, commit)
+        return commit
+
+    def _last_commit(self, key: Key) -> str | None:
+        if self._commits is None:
+            return None
+        file = self._commit_file(self._commits, key)
+        commit = (read_sealed(file, ("commit", file.name)) or b"").decode("ascii")
+        return commit if FULL_COMMIT.fullmatch(commit) else None
+
+    def _remember(self, key: Key, commit: str) -> None:
+        if self._commits is not None:
+            with contextlib.suppress(OSError, CommodoreError):
+                self._commits.mkdir(mode=0o700, parents=True, exist_ok=True)
+                file = self._commit_file(self._commits, key)
+                write_atomically(file, seal(("commit", file.name), commit.encode()))
+
+    @staticmethod
+    def _commit_file(folder: Path, key: Key) -> Path:
+        return folder / hashlib.sha256(json.dumps(key[2:4]).encode()).hexdigest()
+
+
+def _needs_network(key: Key) -> bool:
+    if key[1] == "helm":
+        return False
+    return key[1] == "http" or FULL_COMMIT.fullmatch(key[3]) is None
+
+
+def commits_of(source: str, refs: Sequence[str | None], limits: Limits) -> dict[str | None, str] | None:
+    """The commit of each ref of a repository, None if one cannot be told. A full commit id asks nobody, the others ask
+    once. The ref None is the default branch.
+    """
+    known: dict[str | None, str] = {ref: ref for ref in refs if ref is not None and FULL_COMMIT.fullmatch(ref)}
+    names = [ref for ref in dict.fromkeys(refs) if ref not in known]
+    if not names:
+        return known
+    patterns = ["HEAD"]
+    for name in names:
+        if name is not None:
+            patterns += [f"refs/heads/{name}", f"refs/tags/{name}", f"refs/tags/{name}^{{}}"]
+    try:
+        answer = git.run(
+            ["ls-remote", "--symref", "--", source, *patterns], cwd=Path.cwd(), timeout=limits.git_timeout
+        ).text
+    except CommodoreError:
+        return None
+    found: dict[str, str] = {}
+    default = ""
+    for line in answer.splitlines():
+        value, _, name = line.partition("\t")
+        if value.startswith("ref: ") and name == "HEAD":
+            default = value.removeprefix("ref: ")
+        else:
+            found[name] = value
+    for name in names:
+        commit = next((found[full] for full in _spellings(name, default) if full in found), None)
+        if commit is None:
+            return None
+        known[name] = commit
+    return known
+
+
+def _spellings(name: str | None, default: str) -> list[str]:
+    """What `git checkout NAME` takes in a fresh clone: the default branch, a tag, another branch."""
+    if name is None:
+        return ["HEAD"]
+    branch, tags = f"refs/heads/{name}", [f"refs/tags/{name}^{{}}", f"refs/tags/{name}"]
+    return [branch, *tags] if branch == default else [*tags, branch]
+
+
+class Downloads:
+    """Files of web servers, kept with what the server needs to say that they are still the same."""
+
+    def __init__(self, cache: Path) -> None:
+        self._root = cache / "downloads"
+
+    def digest(self, url: str, context: Context) -> str | None:
+        """The digest of what a URL gives now; None if it gives nothing. The content is kept."""
+        from commodore.engine._downloads import get_download  # the library behind it takes its time to load
+
+        about = self._about(url)
+        headers = {}
+        if self._content(url, about.get("digest", "")) is not None:
+            names = {"If-None-Match": "etag", "If-Modified-Since": "modified"}
+            headers = {header: about[name] for header, name in names.items() if about.get(name)}
+        try:
+            answer = get_download(url, context, headers)
+        except CommodoreError:
+            return None
+        if answer.status == 304:
+            self._note_use(url)
+            return str(about["digest"]) if headers else None
+        return self._keep(url, answer.body, answer.headers) if answer.status < 400 else None
+
+    def last(self, url: str) -> str | None:
+        """The digest of what a URL gave the last time, if that is kept."""
+        digest = str(self._about(url).get("digest", ""))
+        return digest if self._content(url, digest) is not None else None
+
+    def find(self, url: str, digest: str) -> tuple[bytes, str] | None:
+        """The content of a URL with this digest, and its type, if it is kept."""
+        content = self._content(url, digest)
+        self._note_use(url)
+        return (content, str(self._about(url).get("type", ""))) if content is not None else None
+
+    def _note_use(self, url: str) -> None:
+        with contextlib.suppress(OSError):  # what is used last goes last when there is no more room
+            os.utime(self._place(url) / "about.json")
+
+    def _keep(self, url: str, content: bytes, headers: Mapping[str, str]) -> str:
+        digest = hashlib.sha256(content).hexdigest()
+        about = {
+            "digest": digest,
+            "type": headers.get("Content-Type", "application/octet-stream"),
+            "etag": headers.get("ETag", ""),
+            "modified": _modified(headers),
+        }
+        with contextlib.suppress(OSError, CommodoreError):
+            place = self._place(url)
+            place.mkdir(mode=0o700, parents=True, exist_ok=True)
+            write_atomically(place / digest, content)
+            content_of_about = json.dumps(about, sort_keys=True).encode()
+            write_atomically(place / "about.json", seal(("download", place.name), content_of_about))
+        return digest
+
+    def _about(self, url: str) -> dict[str, Any]:
+        return read_download(self._place(url))
+
+    def _content(self, url: str, digest: str) -> bytes | None:
+        if not digest:
+            return None
+        with contextlib.suppress(OSError):
+            content = (self._place(url) / digest).read_bytes()
+            return content if hashlib.sha256(content).hexdigest() == digest else None
+        return None
+
+    def _place(self, url: str) -> Path:
+        name = hashlib.sha256(url.encode()).hexdigest()
+        return self._root / name[:2] / name
+
+
+def read_download(entry: Path) -> dict[str, Any]:
+    """What is known of a download, by the folder that keeps it; nothing if that is damaged or of another URL."""
+    content = read_sealed(entry / "about.json", ("download", entry.name))
+    about = json.loads(content) if content is not None else {}
+    return about if isinstance(about, dict) else {}
+
+
+def _modified(headers: Mapping[str, str]) -> str:
+    """When a file was changed, if that is long enough ago: another change in the same second looks the same."""
+    try:
+        modified, now = (parsedate_to_datetime(headers[name]) for name in ("Last-Modified", "Date"))
+        return headers["Last-Modified"] if (now - modified).total_seconds() >= _SETTLED else ""
+    except (KeyError, TypeError, ValueError):
+        return ""

@@ -1,0 +1,250 @@
+"""The store of results: what instances, and parts of them, were rendered to, by what they had read.
+
+Below `<root>/<subject>/`, where a subject is an instance or a part with everything that is fixed before it is rendered,
+lie two kinds of files:
+
+* `shapes/<digest>.json`: the list of things that one rendering has read. Few differ from each other.
+* `<digest>.result`: the rendered files, named by a shape and what was found for each of its things.
+
+Every file appears by a rename, complete, and never changes. It is sealed with its subject and its name, so that neither
+damage nor another result passes for it: that counts as missing. Several processes may read and write at the same time.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import json
+import os
+import stat
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from commodore.engine.cache.keys import Key
+from commodore.engine.cache.portable_paths import FOLDER_MODE
+from commodore.errors import EnvironmentFault
+from commodore.limits import Limits
+from commodore.sealed import read_sealed, seal
+from commodore.workspace import write_atomically
+
+_SHAPES = "shapes"
+
+
+@dataclass(frozen=True, slots=True)
+class Result:
+    """What an instance was rendered to.
+
+    Args:
+        files: the paths in its folder, each with its mode and content; a folder has None for content, a link its
+            target as text.
+        traces: what its Jsonnet files had to tell (`std.trace`), line by line.
+        mode: that of the folder itself.
+        outside: what it writes elsewhere, each file with the name that records have for its path, mode and content.
+    """
+
+    files: tuple[tuple[str, int, bytes | str | None], ...]
+    traces: tuple[str, ...] = ()
+    mode: int = FOLDER_MODE
+    outside: tuple[tuple[str, int, bytes], ...] = ()
+
+    @property
+    def has_files(self) -> bool:
+        """Whether there is more than folders."""
+        return any(content is not None for _, _, content in self.files)
+
+    def differences(self, other: Result) -> list[str]:
+        """The paths in which two results differ."""
+        ours, theirs = ({path: rest for path, *rest in result.files} for result in (self, other))
+        found = sorted(path for path in ours.keys() | theirs.keys() if ours.get(path) != theirs.get(path))
+        return [".", *found] if self.mode != other.mode else found
+
+    def mentions(self, folders: Iterable[str]) -> bool:
+        """Whether the path of one of these folders occurs: in a file, a link, a name, or in what was told."""
+        wanted = [os.fsencode(folder) for folder in folders]
+        told = os.fsencode("\n".join(self.traces))
+        if any(folder in told for folder in wanted):
+            return True
+        for name, _, content in (*self.files, *self.outside):
+            text = os.fsencode(content) if isinstance(content, str) else content or b""
+            if any(folder in text or folder in os.fsencode(name) for folder in wanted):
+                return True
+        return False
+
+
+def read_folder(folder: Path, traces: Sequence[str] = ()) -> Result | None:
+    """An instance's rendered folder as a result; None if it holds something that is neither file, folder nor link."""
+    files: list[tuple[str, int, bytes | str | None]] = []
+    for path in sorted(folder.rglob("*")):
+        name, mode = str(path.relative_to(folder)), path.lstat().st_mode
+        if stat.S_ISLNK(mode):
+            files.append((name, 0, os.readlink(path)))
+        elif stat.S_ISDIR(mode):
+            files.append((name, stat.S_IMODE(mode), None))
+        elif stat.S_ISREG(mode):
+            files.append((name, stat.S_IMODE(mode), path.read_bytes()))
+        else:
+            return None
+    return Result(tuple(files), tuple(traces), stat.S_IMODE(folder.lstat().st_mode))
+
+
+def write_folder(result: Result, folder: Path) -> None:
+    """Make an instance's folder from a result."""
+    folder.mkdir(parents=True)
+    root = str(folder)
+    folders: list[tuple[str, int]] = [(root, result.mode)]
+    for name, mode, content in result.files:
+        path = f"{root}/{name}"
+        if content is None:
+            os.mkdir(path)
+            folders.append((path, mode))
+        elif isinstance(content, str):
+            os.symlink(content, path)
+        else:
+            with open(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, mode), "wb") as file:
+                file.write(content)
+                os.fchmod(file.fileno(), mode)  # whatever the umask
+    for path, mode in reversed(folders):  # at the end: one may be there to be read only
+        os.chmod(path, mode)
+
+
+def holds(folder: Path, result: Result) -> bool:
+    """Whether a folder is what a result would be written to, with the same modes and nothing else in it."""
+    wanted = {name: (mode, content) for name, mode, content in result.files}
+    found = 0
+    above = [(str(folder), "")]
+    try:
+        if stat.S_IMODE(os.lstat(folder).st_mode) != result.mode:
+            return False
+        while above:
+            place, prefix = above.pop()
+            with os.scandir(place) as entries:
+                for entry in entries:
+                    name = f"{prefix}{entry.name}"
+                    if name not in wanted or not _is_same(entry, *wanted[name]):
+                        return False
+                    found += 1
+                    if wanted[name][1] is None:
+                        above.append((entry.path, f"{name}/"))
+    except OSError:
+        return False
+    return found == len(wanted)
+
+
+def _is_same(entry: os.DirEntry[str], mode: int, content: bytes | str | None) -> bool:
+    if isinstance(content, str):
+        return entry.is_symlink() and os.readlink(entry.path) == content
+    status = entry.stat(follow_symlinks=False)
+    if stat.S_IMODE(status.st_mode) != mode:
+        return False
+    if content is None:
+        return stat.S_ISDIR(status.st_mode)
+    if not stat.S_ISREG(status.st_mode) or status.st_size != len(content):
+        return False
+    with open(entry.path, "rb") as file:
+        return file.read() == content
+
+
+class ResultStore:
+    """The folder of results. A disk that refuses is as good as an empty store."""
+
+    def __init__(self, root: Path, limits: Limits) -> None:
+        self._root = root
+        self._limits = limits
+
+    def shapes(self, subject: str) -> Iterator[tuple[str, tuple[Key, ...]]]:
+        """What renderings of a subject have read, the one used last first: the shape's digest and its keys."""
+        folder = self._subject(subject) / _SHAPES
+        with contextlib.suppress(OSError):
+            entries = [(entry.stat().st_mtime_ns, entry.name) for entry in os.scandir(folder)]
+            for _, name in sorted(entries, reverse=True):
+                content = read_kept(folder / name)
+                if content is not None:
+                    yield name.removesuffix(".json"), tuple(tuple(key) for key in json.loads(content))
+
+    def find(self, subject: str, shape: str, digests: Sequence[str]) -> Result | None:
+        """The result of a rendering that has read the things of a shape and found this."""
+        place = self._result(subject, shape, digests)
+        content = read_kept(place)
+        if content is None:
+            return None
+        with contextlib.suppress(OSError):  # what is used last goes last when there is no more room
+            os.utime(place)
+            os.utime(self._subject(subject) / _SHAPES / f"{shape}.json")
+        return _unpack(content)
+
+    def add(self, subject: str, found: Mapping[Key, str], result: Result) -> None:
+        """Keep a result. Nothing happens if it is too large, or the disk refuses."""
+        if sum(len(content or b"") for _, _, content in (*result.files, *result.outside)) > self._limits.result_bytes:
+            return
+        keys = sorted(found)
+        text = json.dumps(keys).encode()
+        shape = hashlib.sha256(text).hexdigest()
+        place = self._subject(subject)
+        with contextlib.suppress(OSError, EnvironmentFault):
+            (place / _SHAPES).mkdir(mode=0o700, parents=True, exist_ok=True)
+            _write(self._result(subject, shape, [found[key] for key in keys]), _pack(result))
+            if read_kept(place / _SHAPES / f"{shape}.json") != text:  # damaged, or not there yet
+                _write(place / _SHAPES / f"{shape}.json", text)
+
+    def forget(self, subject: str, shape: str, digests: Sequence[str]) -> None:
+        """Remove a result that has turned out to be wrong."""
+        with contextlib.suppress(OSError):
+            self._result(subject, shape, digests).unlink()
+
+    def _subject(self, subject: str) -> Path:
+        return self._root / subject[:2] / subject
+
+    def _result(self, subject: str, shape: str, digests: Sequence[str]) -> Path:
+        name = hashlib.sha256(json.dumps([shape, *digests]).encode()).hexdigest()
+        return self._subject(subject) / f"{name}.result"
+
+
+def read_kept(path: Path) -> bytes | None:
+    """The content of a file of the store; None if there is no sound one that belongs to this place."""
+    return read_sealed(path, _label(path))
+
+
+def _write(path: Path, content: bytes) -> None:
+    write_atomically(path, seal(_label(path), content))
+
+
+def _label(path: Path) -> tuple[str, str, str]:
+    """What a file of the store is, by its place: its kind, its subject, its name."""
+    if path.parent.name == _SHAPES:
+        return "shape", path.parent.parent.name, path.stem
+    return "result", path.parent.name, path.stem
+
+
+def _pack(result: Result) -> bytes:
+    """A line of JSON with what there is, then the contents one after another."""
+    table: list[list[Any]] = []
+    contents: list[bytes] = []
+    for name, mode, content in result.files:
+        if isinstance(content, bytes):
+            table.append([name, mode, len(content)])
+            contents.append(content)
+        else:
+            table.append([name, mode, content])
+    outside = [[name, mode, len(content)] for name, mode, content in result.outside]
+    contents += [content for _, _, content in result.outside]
+    return json.dumps([table, result.traces, result.mode, outside]).encode() + b"\n" + b"".join(contents)
+
+
+def _unpack(content: bytes) -> Result:
+    head, _, _ = content.partition(b"\n")
+    table, traces, folder_mode, elsewhere = json.loads(head)
+    files: list[tuple[str, int, bytes | str | None]] = []
+    position = len(head) + 1
+    for name, mode, what in table:
+        if isinstance(what, int):
+            files.append((name, mode, content[position : position + what]))
+            position += what
+        else:
+            files.append((name, mode, what))
+    outside: list[tuple[str, int, bytes]] = []
+    for name, mode, size in elsewhere:
+        outside.append((name, mode, content[position : position + size]))
+        position += size
+    return Result(tuple(files), tuple(traces), folder_mode, tuple(outside))

@@ -1,0 +1,467 @@
+"""Results of earlier runs in one call of `Engine.compile_batches`: found, unpacked, checked by rendering again."""
+
+from __future__ import annotations
+
+import itertools
+import os
+import random
+import stat
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+from commodore.context import Context
+from commodore.engine.cache.dependencies import DependencyCache
+from commodore.engine.cache.keys import Key
+from commodore.engine.cache.portable_paths import FOLDER_MODE, PortablePaths
+from commodore.engine.cache.remote_identity import Downloads, Sources, cache_key, is_download, source_keys
+from commodore.engine.cache.result_store import Result, ResultStore, holds, read_folder, write_folder
+from commodore.engine.cache.static_key import installed, settings_digest, subject_of
+from commodore.engine.cache.tool_identity import Programs
+from commodore.engine.cache.trace import Nodes, Shape, TraceRecorder, TraceVerifier, find_match
+from commodore.engine.kapitan.fetched_files import FetchedFiles
+from commodore.engine.schedule.fetch_plan import Overlaps, Owner, Place, fetched_places, places_read, written_places
+from commodore.engine.tasks import KapitanDependency, Record, Run
+from commodore.errors import InternalError
+from commodore.limits import Limits
+from commodore.workspace import is_inside, write_atomically
+
+
+def begin(run: Run, instance: str, programs: Programs | None) -> TraceRecorder:
+    """An empty record of an instance."""
+    return TraceRecorder(instance, PortablePaths.of(run, instance, installed()), programs)
+
+
+def finish(
+    run: Run,
+    node: Mapping[str, Any],
+    reads: TraceRecorder,
+    dependencies: Sequence[KapitanDependency],
+    traces: Sequence[str],
+) -> Record:
+    """The record of an instance that is rendered and filtered. Its result is kept, if that can be.
+
+    Args:
+        dependencies: what this run has fetched for the instance.
+        traces: what its Jsonnet files had to tell.
+    """
+    instance = reads.instance
+    reads.note(("settings",), settings_digest(node, reads.places))
+    reads.value(instance, node, "parameters", "multiline_string_style")
+    reads.value(instance, node, "parameters", "commodore", "postprocess")
+    reads.value(instance, node, "parameters", "commodore", "jsonnet")
+    _note_sources(run, node, reads, dependencies)
+    result = read_folder(run.rendered(instance), traces)
+    if result is None:
+        reads.refuse("it has rendered something that is no file", unseen=False)
+        return Record(reads.conclude(), reads.refusal, reads.unseen)
+    result = replace(result, outside=reads.outside())
+    if result.mentions(reads.places.folders):
+        reads.location()
+    record = Record(reads.conclude(), reads.refusal, reads.unseen)
+    subject = run.subjects.get(instance)
+    if not record.refusal and subject is not None and run.result_cache is not None:
+        ResultStore(run.result_cache, run.limits).add(subject, record.found, result)
+    return record
+
+
+def _note_sources(
+    run: Run, node: Mapping[str, Any], reads: TraceRecorder, dependencies: Sequence[KapitanDependency]
+) -> None:
+    """Note where fetched files are from. They stand for the files, so the files must be theirs and nothing else."""
+    keys = source_keys(node)
+    if keys is None or (dependencies and len(keys) != len(dependencies)):
+        reads.refuse("a dependency of which nobody knows when it changes", unseen=False)
+        return
+    cache = DependencyCache(run.dependency_cache, run.limits) if run.dependency_cache is not None else None
+    for key, dependency in zip(keys, dependencies, strict=False):
+        identity = run.sources.get(key)
+        if identity is None or not _is_pure(cache, key, identity, dependency, reads):
+            reads.refuse(f"{dependency.output} holds more than {dependency.source}", unseen=False)
+            return
+        reads.note(key, identity)
+
+
+def _is_pure(
+    cache: DependencyCache | None, key: Key, identity: str, dependency: KapitanDependency, reads: TraceRecorder
+) -> bool:
+    if dependency.kind in ("http", "https"):
+        return is_download(dependency.output, identity)
+    entry = cache_key(key, identity)
+    return cache is not None and entry is not None and cache.holds(entry, dependency.output, reads.wrote)
+
+
+@dataclass(frozen=True, slots=True)
+class Hit:
+    """A result that still holds.
+
+    Args:
+        subject, shape, digests: where the store has it.
+        keys: what was read, in the order of the digests.
+        written: the paths outside of its folder that the instance has written.
+    """
+
+    subject: str
+    shape: str
+    keys: tuple[Key, ...]
+    digests: tuple[str, ...]
+    result: Result
+    written: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """An instance for which there may be a result.
+
+    Args:
+        subject: under what name results of it are kept.
+        places: how paths are named.
+        shapes: what earlier renderings have read.
+    """
+
+    instance: str
+    subject: str
+    places: PortablePaths
+    shapes: tuple[Shape, ...]
+
+    @property
+    def keys(self) -> set[Key]:
+        """Everything that one of the earlier renderings has read."""
+        return {key for _, keys in self.shapes for key in keys}
+
+
+class Lookup:
+    """Finds results for the instances of one or more runs. Asks for each source once, and looks at each file once as
+    long as nothing is put into its place.
+
+    Args:
+        store: where results are kept.
+        sources: tells what sources are today.
+        memory: a file for the digests of programs.
+    """
+
+    def __init__(self, store: ResultStore, sources: Sources, memory: Path, limits: Limits) -> None:
+        self._store = store
+        self.sources = sources
+        self._memory = memory
+        self._limits = limits
+        self._seen: dict[tuple[str, ...], str] = {}
+        self._programs: dict[tuple[str, tuple[tuple[str, str], ...]], Programs] = {}
+
+    def candidates(self, run: Run, nodes: Nodes) -> tuple[dict[str, Candidate], dict[str, str]]:
+        """The instances of a run for which there may be results, and the subject of every instance."""
+        candidates: dict[str, Candidate] = {}
+        subjects: dict[str, str] = {}
+        wanted: list[Key] = []
+        for name in run.jobs:
+            keys = source_keys(nodes[name]) if run.request.fetch else []
+            places = PortablePaths.of(run, name, installed())
+            subjects[name] = subject_of(run, name, places, fetched=keys is None or bool(keys))
+            if keys is None:
+                continue  # its parts may be kept all the same
+            shapes = tuple(itertools.islice(self._store.shapes(subjects[name]), self._limits.shapes))
+            candidates[name] = Candidate(name, subjects[name], places, shapes)
+            wanted += keys
+            wanted += [key for _, shape in shapes for key in shape if key[0] == "source"]
+        self.sources.ask(wanted)
+        return candidates, subjects
+
+    def forget(self) -> None:
+        """Files have changed: look at them again."""
+        self._seen.clear()
+
+    def find(self, run: Run, nodes: Nodes, candidate: Candidate) -> Hit | None:
+        """The result of an instance, if one still holds."""
+        programs, places = self._of(run), candidate.places
+        today = TraceVerifier(candidate.instance, places, nodes, self._seen, programs, self.sources, run.environment)
+        match = find_match(self._store, candidate.subject, candidate.shapes, today)
+        if match is None:
+            return None
+        written = tuple(places.path(key[1]) for key in match.keys if key[0] == "written")
+        return Hit(candidate.subject, match.shape, match.keys, match.digests, match.result, written)
+
+    def _of(self, run: Run) -> Programs:
+        directory = run.request.directory or run.request.root
+        key = (str(directory), tuple(sorted(run.environment.items())))
+        if key not in self._programs:
+            self._programs[key] = Programs(run.environment, directory, self._memory, self._limits)
+        return self._programs[key]
+
+
+@dataclass(slots=True)
+class Reuse:
+    """The results of one run: those that hold before anything is rendered, and those that turn out to hold once what
+    they depend on has been fetched.
+
+    Args:
+        hits: the results that still hold and are used.
+        shadowed: those that hold, but are rendered all the same, to see that both are equal.
+        candidates: the instances for which there may be results.
+        deferred: the instances whose results depend on what this run fetches.
+        finder: looks for results; None if none are used.
+        in_place: whether the results of all instances lie there already, so that nothing has to be written.
+    """
+
+    hits: dict[str, Hit] = field(default_factory=dict)
+    shadowed: dict[str, Hit] = field(default_factory=dict)
+    candidates: Mapping[str, Candidate] = field(default_factory=dict)
+    deferred: frozenset[str] = frozenset()
+    finder: ResultFinder | None = None
+    in_place: bool = False
+
+    def written_places(self, run: Run, name: str, node: Mapping[str, Any]) -> frozenset[str]:
+        """Where an instance writes outside of its own folder: by its entries, and by what it has written before."""
+        return frozenset(written_places(run, name, node)) | _written(self.candidates.get(name))
+
+    def look_again(self, run: Run, nodes: Nodes, name: str) -> bool:
+        """Whether an instance need not be rendered, now that what it depends on has been fetched. Its files are put
+        where rendering would have put them.
+        """
+        if self.finder is None or name not in self.candidates:
+            return False
+        hit = self.finder.find_again(run, nodes, self.candidates[name])
+        if hit is None:
+            return False
+        if self.finder.is_sampled():
+            self.shadowed[name] = hit
+            return False
+        self.shadowed.pop(name, None)
+        self.hits[name] = hit
+        write_folder(hit.result, run.rendered(name))
+        return True
+
+    def is_in_place(self, run: Run) -> bool:
+        """Whether all that is to be compiled lies where the last run has put it, and nothing else."""
+        if not run.request.replace_all or self.hits.keys() != run.jobs.keys():
+            return False
+        compiled = run.request.output / "compiled"
+        try:
+            names = set(os.listdir(compiled)) if _is_plain(compiled) else set()
+        except OSError:
+            return False
+        wanted = {name: hit.result for name, hit in self.hits.items() if hit.result.has_files}
+        return names == wanted.keys() and all(
+            not (compiled / name).is_symlink() and holds(compiled / name, result) for name, result in wanted.items()
+        )
+
+    def unpack(self, run: Run) -> None:
+        """Put the files where rendering would have put them."""
+        for name, hit in self.hits.items():
+            write_folder(hit.result, run.rendered(name))
+
+    def records(self) -> dict[str, Record]:
+        """What was read when the results were made."""
+        return {name: Record(dict(zip(hit.keys, hit.digests, strict=True))) for name, hit in self.hits.items()}
+
+    def check(self, run: Run) -> list[InternalError]:
+        """How the shadowed instances differ from what was kept. What is wrong is not kept any longer."""
+        errors = []
+        for name, hit in self.shadowed.items():
+            fresh = read_folder(run.rendered(name))
+            files = hit.result.differences(fresh) if fresh is not None else []
+            if files:
+                if run.result_cache is not None:
+                    ResultStore(run.result_cache, run.limits).forget(hit.subject, hit.shape, hit.digests)
+                listed = ", ".join(files)
+                errors.append(
+                    InternalError(
+                        "CMD-ENG-052",
+                        f"instance {name!r}: rendering it again gives something else than the cache: {listed}",
+                        hint="a chart that makes random values does that; if this instance has none, report it",
+                    )
+                )
+        return errors
+
+
+def _is_plain(folder: Path) -> bool:
+    """Whether a folder is none that a link leads to, with the mode that a run gives it."""
+    status = folder.lstat()
+    return stat.S_ISDIR(status.st_mode) and stat.S_IMODE(status.st_mode) == FOLDER_MODE
+
+
+class ResultFinder:
+    """Looks for results in one call of `Engine.compile_batches`.
+
+    Args:
+        cache: where results are kept.
+        dependency_cache: where downloads are kept.
+        shadow: how much of what is found is rendered all the same, from 0 to 1.
+    """
+
+    def __init__(self, cache: Path, dependency_cache: Path | None, shadow: float, context: Context) -> None:
+        limits = context.limits
+        self._cache = cache
+        self._dependency_cache = dependency_cache
+        self._limits = limits
+        self._shadow = shadow
+        self._lookup = Lookup(
+            ResultStore(cache, limits),
+            Sources(dependency_cache, context),
+            cache / "programs.json",
+            limits,
+        )
+
+    def find(self, run: Run, nodes: Nodes) -> tuple[Run, Reuse]:
+        """The run with what is left to render, and the results that were found."""
+        candidates, subjects = self._lookup.candidates(run, nodes)
+        found = self._find_all(run, nodes, candidates)
+        deferred = _to_defer(run, nodes, candidates, found)
+        found = {name: hit for name, hit in found.items() if name not in deferred}
+        shadowed = {name: hit for name, hit in found.items() if self.is_sampled()}
+        hits = {name: hit for name, hit in found.items() if name not in shadowed}
+        sources = {key: digest for key, digest in self._lookup.sources.known.items() if digest is not None}
+        pending = tuple(name for name in run.jobs if name not in hits)
+        return (
+            replace(
+                run,
+                result_cache=self._cache,
+                part_cache=self._cache if self._shadow == 0 else None,
+                pending=pending,
+                subjects=subjects,
+                sources=sources,
+            ),
+            Reuse(hits, shadowed, candidates, deferred, self),
+        )
+
+    def find_again(self, run: Run, nodes: Nodes, candidate: Candidate) -> Hit | None:
+        """The result of an instance for which something has been fetched since the first look."""
+        self._lookup.forget()
+        hit = self._lookup.find(run, nodes, candidate)
+        if hit is None or self._restore(run, nodes[candidate.instance], hit) is None:
+            return None
+        self._write(run, candidate.instance, hit, candidate.places)
+        return hit
+
+    def is_sampled(self) -> bool:
+        """Whether a result is one of those that are rendered all the same."""
+        return random.random() < self._shadow  # noqa: S311 - a sample
+
+    def _find_all(self, run: Run, nodes: Nodes, candidates: Mapping[str, Candidate]) -> dict[str, Hit]:
+        """All results that hold, their dependencies in their places. What is put there for one instance may be read by
+        others, so these are looked at again.
+        """
+        found: dict[str, Hit] = {}
+        names = list(candidates)
+        written: set[str] = set()
+        while names:
+            restored: Overlaps[str] = Overlaps()
+            looked = {name: self._lookup.find(run, nodes, candidates[name]) for name in names}
+            for name, hit in looked.items():
+                outputs = self._restore(run, nodes[name], hit) if hit is not None else None
+                if hit is None or outputs is None:
+                    found.pop(name, None)
+                    continue
+                found[name] = hit
+                if name not in written:  # once: several instances may write to one place
+                    written.add(name)
+                    outputs += self._write(run, name, hit, candidates[name].places)
+                for output in outputs:
+                    restored.add(output, name)
+            if not restored:
+                break
+            self._lookup.forget()
+            names = [name for name, one in candidates.items() if _reads(one, restored) - {name}]
+        return found
+
+    def _restore(self, run: Run, node: Mapping[str, Any], hit: Hit) -> list[Path] | None:
+        """Make sure that an instance's dependencies lie where rendering would have put them, and nothing else does:
+        what is missing comes from the cache. Other instances, and a later run without fetching, may read them.
+
+        Returns:
+            What was put there; None if an instance has to be rendered.
+        """
+
+        def is_written(path: str) -> bool:  # the instance makes this file each time it is rendered
+            return any(path == one or path.startswith(one + os.sep) for one in hit.written)
+
+        restored: list[Path] = []
+        if not run.request.fetch:
+            return restored
+        settings = node["parameters"].get("kapitan") or {}
+        entries = settings.get("dependencies") or []
+        for key, entry in zip(source_keys(node) or [], entries, strict=True):
+            output = Path(os.path.normpath(run.request.output / str(entry["output_path"])))
+            identity = self._lookup.sources.digest(key)
+            if os.path.lexists(output):
+                if identity is None or not self._is_pure(key, identity, output, is_written):
+                    return None  # rendering would find what somebody has put there
+                continue
+            files = FetchedFiles(run.request.root, [output])
+            if identity is None or not self._take(key, identity, output):
+                return None
+            files.conclude(complete=True)
+            restored.append(output)
+        return restored
+
+    def _write(self, run: Run, name: str, hit: Hit, places: PortablePaths) -> list[Path]:
+        """Write what an instance writes outside of its folder. Others may read it.
+
+        Returns:
+            The files that were not there, or another one.
+        """
+        written = []
+        for file, mode, content in hit.result.outside:
+            path = Path(places.path(file))
+            if is_inside(path, run.jobs[name].directory) and write_atomically(path, content, mode=mode):
+                written.append(path)
+        return written
+
+    def _is_pure(self, key: Key, identity: str, output: Path, unless: Callable[[str], bool]) -> bool:
+        if key[1] == "http":
+            return is_download(output, identity)
+        entry = cache_key(key, identity)
+        if self._dependency_cache is None or entry is None:
+            return False
+        return DependencyCache(self._dependency_cache, self._limits).holds(entry, output, unless)
+
+    def _take(self, key: Key, identity: str, output: Path) -> bool:
+        if self._dependency_cache is None:
+            return False
+        if key[1] == "http":
+            found = Downloads(self._dependency_cache).find(key[2], identity)
+            if found is not None:
+                write_atomically(output, found[0])
+            return found is not None
+        entry = cache_key(key, identity)
+        return entry is not None and DependencyCache(self._dependency_cache, self._limits).copy(entry, output)
+
+
+def _written(candidate: Candidate | None) -> frozenset[str]:
+    """Where an instance has written outside of its own folder before."""
+    keys = candidate.keys if candidate is not None else ()
+    return frozenset(candidate.places.path(key[1]) for key in keys if candidate is not None and key[0] == "written")
+
+
+def _reads(candidate: Candidate, places: Overlaps[Owner]) -> set[Owner]:
+    """Whose places an instance has looked at when it was rendered before."""
+    paths = places_read(candidate.keys, candidate.places)
+    return {owner for path in paths for owner in places.touching(path)}
+
+
+def _to_defer(run: Run, nodes: Nodes, candidates: Mapping[str, Candidate], found: Mapping[str, Hit]) -> frozenset[str]:
+    """The instances whose results hold so far, but have been made from what this run is going to fetch, or to write
+    outside of instances' folders.
+
+    What these fetch and write themselves counts as well. A place that an instance fetches the same things to does not,
+    nor does a file that it writes itself.
+    """
+    own: dict[str, set[Place]] = {}
+    for name in run.jobs:
+        written = {*written_places(run, name, nodes[name]), *_written(candidates.get(name))}
+        own[name] = {*fetched_places(run, nodes[name]), *((place, "") for place in written)}
+    fetched: Overlaps[Place] = Overlaps()
+    deferred: set[str] = set()
+    fetching = [name for name in run.jobs if name not in found]
+    while any(own[name] for name in fetching):
+        for name in fetching:
+            for place in own[name]:
+                fetched.add(place[0], place)
+        fetching = []
+        for name in found.keys() - deferred:
+            keys, places = found[name].keys, candidates[name].places
+            paths = (*places_read(keys, places), *(output for output, _ in own[name]))
+            if any(place not in own[name] for path in paths for place in fetched.touching(path)):
+                fetching.append(name)
+        deferred.update(fetching)
+    return frozenset(deferred)

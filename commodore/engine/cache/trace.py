@@ -1,0 +1,442 @@
+"""What an instance reads while it is rendered: the record that says later whether its result still holds."""
+
+from __future__ import annotations
+
+import glob
+import hashlib
+import os
+import stat
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from commodore.engine.cache.keys import MADE, Key
+from commodore.engine.cache.name_exposure import Escapes, find_escapes
+from commodore.engine.cache.portable_paths import (
+    MISSING,
+    UNREADABLE,
+    PortablePaths,
+    add_times,
+    empty_digest,
+    file_digest,
+    kind_of,
+    matches,
+    names_at,
+    tree_digest,
+    value_at,
+    value_digest,
+)
+from commodore.engine.cache.remote_identity import Sources
+from commodore.engine.cache.result_store import Result, ResultStore
+from commodore.engine.cache.static_key import settings_digest
+from commodore.engine.cache.tool_identity import Programs, defaults_digest, tool_digest
+
+FOLDER_KINDS = ("tree", "copied")
+"""Kinds of things that are folders with all that is in them, without what lies at the paths that follow."""
+
+FILE_KINDS = ("file", "kind", "glob", *FOLDER_KINDS)
+"""Kinds of things that lie at a path."""
+
+
+class TraceRecorder:
+    """Collects what one instance reads, each thing with the digest of what was found there.
+
+    Args:
+        instance: whose reads these are.
+        places: how paths are named.
+        programs: the identities of programs; None if nothing is to be kept, so that nobody is asked for a version.
+    """
+
+    def __init__(self, instance: str, places: PortablePaths, programs: Programs | None) -> None:
+        self.instance = instance
+        self.places = places
+        self.programs = programs
+        self.found: dict[Key, str] = {}
+        self.refusal = ""
+        self.unseen = False
+        self._escapes = Escapes()
+        self._seen: set[bytes] = set()
+        self._touched: dict[tuple[str, str], Mapping[str, Any]] = {}
+        self._written: set[str] = set()
+        self._fetched: tuple[str, ...] = ()
+        self._times: dict[Key, str] = {}
+
+    def refuse(self, reason: str, *, unseen: bool = True) -> None:
+        """The result depends on something that cannot be observed: it is not kept.
+
+        Args:
+            unseen: whether that may be files that are not noted.
+        """
+        self.refusal = self.refusal or reason
+        self.unseen = self.unseen or unseen
+
+    def note(self, key: Key, digest: str) -> None:
+        """Something was read, and this is what was found."""
+        if digest == UNREADABLE:
+            self.refuse(f"{' '.join(key)} cannot be read as a whole")
+        if self.found.setdefault(key, digest) != digest:
+            self.refuse(f"{' '.join(key)} changed while it was read")
+
+    def program(self, name: str) -> None:
+        """A program was run."""
+        self.note(("tool", name), tool_digest(name, self.programs) if self.programs is not None else "")
+
+    def defaults(self, tool: str) -> None:
+        """A program was run that takes something from the user's own configuration."""
+        self.note(("defaults", tool), defaults_digest(tool, os.environ))
+
+    # Parameters
+
+    def value(self, target: str, node: Mapping[str, Any], *path: str) -> None:
+        """What a target's node has at a path was read."""
+        self.note(("value", target, *path), value_at(node, path))
+
+    def names(self, target: str, node: Mapping[str, Any], *path: str) -> None:
+        """Which keys there are was read."""
+        self.note(("names", target, *path), names_at(node, path))
+
+    def settings(self, target: str) -> None:
+        """A template has read how a target is compiled, which tells it where the working directory is."""
+        self.location()
+        if target != self.instance:
+            self.refuse(f"a template reads how {target} is compiled", unseen=False)
+
+    def location(self) -> None:
+        """Where the working directory is was read."""
+        self.note(("root",), value_digest(list(self.places.folders)))
+
+    def everything(self, nodes: Mapping[str, Mapping[str, Any]]) -> None:
+        """All targets with all parameters were read."""
+        self.targets(list(nodes))
+        for name in nodes:
+            self.value(name, nodes[name])
+            if name != self.instance:
+                self.settings(name)
+
+    def targets(self, names: Sequence[str]) -> None:
+        """Which targets there are was read."""
+        self.note(("targets",), value_digest(sorted(names)))
+
+    def touched(self, target: str, node: Mapping[str, Any], key: str) -> None:
+        """A target's parameters (no key) or the fields of one were handed out: their names count if a template can see
+        them.
+        """
+        self._touched[target, key] = node
+
+    def jsonnet(self, path: str, text: bytes) -> None:
+        """A Jsonnet file takes part."""
+        self.file(path, text)
+        seen = hashlib.sha256(text).digest()
+        if seen not in self._seen and not self.places.is_installed(path):
+            self._seen.add(seen)
+            found = find_escapes(text)
+            self._escapes |= found
+            if found.place:
+                self.location()
+
+    # Files
+
+    def written(self, path: str) -> None:
+        """The instance made this file itself, or everything in this folder."""
+        path = os.path.normpath(path)
+        if self.places.name(path) is not None:
+            self._written.add(path)
+
+    def fetched(self, outputs: Iterable[str]) -> None:
+        """What lies here comes from dependencies, which are noted apart."""
+        self._fetched = tuple(map(os.path.normpath, outputs))
+
+    def file(self, path: str, content: bytes | None = None) -> None:
+        """A file was read: these bytes. Without them somebody else reads it, and this has to be called before and
+        afterwards, so that a change meanwhile does not go unnoticed.
+        """
+        name = self._name(path)
+        if name is not None and content is not None:
+            self.note(("file", name), hashlib.sha256(content).hexdigest())
+        elif name is not None:
+            times = hashlib.sha256()
+            add_times(times, path)
+            self.note(("file", name), file_digest(path))
+            self._changed_at(("file", name), times.hexdigest())
+
+    def absent(self, path: str) -> None:
+        """A file was looked for, and there was none."""
+        name = self._name(path)
+        if name is not None:
+            digest = file_digest(path)
+            self.note(("file", name), digest)
+            if digest not in (MISSING, UNREADABLE):
+                self.refuse(f"{path} appeared after it was looked for")
+
+    def kind(self, path: str) -> str:
+        """Whether there is such a file or folder, which somebody wants to know; see `kind_of`."""
+        name, kind = self._name(path), kind_of(path)
+        if name is not None:
+            self.note(("kind", name), kind)
+        return kind
+
+    def pattern(self, folder: str, pattern: str) -> list[str]:
+        """The files that a pattern in a folder names, sorted, which somebody wants to know."""
+        found = matches(os.path.join(glob.escape(folder), pattern), lambda _: False)
+        pattern = os.path.join(folder, pattern)
+        name = self.places.name(pattern)
+        if name is not None:
+            others = [path for path in found if not self._is_ours(path)]
+            self.note(("glob", name, *self._excluded(os.path.dirname(pattern))), self.hits(others))
+        return found
+
+    def tree(self, path: str) -> None:
+        """Somebody reads a folder with all that is in it. To be called before and afterwards, as for files."""
+        self._all(path, "tree")
+
+    def copied(self, path: str) -> None:
+        """A file, or a folder with all that is in it, is copied with its modes. As for folders."""
+        self._all(path, "copied")
+
+    def _all(self, path: str, kind: str) -> None:
+        name = self._name(path)
+        path = os.path.normpath(path)
+        if name is not None:
+            key, times = (kind, name, *self._excluded(path)), hashlib.sha256()
+            self.note(key, tree_digest(path, self._is_ours, modes=kind == "copied", times=times))
+            self._changed_at(key, times.hexdigest())
+
+    def _changed_at(self, key: Key, times: str) -> None:
+        """Note when something was last changed: content that comes back after a change looks the same."""
+        if self._times.setdefault(key, times) != times:
+            self.refuse(f"{' '.join(key)} changed while it was read")
+
+    def hits(self, paths: Iterable[str]) -> str:
+        """The digest of what a pattern names."""
+        return value_digest([self.places.name(path) for path in paths])
+
+    def _name(self, path: str) -> str | None:
+        """The name of a path that needs a record. It is absolute, and spelt as it was given: `..` behind a link leads
+        elsewhere than its spelling tells.
+        """
+        plain = os.path.normpath(path)
+        if os.pardir in path.split(os.sep) and os.path.realpath(path) != os.path.realpath(plain):
+            self.refuse(f"{path} leads through a link")
+        name = None if self._is_ours(plain) else self.places.name(plain)
+        if name is not None and self._leads_to_fetched(plain):
+            self.note(("way", name), way(self.places, plain))
+            return None
+        return name
+
+    def _leads_to_fetched(self, path: str) -> bool:
+        """Whether a path that is spelt otherwise means something fetched, through a link."""
+        real = os.path.realpath(path)
+        return real != path and any(
+            real == one or real.startswith(one + os.sep) for one in map(os.path.realpath, self._fetched)
+        )
+
+    def wrote(self, path: str) -> bool:
+        """Whether the instance made a file itself."""
+        return any(path == one or path.startswith(one + os.sep) for one in self._written)
+
+    def outside(self) -> tuple[tuple[str, int, bytes], ...]:
+        """The files that the instance has written outside of its folder, with their names, modes and contents."""
+        found = []
+        for path in sorted(self._written):
+            name = self.places.name(path)
+            if name is not None and os.path.isfile(path):
+                with open(path, "rb") as file:
+                    found.append((name, stat.S_IMODE(os.stat(path).st_mode), file.read()))
+        return tuple(found)
+
+    def _is_ours(self, path: str) -> bool:
+        """Whether the instance wrote a file, or has fetched it."""
+        return self.wrote(path) or any(path == one or path.startswith(one + os.sep) for one in self._fetched)
+
+    def _excluded(self, folder: str) -> list[str]:
+        """What a later look at a folder leaves out, by name."""
+        inside = os.path.normpath(folder) + os.sep
+        found = {self.places.name(path) for path in (*self._written, *self._fetched) if path.startswith(inside)}
+        return sorted(name for name in found if name is not None)
+
+    # The end
+
+    def absorb(self, found: Mapping[Key, str], places: PortablePaths) -> None:
+        """Note what a part of the instance has read, which has a record of its own.
+
+        Args:
+            places: how the part's record names paths: more of them than this one.
+        """
+        for key, digest in found.items():
+            if key[0] not in ("file", "kind", "tree"):
+                self.note(key, digest)
+                continue
+            path = places.path(key[1])
+            if self._name(path) is None:
+                continue
+            if key[0] == "tree" and self._excluded(path):
+                self.tree(path)
+                if tree_digest(path) != digest:
+                    self.refuse(f"{path} changed while it was read")
+            else:
+                self.note(key, digest)
+
+    def conclude(self) -> dict[Key, str]:
+        """Everything that was read, with the names that templates could see. Programs have to be what they were."""
+        self._look_again()
+        for (target, key), node in self._touched.items():
+            if key and (self._escapes.everything or self._escapes.any_key or key in self._escapes.keys):
+                self.names(target, node, "parameters", key)
+            elif not key and self._escapes.everything:
+                self.names(target, node, "parameters")
+        for path in self._written:
+            self.note(("written", self.places.name(path) or ""), MADE)
+        return dict(self.found)
+
+    def _look_again(self) -> None:
+        for key in list(self.found):
+            if key[0] == "defaults":
+                self.defaults(key[1])
+            elif key[0] == "tool" and self.programs is not None and self.programs.has_changed(key[1]):
+                self.refuse(f"the program {key[1]} changed while it was used")
+
+
+def way(places: PortablePaths, path: str) -> str:
+    """Where a path leads, with all links followed; what it leads to need not be there."""
+    real = os.path.realpath(path)
+    return places.name(real) or real
+
+
+class Observer:
+    """Looks at the same things later: gives today's digest of what was once read.
+
+    Args:
+        places: how paths are named today.
+        nodes: the rendered inventory of today.
+        memory: digests of files by path, shared by the observers of one run.
+    """
+
+    def __init__(
+        self, places: PortablePaths, nodes: Mapping[str, Mapping[str, Any]], memory: dict[tuple[str, ...], str]
+    ) -> None:
+        self._places = places
+        self._nodes = nodes
+        self._memory = memory
+
+    def digest(self, key: Key) -> str | None:
+        """What is there now; None for a kind of thing that is not known here."""
+        kind, *rest = key
+        if kind in ("value", "names"):
+            node = self._nodes.get(rest[0])
+            look = value_at if kind == "value" else names_at
+            return look(node, rest[1:]) if node is not None else MISSING
+        if kind == "written":
+            return MADE
+        if kind == "way":
+            return way(self._places, self._places.path(rest[0]))
+        if kind == "targets":
+            return value_digest(sorted(self._nodes))
+        if kind in FILE_KINDS:
+            path = self._places.pattern(rest[0]) if kind == "glob" else self._places.path(rest[0])
+            known = (kind, path, *rest[1:])
+            if known not in self._memory:
+                self._memory[known] = self._look(kind, path, tuple(map(self._places.path, rest[1:])))
+            return self._memory[known]
+        return None
+
+    def _look(self, kind: str, path: str, excluded: tuple[str, ...]) -> str:
+        def unless(found: str) -> bool:
+            return any(found == one or found.startswith(one + os.sep) for one in excluded)
+
+        if kind == "file":
+            return file_digest(path)
+        if kind == "kind":
+            return kind_of(path)
+        if kind in FOLDER_KINDS:
+            modes = kind == "copied"
+            if excluded and not os.path.lexists(path):
+                return empty_digest(modes=modes)  # what is left out will be put there
+            return tree_digest(path, unless, modes=modes)
+        return value_digest([self._places.name(hit) for hit in matches(path, unless)])
+
+
+Nodes = Mapping[str, Mapping[str, Any]]
+Shape = tuple[str, tuple[Key, ...]]
+"""The name of a list of things that were read, and the list."""
+
+
+class TraceVerifier(Observer):
+    """Gives today's digest of everything that an instance can read.
+
+    Args:
+        instance: the instance.
+        places: how paths are named today.
+        nodes: the rendered inventory of today.
+        memory: digests of files by path, shared by all that may rely on each other's look.
+        programs: the identities of programs.
+        sources: tells what sources are today.
+        environment: what programs are run with.
+    """
+
+    def __init__(
+        self,
+        instance: str,
+        places: PortablePaths,
+        nodes: Nodes,
+        memory: dict[tuple[str, ...], str],
+        programs: Programs,
+        sources: Sources,
+        environment: Mapping[str, str],
+    ) -> None:
+        super().__init__(places, nodes, memory)
+        self._instance = instance
+        self._folders = list(places.folders)
+        self._here = places
+        self._inventory = nodes
+        self._programs = programs
+        self._sources = sources
+        self._environment = environment
+
+    def digest(self, key: Key) -> str | None:
+        """What is there now; None if that cannot be told."""
+        if key[0] == "source":
+            return self._sources.digest(key)
+        if key[0] == "settings":
+            return settings_digest(self._inventory[self._instance], self._here)
+        if key[0] == "root":
+            return value_digest(self._folders)
+        if key[0] == "tool":
+            return tool_digest(key[1], self._programs)
+        if key[0] == "defaults":
+            return defaults_digest(key[1], self._environment)
+        return super().digest(key)
+
+    def digests(self, keys: Sequence[Key]) -> list[str] | None:
+        """What is there now for each of these; None if one cannot be told."""
+        found: list[str] = []
+        for key in keys:
+            digest = self.digest(key)
+            if digest is None:
+                return None
+            found.append(digest)
+        return found
+
+
+@dataclass(frozen=True, slots=True)
+class Match:
+    """A result that still holds.
+
+    Args:
+        shape: the name of the list of things that were read.
+        keys: that list.
+        digests: what was found for each of them, then and today.
+    """
+
+    shape: str
+    keys: tuple[Key, ...]
+    digests: tuple[str, ...]
+    result: Result
+
+
+def find_match(store: ResultStore, subject: str, shapes: Iterable[Shape], today: TraceVerifier) -> Match | None:
+    """The first result of a subject for which all that was read is what it was; None if there is none."""
+    for shape, keys in shapes:
+        digests = today.digests(keys)
+        if digests is not None and (result := store.find(subject, shape, digests)) is not None:
+            return Match(shape, keys, tuple(digests), result)
+    return None

@@ -1,0 +1,1 @@
+"""Postprocessing filters of an instance."""

@@ -1,0 +1,170 @@
+"""Postprocessing filters: what an instance defines, checked as a whole, then run in order (spec c 10, C59 to C62).
+
+The published tool skips a wrong definition and lets the catalog through without it; here it is an error.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from commodore.engine.cache.partial_results import Parts
+from commodore.engine.cache.trace import TraceRecorder
+from commodore.engine.confinement import Confinement
+from commodore.engine.filters import helm_namespace
+from commodore.engine.filters.jsonnet import run_jsonnet_filter
+from commodore.engine.jsonnet.evaluator import Evaluator
+from commodore.engine.model import InstanceJob
+from commodore.engine.tasks import Run
+from commodore.errors import CommodoreError, InputError, PolicyError, did_you_mean, raise_all
+from commodore.inventory import check_filter
+
+
+@dataclass(frozen=True, slots=True)
+class Filter:
+    """One valid definition. `path` is relative to the instance's output folder, `index` its place in the list."""
+
+    instance: str
+    index: int
+    type: str
+    path: str
+    filter: str
+    arguments: Mapping[str, Any]
+    enabled: bool
+
+    def __str__(self) -> str:
+        return f"instance {self.instance!r}, filter {self.index} ({self.type} {self.filter} on {self.path})"
+
+
+def read_filters(node: Mapping[str, Any], job: InstanceJob) -> tuple[Filter, ...]:
+    """An instance's filters, from `parameters.commodore.postprocess.filters` of its own target (C60).
+
+    Args:
+        node: the instance's rendered node.
+        job: the instance; jsonnet filters are files of its component directory.
+
+    Raises:
+        CommodoreError: definitions are wrong; all of them are told together.
+    """
+    definitions = _definitions(node, job.name)
+    filters: list[Filter] = []
+    errors: list[CommodoreError] = []
+    for index, definition in enumerate(definitions):
+        try:
+            filters.append(_read(definition, index, job))
+        except CommodoreError as error:
+            errors.append(error)
+    raise_all(errors)
+    return tuple(filters)
+
+
+def _definitions(node: Mapping[str, Any], instance: str) -> list[Any]:
+    value: Any = node["parameters"]
+    path = "parameters"
+    for key in ("commodore", "postprocess", "filters"):
+        if not isinstance(value, Mapping):
+            raise _invalid_shape(instance, path, "a map")
+        path += f".{key}"
+        value = value.get(key)
+        if value is None:
+            return []
+    if not isinstance(value, list):
+        raise _invalid_shape(instance, path, "a list")
+    return value
+
+
+def _invalid_shape(instance: str, path: str, expected: str) -> InputError:
+    return InputError(
+        "CMD-ENG-040",
+        f"instance {instance!r}: {path} is not {expected}",
+        hint="write for example: filters: [{type: builtin, filter: helm_namespace, path: FOLDER}]",
+        locations=[path],
+    )
+
+
+def _read(definition: Any, index: int, job: InstanceJob) -> Filter:
+    def invalid(reason: str, hint: str = "") -> InputError:
+        return InputError(
+            "CMD-ENG-041",
+            f"instance {job.name!r}, filter {index}: {reason}",
+            hint=hint,
+            locations=[f"{job.name}: parameters.commodore.postprocess.filters[{index}]"],
+        )
+
+    problem = check_filter(definition)
+    if problem is not None and problem.refused:
+        raise PolicyError("CMD-ENG-042", f"instance {job.name!r}, filter {index}: {problem.reason}", hint=problem.hint)
+    if problem is not None:
+        raise invalid(problem.reason, problem.hint)
+    kind, name, path = definition["type"], definition["filter"], definition["path"]
+    arguments, enabled = definition.get("filterargs", {}), definition.get("enabled", True)
+    found = Filter(job.name, index, kind, path, name, dict(arguments), enabled)
+    if enabled and kind == "jsonnet":
+        _check_file(found, job, invalid)
+    return found
+
+
+def _check_file(found: Filter, job: InstanceJob, invalid: Callable[..., InputError]) -> None:
+    """What only matters if the filter is going to run."""
+    file = jsonnet_file(found, job)
+    if not file.resolve().is_relative_to(job.directory.resolve()):
+        raise PolicyError(
+            "CMD-ENG-043",
+            f"instance {job.name!r}, filter {found.index}: the file {found.filter!r} lies outside of the component",
+            hint="write it relative to the component's folder",
+        )
+    if not file.is_file():
+        folder = file.parent
+        names = [str(Path(found.filter).parent / name) for name in os.listdir(folder)] if folder.is_dir() else []
+        raise invalid(
+            f"the Jsonnet file {found.filter!r} does not exist in {job.directory}", did_you_mean(found.filter, names)
+        )
+
+
+def jsonnet_file(found: Filter, job: InstanceJob) -> Path:
+    """The file of a jsonnet filter, relative to the component (C61)."""
+    return job.directory / found.filter
+
+
+def run_filters(
+    filters: tuple[Filter, ...],
+    node: Mapping[str, Any],
+    run: Run,
+    instance: str,
+    reads: TraceRecorder,
+    evaluator: Evaluator,
+    parts: Parts,
+) -> list[str]:
+    """Run an instance's filters one after another on what it has rendered. Returns what was skipped, as text.
+
+    Args:
+        reads: where to note what they read.
+        evaluator: evaluates those that are Jsonnet files.
+        parts: what such filters have made before.
+
+    Raises:
+        CommodoreError: a filter failed; later ones did not run.
+    """
+    notes: list[str] = []
+    confinement = Confinement(run.rendered(instance))
+    for found in filters:
+        if not found.enabled:
+            notes.append(f"{found}: skipped, it is not enabled")
+            continue
+        folder = confinement.output / found.path
+        try:
+            confinement.check(folder, "path")
+            if found.type == "builtin":
+                helm_namespace.run(folder, found.arguments, confinement)
+            else:
+                job = run.jobs[instance]
+                file = jsonnet_file(found, job)
+                fixed = [found.path, dict(found.arguments), evaluator.engine]
+                part = parts.begin(f"filter {found.filter}", fixed, reads)
+                run_jsonnet_filter(file, folder, found.arguments, node, run, job, confinement, part, evaluator)
+        except CommodoreError as error:
+            raise error.about(str(found)) from error
+    return notes

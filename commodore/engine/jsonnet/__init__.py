@@ -1,0 +1,1 @@
+"""The Jsonnet engines, and the inventory as they see it."""

@@ -1,0 +1,1 @@
+"""The adaptor to Kapitan: the only package that imports it."""

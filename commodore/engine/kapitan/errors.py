@@ -1,0 +1,208 @@
+"""What Kapitan's inputs raise, as errors a user can act on: which entry, which file, and the tool's own reason."""
+
+from __future__ import annotations
+
+import re
+import traceback
+from dataclasses import dataclass
+
+import jinja2
+from kapitan.errors import (
+    CuelangTemplateError,
+    HelmTemplateError,
+    KustomizeTemplateError,
+    RefBackendError,
+    RefError,
+    RefHashMismatchError,
+)
+
+from commodore.engine.jsonnet.go import JsonnetError
+from commodore.engine.kapitan.patches import CommandError
+from commodore.errors import CommodoreError, EnvironmentFault, InputError, Location
+from commodore.exhaustion import find_exhaustion, find_in_output
+
+_TAG = re.compile(r"\?\{[^}]*\}")
+_COMMAND_NOT_FOUND = (126, 127)
+_KUSTOMIZE_WRAPPER_FINDS_NOTHING = 7
+_IMPORT_HINT = "name its repository in the component's jsonnetfile.json, or include the component that publishes it"
+_JSONNET_HINT = "the first place is where it failed, those below it are where it was called from"
+_ENTRY_HINT = "correct the entry in `parameters.kapitan.compile`, or the file that it names"
+
+
+@dataclass(frozen=True, slots=True)
+class EntryPlace:
+    """One entry of `parameters.kapitan.compile`. Its text begins every message about it."""
+
+    instance: str
+    index: int
+    input_type: str
+    output_path: str
+
+    def __str__(self) -> str:
+        return (
+            f"instance {self.instance!r}, compile entry {self.index} ({self.input_type} to {self.output_path or '.'})"
+        )
+
+
+def explain(error: Exception, place: EntryPlace, path: str) -> CommodoreError:
+    """What an entry raised, as an error.
+
+    Args:
+        error: what was raised, with its causes.
+        place: the entry.
+        path: the input file or folder that was worked on, or an empty string.
+    """
+    chain = _causes(error)
+    at = [Location(path)] if path else []
+    fault = find_exhaustion(error, str(place)) or find_in_output(_said(chain), str(place))
+    if fault is not None:
+        return fault.about(at=at)
+    for cause in chain:
+        if isinstance(cause, CommodoreError):
+            return _placed(cause, place, at)
+        if isinstance(cause, JsonnetError):
+            where = cause.locations or tuple(at)
+            hint = _IMPORT_HINT if cause.message.startswith("cannot find the import") else _JSONNET_HINT
+            return InputError("CMD-ENG-015", f"{place}: {cause.message}", hint=hint, locations=where)
+    for explainer in (_explain_missing_tool, _explain_tool, _explain_template, _explain_reference):
+        for cause in chain:
+            found = explainer(cause, place, at)
+            if found is not None:
+                return found
+    if place.input_type == "kadet":
+        return _explain_kadet(chain, place, at)
+    root = chain[-1]
+    return InputError("CMD-ENG-022", f"{place}: {_text(root)}", hint=_ENTRY_HINT, locations=at)
+
+
+def _said(chain: list[BaseException]) -> str:
+    """What a tool has said before it failed."""
+    said = (cause for cause in chain if isinstance(cause, _TOOLS))
+    return next((cause.stderr if isinstance(cause, CommandError) else str(cause) for cause in said), "")
+
+
+_TOOLS = (CommandError, HelmTemplateError, KustomizeTemplateError, CuelangTemplateError)
+
+
+def _causes(error: BaseException) -> list[BaseException]:
+    chain = [error]
+    while (cause := chain[-1].__cause__ or chain[-1].__context__) is not None and cause not in chain:
+        chain.append(cause)
+    return chain
+
+
+def _placed(error: CommodoreError, place: EntryPlace, at: list[Location]) -> CommodoreError:
+    """The same error, with the entry named, unless it was."""
+    if error.message.startswith("instance "):
+        return error
+    return error.about(str(place), at=at)
+
+
+def _text(error: BaseException) -> str:
+    text = str(error).strip()
+    return text if isinstance(error, OSError | ValueError) and text else f"{type(error).__name__}: {text}"
+
+
+def _explain_missing_tool(error: BaseException, place: EntryPlace, at: list[Location]) -> CommodoreError | None:
+    text = str(error)
+    tool = ""
+    if isinstance(error, HelmTemplateError) and text.startswith("helm binary not found"):
+        tool = "helm"
+    elif isinstance(error, FileNotFoundError) and place.input_type in ("kustomize", "cuelang") and error.filename:
+        tool = error.filename if error.filename in ("kustomize", "cue") else ""
+    elif isinstance(error, CommandError) and (
+        error.status in _COMMAND_NOT_FOUND
+        or (error.status == _KUSTOMIZE_WRAPPER_FINDS_NOTHING and any(p.place.endswith("run-kustomize") for p in at))
+    ):
+        return EnvironmentFault("CMD-ENG-016", f"{place}: {tail(error.stderr)}", locations=at, hint=_INSTALL)
+    if not tool:
+        return None
+    return EnvironmentFault("CMD-ENG-016", f"{place}: the program {tool!r} was not found", locations=at, hint=_INSTALL)
+
+
+_INSTALL = "install it (for helm and kustomize see 'commodore tool install --help'), or put its folder into PATH"
+
+
+def _explain_tool(error: BaseException, place: EntryPlace, at: list[Location]) -> CommodoreError | None:
+    text = str(error)
+    if isinstance(error, HelmTemplateError):
+        if text.startswith("Helm command timed out"):
+            return EnvironmentFault(
+                "CMD-ENG-017",
+                f"{place}: helm did not finish in time",
+                hint="raise KAPITAN_HELM_TIMEOUT (seconds)",
+                locations=at,
+            )
+        return InputError(
+            "CMD-ENG-018",
+            f"{place}: {tail(text)}",
+            hint="correct the chart, or the values that the entry gives it",
+            locations=at,
+        )
+    if isinstance(error, KustomizeTemplateError | CuelangTemplateError):
+        said = text.partition(": ")[2] if ": " in text else text
+        return InputError(
+            "CMD-ENG-019", f"{place}: {tail(said)}", hint="try the same call in the folder named", locations=at
+        )
+    if isinstance(error, CommandError):
+        how = f"exit code {error.status}" if error.status > 0 else f"signal {-error.status}"
+        return InputError(
+            "CMD-ENG-020",
+            f"{place}: the command failed ({how}): {tail(error.stderr)}",
+            hint="run the command by hand to see all that it says",
+            locations=at,
+        )
+    return None
+
+
+def tail(text: str) -> str:
+    """The lines of a tool's error output that say what is wrong: those that begin with `Error`, else the last ones."""
+    lines = [line.strip() for line in text.splitlines() if line.strip() and not line.startswith("Use --debug")]
+    errors = [line for line in lines if line.lower().startswith(("error", "fatal"))]
+    return "; ".join(errors or lines[-3:]) or "it said nothing"
+
+
+def _explain_template(error: BaseException, place: EntryPlace, at: list[Location]) -> CommodoreError | None:
+    if not isinstance(error, jinja2.TemplateError):
+        return None
+    where = list(at)
+    if isinstance(error, jinja2.TemplateSyntaxError):
+        where.insert(0, Location(error.filename or error.name or "template", error.lineno))
+    else:
+        frames = [f for f in traceback.extract_tb(error.__traceback__) if f.name in _TEMPLATE_FRAMES]
+        if frames:
+            where.insert(0, Location(frames[-1].filename, frames[-1].lineno))
+    return InputError("CMD-ENG-021", f"{place}: {error}", hint=_ENTRY_HINT, locations=where)
+
+
+_TEMPLATE_FRAMES = ("top-level template code", "template", "<module>")
+
+
+def _explain_reference(error: BaseException, place: EntryPlace, at: list[Location]) -> CommodoreError | None:
+    if not isinstance(error, RefError | RefBackendError | RefHashMismatchError):
+        return None
+    tag = _TAG.search(str(error))
+    named = f"the reference {tag.group()}" if tag else "a reference"
+    return InputError(
+        "CMD-ENG-023",
+        f"{place}: {named} cannot be resolved: {str(error).splitlines()[0]}",
+        hint="a reference that only a template makes has no file in catalog/refs; name it in the parameters",
+        locations=at,
+    )
+
+
+def _explain_kadet(chain: list[BaseException], place: EntryPlace, at: list[Location]) -> CommodoreError:
+    """An error in a module: its own exception, and the deepest frame that lies in the module's folder."""
+    root = chain[-1]
+    where = list(at)
+    for error in reversed(chain):
+        frames = [f for f in traceback.extract_tb(error.__traceback__) if at and f.filename.startswith(at[0].place)]
+        if frames:
+            where.insert(0, Location(frames[-1].filename, frames[-1].lineno))
+            break
+    return InputError(
+        "CMD-ENG-024",
+        f"{place}: {type(root).__name__}: {root}",
+        hint="the first place is the line of the module that failed",
+        locations=where,
+    )

@@ -1,0 +1,190 @@
+"""Fetching Kapitan dependencies with Kapitan's own functions. Runs in workers only.
+
+Each task has a folder of its own to download to: Kapitan lets two versions of a chart meet in one folder otherwise.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from kapitan.dependency_manager import base
+from kapitan.errors import GitSubdirNotFoundError
+from kapitan.inventory.model import dependencies as models
+
+from commodore.context import Context
+from commodore.engine._downloads import FETCH_HINT, get_download
+from commodore.engine.cache.dependencies import DependencyCache, chart_key
+from commodore.engine.cache.remote_identity import Downloads, Sources, cache_key, source_key
+from commodore.engine.kapitan import archives as _archives
+from commodore.engine.kapitan import fetch_git
+from commodore.engine.kapitan.errors import tail
+from commodore.engine.kapitan.fetched_files import FetchedFiles
+from commodore.engine.tasks import Failure, FetchTask, KapitanDependency, Run
+from commodore.errors import CommodoreError, EnvironmentFault, InputError, PolicyError
+from commodore.git import redact, redact_text
+from commodore.limits import Limits
+from commodore.workspace import write_atomically
+
+_MODELS = {
+    "helm": models.KapitanDependencyHelmConfig,
+    "git": models.KapitanDependencyGitConfig,
+    "http": models.KapitanDependencyHttpsConfig,
+    "https": models.KapitanDependencyHttpsConfig,
+    "oci": models.KapitanDependencyOciConfig,
+}
+
+
+def fetch_groups(task: FetchTask) -> tuple[Failure, ...]:
+    """Fetch every group of a task. Returns what failed; the others are in place."""
+    limits, root = task.run.limits, task.run.dependency_cache
+    cache = DependencyCache(root, limits) if root is not None else None
+    _install(task.run, cache)
+    failures: list[Failure] = []
+    task.place.mkdir(parents=True)
+    files = FetchedFiles(task.run.request.root, {item.output for group in task.groups for item in group.items})
+    for group in task.groups:
+        try:
+            if task.run.request.offline:
+                _take(group.items, task, cache)
+            else:
+                _fetch(group.items, task.place, cache, limits)
+            if group.items[0].kind == "git":
+                for item in group.items:
+                    fetch_git.remove_leftovers(item.output, _roots(task.run), limits)
+        except Exception as error:
+            failures.append(Failure(group.units, _explain(error, group.items[0])))
+    files.conclude(complete=not failures)
+    return tuple(failures)
+
+
+def _roots(run: Run) -> tuple[Path, ...]:
+    return (run.request.root, run.request.output, *(job.directory for job in run.jobs.values()))
+
+
+def _fetch(group: tuple[KapitanDependency, ...], place: Path, cache: DependencyCache | None, limits: Limits) -> None:
+    first, folder = group[0], str(place)
+    items = [
+        _MODELS[item.kind](type=item.kind, source=item.source, output_path=str(item.output), **item.fields)
+        for item in group
+    ]
+    if first.kind == "helm":
+        fields = first.fields
+        source = base.HelmSource(first.source, fields["chart_name"], fields["version"], fields["helm_path"])
+        for argument in (first.source, fields["chart_name"], fields["version"] or ""):
+            _refuse_option(argument)
+        base.fetch_helm_chart((source, items), folder, True)
+    elif first.kind == "git":
+        for argument in (first.source, *(item.fields["ref"] or "" for item in group)):
+            _refuse_option(argument)
+        fetch_git.fetch(first.source, items, place, cache, limits)
+    elif first.kind == "oci":
+        base.fetch_oci_dependency((first.source, items), folder, True)
+    else:
+        base.fetch_http_dependency((first.source, items), folder, True)
+
+
+def _take(group: tuple[KapitanDependency, ...], task: FetchTask, cache: DependencyCache | None) -> None:
+    """Bring dependencies to their places from the cache alone."""
+    run = task.run
+    sources = Sources(run.dependency_cache, run.context())
+    for number, item in enumerate(group):
+        key = source_key({"type": item.kind, "source": item.source, **item.fields})
+        identity = sources.digest(key) if key is not None else None
+        if key is None or identity is None or cache is None or run.dependency_cache is None:
+            raise _not_there()
+        if key[1] == "http":
+            found = Downloads(run.dependency_cache).find(item.source, identity)
+            if found is None:
+                raise _not_there()
+            write_atomically(item.output, found[0])
+            continue
+        entry, files = cache_key(key, identity), task.place / f"taken-{number}"
+        if entry is None or not cache.copy(entry, files):
+            raise _not_there()
+        base.copy_tree(str(files), str(item.output), clobber_files=True)
+
+
+def _not_there() -> EnvironmentFault:
+    return EnvironmentFault(
+        "CMD-ENG-057",
+        "it is not in the cache of dependencies, and offline nothing is fetched",
+        hint="run once without --offline",
+    )
+
+
+def _refuse_option(argument: str) -> None:
+    if argument.startswith("-"):
+        raise PolicyError(
+            "CMD-ENG-025",
+            f"{argument!r} would be read as an option",
+            hint="sources, versions and chart names must not begin with '-'",
+        )
+
+
+def _explain(error: Exception, first: KapitanDependency) -> CommodoreError:
+    chart = f" {first.fields['chart_name']} {first.fields['version'] or 'latest'}" if first.kind == "helm" else ""
+    message = f"cannot fetch the {first.kind} dependency{chart} from {redact(first.source)}"
+    if isinstance(error, CommodoreError):
+        return error.about(message)
+    reason = redact_text(_reason(error))
+    if isinstance(error, GitSubdirNotFoundError):
+        return InputError("CMD-ENG-026", f"{message}: {reason}", hint="check the dependency's subdir and ref")
+    if isinstance(error, ImportError):
+        return EnvironmentFault("CMD-ENG-027", f"{message}: {reason}", hint="install the package it names")
+    return EnvironmentFault(
+        "CMD-ENG-028",
+        f"{message}: {reason}",
+        hint=FETCH_HINT,
+    )
+
+
+def _reason(error: Exception) -> str:
+    text = getattr(error, "stderr", None) or str(error)
+    return tail(str(text)) if str(text).strip() else type(error).__name__
+
+
+_pull_chart = base.fetch_helm_archive
+
+
+def _install(run: Run, cache: DependencyCache | None) -> None:
+    """Lean clones, bounded downloads, archives whose members are looked at, and charts from the cache, in place of
+    Kapitan's functions.
+    """
+
+    limits, context = run.limits, run.context()
+    downloads = Downloads(run.dependency_cache) if run.dependency_cache is not None else None
+
+    def download(source: str) -> tuple[bytes, str]:
+        known = run.sources.get(("source", "http", source))
+        kept = downloads.find(source, known) if downloads is not None and known is not None else None
+        return kept or _download(source, context)
+
+    def unpack(file: str, folder: str, content_type: str | None) -> bool:
+        return _archives.unpack(Path(file), Path(folder), content_type, limits)
+
+    def pull(helm: str | None, repository: str, chart: str, version: str | None, target: str) -> None:
+        key = chart_key(repository, chart, version)
+        if cache is None or key is None:
+            _pull_chart(helm, repository, chart, version, target)
+        elif not cache.copy(key, Path(target)):
+            _pull_chart(helm, repository, chart, version, target)
+            cache.add(key, Path(target))
+
+    base.fetch_git_source = _clone
+    base.fetch_helm_archive = pull
+    base.make_request = download
+    base.unpack_downloaded_file = unpack
+
+
+def _clone(source: str, folder: str, _kind: str) -> None:
+    """A full clone, as Kapitan makes it, without the default branch's files: each dependency checks out its ref."""
+    repository = base.Repo.clone_from(source, folder, no_checkout=True)
+    if repository.head.is_detached:  # there is no default branch that Kapitan could fall back to
+        repository.git.checkout()
+
+
+def _download(source: str, context: Context) -> tuple[bytes, str]:
+    answer = get_download(source, context)
+    if answer.status >= 400:
+        raise EnvironmentFault("CMD-ENG-028", f"the server answered {answer.status} {answer.phrase}", hint=FETCH_HINT)
+    return answer.body, answer.headers.get("Content-Type", "application/octet-stream")

@@ -1,0 +1,204 @@
+"""Git dependencies by commit: asked for, fetched alone, kept in the cache. Runs in workers only.
+
+What cannot be told without a clone (abbreviated commits, expressions such as `v1~2`, a remote that does not answer) is
+left to Kapitan's own function, and so is telling why it fails.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import Any
+
+from kapitan.dependency_manager import base
+from kapitan.errors import GitSubdirNotFoundError
+
+from commodore import git
+from commodore.engine.cache.dependencies import DependencyCache, commit_key
+from commodore.engine.cache.remote_identity import commits_of
+from commodore.errors import CommodoreError
+from commodore.limits import Limits
+from commodore.workspace import is_inside, remove_tree
+
+
+def fetch(source: str, items: Sequence[Any], folder: Path, cache: DependencyCache | None, limits: Limits) -> None:
+    """Fetch what Kapitan's models `items` want of a repository, each to its output path.
+
+    The files are those of Kapitan's own function. A folder `.git` is not among them: its contents are another one with
+    each clone.
+
+    Args:
+        cache: where commits are kept, None for nowhere.
+
+    Raises:
+        Exception: what Kapitan and GitPython raise.
+    """
+    commits = commits_of(source, [item.ref for item in items], limits)
+    if commits is None:
+        _fetch_clone(source, items, folder)
+        return
+    checkouts = _Checkouts(source, folder, limits)
+    for number, item in enumerate(items):
+        key = commit_key(source, commits[item.ref], submodules=bool(item.submodules), folder=item.subdir or "")
+        files = folder / f"files-{number}"
+        if cache is None or key is None or not cache.copy(key, files):
+            checkout = checkouts.of(commits[item.ref], item.subdir or "", submodules=bool(item.submodules))
+            chosen = checkout / item.subdir if item.subdir else checkout
+            if not (chosen.is_dir() and is_inside(chosen, checkout)):
+                raise GitSubdirNotFoundError(f"KapitanDependency {source}: subdir {item.subdir} not found in repo")
+            base.copy_tree(str(chosen), str(files))  # which follows links
+            if cache is not None and key is not None and _depends_on_nothing_else(chosen, checkout):
+                cache.add(key, files)
+        base.copy_tree(str(files), item.output_path, clobber_files=True)
+
+
+def _fetch_clone(source: str, items: Sequence[Any], folder: Path) -> None:
+    """The same out of a whole clone of Kapitan's, which knows more names for a commit."""
+    copies = [
+        item.model_copy(update={"output_path": str(folder / f"copy-{number}")}) for number, item in enumerate(items)
+    ]
+    base.fetch_git_dependency((source, copies), str(folder), True)
+    for item, one in zip(items, copies, strict=True):
+        _strip(Path(one.output_path))
+        base.copy_tree(one.output_path, item.output_path, clobber_files=True)
+
+
+def _strip(folder: Path) -> None:
+    """Remove what belongs to git: the repository's own folder, and the files that lead submodules into it."""
+    for path in list(folder.rglob(".git")):
+        remove_tree(path)
+
+
+def remove_leftovers(output: Path, roots: Iterable[Path], limits: Limits) -> None:
+    """Remove what earlier versions, or Kapitan, have left of git in a folder with fetched files: the folder `.git`, and
+    the files that lead submodules into it. Nothing is removed in which there is work of somebody's.
+
+    Args:
+        output: where files were fetched to.
+        roots: folders of ours; what holds one of them was not made by fetching alone.
+    """
+    if not output.is_dir() or any(is_inside(root, output) for root in roots):
+        return
+    modules = [path for path in output.rglob(".git") if path.is_file() and _leads_nowhere_else(path, output)]
+    repository = output / ".git"
+    if repository.is_dir() and not repository.is_symlink():
+        if not _has_nothing_of_its_own(output, limits):
+            return
+        remove_tree(repository)
+    for path in modules:
+        remove_tree(path)
+
+
+def _leads_nowhere_else(file: Path, output: Path) -> bool:
+    """Whether a submodule's file `.git` names a repository in `output`, or one that is not there. Worktrees have
+    absolute paths in theirs.
+    """
+    target = file.read_bytes().partition(b"gitdir: ")[2].strip()
+    if os.path.isabs(target) or b"modules" not in target.split(b"/"):
+        return False
+    place = file.parent / os.fsdecode(target)
+    return not place.exists() or is_inside(place, output / ".git")
+
+
+def _has_nothing_of_its_own(clone: Path, limits: Limits) -> bool:
+    """Whether all branches and stashes of a clone, and what is checked out, are the remote's."""
+    git_dir = f"--git-dir={clone / '.git'}"
+    own = ["rev-list", "--max-count=1", "HEAD", "--branches", "--glob=refs/stas[h]", "--not", "--remotes", "--tags"]
+    try:
+        return not git.run([git_dir, *own], cwd=clone, timeout=limits.git_timeout).text.strip()
+    except CommodoreError:
+        return False  # whatever this is
+
+
+class _Checkouts:
+    """The commits of one repository that were not in the cache, each fetched once."""
+
+    def __init__(self, source: str, folder: Path, limits: Limits) -> None:
+        self._source = source
+        self._folder = folder
+        self._limits = limits
+        self._made: dict[tuple[str, str, bool], Path] = {}
+
+    def of(self, commit: str, folder: str, *, submodules: bool) -> Path:
+        """The folder with the files of a commit, without any `.git`. Files outside of the wanted folder may be left
+        out.
+        """
+        wanted = (commit, "" if submodules else folder, submodules)
+        if wanted not in self._made:
+            place = self._folder / f"checkout-{len(self._made)}"
+            _check_out(self._source, commit, wanted[1], place, self._limits)
+            if submodules:
+                for submodule in base.Repo(place).submodules:
+                    submodule.update(init=True)
+            _strip(place)
+            self._made[wanted] = place
+        return self._made[wanted]
+
+
+def _check_out(source: str, commit: str, folder: str, tree: Path, limits: Limits) -> None:
+    """The files of one commit, or of a folder in it; the whole history only if the server gives no single commits."""
+    timeout, inside = limits.git_timeout, _path_inside(folder)
+    where = os.path.abspath(source) if os.path.isdir(source) else source
+    tree.mkdir(parents=True)
+    try:
+        git.run(["init", "-q"], cwd=tree, timeout=timeout)
+        git.run(["remote", "add", "--", "origin", where], cwd=tree, timeout=timeout)
+        # Servers that cannot leave out files send all of them, and git only warns about it.
+        part = ["--filter=blob:none"] if inside else []
+        git.run(["fetch", "-q", "--no-tags", "--depth=1", *part, "--", "origin", commit], cwd=tree, timeout=timeout)
+        paths, files = _needed(commit, inside, tree, timeout) if inside else ([], [])
+        if paths:
+            _fetch_files(commit, files, tree, timeout)
+            git.run(["checkout", "-q", commit, "--", *paths], cwd=tree, timeout=timeout)
+        else:
+            git.run(["checkout", "-q", "--detach", commit], cwd=tree, timeout=timeout)
+    except CommodoreError:
+        remove_tree(tree)
+        base.Repo.clone_from(source, str(tree), no_checkout=True).git.checkout(commit)
+
+
+def _path_inside(folder: str) -> str:
+    """The path of a folder in a repository in normal form; empty for the root and all that is outside."""
+    inside = os.path.normpath(folder)
+    outside = inside == os.pardir or os.path.isabs(folder) or inside.startswith(os.pardir + os.sep)
+    return "" if outside or inside == os.curdir else inside
+
+
+def _needed(commit: str, inside: str, tree: Path, timeout: float) -> tuple[list[str], list[str]]:
+    """What has to be checked out for a folder: itself, and the files that say how. Nothing for all that there is, as
+    links may lead anywhere.
+
+    Returns:
+        Path specifications, and the object ids of all files that these stand for.
+    """
+    listing = git.run(["ls-tree", "-r", "-z", "--full-tree", commit], cwd=tree, timeout=timeout).text
+    entries = [entry.partition("\t") for entry in listing.split("\0") if entry]
+    own = [(about, name) for about, _, name in entries if name.startswith(inside + "/")]
+    if not own or not all(about.startswith("100") for about, _ in own):
+        return [], []
+    others = [(about, name) for about, _, name in entries if os.path.basename(name) == ".gitattributes"]
+    paths = [f":(literal){name}" for name in (inside, *(name for _, name in others))]
+    return paths, [about.rpartition(" ")[2] for about, _ in (*own, *others)]
+
+
+def _fetch_files(commit: str, files: list[str], tree: Path, timeout: float) -> None:
+    """Fetch those of the files (object ids) that the server has left out, all at once; git alone would fetch each one
+    when it comes to it.
+    """
+    listing = git.run(["rev-list", "--objects", "--missing=print", "--max-count=1", commit], cwd=tree, timeout=timeout)
+    missing = {line.removeprefix("?") for line in listing.text.splitlines() if line.startswith("?")}
+    if names := sorted(missing.intersection(files)):
+        arguments = ["fetch", "-q", "--no-tags", "--no-write-fetch-head", "--filter=blob:none", "--stdin", "origin"]
+        content = "".join(f"{name}\n" for name in names).encode()
+        git.run(arguments, cwd=tree, timeout=timeout, input=content, settings=("fetch.negotiationAlgorithm=noop",))
+
+
+def _depends_on_nothing_else(chosen: Path, checkout: Path) -> bool:
+    """Whether the files are the commit's alone: no link leads out of it, and no program of the user's, such as git-lfs,
+    may have had a part in them (its absence would be kept, too).
+    """
+    if any(path.is_symlink() and not is_inside(path, checkout) for path in chosen.rglob("*")):
+        return False
+    attributes = [path for path in checkout.rglob(".gitattributes") if path.is_file()]
+    return not any(b"filter=" in path.read_bytes() for path in attributes)

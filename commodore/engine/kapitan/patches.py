@@ -1,0 +1,336 @@
+"""What Kapitan's inputs read and write goes through here. Runs in workers only.
+
+Replaced, by setting names in Kapitan's modules once per worker: the writing of files (fast emitter, confined to the
+instance's folder), the reading of YAML (libyaml), Jsonnet's native functions and imports (order, causes of errors), the
+rendering of charts (Kapitan changes its own defaults and the caller's parameters), and the running of commands (their
+error output becomes the message).
+"""
+
+from __future__ import annotations
+
+import builtins
+import contextlib
+import os
+import subprocess
+import tempfile
+from collections.abc import Mapping
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import yaml
+from kapitan import cached
+from kapitan.inputs import base, cuelang, external, helm, jinja2, jsonnet, kustomize
+from kapitan.inputs.base import CompiledFile, CompilingFile
+from kapitan.refs.base import PlainRefBackend
+from kapitan.utils import PrettyDumper
+
+from commodore import manifests
+from commodore.engine.cache.result_store import read_folder, write_folder
+from commodore.engine.cache.tool_identity import defaults_digest, tool_digest
+from commodore.engine.kapitan import jsonnet_natives
+from commodore.engine.kapitan.context import current
+from commodore.engine.kapitan.helm_key import is_random, rendering_key
+from commodore.engine.kapitan.shell import quote_paths
+from commodore.errors import InputError, PolicyError
+from commodore.git import redact
+
+_STYLES: dict[str, manifests.MultilineStyle] = {
+    "literal": "literal",
+    "folded": "folded",
+    "double-quotes": "double-quotes",
+}
+
+
+class CommandError(Exception):
+    """A command that Kapitan ran has failed.
+
+    Args:
+        status: its exit code, negative for a signal.
+        stderr: what it said.
+    """
+
+    def __init__(self, status: int, stderr: str) -> None:
+        super().__init__(stderr)
+        self.status = status
+        self.stderr = stderr
+
+
+def install() -> None:
+    """Put the replacements into Kapitan's modules. Doing it twice changes nothing."""
+    base.CompiledFile = jinja2.CompiledFile = _ConfinedFile
+    base.CompilingFile = _Writer
+    jsonnet.resource_callbacks = jsonnet_natives.native_functions
+    jsonnet.search_imports = jsonnet_natives.search_import
+    jsonnet.select_jsonnet_runtime = lambda _use_go: SimpleNamespace(evaluate_file=jsonnet_natives.evaluate)
+    helm.yaml = SimpleNamespace(safe_load_all=_load_all)
+    helm.render_chart = _render_chart
+    helm.write_helm_values_file = _write_helm_values
+    kustomize.yaml = SimpleNamespace(safe_load_all=_load_all, safe_load=_load, dump=yaml.dump)
+    for module in (kustomize, cuelang):
+        module.open = _open_confined
+    PlainRefBackend.__getitem__ = _read_reference
+    external.subprocess = SimpleNamespace(run=_run_external, PIPE=subprocess.PIPE)
+    external.re = SimpleNamespace(compile=lambda _pattern: SimpleNamespace(sub=_fill_in))
+
+
+# Writing
+
+
+class _ConfinedFile(CompiledFile):  # type: ignore[misc]
+    """A file that an input writes; refused if it lies outside of the instance's folder."""
+
+    def __enter__(self) -> Any:
+        current().confinement.check(self.name)
+        current().reads.written(self.name)
+        return super().__enter__()
+
+
+def _open_confined(path: Any, mode: str = "r", *args: Any, **kwargs: Any) -> Any:
+    """`open` for the inputs that write without Kapitan's writer: objects' names become file names there."""
+    if mode != "r":
+        current().confinement.check(path)
+        current().reads.written(path)
+    return builtins.open(path, mode, *args, **kwargs)
+
+
+class _Writer(CompilingFile):  # type: ignore[misc]
+    """Kapitan's writer with a fast path for YAML (spec c 8.6)."""
+
+    def write_yaml(self, obj: Any) -> None:
+        work = current()
+        name = work.confinement.describe(self.fp.name)
+        style = work.inventory.node(work.instance)["parameters"].get("multiline_string_style") or "literal"
+        if mentions_reference(obj):
+            if self.kwargs.get("reveal"):
+                obj = self.revealer.reveal_obj(obj)
+            else:
+                obj = self.revealer.compile_obj(obj, target_name=work.instance)
+        if not obj:
+            return
+        if isinstance(obj, tuple):
+            obj = list(obj)
+        if not isinstance(obj, Mapping | list):
+            raise InputError(
+                "CMD-ENG-012",
+                f"the output {name!r} is a {_kind(obj)}; expected an object or an array of objects",
+                hint="use output_type: plain for text",
+            )
+        text = _as_yaml(obj, style)
+        if len(text) > work.limits.output_file_bytes:
+            raise PolicyError(
+                "CMD-ENG-013",
+                f"the output {name!r} is larger than {work.limits.output_file_bytes} bytes",
+                hint="split it into several files",
+            )
+        self.fp.write(text)
+
+
+def mentions_reference(obj: Any) -> bool:
+    """Whether any string in a value may hold a reference; most outputs hold none."""
+    if isinstance(obj, str):
+        return "?{" in obj
+    if isinstance(obj, dict):
+        return any(mentions_reference(value) for value in obj.values())
+    return isinstance(obj, list) and any(mentions_reference(value) for value in obj)
+
+
+def _as_yaml(obj: Mapping[str, Any] | list[Any], style: str) -> str:
+    try:
+        if style in _STYLES:
+            known = _STYLES[style]
+            return manifests.dump_stream(obj, known) if isinstance(obj, list) else manifests.dump(obj, known)
+    except InputError as error:
+        if error.code != "CMD-YAML-002":
+            raise
+        # A type that only Kapitan's own dumper knows, from a kadet module.
+    dump = yaml.dump_all if isinstance(obj, list) else yaml.dump
+    try:
+        return str(dump(obj, Dumper=PrettyDumper.get_dumper_for_style(style), indent=2, default_flow_style=False))
+    except yaml.representer.RepresenterError as error:
+        raise InputError(
+            "CMD-ENG-012",
+            f"the output holds a {_kind(error.args[-1])}, which YAML has no form for",
+            hint="turn it into maps, lists, strings, numbers, booleans or null",
+        ) from error
+
+
+def _kind(value: Any) -> str:
+    names: dict[type, str] = {str: "string", bool: "boolean", int: "number", float: "number"}
+    return names.get(type(value), type(value).__name__)
+
+
+# References
+
+
+_original_read_reference = PlainRefBackend.__getitem__
+# Types of references whose secret is in their file, or in a variable that belongs to what is fixed.
+_REVEALED = ("plain", "base64", "env")
+
+
+def _read_reference(backend: Any, path: str) -> Any:
+    """Kapitan's function, noting the ref file that it reads."""
+    reads, file = current().reads, os.path.join(os.path.abspath(backend.path), path.partition("@")[0])
+    reads.file(file)
+    if cached.args.reveal and backend.type_name not in _REVEALED:
+        reads.refuse(f"a secret of type {backend.type_name} is revealed")
+    try:
+        found = _original_read_reference(backend, path)
+    except KeyError:
+        reads.refuse(f"the reference {path} has no file")
+        raise
+    reads.file(file)  # once more: it may have changed meanwhile
+    return found
+
+
+# Commands
+
+
+def _place(stream: Any) -> str:
+    """What errors call a stream: a file of a rendered chart without the temporary folder it lies in."""
+    name = getattr(stream, "name", "the command's output")
+    with contextlib.suppress(ValueError):
+        return str(Path(*Path(name).relative_to(tempfile.gettempdir()).parts[1:]))
+    return str(name)
+
+
+def _load_all(stream: Any) -> list[Any]:
+    text = stream if isinstance(stream, str) else stream.read()
+    return manifests.load_all(text, place=_place(stream))
+
+
+def _load(stream: Any) -> Any:
+    return manifests.load(stream.read(), place=_place(stream))
+
+
+# Parameters of charts that make helm read nothing but the chart and the values.
+_HELM_PARAMETERS = {
+    *("name", "release_name", "namespace", "output_file", "include_crds", "skip_crds", "skip_tests", "no_hooks"),
+    *("kube_version", "api_versions", "is_upgrade", "name_template", "skip_schema_validation", "timeout", "debug"),
+}
+_original_render_chart = helm.render_chart
+
+
+def _render_chart(
+    chart_dir: str,
+    output_path: str,
+    helm_path: str | None,
+    helm_params: dict[str, Any],
+    helm_values_file: str | None,
+    helm_values_files: list[str] | None,
+    helm_flags: dict[str, Any] | None = None,
+) -> Any:
+    """Kapitan's function, with copies of what it changes: its default flags and the entry's parameters."""
+    for key in ("name", "release_name"):
+        name = helm_params.get(key)
+        if isinstance(name, str) and name.startswith("-"):
+            raise PolicyError(
+                "CMD-ENG-014",
+                f"helm_params.{key} is {name!r}, which helm would read as an option",
+                hint="give a name that does not begin with '-'",
+            )
+    if "output_file" in helm_params:
+        current().confinement.check(os.path.join(output_path, str(helm_params["output_file"])))
+    reads = current().reads
+    unknown = sorted(set(helm_params) - _HELM_PARAMETERS)
+    if unknown:
+        reads.refuse(f"the helm parameter {unknown[0]}")
+    for file in helm_values_files or ():
+        if "://" in file or file == "-":
+            reads.refuse(f"helm reads values from {redact(file)}")
+    program = helm_path or os.environ.get("KAPITAN_HELM_PATH") or "helm"
+    reads.program(program)
+    for name in _helm_defaults(helm_params):
+        reads.defaults(name)
+    flags = dict(helm.HELM_DEFAULT_FLAGS if helm_flags is None else helm_flags)
+    for file in helm_values_files or ():
+        reads.file(os.path.join(os.getcwd(), file))
+    values = [file for file in (helm_values_file, *(helm_values_files or ())) if file]
+    random = is_random(chart_dir, values)
+    if random:
+        _stay_in_cluster()
+    key = "" if unknown or random else _chart_key(chart_dir, program, helm_params, flags, values)
+    part = current().parts.named(f"helm {os.path.basename(os.path.normpath(chart_dir))}", key, reads)
+    known = part.take()
+    if known is not None:
+        os.rmdir(output_path)  # a new, empty folder of Kapitan's
+        write_folder(known, Path(output_path))
+        return "", ""
+    own, others = (
+        helm_values_file and _for_helm(helm_values_file),
+        [_for_helm(file) for file in helm_values_files or ()],
+    )
+    done = _original_render_chart(chart_dir, output_path, helm_path, dict(helm_params), own, others, dict(flags))
+    for file in helm_values_files or ():  # once more: it may have changed meanwhile
+        reads.file(os.path.join(os.getcwd(), file))
+    if key and not done[1] and key == _chart_key(chart_dir, program, helm_params, flags, values):
+        part.conclude(read_folder(Path(output_path)))
+    return done
+
+
+def _for_helm(file: str) -> str:
+    """A file with values, without the path of the working directory: helm takes `--values` for a list with commas and
+    quotes, and each part of it for a URL.
+    """
+    here = os.path.join(os.getcwd(), "")
+    return os.path.join(".", file.removeprefix(here)) if file.startswith(here) else file
+
+
+def _helm_defaults(parameters: Mapping[str, Any]) -> tuple[str, ...]:
+    """What helm takes from where it runs; the namespace only where none is given."""
+    return ("zone",) if "namespace" in parameters else ("zone", "helm")
+
+
+def _chart_key(chart: str, program: str, parameters: dict[str, Any], flags: dict[str, Any], values: list[str]) -> str:
+    """The name of what helm makes of a chart; empty if it is not to be kept."""
+    work = current()
+    programs = work.reads.programs
+    if not work.parts.are_kept or programs is None or programs.has_changed(program):
+        return ""
+    defaults = [defaults_digest(name, os.environ) for name in _helm_defaults(parameters)]
+    return rendering_key(chart, parameters, flags, values, " ".join((tool_digest(program, programs), *defaults)))
+
+
+def _stay_in_cluster() -> None:
+    """What the instance makes may hold random secrets: no other cluster gets them."""
+    work = current()
+    node = work.inventory.node(work.instance)
+    for key in ("name", "tenant"):
+        work.reads.value(work.instance, node, "parameters", "cluster", key)
+
+
+class _HelmValuesDumper(getattr(yaml, "CSafeDumper", yaml.SafeDumper)):  # type: ignore[misc]
+    """Kapitan's quoting of values, without changing PyYAML's dumper for everybody else."""
+
+
+_HelmValuesDumper.add_representer(str, helm._helm_str_representer)
+
+
+def _write_helm_values(values: dict[str, Any]) -> str:
+    handle, path = tempfile.mkstemp(".helm_values.yml", text=True)
+    with os.fdopen(handle, "w") as file:
+        yaml.dump(values, file, Dumper=_HelmValuesDumper)
+    return path
+
+
+def _fill_in(folder: str, text: str) -> str:
+    """What Kapitan does by a regular expression, to which a backslash in the path means something."""
+    return text.replace("${compiled_target_dir}", folder)
+
+
+def _run_external(command: str, **kwargs: Any) -> Any:
+    """`subprocess.run` for `external`: a failure carries the error output alone, without the environment's values.
+
+    Kapitan joins a command of words that users and it have put paths into. The paths that only we know reach the shell
+    as they are, whatever a working directory is called.
+    """
+    command = quote_paths(command, current().known_paths)
+    watch = current().watches[-1] if current().watches else None
+    if watch is not None and watch.is_taken:
+        return subprocess.CompletedProcess(command, 0, "", "")
+    if watch is not None:
+        kwargs["env"] = watch.environment(kwargs["env"])
+    result = subprocess.run(command, **kwargs)
+    if result.returncode != 0:
+        raise CommandError(result.returncode, result.stderr)
+    return result

@@ -1,0 +1,1 @@
+"""The pool of worker processes, seen from the main process."""

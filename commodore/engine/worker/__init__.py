@@ -1,0 +1,1 @@
+"""A worker process: its server, and what it does with a task."""

@@ -1,0 +1,157 @@
+"""A worker: takes tasks from its connection, performs them, answers. Imports Kapitan; runs only below the server."""
+
+from __future__ import annotations
+
+import logging
+import os
+import time
+import traceback
+import warnings
+from dataclasses import replace
+from multiprocessing.connection import Connection
+
+from commodore.engine.cache import results as _recording
+from commodore.engine.filters import run as filters
+from commodore.engine.jsonnet.evaluator import GO, Evaluator, engine_of, notes_of
+from commodore.engine.kapitan import renderer as _kapitan
+from commodore.engine.kapitan.fetch import fetch_groups
+from commodore.engine.pool.messages import TaskReceiver
+from commodore.engine.tasks import CompileTask, FetchTask, InspectTask, Outcome, Record, Run, Task
+from commodore.errors import CommodoreError, Findings, InternalError
+from commodore.exhaustion import judge, refusal
+
+
+class _Notes(logging.Handler):
+    """Collects what Kapitan and its libraries log, for the main process to announce."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.lines: list[str] = []
+
+    def emit(self, record: logging.LogRecord) -> None:
+        self.lines.append(record.getMessage())
+
+    def take(self) -> tuple[str, ...]:
+        lines = tuple(line for line in self.lines if line.strip())
+        self.lines.clear()
+        return lines
+
+
+class Worker:
+    """Performs tasks. Keeps the renderer of the current run, with the targets that it has read."""
+
+    def __init__(self) -> None:
+        self._renderer: _kapitan.Renderer | None = None
+        self._run_key = ""
+        self._notes = _Notes()
+        logging.basicConfig(handlers=[self._notes], force=True)
+        warnings.simplefilter("ignore")  # what libraries tell their developers
+
+    def perform(self, task: Task) -> Outcome:
+        """The outcome of a task. Never raises: an error of any kind is part of the outcome."""
+        start = time.perf_counter()
+        try:
+            outcome = self._perform(task)
+        except Findings as findings:
+            outcome = Outcome(errors=findings.errors)
+        except CommodoreError as error:
+            outcome = Outcome(errors=(error,))
+        except Exception as error:
+            fault = refusal(error, f"instance {task.instance!r}")
+            outcome = Outcome(errors=(fault or _unexpected(error, task),))
+        outcome = replace(outcome, errors=tuple(judge(one, f"instance {task.instance!r}") for one in outcome.errors))
+        notes = outcome.notes + self._notes.take()
+        return replace(outcome, notes=notes, seconds=time.perf_counter() - start, started=start)
+
+    def _perform(self, task: Task) -> Outcome:
+        renderer = self._renderer_of(task.run)
+        if isinstance(task, InspectTask):
+            return Outcome(renderer.dependencies(task.instance))
+        if isinstance(task, FetchTask):
+            return Outcome(fetch_groups(task))
+        assert isinstance(task, CompileTask)
+        return _compile(renderer, task)
+
+    def _renderer_of(self, run: Run) -> _kapitan.Renderer:
+        if self._renderer is None or self._run_key != run.key:
+            logging.getLogger().setLevel(logging.DEBUG if run.request.verbose else logging.WARNING)
+            os.chdir(run.request.directory or run.request.root)
+            os.environ.clear()
+            os.environ.update(run.environment)
+            time.tzset()
+            self._renderer, self._run_key = _kapitan.Renderer(run), run.key
+        return self._renderer
+
+
+def _compile(renderer: _kapitan.Renderer, task: CompileTask) -> Outcome:
+    """Render and filter one instance. Wrong filters are told together with what is wrong in the rendering."""
+    errors: list[CommodoreError] = []
+    skipped: list[str] = []
+    notes: list[str] = []
+    steps: tuple[filters.Filter, ...] = ()
+    start = time.perf_counter()
+    node = renderer.node(task.instance)
+    asked = task.run.request.jsonnet_engine
+    engine = GO if task.of_record else engine_of(asked, task.instance, node)
+    evaluator = Evaluator(engine, task.instance, task.run.request.root)
+    reads = _recording.begin(task.run, task.instance, renderer.programs)
+    renderer.parts.taken.clear()
+    try:
+        steps = filters.read_filters(node, task.run.jobs[task.instance])
+    except Findings as findings:
+        errors.extend(findings.errors)
+    except CommodoreError as error:
+        errors.append(error)
+    try:
+        skipped.extend(renderer.compile(task.instance, reads, evaluator))
+    except Findings as findings:
+        errors.extend(findings.errors)
+    except CommodoreError as error:
+        errors.append(error)
+    rendered = time.perf_counter()
+    if not errors:
+        notes.extend(filters.run_filters(steps, node, task.run, task.instance, reads, evaluator, renderer.parts))
+        errors.extend(evaluator.differences)
+    filtered = time.perf_counter()
+    if errors:
+        record = Record(reads.conclude(), "it has failed", reads.unseen)
+    else:
+        if skipped:
+            reads.refuse("an entry was skipped")  # which is to be told each time
+        record = _recording.finish(task.run, node, reads, renderer.dependencies(task.instance), evaluator.traces)
+    done = time.perf_counter()
+    parts = (("render", rendered - start), ("filter", filtered - rendered), ("record", done - filtered))
+    evaluations, taken = evaluator.evaluations(), tuple(renderer.parts.taken)
+    told = [f"instance {task.instance!r}: taken from the cache: {', '.join(taken)}"] if taken else []
+    return Outcome(
+        record,
+        errors=tuple(errors),
+        warnings=tuple(skipped),
+        notes=(*notes, *told, *notes_of(evaluations)),
+        traces=tuple(evaluator.traces),
+        parts=parts,
+        evaluations=evaluations,
+        taken=taken,
+    )
+
+
+def _unexpected(error: Exception, task: Task) -> InternalError:
+    frame = traceback.extract_tb(error.__traceback__)[-1]
+    place = f"{os.path.basename(frame.filename)}:{frame.lineno}"
+    return InternalError(
+        "CMD-ENG-006",
+        f"instance {task.instance!r}: {type(error).__name__}: {error} ({place})",
+        hint="this is a bug in commodore: please report it with this message",
+    )
+
+
+def work(descriptor: int) -> None:
+    """Serve one connection until the main process closes it."""
+    connection = Connection(descriptor)
+    receiver, worker = TaskReceiver(connection), Worker()
+    while True:
+        try:
+            task = receiver.receive()
+        except EOFError:
+            return
+        connection.send(worker.perform(task))

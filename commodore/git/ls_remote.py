@@ -1,0 +1,175 @@
+"""What a remote has right now: its branches and tags, asked with one round trip and without moving any object.
+
+Every remote is asked at most once per run. Those that are expected to be needed are asked all at once when the run
+begins, in the background, so that their answers are there when somebody wants them.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import re
+import tempfile
+import threading
+from collections.abc import Iterable, Mapping
+from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from commodore.errors import CommodoreError
+from commodore.git._empty_repository import FALLBACK_BRANCH
+from commodore.git._remote_config import is_remote
+from commodore.git.runner import Children, run
+from commodore.git.urls import redact, repository_key
+from commodore.limits import DEFAULT_LIMITS, Limits
+
+_HEADS, _TAGS, _PEELED = "refs/heads/", "refs/tags/", "^{}"
+_SYMREF = re.compile(r"^ref: refs/heads/(?P<branch>.+)\tHEAD$")
+_ASK = ("ls-remote", "--symref")
+_PATTERNS = ("HEAD", "refs/heads/*", "refs/tags/*")
+
+
+@dataclass(frozen=True, slots=True)
+class RemoteState:
+    """A remote's refs when it was asked: short name -> object id.
+
+    Attributes:
+        branches, tags: what they point at; of annotated tags, the tag object.
+        peeled: what annotated tags finally stand for.
+        head: the branch that the remote's HEAD names, if the server says so.
+        head_sha: the commit HEAD is at; None in an empty repository.
+    """
+
+    branches: Mapping[str, str] = field(default_factory=dict)
+    tags: Mapping[str, str] = field(default_factory=dict)
+    peeled: Mapping[str, str] = field(default_factory=dict)
+    head: str | None = None
+    head_sha: str | None = None
+
+    def find(self, version: str) -> str | None:
+        """The object that a branch's or tag's name, short or full, stands for; a branch beats a tag."""
+        for prefix, known in ((_HEADS, self.branches), (_TAGS, {**self.tags, **self.peeled})):
+            for name in (version, version.removeprefix(prefix)):
+                if name in known:
+                    return known[name]
+        return None
+
+    def guess_head(self) -> str:
+        """For servers that do not say which branch HEAD is: one that points at the same commit."""
+        same = sorted(name for name, sha in self.branches.items() if sha == self.head_sha)
+        return next((name for name in (FALLBACK_BRANCH, "main", *same) if name in same), FALLBACK_BRANCH)
+
+
+def ask(
+    url: str, clone: Path | None = None, *, limits: Limits = DEFAULT_LIMITS, children: Children | None = None
+) -> RemoteState:
+    """Ask a remote what it has: one git process, one round trip.
+
+    Args:
+        url: where the remote is, in normal form.
+        clone: a repository whose `origin` it is, with settings of its own perhaps; None for none.
+
+    Raises:
+        EnvironmentFault: the remote does not answer.
+    """
+    # A URL with credentials on a command line could be seen by others, so it is only given where there is no clone.
+    place = ["origin"] if clone is not None else ["--", url]
+    folder = clone or Path(tempfile.gettempdir())
+    about = redact(url)
+    arguments = [*_ASK, *place, *_PATTERNS]
+    try:
+        answer = run(arguments, cwd=folder, timeout=limits.git_timeout, children=children, about=about)
+    except CommodoreError as error:
+        if clone is not None and not clone.name.startswith("."):
+            raise
+        # A temporary folder says nothing; the repository does.
+        raise type(error)(error.code, error.message, hint=error.hint, locations=[about]) from error
+    return _read(answer.text)
+
+
+def _read(text: str) -> RemoteState:
+    branches: dict[str, str] = {}
+    tags: dict[str, str] = {}
+    peeled: dict[str, str] = {}
+    head = head_sha = None
+    for line in text.splitlines():
+        if symref := _SYMREF.match(line):
+            head = symref["branch"]
+            continue
+        sha, _, name = line.partition("\t")
+        if name == "HEAD":
+            head_sha = sha
+        elif name.startswith(_HEADS):
+            branches[name.removeprefix(_HEADS)] = sha
+        elif name.startswith(_TAGS):
+            short = name.removeprefix(_TAGS)
+            (peeled if short.endswith(_PEELED) else tags)[short.removesuffix(_PEELED)] = sha
+    return RemoteState(branches, tags, peeled, head, head_sha)
+
+
+class RemoteQueries:
+    """The questions of one run. Its methods may be called from several threads.
+
+    Args:
+        root: the folder of the bare clones.
+    """
+
+    def __init__(self, root: Path, *, limits: Limits = DEFAULT_LIMITS) -> None:
+        self._root = root
+        self._limits = limits
+        self._children = Children()
+        self._lock = threading.Lock()
+        self._pool: ThreadPoolExecutor | None = None
+        self._begun: dict[str, Future[RemoteState]] = {}
+        self._wanted: set[str] = set()
+        self._ssh = threading.BoundedSemaphore(limits.git_threads)
+
+    def foresee(self, urls: Iterable[str]) -> None:
+        """Begin to ask these remotes, all at once, in the background. Whether they answer matters to nobody yet."""
+        for url in urls:
+            # Credentials would be seen on the command line; with a clone that knows them they need not be there.
+            if redact(url) == url or self._clone(url) is not None:
+                self._begin(url, None)
+
+    def answer(self, url: str, clone: Path | None = None, noted: bool = True) -> RemoteState:
+        """What the remote at this URL (in normal form) has, as of the one time it was asked in this run.
+
+        Args:
+            clone: a repository elsewhere than below the root whose `origin` it is.
+            noted: whether the next run would ask that, too, if nothing changes.
+
+        Raises:
+            EnvironmentFault: the remote does not answer.
+        """
+        if noted:
+            with self._lock:
+                self._wanted.add(url)
+        return self._begin(url, clone).result()
+
+    @property
+    def wanted(self) -> list[str]:
+        """The URLs of the remotes whose answers somebody wanted, sorted."""
+        with self._lock:
+            return sorted(self._wanted)
+
+    def end(self) -> None:
+        """End what is still being asked; nothing can be asked afterwards."""
+        self._children.end()
+        if self._pool is not None:
+            self._pool.shutdown(wait=True, cancel_futures=True)
+
+    def _begin(self, url: str, clone: Path | None) -> Future[RemoteState]:
+        with self._lock:
+            if url not in self._begun:
+                if self._pool is None:
+                    self._pool = ThreadPoolExecutor(self._limits.git_questions, thread_name_prefix="ask")
+                self._begun[url] = self._pool.submit(self._ask, url, clone or self._clone(url))
+            return self._begun[url]
+
+    def _clone(self, url: str) -> Path | None:
+        bare = self._root / repository_key(url)
+        return bare if is_remote(bare / "config", url) else None
+
+    def _ask(self, url: str, clone: Path | None) -> RemoteState:
+        # SSH servers refuse clients that open many connections at the same time.
+        with self._ssh if url.startswith("ssh://") else contextlib.nullcontext():
+            return ask(url, clone, limits=self._limits, children=self._children)
