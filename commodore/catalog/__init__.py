@@ -10,21 +10,40 @@ from commodore.catalog.metadata import CompileMetadata, RepositoryVersion, local
 from commodore.catalog.pending import Send, expect_report, pending_file, report_pending
 from commodore.catalog.publish import CatalogChange, install, leave, open_local, prepare, publish, stage, unchanged
 from commodore.catalog.trees import objects_of, read_folder, read_revision, review_working_copy
+from commodore.catalog.validation import Problem, Validation, validate_objects
+from commodore.catalog.views import (
+    CatalogImage,
+    ImageChange,
+    ImagePlace,
+    ListedObject,
+    compare_images,
+    list_images,
+    list_objects,
+)
 
 __all__ = [
     "CatalogChange",
+    "CatalogImage",
     "ChangeSummary",
     "CompileMetadata",
     "Compiled",
+    "ImageChange",
+    "ImagePlace",
+    "ListedObject",
+    "Problem",
     "RepositoryVersion",
     "Send",
+    "Validation",
     "assemble",
     "commit_message",
+    "compare_images",
     "describe",
     "expect_report",
     "find_work",
     "install",
     "leave",
+    "list_images",
+    "list_objects",
     "local_now",
     "objects_of",
     "open_local",
@@ -37,5 +56,6 @@ __all__ = [
     "review_working_copy",
     "stage",
     "unchanged",
+    "validate_objects",
     "warn_about_objects",
 ]

@@ -38,7 +38,12 @@ if TYPE_CHECKING:
         "compile": LazyCommand("commodore.cli.catalog:catalog_compile", "Compile the catalog of a cluster."),
         "diff": LazyCommand("commodore.cli.catalog_diff:catalog_diff", "Show what differs between two catalogs."),
         "explain": LazyCommand("commodore.cli.catalog_explain:catalog_explain", "Show what made a manifest."),
+        "images": LazyCommand("commodore.cli.catalog_views:catalog_images", "List the images of a catalog."),
         "list": LazyCommand("commodore.cli.catalog:catalog_list", "List the clusters that the API knows."),
+        "objects": LazyCommand("commodore.cli.catalog_views:catalog_objects", "List the objects of a catalog."),
+        "validate": LazyCommand(
+            "commodore.cli.catalog_validate:catalog_validate", "Check the objects of a catalog against schemas."
+        ),
     },
 )
 @options()

@@ -4,21 +4,20 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Callable, Mapping
-from fnmatch import fnmatchcase
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
+from commodore.cli._catalog_tree import change_selection, tree_of
 from commodore.cli._options import options
 from commodore.cli.console import Console, console_of, paint, working_dir
 from commodore.errors import CommodoreError, UsageError, did_you_mean
-from commodore.limits import DEFAULT_LIMITS
 from commodore.settings.catalog import CATALOG_DIFF
 
 if TYPE_CHECKING:
-    from commodore.manifests.object_diff import NoiseRule, ObjectChange, Review
+    from commodore.manifests.object_diff import NoiseRule, Review
 
 _FAILED = 2  # as `diff`: 0 for no difference, 1 for differences
 _ANY = "any"
@@ -55,23 +54,10 @@ def _review(folder: Path, values: Mapping[str, Any]) -> Review:
 
     hidden = tuple(map(_noise_rule, values["hide"]))
     _check_flags(values["fail_on"])
-    old = _tree(folder, values["base"])
-    new = _tree(folder, values["target"])
+    old = tree_of(folder, values["base"])
+    new = tree_of(folder, values["target"])
     noise = () if values["noise"] else (*DEFAULT_NOISE, *hidden)
-    return review(objects_of(old, new), objects_of(new, old), noise, _selection(values))
-
-
-def _tree(folder: Path, what: str | None) -> dict[str, bytes]:
-    """A revision of the repository in `folder`, a folder, or `folder` itself. A revision goes before a folder."""
-    from commodore.catalog import read_folder, read_revision
-
-    if what is None:
-        return read_folder(folder, DEFAULT_LIMITS)
-    if Path(what).is_dir() and ("/" in what or not folder.is_dir()):
-        return read_folder(Path(what), DEFAULT_LIMITS)
-    if not folder.is_dir():
-        return read_folder(folder, DEFAULT_LIMITS)  # which says that there is none
-    return read_revision(folder, what, DEFAULT_LIMITS)
+    return review(objects_of(old, new), objects_of(new, old), noise, change_selection(values))
 
 
 def _check_flags(wanted: tuple[str, ...]) -> None:
@@ -98,26 +84,6 @@ def _noise_rule(text: str) -> NoiseRule:
             hint="write --hide 'labels:example.com/*' or --hide 'annotations:example.com/*'",
         )
     return NoiseRule("labels" if field == "labels" else "annotations", pattern)
-
-
-def _selection(values: Mapping[str, Any]) -> Callable[[ObjectChange], bool] | None:
-    """Which changes are shown; None for all of them. Each option that is given has to fit."""
-    if not any(values[name] for name in ("instance", "kind", "namespace", "object_name", "file")):
-        return None
-
-    def fits(change: ObjectChange) -> bool:
-        keys = (change.old_key, change.new_key)
-        sides = [side for side in (change.old, change.new) if side is not None]
-        found = {
-            "instance": {side.source for side in sides},
-            "kind": {key.kind for key in keys},
-            "namespace": {key.namespace for key in keys},
-            "object_name": {key.name for key in keys},
-        }
-        files = not values["file"] or any(fnmatchcase(side.file, one) for side in sides for one in values["file"])
-        return files and all(not values[name] or there & set(values[name]) for name, there in found.items())
-
-    return fits
 
 
 def _show(found: Review, values: Mapping[str, Any], console: Console) -> None:

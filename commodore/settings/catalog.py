@@ -115,6 +115,54 @@ CATALOG_LIST = (
     ),
 )
 CATALOG_EXPLAIN = (OUTPUT_FORMAT,)
+_SELECTION = (
+    Setting(
+        "instance", ("--instance",), "Only objects of this instance; may be repeated.", metavar="NAME", multiple=True
+    ),
+    Setting("kind", ("--kind",), "Only objects of this kind; may be repeated.", metavar="KIND", multiple=True),
+    Setting(
+        "namespace", ("--namespace",), "Only objects in this namespace; may be repeated.", metavar="NAME", multiple=True
+    ),
+    Setting("object_name", ("--name",), "Only objects with this name; repeatable.", metavar="NAME", multiple=True),
+    Setting(
+        "file",
+        ("--path",),
+        "Only objects in files that fit this pattern, such as 'manifests/argocd/*'; may be repeated.",
+        metavar="GLOB",
+        multiple=True,
+    ),
+)
+"""Which objects are looked at."""
+_REVISION = Setting(
+    "revision",
+    ("--revision",),
+    "What is looked at: a revision of the catalog repository; without it what lies in its working copy.",
+    metavar="REV",
+)
+CATALOG_OBJECTS = (_REVISION, OUTPUT_FORMAT, *_SELECTION)
+CATALOG_IMAGES = (
+    _REVISION,
+    Setting(
+        "diff",
+        ("--diff",),
+        "Show only images that a revision or folder has and the catalog has not, and the other way round.",
+        metavar="REV|FOLDER",
+    ),
+    OUTPUT_FORMAT,
+    *_SELECTION,
+)
+CATALOG_VALIDATE = (
+    _REVISION,
+    Setting(
+        "kubernetes_version",
+        ("--kubernetes-version",),
+        "The version of Kubernetes that takes the catalog; by default the newest whose schemas are installed.",
+        metavar="VERSION",
+    ),
+    Setting("strict", ("--strict",), "End with exit code 1 on warnings, too.", kind="switch", default=False),
+    OUTPUT_FORMAT,
+    *_SELECTION,
+)
 CATALOG_DIFF = (
     Setting(
         "base",
@@ -144,21 +192,7 @@ CATALOG_DIFF = (
         metavar="FLAG",
         multiple=True,
     ),
-    Setting(
-        "instance", ("--instance",), "Only objects of this instance; may be repeated.", metavar="NAME", multiple=True
-    ),
-    Setting("kind", ("--kind",), "Only objects of this kind; may be repeated.", metavar="KIND", multiple=True),
-    Setting(
-        "namespace", ("--namespace",), "Only objects in this namespace; may be repeated.", metavar="NAME", multiple=True
-    ),
-    Setting("object_name", ("--name",), "Only objects with this name; repeatable.", metavar="NAME", multiple=True),
-    Setting(
-        "file",
-        ("--path",),
-        "Only objects in files that fit this pattern, such as 'manifests/argocd/*'; may be repeated.",
-        metavar="GLOB",
-        multiple=True,
-    ),
+    *_SELECTION,
     Setting(
         "noise",
         ("--noise/--no-noise",),

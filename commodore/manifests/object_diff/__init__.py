@@ -29,6 +29,7 @@ from commodore.manifests.object_diff.pairing import apply_comparison, compare
 from commodore.manifests.object_diff.review import Review, review
 from commodore.manifests.object_diff.shown import summary
 from commodore.manifests.object_diff.text_report import text_report
+from commodore.manifests.object_diff.values import as_json
 
 __all__ = [
     "ABSENT",
@@ -51,6 +52,7 @@ __all__ = [
     "Severity",
     "apply_changes",
     "apply_comparison",
+    "as_json",
     "compare",
     "field_changes",
     "flags_of",

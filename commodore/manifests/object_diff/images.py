@@ -52,20 +52,38 @@ def parse_image(text: str) -> Image:
 
 
 def images_of(content: Any) -> Iterator[ImageUse]:
-    """The images of an object: those of containers, and any other field called `image` that holds a text."""
+    """The images of an object: those of containers, and of other fields, variables and arguments that are called so."""
     pending: list[tuple[Any, str]] = [(content, "")]
     while pending:
         value, path = pending.pop()
         if isinstance(value, dict):
-            image = value.get("image")
-            if isinstance(image, str) and image.strip():
-                parent = path.rpartition(".")[2].partition("[")[0]
-                name = value.get("name")
-                place = name if parent in _CONTAINERS and isinstance(name, str) else f"{path}.image".removeprefix(".")
-                yield ImageUse(place, parse_image(image))
+            yield from _of_map(value, path)
             pending += [(inner, f"{path}.{key}") for key, inner in reversed(value.items())]
         elif isinstance(value, list):
+            for item in value:
+                option, _, text = item.partition("=") if isinstance(item, str) else ("", "", "")
+                if option.startswith("-") and _NAMED.search(option) and _LIKE_IMAGE.fullmatch(text):
+                    yield ImageUse(f"{path}[{option}]".removeprefix("."), parse_image(text))
             pending += [(inner, f"{path}[{index}]") for index, inner in reversed(list(enumerate(value)))]
+
+
+def _of_map(value: dict[Any, Any], path: str) -> Iterator[ImageUse]:
+    name, parent = value.get("name"), path.rpartition(".")[2].partition("[")[0]
+    for key, text in value.items():
+        if not isinstance(text, str) or not isinstance(key, str) or not text.strip():
+            continue
+        if key == "image":
+            is_container = parent in _CONTAINERS and isinstance(name, str)
+            yield ImageUse(str(name) if is_container else f"{path}.image".removeprefix("."), parse_image(text))
+        elif key == "value" and isinstance(name, str) and _NAMED.search(name) and _LIKE_IMAGE.fullmatch(text):
+            yield ImageUse(f"{path}[{name}]".removeprefix("."), parse_image(text))
+        elif key.endswith("Image") and _LIKE_IMAGE.fullmatch(text):
+            yield ImageUse(f"{path}.{key}".removeprefix("."), parse_image(text))
+
+
+_NAMED = re.compile(r"(?:^|[-_])image$|^RELATED_IMAGE_|config-reloader$", re.IGNORECASE)
+"""Variables and options of programs whose values are images."""
+_LIKE_IMAGE = re.compile(r"[\w][\w.:-]*(?:/[\w.-]+)+(?::[\w.-]+)?(?:@sha256:[0-9a-f]{64})?|[\w.-]+:[\w.-]+")
 
 
 _NUMBERS = re.compile(r"v?(\d+(?:\.\d+)*)(.*)", re.DOTALL)

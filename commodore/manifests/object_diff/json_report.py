@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import math
 from typing import Any
 
 from commodore.manifests.object_diff.model import ABSENT, FieldChange, ObjectChange, path_text
 from commodore.manifests.object_diff.review import Review
+from commodore.manifests.object_diff.values import as_json
 from commodore.manifests.objects import ObjectKey
 
 SCHEMA_VERSION = 1
@@ -48,7 +48,7 @@ def _change(change: ObjectChange) -> dict[str, Any]:
         if side is not None:
             found[name] = {"file": side.file, "source": side.source}
             if change.kind in ("added", "removed"):
-                found[name]["object"] = _json(side.content)
+                found[name]["object"] = as_json(side.content)
     found["fields"] = [_field(field, hidden=False) for field in change.fields]
     found["fields"] += [_field(field, hidden=True) for field in change.hidden]
     return found
@@ -57,9 +57,9 @@ def _change(change: ObjectChange) -> dict[str, Any]:
 def _field(field: FieldChange, *, hidden: bool) -> dict[str, Any]:
     found: dict[str, Any] = {"path": path_text(field.path), "kind": field.kind, "hidden": hidden}
     if field.old is not ABSENT:
-        found["old"] = _json(field.old)
+        found["old"] = as_json(field.old)
     if field.new is not ABSENT:
-        found["new"] = _json(field.new)
+        found["new"] = as_json(field.new)
     if field.inside:
         found["inside"] = [_field(inner, hidden=hidden) for inner in field.inside]
     return found
@@ -67,13 +67,3 @@ def _field(field: FieldChange, *, hidden: bool) -> dict[str, Any]:
 
 def _key(key: ObjectKey) -> dict[str, str]:
     return {"group": key.group, "kind": key.kind, "namespace": key.namespace, "name": key.name}
-
-
-def _json(value: Any) -> Any:
-    if isinstance(value, dict):
-        return {key if isinstance(key, str) else str(key): _json(inner) for key, inner in value.items()}
-    if isinstance(value, list):
-        return [_json(item) for item in value]
-    if isinstance(value, float):
-        return value if math.isfinite(value) else str(value)
-    return value if value is None or isinstance(value, str | int) else str(value)

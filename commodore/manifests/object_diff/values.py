@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import marshal
+import math
 from typing import Any
 
 
@@ -55,3 +56,18 @@ def _flat(value: Any) -> str:
         else:
             parts.append(f"{type(one).__name__}:{one!r}")
     return "\0".join(parts)
+
+
+def as_json(value: Any) -> Any:
+    """A value as JSON knows it: dates, and numbers that JSON has no form for, are texts, and so are keys.
+
+    Raises:
+        RecursionError: it is nested too deeply.
+    """
+    if isinstance(value, dict):
+        return {key if isinstance(key, str) else str(key): as_json(inner) for key, inner in value.items()}
+    if isinstance(value, list):
+        return [as_json(item) for item in value]
+    if isinstance(value, float):
+        return value if math.isfinite(value) else str(value)
+    return value if value is None or isinstance(value, str | int) else str(value)

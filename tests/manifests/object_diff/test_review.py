@@ -426,3 +426,23 @@ def test_images_of_containers_and_other_fields() -> None:
         "{spec: {image: x:1, template: {spec: {containers: [{name: c, image: y:2}, {name: d, image: 3}]}}}}", place="x"
     )
     assert [(use.place, use.image.text) for use in images_of(content)] == [("spec.image", "x:1"), ("c", "y:2")]
+
+
+def test_images_of_variables_and_arguments() -> None:
+    content = load(
+        """
+        spec:
+          containers:
+            - name: c
+              args: [--acme-image=quay.io/a/b:1, --image-policy=x/y, --level=quay.io/a/c:1, --default-image=none]
+              env: [{name: RELATED_IMAGE_X, value: quay.io/a/d:1}, {name: OTHER, value: quay.io/a/e:1}]
+          agentImage: quay.io/a/f:1
+          lastImage: none
+        """,
+        place="x",
+    )
+    assert sorted(use.image.text for use in images_of(content)) == [
+        "quay.io/a/b:1",
+        "quay.io/a/d:1",
+        "quay.io/a/f:1",
+    ]
