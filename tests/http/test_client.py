@@ -187,7 +187,7 @@ def test_what_is_quick_is_not_cut_and_connections_are_kept(server: LieutenantSer
 
 @pytest.mark.parametrize("sink", [None, Sheet()], ids=["memory", "sink"])
 def test_a_body_that_says_that_it_is_too_large(sink: Sheet | None, server: LieutenantServer, client: Client) -> None:
-    server.script(Reply(200, b"x" * 101))
+    server.script(Reply(200, b"x" * 101, cut=1))  # nobody waits for the rest of it
     problem, message = refused(client, server.url, replace(POLICY, size=100), sink=sink)
     assert problem is Problem.TOO_LARGE
     assert "larger than 100 bytes" in message

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping
 from typing import Any
 
 from commodore.authoring.sync.model import Halt
 from commodore.errors import CommodoreError, EnvironmentFault
 from commodore.git import redact_text
+from commodore.http import retry_after
 from commodore.limits import Limits
 from commodore.printable import only_printable
 
@@ -33,7 +33,7 @@ def pause_asked_for(error: Exception, attempt: int, limits: Limits) -> float | N
         return None
     headers = {name.lower(): str(value) for name, value in (error.headers or {}).items()}
     if "retry-after" in headers:
-        return _retry_after(headers)
+        return retry_after({"Retry-After": headers["retry-after"]})
     if headers.get("x-ratelimit-remaining") == "0" and _number(headers.get("x-ratelimit-reset")) is not None:
         reset = _number(headers["x-ratelimit-reset"]) or 0.0
         return max(reset - time.time(), 0.0) + 1  # it happens within that second
@@ -120,16 +120,6 @@ def _words(error: Any) -> str:
 def _clean(text: str) -> str:
     clean = redact_text(only_printable(text))
     return clean if len(clean) <= _SHOWN else clean[:_SHOWN] + "…"
-
-
-def _retry_after(headers: Mapping[str, str]) -> float:
-    import urllib3
-    from urllib3.util.retry import Retry
-
-    try:
-        return Retry().parse_retry_after(headers["retry-after"])
-    except (urllib3.exceptions.HTTPError, ValueError, OverflowError):
-        return 0.0
 
 
 def _number(text: str | None) -> float | None:
