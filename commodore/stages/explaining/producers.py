@@ -57,23 +57,28 @@ def entries_for(parameters: Mapping[str, Any], path: str, workspace: Workspace) 
         parameters: the instance's rendered parameters.
         path: the manifest's, from the instance's output folder.
     """
+    return tuple(entry for entry in _entries(parameters, workspace) if _covers(entry.output_path, path))
+
+
+def _entries(parameters: Mapping[str, Any], workspace: Workspace) -> Iterator[Entry]:
     settings = parameters.get("kapitan")
     settings = settings if isinstance(settings, Mapping) else {}
     listed, fetched = settings.get("compile"), settings.get("dependencies")
-    found = []
     for index, entry in enumerate(listed if isinstance(listed, list) else ()):
         if not isinstance(entry, Mapping) or entry.get("input_type") in _WRITES_NOTHING:
             continue
-        output = str(entry.get("output_path") or ".")
-        if not _covers(output, path):
-            continue
+        output = os.path.normpath(str(entry.get("output_path") or "."))
         paths = entry.get("input_paths")
         inputs = tuple(map(str, paths)) if isinstance(paths, list) else ()
         kind = str(entry.get("input_type"))
         charts = tuple(_charts(inputs, fetched, workspace)) if kind == "helm" else ()
         shown = tuple(one.removeprefix(f"{workspace.root}/") for one in inputs)
-        found.append(Entry(index, kind, shown, os.path.normpath(output), entry, charts))
-    return tuple(found)
+        yield Entry(index, kind, shown, output, entry, charts)
+
+
+def charts_for(parameters: Mapping[str, Any], workspace: Workspace) -> tuple[Chart, ...]:
+    """The charts of an instance."""
+    return tuple(dict.fromkeys(chart for entry in _entries(parameters, workspace) for chart in entry.charts))
 
 
 def filters_for(parameters: Mapping[str, Any], path: str) -> tuple[FilterUse, ...]:

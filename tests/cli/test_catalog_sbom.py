@@ -1,0 +1,76 @@
+"""`commodore catalog sbom`: a document that CycloneDX takes, with everything that a catalog was made from."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+
+import pytest
+from cyclonedx.schema import SchemaVersion
+from cyclonedx.validation.json import JsonStrictValidator
+
+from tests.world.cluster import ClusterWorld
+
+Call = Callable[..., tuple[int, str, str]]
+
+MAIN = """
+{
+  pod: {
+    apiVersion: 'v1', kind: 'Pod', metadata: { name: 'x' },
+    spec: { containers: [{ name: 'c', image: 'quay.io/Own/app:1@sha256:%s' }, { name: 'd', image: 'nginx' }] },
+  },
+}
+"""
+DIGEST = "ab" * 32
+
+
+@pytest.fixture(scope="module")
+def world(tmp_path_factory: pytest.TempPathFactory) -> ClusterWorld:
+    world = ClusterWorld(tmp_path_factory.mktemp("world"))
+    world.component("app", files={"component/main.jsonnet": MAIN % DIGEST})
+    assert world.compile().code == 0
+    return world
+
+
+def test_it_is_cyclonedx(call: Call, world: ClusterWorld) -> None:
+    code, out, err = call("-d", str(world.work), "catalog", "sbom")
+    assert (code, err) == (0, "")
+    assert JsonStrictValidator(SchemaVersion.V1_6).validate_str(out) is None
+    assert JsonStrictValidator(SchemaVersion.V1_6).validate_str(out.replace('"container"', '"kettle"')) is not None
+    assert call("-d", str(world.work), "catalog", "sbom")[1] == out
+
+
+def test_it_names_components_images_and_tools(call: Call, world: ClusterWorld) -> None:
+    found = json.loads(call("-d", str(world.work), "catalog", "sbom")[1])
+    parts = {part["name"]: part for part in found["components"]}
+    commit = world.remotes["app"].sha("master")
+    assert parts["app"]["version"] == "master"
+    assert {"name": "commodore:commit", "value": commit} in parts["app"]["properties"]
+    assert commit in parts["app"]["purl"]
+    image = parts["quay.io/Own/app"]
+    assert image["purl"] == f"pkg:oci/app@sha256%3A{DIGEST}?repository_url=quay.io%2FOwn%2Fapp&tag=1"
+    assert parts["docker.io/library/nginx"]["purl"] == "pkg:docker/library/nginx?repository_url=docker.io"
+    assert {"name": "commodore:instance", "value": "app"} in image["properties"]
+    assert {tool["name"] for tool in found["metadata"]["tools"]["components"]} >= {"commodore-catalog", "kapitan"}
+    refs = {part["bom-ref"] for part in found["components"]}
+    assert refs == set(found["dependencies"][0]["dependsOn"])
+
+
+def test_jsonnet_libraries(call: Call, world: ClusterWorld) -> None:
+    lock = world.work / "jsonnetfile.lock.json"
+    before = lock.read_bytes() if lock.exists() else None
+    source = {"git": {"remote": "https://me:secret@example.com/libs.git", "subdir": "deep/lib"}}
+    lock.write_text(json.dumps({"version": 1, "dependencies": [{"source": source, "version": "c0ffee", "sum": ""}]}))
+    found = json.loads(call("-d", str(world.work), "catalog", "sbom")[1])
+    (library,) = [part for part in found["components"] if part["type"] == "library"]
+    assert (library["name"], library["version"]) == ("lib", "c0ffee")
+    assert "secret" not in json.dumps(found)
+    lock.write_text("[")
+    assert call("-d", str(world.work), "catalog", "sbom")[0] == 1
+    lock.unlink()
+    if before is not None:
+        lock.write_bytes(before)
+
+
+def test_without_a_compile(call: Call, world: ClusterWorld) -> None:
+    assert call("-d", str(world.root), "catalog", "sbom")[0] == 1
