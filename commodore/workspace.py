@@ -304,8 +304,9 @@ def _is_alone(handle: int, name: str) -> bool:
     status = os.fstat(handle)
     if not stat.S_ISREG(status.st_mode) or status.st_nlink != 1 or not os.path.samestat(status, os.lstat(name)):
         return False
-    os.fchmod(handle, 0o600)
-    os.ftruncate(handle, 0)
+    if status.st_size:  # a killed run's
+        os.fchmod(handle, 0o600)
+        os.ftruncate(handle, 0)
     return True
 
 
