@@ -30,7 +30,7 @@ def template_cache() -> Path:
 
 
 def template_lock() -> Path:
-    """Held by whoever changes clones of templates, which change in place. It is in the folder of the clones."""
+    """Held while clones of templates change, which they do in place. It is in the folder of the clones."""
     return template_cache() / ".lock"
 
 

@@ -3,9 +3,9 @@
 ::
 
     CommodoreError              code, message, hint, locations; an exit code per family
-    |-- InputError        (1)   files, hierarchy, flags: whoever wrote them must act
+    |-- InputError        (1)   files, hierarchy, flags: their author must act
     |-- UsageError        (2)   the command line itself
-    |-- EnvironmentFault  (3)   network, git, disk, tools: whoever runs the machine must act
+    |-- EnvironmentFault  (3)   network, git, disk, tools: the machine's operator must act
     |-- PolicyError       (4)   refused for safety: nothing was changed
     |-- InternalError    (70)   a bug in commodore
     `-- Findings                several errors of one stage, reported together

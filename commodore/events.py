@@ -40,7 +40,7 @@ class StageAdvanced(Event):
 
 @dataclass(frozen=True, slots=True)
 class TaskBegun(Event):
-    """A task was handed to a worker process. With `TaskEnded` it is told for traces of a run, and to nobody else.
+    """A task was handed to a worker process. With `TaskEnded` it is there for traces of a run only.
 
     Args:
         task: `inspect` (read an instance's dependencies), `fetch` (dependencies) or `compile`.

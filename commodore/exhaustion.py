@@ -1,6 +1,6 @@
-"""What to make of a full disk, an I/O error, too little memory: whoever runs the machine must act, wherever it happens.
+"""What to make of a full disk, an I/O error, too little memory: the machine's operator must act, wherever it happens.
 
-It may happen at every call, of this program, of a library, of a tool. So nobody has to expect it: exceptions are judged
+It may happen at every call, of this program, of a library, of a tool. Callers need not expect it: exceptions are judged
 where they would otherwise be told as something else, at the edge of a worker and of the program.
 """
 
@@ -96,7 +96,7 @@ def judge(error: CommodoreError, subject: str = "") -> CommodoreError:
 
 
 def refusal(error: BaseException, subject: str = "") -> EnvironmentFault | None:
-    """As `find_exhaustion`, and for permissions that nobody has expected to lack."""
+    """As `find_exhaustion`, and for unexpectedly missing permissions."""
     found = find_exhaustion(error, subject)
     if found is None and isinstance(error, OSError) and error.errno in _REFUSED:
         return _fault(error.errno, subject, [os.fsdecode(error.filename)] if error.filename else [])

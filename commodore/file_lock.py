@@ -17,7 +17,7 @@ _HOLDER_BYTES = 4096  # of the file, at most, are read to tell who holds it
 
 
 class HeldElsewhere(Exception):
-    """Somebody else holds the file. `holder` says who, as `pid 12, since 2026-01-31T10:00:00+00:00`, or is empty."""
+    """Another process holds the file. `holder` says who, as `pid 12, since 2026-01-31T10:00:00+00:00`, or is empty."""
 
     def __init__(self, holder: str) -> None:
         super().__init__(holder)
@@ -49,12 +49,12 @@ def hold(path: Path, *, wait: float, signed: bool = False, waiting: Callable[[],
     Args:
         wait: for how many seconds at most another holder is waited for; 0 fails at once, `math.inf` never.
         signed: write our pid and the time into the file, for those that it is refused to.
-        waiting: is called once, when there is somebody to wait for.
+        waiting: is called once, when the lock is held and the wait begins.
 
-    Whoever holds it may remove the file, and its folder: those who wait for it then hold the one that takes its place.
+    The holder may remove the file, and its folder: those who wait for it then hold the one that takes its place.
 
     Raises:
-        HeldElsewhere: somebody else held it all the time.
+        HeldElsewhere: another process held it all the time.
         OSError: the operating system refused; at `path` is a link, for one.
     """
     deadline = time.monotonic() + wait
@@ -67,7 +67,7 @@ def hold(path: Path, *, wait: float, signed: bool = False, waiting: Callable[[],
         except BaseException:
             os.close(handle)
             raise
-        os.close(handle)  # whoever held it has removed it: others may hold another file in its place
+        os.close(handle)  # its holder has removed it: others may hold another file in its place
         path.parent.mkdir(parents=True, exist_ok=True)
     try:
         if signed:

@@ -1,4 +1,4 @@
-"""Rooms that hand out names without loading what nobody asks for: a command that needs one part starts sooner."""
+"""Rooms that hand out names without loading what is not used: a command that needs one part starts sooner."""
 
 from __future__ import annotations
 

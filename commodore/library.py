@@ -62,7 +62,7 @@ def compile_request(
     """The same for a request with all that the command line can ask for.
 
     Args:
-        engine: rendering workers that are kept for several compiles; whoever made it closes it.
+        engine: rendering workers that are kept for several compiles; its creator closes it.
     """
     return run_compile(request, source, review, context or Context(ignore, Limits()), engine)
 

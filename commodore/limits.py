@@ -23,7 +23,7 @@ class Limits:
     cluster_file_bytes: int = 16 << 20  # a file that stands in for the API
 
     # login
-    login_seconds: float = 300.0  # a whole login, from its start until somebody has logged in
+    login_seconds: float = 300.0  # a whole login, from its start until the user has logged in
     login_answer_bytes: int = 1 << 20  # one answer of an identity provider
     callback_request_seconds: float = 5.0  # one request to the callback, from connecting to its last header
     callback_page_seconds: float = 2.0  # sending the page that says how the login went
@@ -98,7 +98,7 @@ class Limits:
     comment_characters: int = 60_000  # of rejected patches in a comment; GitHub takes 65536
 
     # engine
-    shapes: int = 16  # different records of one instance that are compared with what is there
+    shapes: int = 16  # recorded read sets of one instance that are compared with the current files
     kustomizations: int = 1000  # folders that one kustomization is made of
     remembered_programs: int = 50  # programs whose digests are kept
     result_cache_bytes: int = 5 << 30  # all kept results; those used least recently go beyond it

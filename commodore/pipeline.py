@@ -73,7 +73,7 @@ class CatalogCompile:
     options: CompileOptions = field(default_factory=CompileOptions)
 
     def check(self) -> None:
-        """Refuse options that do not go together.
+        """Refuse options that cannot be combined.
 
         Raises:
             UsageError: a push with overridden revisions, or without network.
@@ -81,7 +81,7 @@ class CatalogCompile:
         if self.push and self.offline:
             raise UsageError(
                 "CMD-CLI-026",
-                "--push and --offline do not go together",
+                "--push and --offline cannot be combined",
                 hint="compile offline, look at the changes, and push with the network there",
             )
         for option, revision in (("global", self.global_revision), ("tenant", self.tenant_revision)):
@@ -90,7 +90,7 @@ class CatalogCompile:
             if self.push:
                 raise UsageError(
                     "CMD-CLI-020",
-                    f"--push and --{option}-repo-revision-override do not go together",
+                    f"--push and --{option}-repo-revision-override cannot be combined",
                     hint="a catalog is only pushed from the revisions that the API names",
                 )
             check_version(revision, f"--{option}-repo-revision-override")
@@ -251,7 +251,7 @@ def _fetch(request: CatalogCompile, source: ClusterSource, fetcher: Fetcher) -> 
             packages = fetch_packages(fetcher, plan.tenant)
             components = fetch_components(fetcher)
             return _Sources(configuration, packages, components, clone.result())
-        except BaseException:  # nobody waits for the catalog then, least of all at Ctrl-C
+        except BaseException:  # do not wait for the catalog then, least of all at Ctrl-C
             children.end()
             fetcher.store.close()
             raise

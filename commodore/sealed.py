@@ -2,7 +2,7 @@
 
 A cache that only compares content with a digest beside it takes one entry for another once their files are swapped. So
 the digest covers the label too: the kind of entry, and all that its place stands for. Whatever does not fit counts as
-missing. It protects against accidents; whoever may write to a cache can seal anything.
+missing. It protects against accidents; a process that may write to a cache can seal anything.
 """
 
 from __future__ import annotations

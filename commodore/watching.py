@@ -43,7 +43,7 @@ class Sources:
         roots: files, and folders with all that is below them but hidden files and those of editors; links are followed.
         apart: what of it is not watched, such as that which a compile writes.
         base: the folder that names are told relative to.
-        output: where a compile puts what it makes: never watched, whoever reads it.
+        output: where a compile puts what it makes: never watched, even if an input reads it.
     """
 
     roots: tuple[Path, ...]
@@ -52,7 +52,7 @@ class Sources:
     output: tuple[Path, ...] = ()
 
     def name(self, path: str) -> str:
-        """What a file is called when a person is told of it."""
+        """The name of a file in messages."""
         absolute = Path(path)
         return str(absolute.relative_to(self.base) if absolute.is_relative_to(self.base) else absolute)
 
@@ -123,7 +123,7 @@ class Watch:
     def batches(self) -> Iterator[tuple[str, ...]]:
         """Gives the names of changed files each time that something has changed; at first, and at once, none.
 
-        Whoever iterates compiles in between. What is saved meanwhile is the next batch, also if it was undone before
+        The caller compiles between two batches. What is saved meanwhile is the next batch, also if it was undone before
         the compile has ended: it may have read either. What the compile itself writes is none: dependencies that it
         fetches, and files that it writes anew with the content that they had.
 
@@ -278,7 +278,7 @@ class Watch:
                 seen.add((status.st_dev, status.st_ino))
                 found.folders.add(place)
                 pending += _enter(place, noise, apart, found)
-            except OSError:  # it has just gone, or nobody may read it: then nothing is compiled with it either
+            except OSError:  # it has just gone, or is not readable: then nothing is compiled with it either
                 continue
             if len(found.files) > self._limits.watched_files:
                 raise InputError(

@@ -199,7 +199,7 @@ class Workspace:
                 self.state.rmdir()
 
     def _sweep(self) -> None:
-        """Remove staging folders that a killed run has left; whoever holds the lock is the only run.
+        """Remove staging folders that a killed run has left; the holder of the lock is the only run.
 
         Nothing else: `.commodore` may be a link to a folder that holds more than ours.
         """
@@ -281,7 +281,7 @@ def _temporary_name(path: Path) -> Path:
 
 
 def _open_beside(path: Path) -> tuple[int, str]:
-    """An empty file beside `path`: its handle and its name. While it is open nobody else gets that name.
+    """An empty file beside `path`: its handle and its name. While it is open no other run gets that name.
 
     If another process is making the same file right now, or something else is in the way, the name is a new one.
     """
@@ -299,7 +299,7 @@ def _open_beside(path: Path) -> tuple[int, str]:
 
 
 def _is_alone(handle: int, name: str) -> bool:
-    """Take an open file, if it is still at its place and nobody else writes it, and empty it."""
+    """Take an open file, if it is still at its place and no other run writes it, and empty it."""
     fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
     status = os.fstat(handle)
     if not stat.S_ISREG(status.st_mode) or status.st_nlink != 1 or not os.path.samestat(status, os.lstat(name)):
@@ -354,7 +354,7 @@ def link_relative(link: Path, target: Path) -> None:
 def replace_tree(new: Path, place: Path) -> None:
     """Put the folder `new` at `place` by renames; what was at `place` is removed only after `new` is there.
 
-    What was there waits beside `new`, so that whoever clears away unfinished folders finds it there after a killed run.
+    What was there waits beside `new`, so that the clean-up of unfinished folders finds it there after a killed run.
 
     Raises:
         EnvironmentFault: the operating system refused; `place` is as it was.

@@ -61,7 +61,7 @@ def test_rooms_import_downwards() -> None:
     ],
 )
 def test_contracts_are_alive(module: str, line: str, contract: str | None, tmp_path: Path) -> None:
-    """A made-up package under the same contracts: what they forbid is found, what they allow is not."""
+    """A generated package under the same contracts: what they forbid is found, what they allow is not."""
     (tmp_path / "pyproject.toml").write_bytes((ROOT / "pyproject.toml").read_bytes())
     package = tmp_path / "commodore"
     rooms = ["cli", "dependencies", "engine", "inventory", "refs", "git"]

@@ -28,7 +28,7 @@ def main() -> None:
     """Render all jobs."""
     try:
         answer: dict[str, Any] = {"done": [render(job) for job in json.load(sys.stdin)]}
-    except Exception as error:  # a template may fail in any way; whoever started this program says so
+    except Exception as error:  # a template may fail in any way; the parent process reports it
         answer = {"error": f"{type(error).__name__}: {error}"}
     Path(sys.argv[1]).write_text(json.dumps(answer), encoding="utf-8")
 

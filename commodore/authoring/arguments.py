@@ -34,7 +34,7 @@ _DEFAULTS = {
 
 @dataclass(frozen=True, slots=True)
 class Choices:
-    """What an author asks for; None and empty keep what is there (for a new one: the defaults).
+    """What an author asks for; None and empty keep the present value (for a new one: the default).
 
     Attributes:
         switches: template arguments that are yes or no (`add_golden`, `add_lib`, `add_pp`, `add_matrix`,

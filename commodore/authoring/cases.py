@@ -18,7 +18,7 @@ SUFFIXES = (".yml", ".yaml")
 @dataclass(frozen=True, slots=True)
 class Case:
     """One test case: `file` is a class file below `tests/`, `golden` the folder `tests/golden/<name>`, which holds what
-    `compiled/` held when somebody last agreed with it. It need not be there.
+    `compiled/` held when it was last accepted. It need not be there.
     """
 
     name: str
@@ -37,7 +37,7 @@ class Case:
 @dataclass(frozen=True, slots=True)
 class Suite:
     """The cases to run, in name order. Without any golden tree in the repository (`golden_tests` is false) nothing is
-    compared: whoever made the repository has chosen to go without.
+    compared: its authors have chosen to go without.
     """
 
     directory: Path

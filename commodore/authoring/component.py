@@ -1,4 +1,4 @@
-"""`component compile`: one component over a throw-away workspace with a made-up cluster (spec b 4.1)."""
+"""`component compile`: one component over a throw-away workspace with a fake cluster (spec b 4.1)."""
 
 from __future__ import annotations
 
@@ -86,7 +86,7 @@ class ComponentCompile:
 def compile_component(
     request: ComponentCompile, announce: Announce, *, limits: Limits = DEFAULT_LIMITS, engine: Engine | None = None
 ) -> CompiledInstance:
-    """Compile one component for a made-up cluster.
+    """Compile one component for a fake cluster.
 
     Args:
         engine: one that the caller keeps for several runs, and ends.

@@ -53,7 +53,7 @@ local Project(name) = {};
 
 @dataclass(frozen=True, slots=True)
 class Facts:
-    """Facts that an author gives: they are merged over the made-up ones, key by key."""
+    """Facts that an author gives: they are merged over the fake ones, key by key."""
 
     facts: Mapping[str, Any] = field(default_factory=dict)
     dynamic_facts: Mapping[str, Any] = field(default_factory=dict)

@@ -106,7 +106,7 @@ def _target(workspace: Workspace, request: NewRequest) -> Path:
     if os.path.lexists(target):
         raise PolicyError(
             "CMD-TPL-030",
-            f"{target} is there already",
+            f"{target} already exists",
             hint="choose another slug, or move the folder away",
             locations=[str(target)],
         )

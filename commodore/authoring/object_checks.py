@@ -79,8 +79,8 @@ def check_references(
             found.append(
                 Finding(
                     "CMD-TEST-023",
-                    f"{reference.tag!r} of {reference.place} is nowhere in the output",
-                    hint="if this case does not use the parameter all is well; otherwise the component drops it",
+                    f"{reference.tag!r} of {reference.place} does not occur in the output",
+                    hint="ignore this if the case does not use the parameter; otherwise the component drops it",
                 )
             )
     return tuple(found)
@@ -160,7 +160,7 @@ def _homeless(objects: Iterable[_Object]) -> Iterator[Finding]:
             yield Finding(
                 "CMD-TEST-021",
                 f"{one.key} in {one.file} has no namespace",
-                hint="it ends up in whichever namespace the one who applies it is in; set metadata.namespace",
+                hint="it would be created in the applier's current namespace; set metadata.namespace",
             )
 
 
@@ -169,6 +169,6 @@ def _removed(objects: Iterable[_Object]) -> Iterator[Finding]:
         if removal := REMOVED.get((one.version, one.key.kind)):
             yield Finding(
                 "CMD-TEST-022",
-                f"{one.key} in {one.file} has the apiVersion {one.version}, gone in Kubernetes {removal.removed_in}",
-                hint=f"use {removal.successor}" if removal.successor else "nothing takes its place",
+                f"{one.key} in {one.file} has the apiVersion {one.version}, removed in Kubernetes {removal.removed_in}",
+                hint=f"use {removal.successor}" if removal.successor else "it has no successor",
             )

@@ -1,4 +1,4 @@
-"""`package compile`: one package and the components it includes, for a made-up cluster (spec b 4.2)."""
+"""`package compile`: one package and the components it includes, for a fake cluster (spec b 4.2)."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ class PackageSource:
 class PackageCompile:
     """What to compile and how. `workspace` of None is a throw-away one; the result lies in `output/compiled`.
 
-    With `force`, local changes in the workspace's checkouts make way (spec b 4.2, weak points).
+    With `force`, local changes in the workspace's checkouts are saved and replaced (spec b 4.2, weak points).
     """
 
     source: PackageSource
@@ -88,7 +88,7 @@ class PackageCompile:
 def compile_package(
     request: PackageCompile, announce: Announce, *, limits: Limits = DEFAULT_LIMITS
 ) -> tuple[CompiledInstance, ...]:
-    """Compile a package's class for a made-up cluster; `output/compiled` is replaced as a whole.
+    """Compile a package's class for a fake cluster; `output/compiled` is replaced as a whole.
 
     Raises:
         CommodoreError: what is wrong with the package or what it includes; the former result is as it was.

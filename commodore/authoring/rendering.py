@@ -180,5 +180,5 @@ def _broken(template: Template, reason: str) -> InputError:
     return InputError(
         "CMD-TPL-023",
         f"the template {template.url} cannot be rendered: {_clean(reason)}",
-        hint="this is for whoever writes the template; another version may work: --template-version",
+        hint="report this to the template's authors; another version may work: --template-version",
     )

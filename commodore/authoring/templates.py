@@ -104,7 +104,7 @@ def open_template(
     if not trust and not known:
         raise PolicyError(
             "CMD-TPL-020",
-            f"the template {redact(url)} is not known to commodore, and rendering it runs code of whoever wrote it",
+            f"the template {redact(url)} is not known to commodore, and rendering it runs the template author's code",
             hint="look at the template; if you trust it, add --trust-template",
         )
     if not known:

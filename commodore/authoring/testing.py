@@ -183,7 +183,7 @@ def _no_golden(case: Case) -> InputError:
     return InputError(
         "CMD-TEST-006",
         f"the test case {case.name!r} has no golden tree yet",
-        hint=f"look at what it renders, and agree with it: --case {case.name} --update",
+        hint=f"review the rendered output, then accept it with: --case {case.name} --update",
         locations=[str(case.golden)],
     )
 

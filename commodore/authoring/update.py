@@ -29,7 +29,7 @@ class UpdateRequest:
         template_version: the revision to follow from now on; None keeps the stored one.
         commit: commit the result; else it stays in the files, not staged.
         trust_template: run code of a template that commodore does not know.
-        settle: nobody is there to resolve conflicts: the author's side stays, and `Updated.rejected` tells the rest.
+        settle: resolve conflicts without a user: the author's side stays, and `Updated.rejected` tells the rest.
     """
 
     kind: Kind

@@ -1,7 +1,7 @@
 """Care for the caches that all working directories share: what is in them, what may go, whether it is sound.
 
 Other runs may read and write meanwhile. Entries are complete or not there: one that goes is moved aside by a rename
-before it is taken apart, and whoever misses it makes it again.
+before it is taken apart, and the next run that needs it makes it again.
 """
 
 from __future__ import annotations

@@ -21,7 +21,7 @@ def parse_age(text: str) -> float:
     """
     match = _AGE.fullmatch(text)
     if match is None:
-        raise UsageError("CMD-CACHE-001", f"{text!r} is no age", hint="write it like 90m, 12h, 30d or 2w")
+        raise UsageError("CMD-CACHE-001", f"{text!r} is not a valid age", hint="write it like 90m, 12h, 30d or 2w")
     return float(int(match[1]) * _SECONDS[match[2]])
 
 
@@ -33,7 +33,7 @@ def parse_size(text: str) -> int:
     """
     match = _SIZE.fullmatch(text)
     if match is None:
-        raise UsageError("CMD-CACHE-002", f"{text!r} is no size", hint="write it like 500M or 5G")
+        raise UsageError("CMD-CACHE-002", f"{text!r} is not a valid size", hint="write it like 500M or 5G")
     return int(match[1]) * _BYTES[(match[2] or "").upper()]
 
 

@@ -61,7 +61,7 @@ class Section:
         others: further files whose soundness counts, such as lists of what results have read.
         staging: how the folders begin in which entries are made, and taken apart; below `root`.
         tidy: removes what belongs to no entry any more.
-        lock: holds off whoever changes entries that are there.
+        lock: holds off processes that change existing entries.
     """
 
     name: str
@@ -193,7 +193,7 @@ def _is_sound_store(entry: Path, limits: Limits) -> bool:
 
 
 def _hold_templates() -> AbstractContextManager[object]:
-    """Clones of templates change in place: whoever fetches into them holds this lock, and waits for us."""
+    """Clones of templates change in place: a process that fetches into them holds this lock, and waits for us."""
     path = template_lock()
     if not path.parent.is_dir():
         return nullcontext()

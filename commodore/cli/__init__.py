@@ -1,3 +1,3 @@
-"""The front door: parses, calls one library function, prints. Nobody imports it; programs use the rooms below."""
+"""The command line: parses, calls one library function, prints. Not for import: programs use `commodore`."""
 
 __all__: list[str] = []

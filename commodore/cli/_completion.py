@@ -58,7 +58,7 @@ def quick(find: Find, *, patience: float = DEFAULT_LIMITS.completion_timeout) ->
 
 
 def _beginning(names: Iterable[Any], incomplete: str) -> list[str]:
-    """Those that begin with what is typed. What the shell would not take as one plain word is nobody's name."""
+    """Those that begin with what is typed. What the shell would not take as one plain word is left out."""
     found = {name for name in names if isinstance(name, str) and _WORD.fullmatch(name)}
     return sorted(name for name in found if name.startswith(incomplete))
 

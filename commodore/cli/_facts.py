@@ -1,4 +1,4 @@
-"""Facts of a made-up cluster, given by file and by flag."""
+"""Facts of a fake cluster, given by file and by flag."""
 
 from __future__ import annotations
 

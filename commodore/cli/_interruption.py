@@ -1,7 +1,7 @@
 """Ctrl-C where Python cannot pass it on.
 
 A signal's handler runs between any two steps of the main thread. If that is within a destructor or the callback of a
-weak reference, which every import has, then nobody can catch the KeyboardInterrupt: Python reports it to
+weak reference, which every import has, then the KeyboardInterrupt cannot be caught: Python reports it to
 `sys.unraisablehook`, drops it, and the program goes on.
 
 And if the signal comes after the last step before the main thread waits for something (a thread, a process, a lock, a
@@ -38,7 +38,7 @@ def keep_interruptions() -> None:
     def report(unraisable: sys.UnraisableHookArgs) -> None:
         if issubclass(unraisable.exc_type, KeyboardInterrupt):
             try:
-                # Not `threading`: whatever was interrupted may hold its locks, and nobody shall wait for this thread.
+                # Not `threading`: whatever was interrupted may hold its locks, and no thread may wait for this one.
                 _thread.start_new_thread(_interrupt_soon, (main,))
             except RuntimeError:  # there can be no more threads: let Python say what it ignores
                 previous(unraisable)

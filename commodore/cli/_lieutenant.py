@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 def connect(ctx: click.Context, values: Mapping[str, Any], console: Console) -> LieutenantClient:
     """A client for the API that the options name; it asks for a valid token before every request.
 
-    A login that has expired is renewed. If that cannot be, or there was none, and somebody is at the terminal, a login
+    A login that has expired is renewed. If that cannot be, or there was none, and there is a terminal, a login
     is begun, as by `commodore login` (spec a 3.4).
 
     Raises:

@@ -13,7 +13,7 @@ from commodore.cli._completion import quick
 def complete_parameters(ctx: click.Context, incomplete: str) -> Iterator[str]:
     """Parameters of the cluster that was last compiled in the working directory, one key at a time.
 
-    Nothing is offered for a made-up cluster: what was compiled is another one, and making one up leaves files in a
+    Nothing is offered for a fake cluster: what was compiled is another one, and generating one leaves files in a
     temporary folder if the shell does not wait for the end.
 
     A map is offered with a dot behind it too, so that the shell does not take it for the end of the word.

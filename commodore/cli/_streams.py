@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 class PipeClosed(BaseException):
-    """Whoever reads the output has gone: the program ends, so no handler of errors is meant."""
+    """The reader of the output has gone: the program ends, so no handler of errors is meant."""
 
 
 # Both stand above the raw files: below, a Ctrl-C just after writing would let the same bytes be written again.
@@ -76,7 +76,7 @@ def prepare_streams() -> None:
 
 
 def finish_streams() -> None:
-    """Write what is left; nobody is told if that cannot be done, now or when the interpreter ends."""
+    """Flush the output; failures are ignored, now and when the interpreter ends."""
     for stream in (sys.stdout, sys.stderr):
         try:
             stream.flush()

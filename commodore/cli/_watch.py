@@ -51,7 +51,7 @@ class Watched:
 
 
 def check_watch(values: Mapping[str, Any]) -> None:
-    """Refuse options that do not go together with `--watch`.
+    """Refuse options that cannot be combined with `--watch`.
 
     Raises:
         UsageError: what is compiled lies elsewhere or goes elsewhere, or a trace is wanted.
@@ -61,7 +61,7 @@ def check_watch(values: Mapping[str, Any]) -> None:
     if values.get("push"):
         raise UsageError(
             "CMD-CLI-080",
-            "--watch and --push do not go together",
+            "--watch and --push cannot be combined",
             hint="look at what changes with --local --watch, and push with a run of its own",
         )
     if not values.get("local", True):
@@ -73,7 +73,7 @@ def check_watch(values: Mapping[str, Any]) -> None:
     if values["profile"] is not None:
         raise UsageError(
             "CMD-CLI-082",
-            "--watch and --profile do not go together: a trace is of one run",
+            "--watch and --profile cannot be combined: a trace is of one run",
             hint="leave one of them out",
         )
 
@@ -171,7 +171,7 @@ def _show(
 
 class _Listener:
     """Passes on what compiles announce. After the first run, people who read lines are not told of the stages, which
-    take no time then, and nobody is told again of what the last run has warned about too.
+    take no time then, and warnings that the last run gave too are not repeated.
     """
 
     def __init__(self, console: Console) -> None:

@@ -74,7 +74,7 @@ def cache_prune(ctx: click.Context, /, **values: Any) -> None:
     age, size = values["older_than"], values["max_size"]
     if values["everything"] and (age is not None or size is not None):
         raise UsageError(
-            "CMD-CACHE-004", "--all does not go together with --older-than and --max-size", hint="give one of them"
+            "CMD-CACHE-004", "--all cannot be combined with --older-than and --max-size", hint="give one of them"
         )
     rules = PruneRules(
         parse_age(age) if age is not None else None,

@@ -55,7 +55,7 @@ def component() -> None:
 @options(*COMPONENT_COMPILE, complete={"alias": complete_aliases})
 @click.pass_context
 def component_compile(ctx: click.Context, /, path: Path, **values: Any) -> None:
-    """Compile the component in the folder PATH for a made-up cluster.
+    """Compile the component in the folder PATH for a fake cluster.
 
     The manifests are written to OUTPUT/compiled/INSTANCE; nothing else is changed.
     """

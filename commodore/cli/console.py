@@ -72,7 +72,7 @@ class Console:
                 self._stage(event)
 
     def error(self, error: CommodoreError) -> None:
-        """Show one error, or all of several. A person is told, once, where to read more."""
+        """Show one error, or all of several. On a terminal, say once where to read more."""
         errors = error.errors if isinstance(error, Findings) else (error,)
         for one in errors:
             if self.log_format == "json":

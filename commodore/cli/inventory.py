@@ -64,7 +64,7 @@ def hierarchy_folders(function: Callable[..., Any]) -> Callable[..., Any]:
 def inventory_components(ctx: click.Context, /, **values: Any) -> None:
     """Show where the hierarchy says that components are, and in which versions.
 
-    The hierarchy is that of the folders GLOBAL_CONFIG and TENANT_CONFIG for a made-up cluster; without them, that of
+    The hierarchy is that of the folders GLOBAL_CONFIG and TENANT_CONFIG for a fake cluster; without them, that of
     the cluster that was last compiled in the working directory.
     """
     _show_section(ctx, "components", values)
@@ -77,7 +77,7 @@ def inventory_components(ctx: click.Context, /, **values: Any) -> None:
 def inventory_packages(ctx: click.Context, /, **values: Any) -> None:
     """Show where the hierarchy says that packages are, and in which versions.
 
-    The hierarchy is that of the folders GLOBAL_CONFIG and TENANT_CONFIG for a made-up cluster; without them, that of
+    The hierarchy is that of the folders GLOBAL_CONFIG and TENANT_CONFIG for a fake cluster; without them, that of
     the cluster that was last compiled in the working directory.
     """
     _show_section(ctx, "packages", values)
@@ -90,7 +90,7 @@ def inventory_packages(ctx: click.Context, /, **values: Any) -> None:
 def inventory_show(ctx: click.Context, /, **values: Any) -> None:
     """Show the parameters of the hierarchy, or how they differ between two clusters.
 
-    The hierarchy is that of the folders GLOBAL_CONFIG and TENANT_CONFIG for a made-up cluster, whose facts and ids
+    The hierarchy is that of the folders GLOBAL_CONFIG and TENANT_CONFIG for a fake cluster, whose facts and ids
     values files may set; without them, that of the cluster that was last compiled in the working directory.
     """
     from commodore.inventory import look_up, parse_path

@@ -29,7 +29,7 @@ def explain(ctx: click.Context, /, path: str, **values: Any) -> int:
 
     PATH is written like argocd.images[0].tag, a key with dots in quotes: labels."a.b". The hierarchy is that of the
     cluster that was last compiled in the working directory, or that of the folders GLOBAL_CONFIG and TENANT_CONFIG for
-    a made-up cluster.
+    a fake cluster.
     """
     from commodore.inventory import compiled_targets, parse_path
     from commodore.inventory.explain import as_dict, explain_parameter, path_text, target_of
@@ -55,7 +55,7 @@ def explain(ctx: click.Context, /, path: str, **values: Any) -> int:
             console.announce(
                 Warned(
                     "CMD-INV-080",
-                    f"the places shown for {path_text(one.path)} do not give its value: they are not the whole truth",
+                    f"the definitions listed for {path_text(one.path)} do not add up to its value: some are missing",
                     hint="the value is right; report this with the class files that set the parameter",
                 )
             )
@@ -66,5 +66,5 @@ def _elsewhere(error: CommodoreError) -> CommodoreError:
     """The error for a parameter that the cluster lacks, with the hint that an instance may have it."""
     if error.code != "CMD-INV-041":
         return error
-    hint = "; ".join(filter(None, (error.hint, "what only an instance has is found with --instance NAME")))
+    hint = "; ".join(filter(None, (error.hint, "parameters that only an instance has: use --instance NAME")))
     return type(error)(error.code, error.message, hint=hint, locations=error.locations)

@@ -71,7 +71,7 @@ def fetch_token(ctx: click.Context, /, **values: Any) -> None:
     if found is None and not sys.stderr.isatty() and not has_browser():
         raise InputError(
             "CMD-LOGIN-060",
-            f"there is no valid token for {url}, and nobody is here to log in",
+            f"no valid token for {url}, and no terminal for an interactive login",
             hint="log in with `commodore login` first",
         )
     console.result((found or log_in(wanted, store, console.announce)).id_token)

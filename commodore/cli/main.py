@@ -115,7 +115,7 @@ def run(arguments: list[str], *, dotenv: bool = False) -> int:
         _error_console(arguments).error(
             InternalError(
                 "CMD-CLI-070",
-                f"commodore has failed in a way it should not: {type(error).__name__}: {error}",
+                f"internal error: {type(error).__name__}: {error}",
                 hint="set COMMODORE_TRACEBACK=1, run again, and report what it shows",
             )
         )
@@ -123,7 +123,7 @@ def run(arguments: list[str], *, dotenv: bool = False) -> int:
 
 
 def _complete(arguments: list[str], *, dotenv: bool) -> int:
-    """Tell the shell what could be typed. Somebody is in the middle of typing: errors wait for the command itself."""
+    """Print completions for the shell. The user is still typing: errors wait for the command itself."""
     with contextlib.suppress(Exception, KeyboardInterrupt):
         if dotenv:
             load_dotenv(current_directory())

@@ -24,7 +24,7 @@ from commodore.settings.compile import PACKAGE_COMPILE
 @options(*PACKAGE_COMPILE)
 @click.pass_context
 def package_compile(ctx: click.Context, /, path: Path, test_class: str, **values: Any) -> None:
-    """Compile TEST_CLASS of the package in the folder PATH for a made-up cluster.
+    """Compile TEST_CLASS of the package in the folder PATH for a fake cluster.
 
     TEST_CLASS is a class file relative to PATH, like tests/defaults.yml. The manifests are written to PATH/compiled.
     """

@@ -133,10 +133,10 @@ def tool_uninstall(ctx: click.Context, /, tool: str | None, **values: Any) -> No
 def _check_choice(tool: str | None, option: str, given: bool, values: dict[str, Any], console: Console) -> None:
     """Exactly one of a tool and the option for all; options that need a tool or exclude each other."""
     if (tool is None) != given:
-        both = "do not go together" if given else "are missing: one of them is needed"
+        both = "cannot be combined" if given else "are missing: one of them is needed"
         raise UsageError("CMD-CLI-025", f"TOOL and {option} {both}", hint=f"name one tool, or give {option}")
     if values.get("version") and values["latest"]:
-        raise UsageError("CMD-CLI-025", "--version and --latest do not go together", hint="give one of them")
+        raise UsageError("CMD-CLI-025", "--version and --latest cannot be combined", hint="give one of them")
     if values.get("version") and tool is None:
         console.announce(Warned("CMD-CLI-010", f"--version has no effect with {option}", hint="name a tool"))
 
@@ -161,7 +161,7 @@ def _releases(ctx: click.Context, console: Console, values: dict[str, Any]) -> R
 
 
 def _each(names: Sequence[str], act: Callable[[str], Outcome], console: Console) -> None:
-    """Do it for every tool, whatever becomes of the others; what went wrong is told at the end."""
+    """Do it for every tool, even if it fails for others; failures are reported at the end."""
     errors: list[CommodoreError] = []
     for name in names:
         try:

@@ -5,7 +5,7 @@ square of the components. Most of their `defaults` classes are alike: nothing bu
 one has. Merged one after another, such classes are the same as one class with all of their parameters in that order.
 
 So they are put together, as text, in a copy of the hierarchy that consists of links. The classes themselves are not in
-it: whoever includes one of them in another way gets an error, and then everything is rendered as it is.
+it: including one of them in another way is an error, and then everything is rendered as it is.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What reclass-rs writes straight to file descriptor 2, told apart from what others write meanwhile."""
+"""What reclass-rs writes straight to file descriptor 2, separated from what other threads write meanwhile."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def captured() -> Iterator[list[str]]:
     with _ONE_AT_A_TIME:
         try:
             saved = os.dup(2)
-        except OSError:  # closed: nobody listens anyway
+        except OSError:  # closed: there is no reader
             yield lines
             return
         if sys.stderr is not None:

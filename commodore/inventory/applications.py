@@ -34,7 +34,7 @@ def merge_applications(lists: Lists, rendered: tuple[str, ...], announce: Announ
         announce(
             Warned(
                 "CMD-INV-016",
-                "it cannot be told in which order `applications` and their removals were merged",
+                "cannot determine the merge order of `applications` and their removals; reclass's own result is used",
                 hint="a '~' entry before its include removes it here; put it into a class that is merged later",
             )
         )

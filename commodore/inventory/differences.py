@@ -42,7 +42,7 @@ def compare_parameters(left: Mapping[Any, Any], right: Mapping[Any, Any], path: 
     Parameters in `OF_A_PLACE` are left out. Types count: `1`, `1.0`, `'1'` and `true` are four values.
 
     Args:
-        path: compare only what is there.
+        path: compare only the parameters below it.
 
     Raises:
         InputError: CMD-INV-041, there is no such parameter on either side.

@@ -1,4 +1,4 @@
-"""A hierarchy without a cluster: rendered from local folders for a made-up one, in a folder of its own (spec c 4).
+"""A hierarchy without a cluster: rendered from local folders for a fake one, in a folder of its own (spec c 4).
 
 Nothing is written into the users' folders: what is generated lies in the throw-away inventory itself, values files are
 copied there, and only whole folders are links.
@@ -32,7 +32,7 @@ from commodore.staging import temporary_folder
 from commodore.workspace import Workspace, guard_disk, link_relative, write_atomically
 
 _NODE = "global"
-_MADE_UP_FACTS = {
+_FAKE_FACTS = {
     "distribution": "x-fake-distribution",
     "cloud": "x-fake-cloud",
     "region": "x-fake-region",
@@ -114,9 +114,9 @@ class Preview:
 
 @contextlib.contextmanager
 def open_preview(sources: PreviewSources, announce: Announce = ignore) -> Iterator[Preview]:
-    """Make a throw-away inventory for a made-up cluster; it is removed at the end, whatever happens.
+    """Make a throw-away inventory for a fake cluster; it is removed at the end, whatever happens.
 
-    The target includes the made-up facts, the defaults of the components in name order, the values files in the order
+    The target includes the fake facts, the defaults of the components in name order, the values files in the order
     given, and `global.commodore`. The tenant's and the cluster's id are those that the values files set.
 
     Raises:
@@ -205,13 +205,13 @@ def _build(
         originals[place] = sources.tenant_config
         link_relative(place, sources.tenant_config.resolve())
     link_relative(workspace.global_config, sources.global_config.resolve())
-    write_cluster_params(workspace, _made_up(tenant, cluster))
+    write_cluster_params(workspace, _fake_cluster(tenant, cluster))
     generated = {
-        workspace.cluster_params: "the made-up facts (class params.cluster)",
-        workspace.target(_NODE): "the made-up target",
+        workspace.cluster_params: "the fake facts (class params.cluster)",
+        workspace.target(_NODE): "the fake target",
     }
     if sources.tenant_config is None and (placeholder := _placeholder(workspace, tenant, cluster)) is not None:
-        generated[placeholder] = "the made-up cluster's empty class"
+        generated[placeholder] = "the fake cluster's empty class"
     classes = []
     for one in values:
         classes.append(_free_class(workspace.classes, one.path.stem))
@@ -253,8 +253,8 @@ def _id(values: Sequence[_Values], key: str, otherwise: str) -> tuple[Any, list[
     return otherwise, []
 
 
-def _made_up(tenant: Any, cluster: Any) -> Mapping[str, Any]:
-    """The facts class of a made-up cluster (spec c 4, step 4)."""
+def _fake_cluster(tenant: Any, cluster: Any) -> Mapping[str, Any]:
+    """The facts class of a fake cluster (spec c 4, step 4)."""
     return {
         "cluster": cluster_parameters(
             name=cluster,
@@ -263,7 +263,7 @@ def _made_up(tenant: Any, cluster: Any) -> Mapping[str, Any]:
             tenant=tenant,
             tenant_display_name="Foo Inc.",
         ),
-        "facts": _MADE_UP_FACTS,
+        "facts": _FAKE_FACTS,
         "dynamic_facts": {},
     }
 
@@ -280,7 +280,7 @@ def _placeholder(workspace: Workspace, tenant: Any, cluster: Any) -> Path | None
 
 
 def _free_class(classes: Path, stem: str) -> str:
-    """The class name of a values file: its stem, as long as it is one and nobody else has it."""
+    """The class name of a values file: its stem, as long as it is one and is not taken."""
     wanted = stem if _CLASS_NAME.fullmatch(stem) else "values"
     name, number = wanted, 1
     while _is_taken(classes, name):

@@ -205,7 +205,7 @@ def _without_backtraces() -> Iterator[None]:
 
 @functools.cache
 def _set_threads() -> None:
-    """reclass-rs takes its thread count once per process, and complains on stderr if somebody has set it already."""
+    """reclass-rs takes its thread count once per process, and complains on stderr if it was set already."""
     import reclass_rs
 
     reclass_rs.Reclass.set_thread_count(_usable_cpus())

@@ -141,7 +141,7 @@ class LieutenantClient:
             self._announce(
                 Warned(
                     "CMD-API-050",
-                    f"the token goes to {self.api_url} without encryption",
+                    f"the token is sent to {self.api_url} without encryption",
                     hint="use https:// in the API URL",
                 )
             )
@@ -190,8 +190,8 @@ def check_token(token: str) -> None:
     if not token.isascii() or not token.isprintable() or " " in token:
         raise InputError(
             "CMD-API-004",
-            "the token for the Lieutenant API holds characters that no token has",
-            hint="was something else than the token copied, or the wrong file given?",
+            "the token for the Lieutenant API contains characters that are not allowed in a token",
+            hint="check that the whole token, and only the token, was given",
         )
 
 

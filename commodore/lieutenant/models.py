@@ -75,7 +75,7 @@ def parse_cluster(
     dynamic_facts = cluster.mapping("dynamicFacts")
 
     # Without a tenant object the reference to it is broken, and there is an error already.
-    tenant = _NOBODY if tenant_object is None else _read_tenant(tenant_object, source, errors)
+    tenant = _NO_TENANT if tenant_object is None else _read_tenant(tenant_object, source, errors)
     if tenant_id and tenant.id and tenant_id != tenant.id:
         cluster.complain(
             "CMD-API-022",
@@ -85,7 +85,7 @@ def parse_cluster(
     global_revision = cluster.revision("globalGitRepoRevision", tenant.global_revision)
     tenant_revision = cluster.revision("tenantGitRepoRevision", tenant.config_revision)
     raise_all(errors)
-    if tenant is _NOBODY:
+    if tenant is _NO_TENANT:
         raise ValueError(f"no tenant object for {cluster_id}")
 
     _warn_of_values(cluster_id, facts, announce)
@@ -105,7 +105,7 @@ def parse_cluster(
     )
 
 
-_NOBODY = Tenant("", "", "", "", None, None)
+_NO_TENANT = Tenant("", "", "", "", None, None)
 
 
 def _read_tenant(tenant_object: object, source: str, errors: list[CommodoreError]) -> Tenant:

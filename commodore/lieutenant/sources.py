@@ -37,7 +37,7 @@ class LieutenantApi:
     """The Lieutenant API.
 
     Args:
-        client: asks the API; whoever made it closes it.
+        client: asks the API; its creator closes it.
         dynamic_facts: facts for clusters that report none themselves.
     """
 

@@ -143,7 +143,7 @@ class TokenStore:
             announce(
                 Warned(
                     "CMD-LOGIN-052",
-                    f"{self.file} was damaged and is made anew",
+                    f"{self.file} was damaged and is recreated",
                     hint="other logins that were in it are lost; log in again where you need to",
                 )
             )
@@ -168,7 +168,7 @@ def spellings(api_url: str) -> tuple[str, ...]:
 
 
 def _make_private(folder: Path) -> None:
-    """Make the folder, and let nobody else into it if it is ours."""
+    """Make the folder, readable for its owner only, if it is ours."""
     folder.mkdir(mode=0o700, parents=True, exist_ok=True)
     found = folder.stat()
     if found.st_uid == os.geteuid() and stat.S_IMODE(found.st_mode) & 0o077:

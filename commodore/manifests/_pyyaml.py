@@ -48,7 +48,7 @@ _FlushDumper.add_representer(str, yaml.representer.SafeRepresenter.represent_str
 
 
 def dump_flush(document: object) -> str:
-    """One document as PyYAML writes it if nobody tells it otherwise.
+    """One document as PyYAML writes it by default.
 
     Raises:
         InputError: CMD-YAML-002, a value YAML has no form for; CMD-YAML-003, nested too deeply.

@@ -17,7 +17,7 @@ CONTEXT: Final = 3
 
 @dataclass(frozen=True, slots=True)
 class DiffLine:
-    """One line of a diff, without newline and without colour: that is for whoever prints it.
+    """One line of a diff, without newline and without colour: colour is added by the caller.
 
     Attributes:
         style: `summary` is a sentence about a file; `danger` and `caution` are warnings; the others are the parts of a

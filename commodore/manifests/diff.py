@@ -180,7 +180,7 @@ def count_objects(change: TreeChange, old: Mapping[str, bytes], new: Mapping[str
 
 
 def _collect(objects: dict[ObjectKey, Counter[str]], content: bytes, path: str) -> None:
-    """Add the objects of a file, each as its text: several of one key are told apart by it."""
+    """Add the objects of a file, each as its text: several of one key are distinguished by it."""
     try:
         texts = [(key_of(document), dump(document)) for document in _objects(content, path) or [] if document]
     except InputError:

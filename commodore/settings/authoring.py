@@ -76,7 +76,7 @@ TEMPLATE_VERSION = Setting(
 TRUST_TEMPLATE = Setting(
     "trust_template",
     ("--trust-template",),
-    "Render a template that commodore does not know, which runs code of whoever wrote it.",
+    "Render a template that commodore does not know. This runs the template author's code.",
     kind="switch",
     default=False,
 )
@@ -128,7 +128,7 @@ COMPONENT_DELETE = (
     Setting(
         "force",
         ("--force/--no-force",),
-        "Do not ask, and delete what is not committed or not pushed too.",
+        "Do not ask; delete uncommitted and unpushed work, too.",
         kind="switch",
         default=False,
     ),
@@ -140,7 +140,7 @@ SYNC = (
     Setting(
         "dry_run",
         ("--dry-run",),
-        "Only say which pull requests would be made or updated.",
+        "Dry run: only show which pull requests would be created or updated.",
         kind="switch",
         default=False,
     ),
@@ -177,7 +177,7 @@ SYNC = (
     Setting(
         "pr_batch_size",
         ("--pr-batch-size",),
-        "Pause each time so many pull requests were made or updated; 0: never.",
+        "Pause after each batch of so many created or updated pull requests; 0: never.",
         kind="integer",
         default=10,
         metavar="COUNT",
@@ -185,7 +185,7 @@ SYNC = (
     Setting(
         "github_pause",
         ("--github-pause",),
-        "How long to pause, so that what pull requests start does not start all at once; 0: not at all.",
+        "Length of the pause, so that CI jobs of the pull requests do not start all at once; 0: none.",
         kind="integer",
         default=120,
         metavar="SECONDS",
@@ -205,7 +205,7 @@ SYNC = (
     Setting(
         "restart",
         ("--restart",),
-        "Begin anew, even if an earlier run of the same command was interrupted.",
+        "Start over, even if an earlier run of the same command was interrupted.",
         kind="switch",
         default=False,
     ),

@@ -48,7 +48,7 @@ API_TOKEN = Setting(
 OIDC_DISCOVERY_URL = Setting(
     "oidc_discovery_url",
     ("--oidc-discovery-url",),
-    "OIDC discovery URL of the identity provider. By default the API is asked for it, and for the client.",
+    "OIDC discovery URL of the identity provider; by default taken from the API, like the client.",
     environment="COMMODORE_OIDC_DISCOVERY_URL",
     metavar="URL",
 )
@@ -63,8 +63,8 @@ LOGIN_WAYS = (
     Setting(
         "callback_address",
         ("--callback-address",),
-        "When logging in, the address on which the browser's return is awaited: localhost, which is the default, or an "
-        "IP address. A container whose port is published needs 0.0.0.0.",
+        "When logging in, the address on which to listen for the browser's callback: localhost, which is the default, "
+        "or an IP address. A container whose port is published needs 0.0.0.0.",
         environment="COMMODORE_CALLBACK_ADDRESS",
         metavar="ADDRESS",
     ),
@@ -80,7 +80,7 @@ LOGIN_WAYS = (
     Setting(
         "device",
         ("--device",),
-        "When logging in, show a code that is entered in a browser on any device, and await no browser here.",
+        "Log in by the device flow: show a code to enter in a browser on any device.",
         kind="switch",
         default=False,
     ),
@@ -105,7 +105,7 @@ CLUSTER_FILE = Setting(
 OFFLINE = Setting(
     "offline",
     ("--offline",),
-    "Ask nobody: no API, no git server, no download. What earlier runs have fetched is compiled; never push.",
+    "Work without network access: compile from what earlier runs fetched. Implies no push.",
     kind="switch",
     default=False,
     environment="COMMODORE_OFFLINE",
@@ -121,7 +121,7 @@ LOCAL_FETCH_WARNING = "--no-fetch-dependencies has no effect without --local; de
 FORCE = Setting(
     "force",
     ("--force/--no-force",),
-    "Discard local changes in checkouts. What is discarded is kept under refs/commodore/discarded.",
+    "Discard local changes in checkouts, after saving them under refs/commodore/discarded.",
     kind="switch",
     default=False,
 )
@@ -136,7 +136,7 @@ ENGINE = (
     Setting(
         "no_cache",
         ("--no-cache",),
-        "Render and fetch everything anew, and keep nothing of it for other runs.",
+        "Bypass the caches: render and fetch everything, and write no cache entries.",
         kind="switch",
         default=False,
         environment="COMMODORE_NO_CACHE",
@@ -144,7 +144,7 @@ ENGINE = (
     Setting(
         "shadow",
         ("--shadow",),
-        "Render this share of what is in the cache all the same, in percent, and fail if the results differ.",
+        "Re-render this percentage of cache hits and fail if a result differs (cache self-check).",
         kind="percent",
         default=0,
         environment="COMMODORE_SHADOW",
@@ -184,19 +184,19 @@ VALUES = Setting(
     multiple=True,
     metavar="FILE",
 )
-MADE_UP_FACTS = (
+FAKE_FACTS = (
     Setting(
         "facts_file",
         ("--facts",),
-        "YAML file with the maps `facts` and `dynamic_facts` of the made-up cluster.",
+        "YAML file with the maps `facts` and `dynamic_facts` of the fake cluster.",
         kind="file",
         metavar="FILE",
     ),
-    Setting("fact", ("--fact",), "A fact of the made-up cluster.", metavar="KEY=VALUE", multiple=True),
+    Setting("fact", ("--fact",), "A fact of the fake cluster.", metavar="KEY=VALUE", multiple=True),
     Setting(
         "dynamic_fact",
         ("--dynamic-fact",),
-        "A dynamic fact of the made-up cluster; KEY may be a path with dots, a VALUE beginning with 'json:' is JSON.",
+        "A dynamic fact of the fake cluster; KEY may be a path with dots, a VALUE beginning with 'json:' is JSON.",
         metavar="KEY=VALUE",
         multiple=True,
     ),

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from commodore.settings.common import ENGINE, FETCH_DEPENDENCIES, FORCE, MADE_UP_FACTS, PROFILE, VALUES, WATCH
+from commodore.settings.common import ENGINE, FAKE_FACTS, FETCH_DEPENDENCIES, FORCE, PROFILE, VALUES, WATCH
 from commodore.settings.model import Setting
 
 COMPONENT_COMPILE = (
     VALUES,
-    *MADE_UP_FACTS,
+    *FAKE_FACTS,
     Setting("alias", ("-a", "--alias"), "Instance name to compile the component as.", metavar="ALIAS"),
     Setting(
         "search_paths",
@@ -39,7 +39,7 @@ COMPONENT_COMPILE = (
 )
 PACKAGE_COMPILE = (
     VALUES,
-    *MADE_UP_FACTS,
+    *FAKE_FACTS,
     Setting(
         "local",
         ("--local",),
@@ -77,14 +77,14 @@ TEST_CASES = (
     Setting(
         "update",
         ("--update",),
-        "Make what the cases render now their golden trees.",
+        "Replace the golden trees with the current output.",
         kind="switch",
         default=False,
     ),
     Setting(
         "strict",
         ("--strict",),
-        "Let a case fail for what the checks of its objects and references find.",
+        "Fail a case if the checks of its objects and references find something.",
         kind="switch",
         default=False,
     ),
@@ -92,7 +92,7 @@ TEST_CASES = (
 )
 COMPONENT_TEST = (
     *TEST_CASES,
-    *MADE_UP_FACTS,
+    *FAKE_FACTS,
     Setting(
         "alias",
         ("-a", "--alias"),
@@ -116,4 +116,4 @@ COMPONENT_TEST = (
     *ENGINE,
     PROFILE,
 )
-PACKAGE_TEST = (*TEST_CASES, *MADE_UP_FACTS, *ENGINE, PROFILE)
+PACKAGE_TEST = (*TEST_CASES, *FAKE_FACTS, *ENGINE, PROFILE)

@@ -8,7 +8,7 @@ from commodore.settings.model import Setting
 ALLOW_MISSING_CLASSES = Setting(
     "allow_missing_classes",
     ("--allow-missing-classes/--no-allow-missing-classes", " /-A"),
-    "Leave out classes that do not exist, and name them.",
+    "Ignore classes that do not exist, and list them.",
     kind="switch",
     default=True,
 )

@@ -50,7 +50,7 @@ TOOL_LIST = (
     Setting(
         "version_check",
         ("--version-check/--skip-version-check", " /-V"),
-        "Ask GitHub for the latest versions.",
+        "Look up the latest versions on GitHub.",
         kind="switch",
         default=True,
     ),
@@ -64,7 +64,7 @@ TOOL_INSTALL = (
     Setting(
         "missing",
         ("--missing",),
-        "Install all tools that are found nowhere, instead of one.",
+        "Install all missing tools instead of one.",
         kind="switch",
         default=False,
     ),

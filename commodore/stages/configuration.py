@@ -91,13 +91,13 @@ def open_configuration(fetcher: Fetcher, tenant: str) -> Configuration:
 def _begin_hierarchy(fetcher: Fetcher, configuration: Configuration) -> Configuration:
     raise_all(find_removed_variables([configuration.global_defaults.path, configuration.tenant.path]))
     write_targets(fetcher.workspace, [bootstrap_target()])
-    # Links of an earlier run may lead to folders that somebody has removed since, and reclass reads every class file.
+    # Links of an earlier run may lead to folders that were removed since, and reclass reads every class file.
     link_classes(fetcher.workspace, [])
     return configuration
 
 
 def _look_for_untracked(fetcher: Fetcher, folders: list[Path]) -> None:
-    """Files that git does not know would be compiled, but nobody else could compile them again (spec a 7.1 step 2)."""
+    """Untracked files would be compiled, but no other machine could compile them again (spec a 7.1 step 2)."""
     errors: list[CommodoreError] = []
 
     def look(folder: Path) -> tuple[str, ...]:

@@ -30,7 +30,7 @@ def remember_cluster(workspace: Workspace, cluster: Cluster) -> None:
 
 
 def recall_cluster(workspace: Workspace, name: str) -> Cluster:
-    """The cluster as the last run in this workspace knew it, for runs that may ask nobody.
+    """The cluster as the last run in this workspace knew it, for runs without network access.
 
     Raises:
         InputError: the last run was for another cluster, or there was none.

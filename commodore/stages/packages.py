@@ -46,6 +46,6 @@ def fetch_packages(
             settled = specs
     raise InputError(
         "CMD-DEP-043",
-        f"the packages {', '.join(moving)} change each other without end",
+        f"package discovery does not converge: the packages {', '.join(moving)} keep changing each other",
         hint="a package must not remove or re-version what makes another package include it",
     )

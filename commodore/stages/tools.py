@@ -16,7 +16,7 @@ from commodore.tools import Source, Toolbox, check_minimum, locate_tool, managed
 def tool_environment(environ: Mapping[str, str] = os.environ) -> dict[str, str]:
     """Variables that let workers find managed tools, and kubectl's kustomize where there is no other.
 
-    What is in `PATH` comes first, so nobody's own tools are replaced. Empty if there is nothing to add.
+    What is in `PATH` comes first, so the user's own tools are not replaced. Empty if there is nothing to add.
     """
     box = Toolbox.of_user()
     folders = [box.folder] if managed_tools(box) else []
@@ -32,7 +32,7 @@ def check_tools(batches: Iterable[Batch], announce: Announce, limits: Limits) ->
     """Refuse tools that are too old for what is to be compiled. Tools that no instance needs are not looked at.
 
     Which tools are needed is read from the compile entries and the Kapitan dependencies. What commands and modules
-    start cannot be known; what is nowhere is told by the engine, with the entry that needs it.
+    start cannot be known; a missing tool is reported by the engine, with the entry that needs it.
 
     Raises:
         EnvironmentFault: CMD-TOOL-025, a tool is too old; 003, KAPITAN_HELM_PATH misleads.

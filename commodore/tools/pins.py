@@ -15,7 +15,7 @@ from commodore.tools.numbers import VersionNumber
 Pins = Mapping[str, Mapping[str, Mapping[str, str]]]
 """The SHA-256 of archives, by tool, version and platform (`linux-amd64`)."""
 
-# What is installed if nobody asks for a version. Helm 4.1 because reference catalogs were made with it; Helm 4.2 may
+# The versions that are installed by default. Helm 4.1 because reference catalogs were made with it; Helm 4.2 may
 # render charts differently. kustomize 5.7 is what the kubectl of that time has built in.
 KNOWN_VERSIONS = {"helm": VersionNumber((4, 1, 4)), "kustomize": VersionNumber((5, 7, 1))}
 

@@ -96,7 +96,7 @@ def _key(tool: Tool) -> str:
 
 
 def _mark(path: Path) -> list[int]:
-    """What changes when somebody puts another file there: time of change and size, of what links lead to."""
+    """What changes when the file is replaced: its time of change and size, followed through links."""
     try:
         found = path.stat()
     except OSError:

@@ -29,8 +29,8 @@ class ToolStatus:
         managed: whether the tool is in the managed folder, be it the one in use or not.
         installed: when the managed one was installed, as a local ISO time; None if that is unknown.
         minimum: the lowest version that will do; None for tools that are not needed.
-        known: the version that is installed if nobody asks for another one.
-        latest: the latest release; None if nobody was asked, or there was no answer.
+        known: the version that is installed by default.
+        latest: the latest release; None if it was not looked up, or there was no answer.
     """
 
     name: str
@@ -91,7 +91,7 @@ def survey_tools(toolbox: Toolbox, releases: Releases, *, check: bool) -> tuple[
         for name, answer in latest_versions(MANAGEABLE, releases).items():
             if isinstance(answer, EnvironmentFault):
                 message = f"the latest version of {name} is unknown: {answer.message}"
-                announce(Warned("CMD-TOOL-031", message, hint=f"{answer.hint}; --skip-version-check asks nobody"))
+                announce(Warned("CMD-TOOL-031", message, hint=f"{answer.hint}; --skip-version-check skips this lookup"))
             else:
                 latest[name] = answer
     return tuple(_status(name, asked.get(name), toolbox, installed, latest.get(name)) for name in names)

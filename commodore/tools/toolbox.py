@@ -34,7 +34,7 @@ class Toolbox:
 
     @classmethod
     def of_user(cls) -> Toolbox:
-        """The managed folder of whoever runs the program."""
+        """The managed folder of the current user."""
         return cls(managed_folder().absolute())
 
     @property
@@ -89,7 +89,7 @@ class Toolbox:
         """Be the only one who changes the folder; what killed installations have left there is removed.
 
         Raises:
-            EnvironmentFault: CMD-TOOL-029, somebody else is installing for too long; the operating system refused.
+            EnvironmentFault: CMD-TOOL-029, another process is installing for too long; the operating system refused.
         """
         waits = Noted(f"Another run of commodore installs tools in {self.folder}; waiting for it")
         with guard_disk(self.folder):

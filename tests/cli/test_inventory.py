@@ -265,7 +265,7 @@ def test_text_from_outside_cannot_steer_the_terminal(call: Call, tmp_path: Path)
     ],
 )
 def test_the_shell_completes_parameters_of_what_was_compiled(compiled: str, words: str, offered: list[str]) -> None:
-    """And none for a made-up cluster, which would be another one."""
+    """And none for a fake cluster, which would be another one."""
     line = f"commodore -d {compiled} inventory show {words}"
     variables = {"COMP_WORDS": line, "COMP_CWORD": str(len(line.split()) - 1), "_COMMODORE_COMPLETE": "bash_complete"}
     done = subprocess.run(

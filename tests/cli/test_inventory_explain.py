@@ -99,7 +99,7 @@ def test_what_only_an_instance_has(explain: Call) -> None:
     """The cluster's target has no component classes; the hint says where to look."""
     code, _, err = explain("kapitan.vars")
     assert code == 1
-    assert err.endswith("what only an instance has is found with --instance NAME\n")
+    assert err.endswith("parameters that only an instance has: use --instance NAME\n")
     code, out, _ = explain("kapitan.vars.target", "--instance", "other")
     assert code == 0
     assert "written by commodore for target 'other'" in out
@@ -148,7 +148,7 @@ def test_folders_of_configuration(call: Call, tmp_path: Path) -> None:
     ]
     code, out, _ = call("inventory", "explain", "cluster.display_name", "g")
     assert code == 0
-    assert "1. the made-up facts (class params.cluster) (sets it, wins)" in out
+    assert "1. the fake facts (class params.cluster) (sets it, wins)" in out
 
 
 def test_a_chain_that_is_not_the_whole_truth(explain: Call, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -157,7 +157,7 @@ def test_a_chain_that_is_not_the_whole_truth(explain: Call, monkeypatch: pytest.
     code, out, err = explain("nfs.path")
     assert code == 0
     assert "is /one" in out
-    assert err.startswith("warning: the places shown for nfs.path do not give its value")
+    assert err.startswith("warning: the definitions listed for nfs.path do not add up to its value")
     assert "[CMD-INV-080]" in err
 
 

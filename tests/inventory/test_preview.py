@@ -132,7 +132,7 @@ def test_values_files_come_before_the_global_defaults(folders: Folders) -> None:
 
 @pytest.mark.parametrize("name", ["base", "global", "params.cluster", "t-foo", "t-foo.c-bar", "params", "components"])
 def test_a_values_file_may_have_any_name(folders: Folders, name: str) -> None:
-    """The published tool overwrites a file called base.yml with its made-up facts."""
+    """The published tool overwrites a file called base.yml with its fake facts."""
     folders.write({"global/init.yml": "parameters: {wrong: true}"})
     folders.give(f"{name}.yml", "parameters: {mine: 1, cluster: {name: c-x}}")
     before = snapshot(folders.root)

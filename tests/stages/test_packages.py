@@ -63,7 +63,7 @@ def test_packages_that_remove_each_other_never_settle(world: ClusterWorld) -> No
     result = world.compile()
     assert result.code == 1
     assert result.error["code"] == "CMD-DEP-043"
-    assert "packages a change" in result.error["message"]
+    assert "does not converge: the packages a keep" in result.error["message"]
 
 
 def test_an_unknown_package_gets_a_suggestion(world: ClusterWorld) -> None:

@@ -95,7 +95,7 @@ class Clone:
         return self._header(self.remote_tip) == [f"tree {tree}", f"parent {self.base}"]
 
     def is_foreign(self) -> bool:
-        """Whether somebody else's commit is the newest one of the branch on the server."""
+        """Whether another author's commit is the newest one of the branch on the server."""
         if self.remote_tip is None:
             return False
         return self._git("log", "-1", "--format=%s", self.remote_tip) != self._git("log", "-1", "--format=%s", "HEAD")

@@ -79,7 +79,7 @@ class GitHub:
         self._api: Any = None
 
     def stop(self) -> None:
-        """End all waiting, now and later; whoever waits gets `Halt`."""
+        """End all waiting, now and later; waiting threads get `Halt`."""
         self._stopping.set()
 
     def close(self) -> None:
@@ -244,7 +244,7 @@ def _check_token(token: str | None) -> str:
     if not _TOKEN.fullmatch(token):
         raise UsageError(
             "CMD-SYNC-001",
-            "the token for GitHub holds characters that no token has",
+            "the token for GitHub contains characters that are not allowed in a token",
             hint="give the token itself in COMMODORE_GITHUB_TOKEN or with --github-token",
         )
     return token

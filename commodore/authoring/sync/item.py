@@ -116,7 +116,7 @@ def publish(work: Work, change: Change) -> ItemResult:
             work.announce(
                 Warned(
                     "CMD-SYNC-013",
-                    f"the branch '{clone.branch}' of {name} had commits of somebody else, and was made anew",
+                    f"the branch '{clone.branch}' of {name} had commits by another author and was recreated",
                     hint=f"the newest of them is {clone.remote_tip}",
                 )
             )

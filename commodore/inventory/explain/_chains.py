@@ -78,7 +78,7 @@ class Chains:
             parts = parse_references(entry)
             with contextlib.suppress(UnexplainedError):
                 return entry if parts is None else cls(documents.merging(merged))._text(parts)
-            return entry  # a class that is left out, or whose absence is told
+            return entry  # a class that is left out, or whose absence is reported
 
         ordered = documents.merging(files.order(target, fill)).ordered
         return cls(replace(documents, ordered=(*ordered, documents.own)))

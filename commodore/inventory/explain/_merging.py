@@ -114,7 +114,7 @@ def fold(values: Iterable[tuple[Any, bool]]) -> Any:
     """Merge values in order; with each comes whether what was before still counts.
 
     Raises:
-        CannotMergeError: two of them do not go together, or there are none.
+        CannotMergeError: two of them cannot be combined, or there are none.
     """
     merged: Any = _NOTHING
     for value, resets in values:

@@ -1,4 +1,4 @@
-"""Class files as trees whose nodes know their places, with the markers `~` and `=` of keys told apart."""
+"""Class files as trees whose nodes know their places, with the markers `~` and `=` of keys distinguished."""
 
 from __future__ import annotations
 

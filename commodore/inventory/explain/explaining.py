@@ -147,7 +147,7 @@ class Explaining:
         if document.is_target:
             return Source(document.name, document.file, 1, 1, f"written by commodore for target {document.name!r}")
         if original is None:
-            return Source(document.name, document.file, 1, 1, self.preview.generated.get(document.file, "made up"))
+            return Source(document.name, document.file, 1, 1, self.preview.generated.get(document.file, "generated"))
         if document.name == _FACTS:
             return Source(document.name, document.file, 1, 1, "the facts of the cluster")
         file = original.resolve()
@@ -171,7 +171,7 @@ class _Following:
             chain = tuple(self._contributions(keys, links, depth))
             parts = tuple(self._parts(keys, value)) if not depth else ()
         except (UnexplainedError, RecursionError):
-            pass  # what is there so far does not give the value, which the explanation says
+            pass  # the definitions so far do not add up to the value, which the explanation says
         found = Explanation(keys, self.base.preview.node, is_set, value, chain, parts)
         return replace(found, complete=agrees(found))
 

@@ -119,7 +119,7 @@ class Explanation:
         value: as reclass-rs rendered it; None if there is none.
         chain: the places that set it, in merge order.
         parts: for a map or list: where each key or item comes from; left out where a reference is followed.
-        complete: whether the chain gives the value; if not, it is not the whole truth.
+        complete: whether the definitions add up to the value; if not, the list is incomplete.
     """
 
     path: ParameterPath

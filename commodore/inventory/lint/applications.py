@@ -1,4 +1,4 @@
-"""The linter `applications`: what is included by names that nobody knows, or that mean nothing (spec b 2.1)."""
+"""The linter `applications`: unknown or meaningless names in `applications` (spec b 2.1)."""
 
 from __future__ import annotations
 

@@ -13,7 +13,7 @@ from commodore.refs import check_text
 
 SECRET: Final = Rule("secret-reference", "error", "A secret reference `?{...}` is malformed or not supported.")
 _NOT_SEARCHED: Final = re.compile(r"parameters\.[=~]*kapitan\.")
-"""What Kapitan is told is read by Kapitan alone."""
+"""Parameters that only Kapitan reads."""
 
 
 class SecretReferences(Linter):

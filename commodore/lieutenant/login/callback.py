@@ -31,7 +31,7 @@ _HOSTS = frozenset({"localhost", *LOOPBACK})
 
 @dataclass(slots=True)
 class Callback:
-    """What the browser brought back. Whoever takes it must say how it went, so that the browser can show it."""
+    """What the browser brought back. The receiver must say how it went, so that the browser can show it."""
 
     code: str = field(repr=False)
     error: str = ""
@@ -94,7 +94,7 @@ class CallbackServer:
         return None
 
     def close(self) -> None:
-        """Stop listening, and let nobody wait for a page any more."""
+        """Stop listening, and end the requests that wait for a page."""
         self.closed.set()
         for server in self._servers:
             if self._state:

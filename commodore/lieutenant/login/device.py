@@ -32,7 +32,7 @@ def log_in_with_device(
     *,
     sleep: Callable[[float], None] = time.sleep,
 ) -> TokenAnswer:
-    """Show a code, and ask for the tokens until somebody has entered it.
+    """Show a code, and ask for the tokens until the user has entered it.
 
     Raises:
         DeviceFlowRefused: it does not start.
@@ -98,7 +98,9 @@ def _start(provider: IdentityProvider, client_id: str, wire: Wire) -> Mapping[st
 
 def _expired() -> EnvironmentFault:
     return EnvironmentFault(
-        "CMD-LOGIN-041", "nobody has entered the code in time", hint="run the command again for a new code"
+        "CMD-LOGIN-041",
+        "the login timed out: the code was not entered in time",
+        hint="run the command again for a new code",
     )
 
 

@@ -72,7 +72,7 @@ def read_tokens(answer: FormAnswer) -> TokenAnswer:
     if not isinstance(id_token, str) or not id_token:
         raise EnvironmentFault(
             "CMD-LOGIN-022",
-            "the identity provider gave no ID token",
+            "the identity provider returned no ID token",
             hint="the client must be allowed the scope 'openid' at the identity provider",
         )
     entry = {key: value for key, value in answer.value.items() if value is not None}

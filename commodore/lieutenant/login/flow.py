@@ -39,7 +39,7 @@ def log_in(options: LoginOptions, store: TokenStore, announce: Announce, *, limi
     Raises:
         UsageError: it is not known where to log in, or the callback's address makes no sense.
         InputError: the login was denied, or the provider has no device flow.
-        EnvironmentFault: the provider cannot be reached or refuses, the port is in use, nobody logs in in time.
+        EnvironmentFault: the provider cannot be reached or refuses, the port is in use, or the login timed out.
         PolicyError: a URL is not encrypted, or the ID token cannot be trusted.
     """
     if options.keyring:
@@ -122,7 +122,7 @@ class _Attempt:
             if callback is None:
                 raise EnvironmentFault(
                     "CMD-LOGIN-033",
-                    f"nobody has logged in within {self.limits.login_seconds:g} s",
+                    f"the login timed out: the browser did not return within {self.limits.login_seconds:g} s",
                     hint="if the browser could not come back to this machine, try --device, or see --callback-address",
                 )
             try:

@@ -30,7 +30,9 @@ class CallbackSettings:
             UsageError: address or port cannot be one.
         """
         if not 0 <= self.port <= 65535:
-            raise UsageError("CMD-LOGIN-031", f"{self.port} is no port", hint="--callback-port takes 0 to 65535")
+            raise UsageError(
+                "CMD-LOGIN-031", f"{self.port} is not a valid port", hint="--callback-port takes 0 to 65535"
+            )
         if self.address == "localhost":
             return LOOPBACK
         try:
@@ -38,7 +40,7 @@ class CallbackSettings:
         except ValueError:
             raise UsageError(
                 "CMD-LOGIN-031",
-                f"{self.address!r} is no address to listen on",
+                f"{self.address!r} is not a valid address to listen on",
                 hint="--callback-address takes 'localhost' or an IP address, like 0.0.0.0 in a container",
             ) from None
 

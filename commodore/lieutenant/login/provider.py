@@ -128,7 +128,7 @@ def _ask_api(api_url: str, timeout: float, limits: Limits, announce: Announce, d
         announce(
             Warned(
                 "CMD-LOGIN-003",
-                f"{url} is asked without encryption where to log in",
+                f"{url} is asked for the login settings without encryption",
                 hint="use https:// in the API URL, or name the identity provider with --oidc-discovery-url",
             )
         )

@@ -31,7 +31,7 @@ def current_login(
 ) -> Login | None:
     """The login that is kept for the API, renewed if it has expired and can be renewed; None if there is none.
 
-    Renewing opens no browser, asks nobody, and takes no longer than one request may.
+    Renewing opens no browser, shows no prompt, and takes no longer than one request may.
 
     Raises:
         EnvironmentFault: the store or its keyring cannot be used.

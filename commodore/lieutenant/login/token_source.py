@@ -20,7 +20,7 @@ class TokenSource:
 
     Args:
         given: reads the token that the user gave, if any.
-        may_log_in: whether somebody is there to log in.
+        may_log_in: whether an interactive login is possible.
     """
 
     def __init__(

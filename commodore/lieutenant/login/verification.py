@@ -63,7 +63,7 @@ def verify(
     if nonce is not None and not _same(claims.get("nonce"), nonce):
         raise _untrusted("it was made for another login (nonce)")
     if subject is not None and not _same(claims.get("sub"), subject):
-        raise _untrusted("it names somebody else than the login that was renewed")
+        raise _untrusted("its subject (sub) is not that of the renewed login")
     return Identity(
         subject=shortened(str(claims["sub"])),
         name=_claim(claims, "name") or _claim(claims, "preferred_username"),
@@ -120,7 +120,7 @@ def _check_claims(
     if (len(audiences) > 1 or "azp" in claims) and claims.get("azp") != client_id:
         raise _untrusted(f"it was issued to another client than {client_id!r} (azp)")
     if not isinstance(claims.get("sub"), str) or not claims["sub"]:
-        raise _untrusted("it names nobody (sub)")
+        raise _untrusted("it has no subject (sub)")
     times = {key: claims.get(key) for key in ("exp", "iat", "nbf")}
     for key, value in times.items():
         if (value is not None or key == "exp") and (isinstance(value, bool) or not isinstance(value, int | float)):

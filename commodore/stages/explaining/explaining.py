@@ -1,4 +1,4 @@
-"""Why a manifest is as it is, from what the last compile has left in the working directory. Nobody is asked."""
+"""Why a manifest is as it is, from what the last compile has left in the working directory, without network access."""
 
 from __future__ import annotations
 

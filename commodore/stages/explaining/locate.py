@@ -50,7 +50,7 @@ def find_manifest(workspace: Workspace, name: str, here: Path) -> Manifest:
         raise InputError(
             "CMD-CAT-021",
             f"the last compile did not write {path}",
-            hint="whoever put it there is not commodore; the next compile removes it"
+            hint="it was not written by commodore; the next compile removes it"
             if workspace.compiled.is_dir()
             else "the folder compiled is gone: compile again",
             locations=[str(rendered)],

@@ -110,7 +110,7 @@ class ReadFile:
 class Candidate:
     """A parameter that the instance has read and that has the value of a field, or a text that occurs in it.
 
-    Nobody knows whether the field was made from it: a template may have the same value of its own.
+    This does not prove that the field was made from it: a template may have the same value of its own.
 
     Args:
         whole: whether the values are equal; else the field's text contains the parameter's.
@@ -152,8 +152,8 @@ class ManifestExplanation:
         path: of the manifest in the catalog: `manifests/...`.
         file: where it lies.
         edited: whether it differs from what was rendered, or is no longer in the catalog.
-        reused: whether the last run has taken it from the cache; None if nobody wrote that down.
-        refusal: why the result cannot be kept; empty if it can, or nobody knows.
+        reused: whether the last run has taken it from the cache; None if that was not recorded.
+        refusal: why the result cannot be kept; empty if it can, or if that is unknown.
         repository: None if the component is not there any longer.
         names: parameters of which it was read which keys there are.
         sources: what dependencies were fetched from.

@@ -73,7 +73,7 @@ def test_files_of_a_preview_are_the_users_own(tmp_path: Path) -> None:
     own.write_text("parameters:\n  a: 1\n")
     preview = write(tmp_path / "inventory", ["a: 1", "a: 2"])
     classes = tmp_path / "inventory" / "classes"
-    shown = Preview(preview.inventory, "t", {classes / "c0.yml": own}, {classes / "c1.yml": "the made-up facts"})
+    shown = Preview(preview.inventory, "t", {classes / "c0.yml": own}, {classes / "c1.yml": "the fake facts"})
     first, second = [one.source for one in Explaining.of(shown).explain(("a",)).chain]
     assert (first.file, first.line, first.generated) == (own, 2, "")
-    assert second.generated == "the made-up facts"
+    assert second.generated == "the fake facts"

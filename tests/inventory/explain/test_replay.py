@@ -1,4 +1,4 @@
-"""Replaying a chain gives what reclass-rs renders: for made-up hierarchies, odd ones, and the example world."""
+"""Replaying a chain gives what reclass-rs renders: for generated hierarchies, odd ones, and the example world."""
 
 from __future__ import annotations
 
