@@ -1,4 +1,4 @@
-"""Removing what nobody needs any more, the entries used least recently first."""
+"""Eviction of cache entries, least recently used first."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ def prune(
 ) -> tuple[Pruned, ...]:
     """Remove entries, and what killed runs have left half made.
 
-    An entry that somebody uses after it was looked at stays.
+    An entry that is used after it was looked at stays.
 
     Args:
         dry_run: only say what would go.

@@ -97,7 +97,7 @@ def open_session(adapter: WatchedAdapter) -> requests.Session:
 
 
 class _Session(requests.Session):
-    """requests looks into redirects even where it is told not to follow them; a malformed one must not raise there."""
+    """requests looks into redirects even with `allow_redirects=False`; a malformed one must not raise there."""
 
     def get_redirect_target(self, resp: requests.Response) -> None:
         return None
