@@ -220,7 +220,7 @@ class Downloads:
 
     def digest(self, url: str, context: Context) -> str | None:
         """The digest of what a URL gives now; None if it gives nothing. The content is kept."""
-        from commodore.engine._downloads import get_download  # the library behind it takes its time to load
+        from commodore.engine.cache.downloads import get_download  # the library behind it takes its time to load
 
         about = self._about(url)
         headers = {}

@@ -12,8 +12,8 @@ from kapitan.errors import GitSubdirNotFoundError
 from kapitan.inventory.model import dependencies as models
 
 from commodore.context import Context
-from commodore.engine._downloads import FETCH_HINT, get_download
 from commodore.engine.cache.dependencies import DependencyCache, chart_key
+from commodore.engine.cache.downloads import FETCH_HINT, get_download
 from commodore.engine.cache.remote_identity import Downloads, Sources, cache_key, source_key
 from commodore.engine.kapitan import archives as _archives
 from commodore.engine.kapitan import fetch_git

@@ -44,7 +44,7 @@ class FormAnswer:
     description: str
 
 
-class Wire:
+class ProviderClient:
     """Speaks to one identity provider.
 
     Args:

@@ -8,7 +8,7 @@ from typing import Any
 
 from commodore.errors import EnvironmentFault, InputError
 from commodore.events import Announce, Noted, PageToVisit
-from commodore.lieutenant.login._oidc_client import Wire, check_url, refused, shortened, unusable
+from commodore.lieutenant.login._oidc_client import ProviderClient, check_url, refused, shortened, unusable
 from commodore.lieutenant.login.authorization import SCOPES
 from commodore.lieutenant.login.exchange import TokenAnswer, read_tokens
 from commodore.lieutenant.login.provider import IdentityProvider
@@ -26,7 +26,7 @@ class DeviceFlowRefused(Exception):
 def log_in_with_device(
     provider: IdentityProvider,
     client_id: str,
-    wire: Wire,
+    http: ProviderClient,
     limits: Limits,
     announce: Announce,
     *,
@@ -42,23 +42,23 @@ def log_in_with_device(
     # Before the page is shown: who reads it may press Ctrl-C, which an import can delay.
     from oauthlib.oauth2 import DeviceClient
 
-    started = _start(provider, client_id, wire)
+    started = _start(provider, client_id, http)
     keys = ("device_code", "user_code", "verification_uri")
     device_code, user_code, page = (_text(started, key) for key in keys)
     check_url(page, "the page where the code is entered")
     pause = _seconds(started.get("interval"), limits.device_interval)
-    expiry = time.monotonic() + _seconds(started.get("expires_in"), wire.seconds_left)
+    expiry = time.monotonic() + _seconds(started.get("expires_in"), http.seconds_left)
     announce(PageToVisit(page, shortened(user_code)))
 
     body = DeviceClient(client_id).prepare_request_body(device_code, include_client_id=True)
     failures = 0
     while True:
         pause = min(pause, _LONGEST)
-        if time.monotonic() + pause > min(expiry, wire.deadline):
+        if time.monotonic() + pause > min(expiry, http.deadline):
             raise _expired()
         sleep(pause)
         try:
-            answer = wire.post(provider.token_endpoint, body, "the tokens", (device_code,))
+            answer = http.post(provider.token_endpoint, body, "the tokens", (device_code,))
         except EnvironmentFault as error:
             failures += 1
             if error.code != "CMD-LOGIN-010" or failures == limits.request_attempts:
@@ -77,7 +77,7 @@ def log_in_with_device(
             raise refused(answer.error, answer.description)
 
 
-def _start(provider: IdentityProvider, client_id: str, wire: Wire) -> Mapping[str, Any]:
+def _start(provider: IdentityProvider, client_id: str, http: ProviderClient) -> Mapping[str, Any]:
     """Ask for a code; what the provider answers."""
     from oauthlib.common import urlencode
 
@@ -90,7 +90,7 @@ def _start(provider: IdentityProvider, client_id: str, wire: Wire) -> Mapping[st
             )
         )
     form = urlencode([("client_id", client_id), ("scope", SCOPES)])
-    started = wire.post(provider.device_endpoint, form, _WHAT)
+    started = http.post(provider.device_endpoint, form, _WHAT)
     if started.error:
         raise DeviceFlowRefused(refused(started.error, started.description))
     return started.value

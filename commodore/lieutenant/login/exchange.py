@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from commodore.errors import EnvironmentFault
-from commodore.lieutenant.login._oidc_client import FormAnswer, Wire, refused
+from commodore.lieutenant.login._oidc_client import FormAnswer, ProviderClient, refused
 from commodore.lieutenant.login.authorization import AuthorizationRequest
 from commodore.lieutenant.login.provider import IdentityProvider
 
@@ -24,7 +24,7 @@ class TokenAnswer:
 
 
 def exchange_code(
-    provider: IdentityProvider, client_id: str, request: AuthorizationRequest, code: str, wire: Wire
+    provider: IdentityProvider, client_id: str, request: AuthorizationRequest, code: str, http: ProviderClient
 ) -> TokenAnswer:
     """Redeem an authorization code.
 
@@ -36,10 +36,10 @@ def exchange_code(
     body = WebApplicationClient(client_id).prepare_request_body(
         code=code, redirect_uri=request.redirect_uri, code_verifier=request.verifier
     )
-    return ask_tokens(provider, body, wire, (code, request.verifier))
+    return ask_tokens(provider, body, http, (code, request.verifier))
 
 
-def refresh(provider: IdentityProvider, client_id: str, refresh_token: str, wire: Wire) -> TokenAnswer:
+def refresh(provider: IdentityProvider, client_id: str, refresh_token: str, http: ProviderClient) -> TokenAnswer:
     """Exchange a refresh token, whatever its form. The old one is kept if the answer has none.
 
     Raises: see `exchange_code`.
@@ -47,16 +47,16 @@ def refresh(provider: IdentityProvider, client_id: str, refresh_token: str, wire
     from oauthlib.oauth2 import WebApplicationClient
 
     body = WebApplicationClient(client_id).prepare_refresh_body(refresh_token=refresh_token, client_id=client_id)
-    answer = ask_tokens(provider, body, wire, (refresh_token,))
+    answer = ask_tokens(provider, body, http, (refresh_token,))
     return TokenAnswer(answer.id_token, {"refresh_token": refresh_token, **answer.entry})
 
 
-def ask_tokens(provider: IdentityProvider, body: str, wire: Wire, secrets: Iterable[str]) -> TokenAnswer:
+def ask_tokens(provider: IdentityProvider, body: str, http: ProviderClient, secrets: Iterable[str]) -> TokenAnswer:
     """Send a form to the token endpoint.
 
     Raises: see `exchange_code`.
     """
-    answer = wire.post(provider.token_endpoint, body, _WHAT, secrets)
+    answer = http.post(provider.token_endpoint, body, _WHAT, secrets)
     if answer.error:
         raise refused(answer.error, answer.description)
     return read_tokens(answer)

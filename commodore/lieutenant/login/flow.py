@@ -12,7 +12,7 @@ from commodore.errors import CommodoreError, EnvironmentFault, PolicyError
 from commodore.events import Announce, Noted, PageToVisit
 from commodore.lieutenant import _keyring
 from commodore.lieutenant._jwt import claims_of, token_expiry
-from commodore.lieutenant.login._oidc_client import Wire, refused, shortened, unusable
+from commodore.lieutenant.login._oidc_client import ProviderClient, refused, shortened, unusable
 from commodore.lieutenant.login.authorization import AuthorizationRequest, new_request
 from commodore.lieutenant.login.browser import has_browser, open_browser
 from commodore.lieutenant.login.callback import Callback, listening
@@ -54,17 +54,17 @@ def log_in(options: LoginOptions, store: TokenStore, announce: Announce, *, limi
         announce=announce,
         deadline=deadline,
     )
-    with Wire(options.timeout, Context(announce, limits), deadline=deadline) as wire:
-        provider = discover(client.discovery_url, wire)
+    with ProviderClient(options.timeout, Context(announce, limits), deadline=deadline) as http:
+        provider = discover(client.discovery_url, http)
 
         def conclude(tokens: TokenAnswer, nonce: str | None) -> Login:
-            identity = verify(tokens.id_token, provider, client.client_id, wire, limits, nonce=nonce)
+            identity = verify(tokens.id_token, provider, client.client_id, http, limits, nonce=nonce)
             if options.api_url:
                 with store.locked():
                     store.write(options.api_url, tokens.entry, announce, keyring=options.keyring)
             return Login(identity, tokens.id_token)
 
-        attempt = _Attempt(options, client, provider, wire, limits, announce, conclude)
+        attempt = _Attempt(options, client, provider, http, limits, announce, conclude)
         return attempt.run()
 
 
@@ -87,7 +87,7 @@ class _Attempt:
     options: LoginOptions
     client: OidcClient
     provider: IdentityProvider
-    wire: Wire
+    http: ProviderClient
     limits: Limits
     announce: Announce
     conclude: Callable[[TokenAnswer, str | None], Login]
@@ -107,7 +107,7 @@ class _Attempt:
         return self._with_browser()
 
     def _with_device(self) -> Login:
-        tokens = log_in_with_device(self.provider, self.client.client_id, self.wire, self.limits, self.announce)
+        tokens = log_in_with_device(self.provider, self.client.client_id, self.http, self.limits, self.announce)
         return self.conclude(tokens, None)
 
     def _with_browser(self) -> Login:
@@ -118,7 +118,7 @@ class _Attempt:
             self.announce(PageToVisit(request.url, opened=opened))
             if opened:
                 open_browser(request.url)
-            callback = server.wait(self.wire.deadline)
+            callback = server.wait(self.http.deadline)
             if callback is None:
                 raise EnvironmentFault(
                     "CMD-LOGIN-033",
@@ -148,4 +148,4 @@ class _Attempt:
             )
         if not callback.code:
             raise unusable("the identity provider sent the browser back without a code")
-        return exchange_code(self.provider, self.client.client_id, request, callback.code, self.wire)
+        return exchange_code(self.provider, self.client.client_id, request, callback.code, self.http)

@@ -8,7 +8,7 @@ from dataclasses import replace
 from commodore.context import Context
 from commodore.errors import CommodoreError
 from commodore.events import Announce, Warned
-from commodore.lieutenant.login._oidc_client import Wire, refused
+from commodore.lieutenant.login._oidc_client import ProviderClient, refused
 from commodore.lieutenant.login.options import LoginOptions
 from commodore.lieutenant.login.renewal import client_of, provider_of
 from commodore.lieutenant.token_store import Entry, TokenStore
@@ -54,14 +54,14 @@ def _revoke(options: LoginOptions, entry: Entry, announce: Announce, limits: Lim
         return
     deadline = time.monotonic() + options.timeout
     try:
-        with Wire(options.timeout, Context(announce, limits), deadline=deadline, attempts=1) as wire:
-            provider = provider_of(entry, options, wire, announce, limits)
+        with ProviderClient(options.timeout, Context(announce, limits), deadline=deadline, attempts=1) as http:
+            provider = provider_of(entry, options, http, announce, limits)
             if provider.revocation_endpoint is None:
                 return
             from oauthlib.common import urlencode
 
             form = urlencode([("token", token), ("token_type_hint", kind), ("client_id", client_of(entry, options))])
-            answer = wire.post(provider.revocation_endpoint, form, "the revocation", (token,), empty=True)
+            answer = http.post(provider.revocation_endpoint, form, "the revocation", (token,), empty=True)
             if answer.error:
                 raise refused(answer.error, answer.description)
     except CommodoreError as error:

@@ -12,7 +12,7 @@ from commodore.errors import UsageError
 from commodore.events import Announce, Warned
 from commodore.http import is_loopback
 from commodore.lieutenant.api_url import normalise_api_url
-from commodore.lieutenant.login._oidc_client import Wire, check_url, unusable
+from commodore.lieutenant.login._oidc_client import ProviderClient, check_url, unusable
 from commodore.limits import Limits
 
 DISCOVERY_PATH = "/.well-known/openid-configuration"
@@ -83,7 +83,7 @@ def find_client(
     return OidcClient(client, discovery)
 
 
-def discover(discovery_url: str, wire: Wire) -> IdentityProvider:
+def discover(discovery_url: str, http: ProviderClient) -> IdentityProvider:
     """Ask the provider what it offers.
 
     Raises:
@@ -91,7 +91,7 @@ def discover(discovery_url: str, wire: Wire) -> IdentityProvider:
         PolicyError: one of its URLs is not encrypted.
     """
     what = "the OpenID Connect discovery document"
-    document = wire.get(discovery_url, what)
+    document = http.get(discovery_url, what)
 
     def url(key: str, name: str) -> str:
         value = document.get(key)

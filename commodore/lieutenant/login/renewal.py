@@ -10,7 +10,7 @@ from commodore.context import Context
 from commodore.errors import CommodoreError, PolicyError
 from commodore.events import Announce, Noted, Warned
 from commodore.lieutenant._jwt import claims_of, is_expired
-from commodore.lieutenant.login._oidc_client import Wire
+from commodore.lieutenant.login._oidc_client import ProviderClient
 from commodore.lieutenant.login.exchange import refresh
 from commodore.lieutenant.login.flow import Login, login_of
 from commodore.lieutenant.login.options import LoginOptions
@@ -62,7 +62,7 @@ def current_login(
 
 
 def provider_of(
-    entry: Entry, options: LoginOptions, wire: Wire, announce: Announce, limits: Limits
+    entry: Entry, options: LoginOptions, http: ProviderClient, announce: Announce, limits: Limits
 ) -> IdentityProvider:
     """The provider that has made the tokens of an entry, and no other: tokens go back to where they came from.
 
@@ -71,7 +71,7 @@ def provider_of(
     """
     issuer = str(claims_of(str(entry.get("id_token"))).get("iss", ""))
     try:
-        provider = discover(options.discovery_url or issuer_discovery(issuer), wire)
+        provider = discover(options.discovery_url or issuer_discovery(issuer), http)
     except CommodoreError:
         if options.discovery_url:
             raise
@@ -82,9 +82,9 @@ def provider_of(
             timeout=options.timeout,
             limits=limits,
             announce=announce,
-            deadline=wire.deadline,
+            deadline=http.deadline,
         )
-        provider = discover(client.discovery_url, wire)
+        provider = discover(client.discovery_url, http)
     if provider.issuer != issuer:
         raise PolicyError(
             "CMD-LOGIN-026",
@@ -105,12 +105,12 @@ def client_of(entry: Entry, options: LoginOptions) -> str:
 def _renew(options: LoginOptions, store: TokenStore, entry: Entry, announce: Announce, limits: Limits) -> Login:
     """Exchange the refresh token and keep what comes. Call it within the store's lock."""
     deadline = time.monotonic() + options.timeout
-    with Wire(options.timeout, Context(announce, limits), deadline=deadline, attempts=1) as wire:
-        provider, client = provider_of(entry, options, wire, announce, limits), client_of(entry, options)
-        tokens = refresh(provider, client, str(entry["refresh_token"]), wire)
+    with ProviderClient(options.timeout, Context(announce, limits), deadline=deadline, attempts=1) as http:
+        provider, client = provider_of(entry, options, http, announce, limits), client_of(entry, options)
+        tokens = refresh(provider, client, str(entry["refresh_token"]), http)
         subject = claims_of(str(entry.get("id_token"))).get("sub")
         identity = verify(
-            tokens.id_token, provider, client, wire, limits, subject=subject if isinstance(subject, str) else None
+            tokens.id_token, provider, client, http, limits, subject=subject if isinstance(subject, str) else None
         )
     url = options.api_url or ""
     store.write(url, tokens.entry, announce, keyring=options.keyring or store.uses_keyring(url))

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from commodore.errors import PolicyError
-from commodore.lieutenant.login._oidc_client import Wire, shortened, unusable
+from commodore.lieutenant.login._oidc_client import ProviderClient, shortened, unusable
 from commodore.lieutenant.login.provider import IdentityProvider
 from commodore.limits import Limits
 
@@ -41,7 +41,7 @@ def verify(
     id_token: str,
     provider: IdentityProvider,
     client_id: str,
-    wire: Wire,
+    http: ProviderClient,
     limits: Limits,
     *,
     nonce: str | None = None,
@@ -58,7 +58,7 @@ def verify(
         PolicyError: the token cannot be trusted.
         EnvironmentFault: the provider's keys cannot be had.
     """
-    claims = _signed_claims(id_token, _keys(provider, wire), limits)
+    claims = _signed_claims(id_token, _keys(provider, http), limits)
     _check_claims(claims, provider.issuer, client_id, limits, now)
     if nonce is not None and not _same(claims.get("nonce"), nonce):
         raise _untrusted("it was made for another login (nonce)")
@@ -72,12 +72,12 @@ def verify(
     )
 
 
-def _keys(provider: IdentityProvider, wire: Wire) -> KeySet:
+def _keys(provider: IdentityProvider, http: ProviderClient) -> KeySet:
     """The provider's public keys for signatures. Kinds that are not known are left out, as providers may add some."""
     from joserfc.errors import JoseError
     from joserfc.jwk import JWKRegistry, KeySet
 
-    entries = wire.get(provider.jwks_uri, "the identity provider's keys").get("keys")
+    entries = http.get(provider.jwks_uri, "the identity provider's keys").get("keys")
     keys = []
     for entry in entries if isinstance(entries, list) else []:
         if isinstance(entry, dict) and entry.get("kty") in _KEY_TYPES and entry.get("use", "sig") == "sig":

@@ -13,7 +13,7 @@ from commodore.errors import CommodoreError
 from commodore.events import Event, PageToVisit, ignore
 from commodore.lieutenant import TokenStore
 from commodore.lieutenant.login import Login, LoginOptions, log_in
-from commodore.lieutenant.login._oidc_client import Wire
+from commodore.lieutenant.login._oidc_client import ProviderClient
 from commodore.lieutenant.login.device import log_in_with_device
 from commodore.lieutenant.login.provider import discover
 from commodore.limits import Limits
@@ -48,10 +48,10 @@ class Person:
 
 
 def run(provider: OidcProvider, person: Person, limits: Limits | None = None) -> Any:
-    with Wire(1, Context(ignore, limits or Limits()), deadline=math.inf) as wire:
-        found = discover(provider.discovery_url, wire)
+    with ProviderClient(1, Context(ignore, limits or Limits()), deadline=math.inf) as http:
+        found = discover(provider.discovery_url, http)
         return log_in_with_device(
-            found, provider.client_id, wire, limits or Limits(), person.announce, sleep=person.sleep
+            found, provider.client_id, http, limits or Limits(), person.announce, sleep=person.sleep
         )
 
 

@@ -21,7 +21,7 @@ PROVIDER = IdentityProvider("https://idp", "https://idp/a", "https://idp/t", "ht
 
 
 class Keys:
-    """Stands where the wire does, and has these keys at hand."""
+    """Stands where the http does, and has these keys at hand."""
 
     def __init__(self, keys: Any) -> None:
         self.keys = keys

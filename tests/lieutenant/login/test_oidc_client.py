@@ -11,15 +11,18 @@ import pytest
 from commodore.context import Context
 from commodore.errors import CommodoreError
 from commodore.events import ignore
-from commodore.lieutenant.login._oidc_client import Wire
+from commodore.lieutenant.login._oidc_client import ProviderClient
 from commodore.limits import Limits
 from tests.world.lieutenant import answering
 from tests.world.oidc import OidcProvider
 
 
 def test_when_the_time_is_up_nobody_is_asked(provider: OidcProvider) -> None:
-    with Wire(5, Context(ignore, Limits()), deadline=time.monotonic()) as wire, pytest.raises(CommodoreError) as caught:
-        wire.get(provider.discovery_url, "a document")
+    with (
+        ProviderClient(5, Context(ignore, Limits()), deadline=time.monotonic()) as http,
+        pytest.raises(CommodoreError) as caught,
+    ):
+        http.get(provider.discovery_url, "a document")
     assert caught.value.code == "CMD-LOGIN-010"
     assert "no time left" in caught.value.message
     assert provider.requests == []
@@ -30,22 +33,22 @@ def test_pauses_between_attempts_end_with_the_time(provider: OidcProvider) -> No
     provider.script(answering({}, status=503), times=math.inf)
     deadline = time.monotonic() + 0.5
     limits = Limits(request_backoff=3600)
-    with Wire(5, Context(ignore, limits), deadline=deadline) as wire, pytest.raises(CommodoreError):
-        wire.get(provider.discovery_url, "a document")
+    with ProviderClient(5, Context(ignore, limits), deadline=deadline) as http, pytest.raises(CommodoreError):
+        http.get(provider.discovery_url, "a document")
     assert len(provider.requests) == 1
 
 
 def test_secrets_are_taken_out_of_what_is_said_and_words_are_not(provider: OidcProvider) -> None:
     refusal = {"error": "invalid_grant", "error_description": "the code s3cret-s3cret is used; d"}
     provider.script(answering(refusal, status=400), path="/token")
-    with Wire(5, Context(ignore, Limits()), deadline=math.inf) as wire:
-        answer = wire.post(f"{provider.url}/token", "a=b", "tokens", ("s3cret-s3cret", "d"))
+    with ProviderClient(5, Context(ignore, Limits()), deadline=math.inf) as http:
+        answer = http.post(f"{provider.url}/token", "a=b", "tokens", ("s3cret-s3cret", "d"))
     assert (answer.error, answer.description) == ("invalid_grant", "the code *** is used; d")
 
 
 def test_no_password_of_netrc_is_sent(provider: OidcProvider) -> None:
     (Path.home() / ".netrc").write_text("machine 127.0.0.1 login somebody password secret\n")
     (Path.home() / ".netrc").chmod(0o600)
-    with Wire(5, Context(ignore, Limits()), deadline=math.inf) as wire:
-        wire.get(provider.discovery_url, "a document")
+    with ProviderClient(5, Context(ignore, Limits()), deadline=math.inf) as http:
+        http.get(provider.discovery_url, "a document")
     assert "authorization" not in provider.requests[0].headers

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from commodore.context import Context
-from commodore.engine._downloads import get_download
+from commodore.engine.cache.downloads import get_download
 from commodore.errors import CommodoreError, EnvironmentFault, PolicyError
 from commodore.events import Noted, ignore
 from commodore.limits import Limits
