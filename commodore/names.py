@@ -1,4 +1,4 @@
-"""Names of clusters, tenants, components, instances and packages: every one of them becomes a path (architecture 6)."""
+"""Names of clusters, tenants, components, instances and packages: every one of them becomes a path."""
 
 from __future__ import annotations
 
@@ -12,16 +12,16 @@ DISTRIBUTION = "commodore-catalog"
 """What package registries call this program. `commodore` there is a program of other people."""
 
 BOOTSTRAP_TARGET = "cluster"
-"""The target whose render tells what a cluster includes (spec c 1.1)."""
+"""The target whose render tells what a cluster includes."""
 
 RESERVED_CLASSES = frozenset({"components", "defaults", "global", "params"})
-"""Folders below `inventory/classes` that belong to commodore (spec b 2.1)."""
+"""Folders below `inventory/classes` that belong to commodore."""
 
 RESERVED_INSTANCES = frozenset({"lib", "libs", BOOTSTRAP_TARGET})
 """Names that would collide with folders below `dependencies` or with the bootstrap target."""
 
 RESERVED_KEYS = frozenset({"cluster", "components", "dynamic_facts", "facts", "kapitan", "packages"})
-"""Parameters that have a meaning of their own: a component's key must not be one of them (spec c 2)."""
+"""Parameters that have a meaning of their own: a component's key must not be one of them."""
 
 _NAME = re.compile(r"[a-z0-9][a-z0-9._-]*")
 _SHOWN = 60  # characters of a wrong name that a message repeats
@@ -33,7 +33,7 @@ def requirement(extra: str) -> str:
 
 
 def parameter_key(name: str) -> str:
-    """The parameters key of a component or instance: its name with every `-` as `_` (C40)."""
+    """The parameters key of a component or instance: its name with every `-` as `_`."""
     return name.replace("-", "_")
 
 
@@ -95,7 +95,7 @@ def check_instance_name(name: object, kind: str, *, limits: Limits = DEFAULT_LIM
 
 
 def check_package_name(name: object, *, limits: Limits = DEFAULT_LIMITS) -> str:
-    """Return `name` if it can name a package (spec b 2.1).
+    """Return `name` if it can name a package.
 
     Raises:
         InputError: see `check_name`; also for the prefix `t-`, which belongs to tenants.

@@ -1,4 +1,4 @@
-"""`catalog compile`, readable top to bottom as a list of stages (architecture 3)."""
+"""`catalog compile`, readable top to bottom as a list of stages."""
 
 from __future__ import annotations
 

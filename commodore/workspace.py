@@ -1,4 +1,4 @@
-"""Every path of a working directory, its lock, and the atomic replacement of files and folders (spec a 2, c 1.1)."""
+"""Every path of a working directory, its lock, and the atomic replacement of files and folders."""
 
 from __future__ import annotations
 
@@ -136,7 +136,7 @@ class Workspace:
 
     @property
     def generated(self) -> tuple[Path, ...]:
-        """What `catalog clean` removes (spec a 2)."""
+        """What `catalog clean` removes."""
         return (self.inventory, self.libraries, self.dependencies / "libs", self.compiled, self.catalog)
 
     @contextlib.contextmanager

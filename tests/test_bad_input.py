@@ -54,8 +54,9 @@ def test_unknown_cluster(world: ClusterWorld) -> None:
     assert not world.work.exists() or not (world.work / "inventory").exists()
 
 
+@pytest.mark.requirement("C2")
 def test_missing_facts_are_noticed_before_anything_is_touched(world: ClusterWorld) -> None:
-    """C2: what the hierarchy cannot do without."""
+    """What the hierarchy cannot do without."""
     assert world.compile().code == 0
     before = world.local_tree()
     world.facts = {"cloud": "", "distribution": ""}
@@ -70,8 +71,9 @@ def test_missing_facts_are_noticed_before_anything_is_touched(world: ClusterWorl
 # Repositories
 
 
+@pytest.mark.requirement("C16")
 def test_missing_repositories(world: ClusterWorld) -> None:
-    """C16: several unreachable repositories are reported together; the catalog stays."""
+    """Several unreachable repositories are reported together; the catalog stays."""
     world.component("other")
     assert world.compile("--push").code == 0
     before = world.local_tree()
@@ -90,8 +92,9 @@ def test_missing_repositories(world: ClusterWorld) -> None:
     assert str(world.defaults.path) in result.error["message"]
 
 
+@pytest.mark.requirement("C12")
 def test_unknown_revisions(world: ClusterWorld) -> None:
-    """C12: of a component, with a suggestion; and of the configuration."""
+    """Of a component, with a suggestion; and of the configuration."""
     world.remotes["app"].tag("v1.2.3")
     world.descriptions["app"]["version"] = "v1.2.4"
     error = refused(world.compile(), "CMD-GIT-030", 1, "'app'", "v1.2.4")
@@ -243,8 +246,9 @@ def test_broken_filters(world: ClusterWorld, definition: dict[str, object]) -> N
     assert world.local_tree() == {}
 
 
+@pytest.mark.requirement("C63")
 def test_malformed_references(world: ClusterWorld) -> None:
-    """C63: all of them are reported with their places; nothing is written anywhere."""
+    """All of them are reported with their places; nothing is written anywhere."""
     bad = ["?{vaultkv:../../../x/key}", "?{vaultkv:/abs/x/key}", "?{vaultkv:nokey}", "?{vaultkv}", "?{gpg:a/b}"]
     world.tenant_parameters = {
         "app": {"secrets": bad},
@@ -257,8 +261,9 @@ def test_malformed_references(world: ClusterWorld) -> None:
     assert not (world.root / "x").exists()
 
 
+@pytest.mark.requirement("C68")
 def test_an_unknown_vault(world: ClusterWorld) -> None:
-    """C68: with references, where Vault is must be said."""
+    """With references, where Vault is must be said."""
     world.tenant_parameters = {"app": {"secret": "?{vaultkv:a/b}"}}
     result = world.compile()
     assert result.code == 1

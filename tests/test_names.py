@@ -93,7 +93,7 @@ def test_a_name_has_a_limit() -> None:
 
 @pytest.mark.parametrize("name", sorted(RESERVED_INSTANCES))
 def test_reserved_instances(name: str) -> None:
-    """Spec c 1: `cluster` collides with the bootstrap target, `lib` and `libs` with folders."""
+    """`cluster` collides with the bootstrap target, `lib` and `libs` with folders."""
     with pytest.raises(InputError) as error:
         check_instance_name(name, "component instance")
     assert error.value.code == "CMD-NAME-002"
@@ -101,7 +101,7 @@ def test_reserved_instances(name: str) -> None:
 
 
 def test_an_instance_has_no_dot() -> None:
-    """Spec c 1: Kapitan turns dots into path separators."""
+    """Kapitan turns dots into path separators."""
     with pytest.raises(InputError) as error:
         check_instance_name("a.b", "component instance")
     assert error.value.code == "CMD-NAME-003"
@@ -135,7 +135,8 @@ def test_good_packages(name: str) -> None:
     assert check_package_name(name) == name
 
 
+@pytest.mark.requirement("C40")
 @pytest.mark.parametrize(("name", "key"), [("cert-manager", "cert_manager"), ("a--b-c_d", "a__b_c_d"), ("a.b", "a.b")])
 def test_parameter_keys(name: str, key: str) -> None:
-    """C40: every `-` becomes `_`, nothing else changes."""
+    """Every `-` becomes `_`, nothing else changes."""
     assert parameter_key(name) == key

@@ -34,8 +34,9 @@ def world(tmp_path: Path) -> ClusterWorld:
     return made
 
 
+@pytest.mark.requirement("C1", "C2", "C4")
 def test_a_compile_with_everything(world: ClusterWorld) -> None:
-    """C1, C2, C4: the stages in their order, the commit, the report; without changes neither of them again."""
+    """The stages in their order, the commit, the report; without changes neither of them again."""
     world.packages["extra"] = {"url": world.git.remote("extra", {"a.yml": ""}).url, "version": "master"}
     world.applications.append("pkg.extra")
     names = {"GIT_AUTHOR_NAME": "Ada", "GIT_AUTHOR_EMAIL": "ada@example.com"}
@@ -80,8 +81,9 @@ def test_without_push_nothing_leaves(world: ClusterWorld) -> None:
     assert git(world.work / "catalog", "diff", "--cached", "--name-only") == "manifests/app/config.yaml"
 
 
+@pytest.mark.requirement("C2")
 def test_facts_reach_components(world: ClusterWorld) -> None:
-    """C2: static and dynamic facts, and what is known about the cluster, are parameters."""
+    """Static and dynamic facts, and what is known about the cluster, are parameters."""
     data = {
         "name": "${cluster:name} ${cluster:display_name}",
         "tenant": "${cluster:tenant} ${cluster:tenant_display_name}",

@@ -1,4 +1,4 @@
-"""How often a compile talks to remotes, counted where the remotes are (C16; spec b, weak points of the git layer)."""
+"""How often a compile talks to remotes, counted where the remotes are."""
 
 from __future__ import annotations
 
@@ -68,8 +68,9 @@ def test_only_what_is_wanted_and_new_is_fetched(world: ClusterWorld, trips: Roun
     assert {name: count for name, count in trips.by_remote.items() if count > 1} == {"app": 2}
 
 
+@pytest.mark.requirement("C12")
 def test_pinned_commits_need_no_question(world: ClusterWorld, trips: RoundTrips) -> None:
-    """C12: a full commit id that is there already is neither asked for nor fetched."""
+    """A full commit id that is there already is neither asked for nor fetched."""
     for name in ("app", "other"):
         world.descriptions[name]["version"] = world.remotes[name].sha()
     world.packages["extra"]["version"] = world.remotes["pkg.extra"].sha()

@@ -218,7 +218,7 @@ class TestAt:
             Workspace.at(tmp_path / "a" / "x")
 
     def test_every_path_follows_the_root(self, tmp_path: Path) -> None:
-        """Spec c 1.1: changing the working directory moves every derived path."""
+        """Changing the working directory moves every derived path."""
         workspace = Workspace(tmp_path / "w")
         names = [name for name in vars(Workspace) if isinstance(vars(Workspace)[name], property)]
         found = [getattr(workspace, name) for name in names if name != "generated"] + list(workspace.generated)

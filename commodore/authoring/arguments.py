@@ -1,4 +1,4 @@
-"""From what an author chooses to the arguments of a template, and back (spec b 6.1, 6.5; spec a 3.8)."""
+"""From what an author chooses to the arguments of a template, and back."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ class Choices:
 
 
 def depname(name: str) -> str:
-    """The pattern that stands for one dependency's name (spec b 6.1: not escaped)."""
+    """The pattern that stands for one dependency's name; it is not escaped."""
     return f"^{name}$"
 
 
@@ -101,7 +101,7 @@ def choose(arguments: Mapping[str, Any], choices: Choices, announce: Announce) -
 
 
 def complete(arguments: Mapping[str, Any], kind: Kind, folder: Path) -> dict[str, Any]:
-    """The stored arguments of an existing repository with those added that its template did not know (spec b 6.5).
+    """The stored arguments of an existing repository with those added that its template did not know.
 
     Raises:
         InputError: a stored slug, owner or test case cannot be used.
@@ -161,7 +161,7 @@ def _patterns(argument: str, present: str, add: Iterable[str], remove: Iterable[
 
 
 def _force(chosen: dict[str, Any], announce: Announce) -> None:
-    """Settings that others imply (spec b 6.1)."""
+    """Settings that others imply."""
     if chosen.get("add_matrix") == "n" and " " in chosen["test_cases"]:
         chosen["add_matrix"] = "y"
         announce(Noted("matrix tests are turned on, as there is more than one test case"))

@@ -1,4 +1,4 @@
-"""Test cases of components and packages: which there are, and where their golden trees lie (spec b 6.8)."""
+"""Test cases of components and packages: which there are, and where their golden trees lie."""
 
 from __future__ import annotations
 
@@ -128,7 +128,7 @@ def _unknown(name: str, known: Collection[str], tests: Path) -> UsageError:
 
 
 def _named_by_template(directory: Path) -> set[str]:
-    """The cases that the repository's template was asked for: `test_cases` of `.cruft.json` (spec b 6.4)."""
+    """The cases that the repository's template was asked for: `test_cases` of `.cruft.json`."""
     path = directory / ".cruft.json"
     if not path.is_file():
         return set()

@@ -1,4 +1,4 @@
-"""`component compile`: one component over a throw-away workspace with a fake cluster (spec b 4.1)."""
+"""`component compile`: one component over a throw-away workspace with a fake cluster."""
 
 from __future__ import annotations
 

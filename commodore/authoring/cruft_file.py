@@ -1,4 +1,4 @@
-"""`.cruft.json`: which template a repository was made from, at which commit, with which arguments (spec b 6.4)."""
+"""`.cruft.json`: which template a repository was made from, at which commit, with which arguments."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`component delete`: remove a component's working copy, and its clone if nothing else uses it (spec b 6.6)."""
+"""`component delete`: remove a component's working copy, and its clone if nothing else uses it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The cluster that does not exist, for which components and packages are compiled alone (spec b 4)."""
+"""The cluster that does not exist, for which components and packages are compiled alone."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ class Facts:
 
 
 def component_parameters(component: str, instance: str, facts: Facts) -> dict[str, Any]:
-    """What `params.cluster` holds when a component is compiled alone (spec b 4.1 step 5)."""
+    """What `params.cluster` holds when a component is compiled alone."""
     parameters = {
         "cluster": _cluster(),
         "facts": {
@@ -77,7 +77,7 @@ def component_parameters(component: str, instance: str, facts: Facts) -> dict[st
 
 
 def package_parameters(facts: Facts) -> dict[str, Any]:
-    """What `params.cluster` holds when a package is compiled alone (spec b 4.2)."""
+    """What `params.cluster` holds when a package is compiled alone."""
     parameters = {
         "cluster": _cluster(),
         "facts": {

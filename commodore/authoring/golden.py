@@ -1,4 +1,4 @@
-"""Golden trees: what test cases were agreed to render. Compare with what they render now, agree anew (spec b 6.8)."""
+"""Golden trees: what test cases were agreed to render. Compare with what they render now, agree anew."""
 
 from __future__ import annotations
 

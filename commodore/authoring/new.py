@@ -1,4 +1,4 @@
-"""`component new` and `package new`: a repository of its own from a template (spec b 6.3, 6.4)."""
+"""`component new` and `package new`: a repository of its own from a template."""
 
 from __future__ import annotations
 

@@ -56,7 +56,7 @@ def check_references(
         parameters: of the instance's target.
         instance: the target's name.
         key: the parameter that holds the component's own parameters.
-        folder: what was rendered; a reference stands there as it is or as its path (spec c 7.3).
+        folder: what was rendered; a reference stands there as it is or as its path.
         tree: the same, content by path.
     """
     found: list[Finding] = []

@@ -1,4 +1,4 @@
-"""`package compile`: one package and the components it includes, for a fake cluster (spec b 4.2)."""
+"""`package compile`: one package and the components it includes, for a fake cluster."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ class PackageSource:
 class PackageCompile:
     """What to compile and how. `workspace` of None is a throw-away one; the result lies in `output/compiled`.
 
-    With `force`, local changes in the workspace's checkouts are saved and replaced (spec b 4.2, weak points).
+    With `force`, local changes in the workspace's checkouts are saved and replaced.
     """
 
     source: PackageSource
@@ -121,8 +121,7 @@ def render_package(
 
     Args:
         fetcher: for the workspace in which the hierarchy is built.
-        values: class files, later ones win; they come before the package, so that they provide facts (spec b 4.2
-            step 4).
+        values: class files, later ones win; they come before the package, so that they provide facts.
 
     Raises:
         CommodoreError: what is wrong with the package, the values or what they include.

@@ -1,4 +1,4 @@
-"""What components and packages of an author are called, and where they go (spec b 6.2, 6.3)."""
+"""What components and packages of an author are called, and where they go."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ PACKAGE = Kind("package", "https://github.com/projectsyn/commodore-config-packag
 
 
 def check_slug(slug: object, kind: Kind, *, limits: Limits = DEFAULT_LIMITS) -> str:
-    """Return `slug` if it follows the rules of spec b 6.2.
+    """Return `slug` if it follows the rules for names of components and packages.
 
     Raises:
         InputError: it is malformed, begins with the kind's own prefix, or is reserved.

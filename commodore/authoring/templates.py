@@ -1,4 +1,4 @@
-"""Where templates come from: the ones that are part of commodore, and git repositories (spec b 6.4).
+"""Where templates come from: the ones that are part of commodore, and git repositories.
 
 docs/adr/0009-bundled-template-history.md says how the bundled ones bring their history along.
 """

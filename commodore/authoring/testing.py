@@ -1,4 +1,4 @@
-"""Compiling and judging test cases: what was rendered, held against what was agreed, and looked over (spec b 6.8)."""
+"""Compiling and judging test cases: what was rendered, held against what was agreed, and looked over."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Bringing a template's changes into what an author has made of it: a three-way merge of files (spec b 6.5)."""
+"""Bringing a template's changes into what an author has made of it: a three-way merge of files."""
 
 from __future__ import annotations
 

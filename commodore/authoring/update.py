@@ -1,4 +1,4 @@
-"""`component update` and `package update`: bring a repository to the newest version of its template (spec b 6.5)."""
+"""`component update` and `package update`: bring a repository to the newest version of its template."""
 
 from __future__ import annotations
 

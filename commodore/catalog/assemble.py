@@ -1,4 +1,4 @@
-"""Put the rendered files of all instances into one tree (spec a 7.2, C33, C44)."""
+"""Put the rendered files of all instances into one tree."""
 
 from __future__ import annotations
 
@@ -127,7 +127,7 @@ _BLOCK_END: Final = re.compile(rb"\n(?=\S)")
 
 
 def warn_about_objects(compiled: Compiled, announce: events.Announce) -> None:
-    """Announce Kubernetes objects that two instances both render (CMD-CAT-005, C44).
+    """Announce Kubernetes objects that two instances both render (CMD-CAT-005).
 
     The object's identity is read from the text of block-style YAML, which all rendered manifests have, without
     parsing it. Objects in other styles and in lists are not looked at.

@@ -1,4 +1,4 @@
-"""What is staged, as lines to show and numbers to sum up (spec a 8.2, 9)."""
+"""What is staged, as lines to show and numbers to sum up."""
 
 from __future__ import annotations
 

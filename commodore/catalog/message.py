@@ -1,4 +1,4 @@
-"""The message of a catalog commit, byte for byte as other tools know it (spec a 8.5)."""
+"""The message of a catalog commit, byte for byte as other tools know it."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from commodore.printable import only_printable
 
 SUBJECT: Final = "Automated catalog update from Commodore"
 INITIAL: Final = "Initial commit"
-"""The message of the empty commit that begins an empty catalog repository (spec a 8.1)."""
+"""The message of the empty commit that begins an empty catalog repository."""
 
 
 def commit_message(metadata: CompileMetadata) -> str:

@@ -1,4 +1,4 @@
-"""What a catalog was made from: the data of the report to Lieutenant and of the commit message (spec a 8.4)."""
+"""What a catalog was made from: the data of the report to Lieutenant and of the commit message."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The catalog repository: bring it up to date, install the new trees, stage, commit, push (spec a 8.1-8.3).
+"""The catalog repository: bring it up to date, install the new trees, stage, commit, push.
 
 The steps in their order: `prepare` (or `open_local`), `install`, `stage`, then `publish` or `leave`.
 """
@@ -105,7 +105,7 @@ def prepare(
 def open_local(
     workspace: Workspace, *, announce: events.Announce = events.ignore, limits: Limits = DEFAULT_LIMITS
 ) -> PublishedClone:
-    """The catalog as it is on disk, without asking a remote; a folder that is no repository becomes one (spec a 7.3).
+    """The catalog as it is on disk, without asking a remote; a folder that is no repository becomes one.
 
     Changes by others below `manifests/` and `refs/` are kept under `refs/commodore/discarded`.
 
@@ -132,7 +132,7 @@ def install(workspace: Workspace, manifests: Path, refs: Path) -> bool:
 
     A tree that is the same as the one in its place stays away.
 
-    Hidden entries of the old folders stay, as users know it, but for ref files among them, which are stale (C66).
+    Hidden entries of the old folders stay, as users know it, but for ref files among them, which are stale.
 
     Args:
         workspace: whose catalog it is.
@@ -207,7 +207,7 @@ def unchanged(clone: PublishedClone, *, limits: Limits = DEFAULT_LIMITS) -> Cata
 
 
 def leave(clone: PublishedClone, *, limits: Limits = DEFAULT_LIMITS) -> None:
-    """Un-stage what `stage` has staged and leave the files: the end of a run in local mode (spec a 8.3)."""
+    """Un-stage what `stage` has staged and leave the files: the end of a run in local mode."""
     unstage(clone.path, limits=limits)
 
 

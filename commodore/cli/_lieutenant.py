@@ -18,7 +18,7 @@ def connect(ctx: click.Context, values: Mapping[str, Any], console: Console) -> 
     """A client for the API that the options name; it asks for a valid token before every request.
 
     A login that has expired is renewed. If that cannot be, or there was none, and there is a terminal, a login
-    is begun, as by `commodore login` (spec a 3.4).
+    is begun, as by `commodore login`.
 
     Raises:
         CommodoreError: the API's URL is missing or wrong.
@@ -41,7 +41,7 @@ def connect(ctx: click.Context, values: Mapping[str, Any], console: Console) -> 
 
 
 def read_dynamic_facts(entries: Sequence[str], console: Console) -> Mapping[str, Any]:
-    """The dynamic facts of the command line (spec a 4.3)."""
+    """The dynamic facts of the command line."""
     from commodore.lieutenant import parse_dynamic_facts
 
     return parse_dynamic_facts(entries, console.announce)

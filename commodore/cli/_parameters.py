@@ -17,7 +17,7 @@ def show_parameters(value: Any, output: str, console: Console, *, whole: bool) -
     """Write parameters to standard output, as `json`, `yaml` or `text`.
 
     Args:
-        whole: they are all, or a whole section: YAML is then followed by an empty line (spec c 4).
+        whole: they are all, or a whole section: YAML is then followed by an empty line.
     """
     if output == "json":
         console.result(json.dumps(value))

@@ -100,7 +100,7 @@ class Console:
         click.echo(text, nl=newline)
 
     def notices(self, texts: Sequence[str]) -> None:
-        """Show notices at the end of a run, wrapped at 100 columns (spec a 4.8)."""
+        """Show notices at the end of a run, wrapped at 100 columns."""
         if not texts or self.quiet:
             return
         if self.log_format == "json":

@@ -1,4 +1,4 @@
-"""`commodore inventory`: look at the hierarchy (spec a 3.14, c 4)."""
+"""`commodore inventory`: look at the hierarchy."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`commodore inventory lint`: look for mistakes in class files (spec a 3.15, c 5)."""
+"""`commodore inventory lint`: look for mistakes in class files."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`commodore login`, `fetch-token` and `logout`: tokens for the Lieutenant API (spec a 3.6, 11)."""
+"""`commodore login`, `fetch-token` and `logout`: tokens for the Lieutenant API."""
 
 from __future__ import annotations
 

@@ -58,7 +58,7 @@ def commodore(ctx: click.Context, /, **_values: Any) -> None:
 
 
 def main() -> None:
-    """Run the program and end the process with the exit code of architecture 5."""
+    """Run the program and end the process with the exit code of the error's family."""
     signal.signal(signal.SIGTERM, _terminated)
     keep_interruptions()
     prepare_streams()

@@ -1,4 +1,4 @@
-"""`commodore tool`: manage the external tools (spec a 12)."""
+"""`commodore tool`: manage the external tools."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`commodore version`: versions of the program, its libraries and external tools (spec a 13)."""
+"""`commodore version`: versions of the program, its libraries and external tools."""
 
 from __future__ import annotations
 

@@ -1,6 +1,4 @@
-"""What a cluster includes: the packages, components and instances named in `applications` (C5-C8, C31-C37, spec b
-2.1).
-"""
+"""What a cluster includes: the packages, components and instances named in `applications`."""
 
 from __future__ import annotations
 
@@ -78,7 +76,7 @@ def _parse_component(entry: str) -> tuple[str, str]:
 
 
 def _check_instances(uses: list[tuple[str, str, str]]) -> list[CommodoreError]:
-    """Instance names share one namespace (C33), and so do their parameter keys (C40)."""
+    """Instance names share one namespace, and so do their parameter keys."""
     errors: list[CommodoreError] = []
     users: dict[str, list[tuple[str, str]]] = defaultdict(list)
     for entry, component, instance in uses:
@@ -108,7 +106,7 @@ def _check_instances(uses: list[tuple[str, str, str]]) -> list[CommodoreError]:
 
 
 def _check_shadows(uses: list[tuple[str, str, str]]) -> list[CommodoreError]:
-    """An instance must not carry the name of another component that is included, be it through aliases only (C35)."""
+    """An instance must not carry the name of another component that is included, be it through aliases only."""
     plain = {component for _, component, instance in uses if component == instance}
     through_aliases = {component: entry for entry, component, _ in sorted(uses, reverse=True) if component not in plain}
     return [

@@ -1,4 +1,4 @@
-"""Jsonnet libraries that components publish for each other, and their aliases (C49-C54, spec b 2.8)."""
+"""Jsonnet libraries that components publish for each other, and their aliases."""
 
 from __future__ import annotations
 
@@ -157,7 +157,7 @@ def _check_alias(
 
 
 def _taken_over(owner: LibraryOwner, deployed: Mapping[str, ComponentMetadata], announce: Announce) -> str:
-    """The component whose library names `owner` may use besides its own (C54), or an empty string."""
+    """The component whose library names `owner` may use besides its own, or an empty string."""
     former = owner.metadata.replaces
     if not former or former not in deployed:
         return former

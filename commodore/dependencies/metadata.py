@@ -1,6 +1,4 @@
-"""What a component says about itself: `parameters.<key>._metadata` of the rendered hierarchy (C32, spec a 4.7, c
-14).
-"""
+"""What a component says about itself: `parameters.<key>._metadata` of the rendered hierarchy."""
 
 from __future__ import annotations
 
@@ -92,7 +90,7 @@ def _switch(raw: Mapping[str, Any], key: str, place: str) -> bool:
 def check_alias(
     instance: str, component: str, metadata: ComponentMetadata, own: ComponentMetadata, overrides_version: bool
 ) -> list[CommodoreError]:
-    """Whether a component may be used under another name, and at another version (C32, C36, spec a 4.7).
+    """Whether a component may be used under another name, and at another version.
 
     Args:
         metadata: the component's metadata as the bootstrap target sees it.
@@ -123,7 +121,7 @@ def check_alias(
 
 
 def deprecation_notices(parameters: Mapping[str, Any], components: tuple[str, ...]) -> tuple[str, ...]:
-    """One notice for each deprecated component, in name order (spec a 4.8)."""
+    """One notice for each deprecated component, in name order."""
     notices = []
     for component in components:
         metadata = read_metadata(parameters, component)

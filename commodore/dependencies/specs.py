@@ -1,4 +1,4 @@
-"""Where a dependency comes from: the entries of `parameters.components` and `parameters.packages` (C9-C14, C29-C30)."""
+"""Where a dependency comes from: the entries of `parameters.components` and `parameters.packages`."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def read_specs(parameters: Mapping[str, Any], kind: Kind, names: tuple[str, ...]
     """The specs of the dependencies named.
 
     Args:
-        parameters: the rendered parameters of the bootstrap target, without component defaults (C23).
+        parameters: the rendered parameters of the bootstrap target, without component defaults.
         kind: which list to read.
         names: what the cluster includes.
 
@@ -48,7 +48,7 @@ def read_specs(parameters: Mapping[str, Any], kind: Kind, names: tuple[str, ...]
 
 
 def instance_spec(parameters: Mapping[str, Any], base: DependencySpec, instance: str) -> DependencySpec:
-    """The spec of one instance: its own entry of `parameters.components`, if any, over its component's (spec b 2.2).
+    """The spec of one instance: its own entry of `parameters.components`, if any, over its component's.
 
     Raises:
         InputError: wrong fields.
@@ -67,16 +67,16 @@ def instance_spec(parameters: Mapping[str, Any], base: DependencySpec, instance:
 
 
 def overrides_version(parameters: Mapping[str, Any], instance: str) -> bool:
-    """Whether an instance has a `url` or `version` of its own, which asks for multi-version support (spec a 4.7)."""
+    """Whether an instance has a `url` or `version` of its own, which asks for multi-version support."""
     entry = _listed(parameters, "component").get(instance)
     return isinstance(entry, Mapping) and any(entry.get(key) is not None for key in ("url", "version"))
 
 
 def find_incomplete(parameters: Mapping[str, Any], instances: Mapping[str, str]) -> list[CommodoreError]:
-    """An error for each entry without `url`, included or not: most likely a misspelt name (C30).
+    """An error for each entry without `url`, included or not: most likely a misspelt name.
 
     Args:
-        parameters: the parameters that were read for fetching, so that component defaults cannot interfere (C24).
+        parameters: the parameters that were read for fetching, so that component defaults cannot interfere.
         instances: instance to component; the entry of a true alias needs no `url` of its own.
     """
     errors: list[CommodoreError] = []
@@ -171,7 +171,7 @@ def _fields(entry: Any, kind: Kind, name: str) -> dict[str, str]:
 
 
 def _relative_path(path: str, kind: Kind, name: str) -> str:
-    """The sub-folder of a dependency; one leading `/` means the repository's root (spec b 2.2)."""
+    """The sub-folder of a dependency; one leading `/` means the repository's root."""
     text = path.removeprefix("/")
     parts = PurePosixPath(text).parts
     if text.startswith("/") or ".." in parts or "\0" in text:

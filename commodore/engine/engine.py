@@ -37,7 +37,7 @@ __all__ = ["COMPILE_STAGE", "Engine", "usable_cpus"]
 
 
 def usable_cpus() -> int:
-    """The CPUs this process may use (spec c 6.2)."""
+    """The CPUs this process may use."""
     if hasattr(os, "sched_getaffinity"):
         return len(os.sched_getaffinity(0))
     return os.cpu_count() or 1
@@ -112,7 +112,7 @@ class Engine:
     def compile(
         self, jobs: Sequence[InstanceJob], nodes: Mapping[str, Mapping[str, Any]], request: CompileRequest
     ) -> tuple[CompiledInstance, ...]:
-        """Compile instances into `request.output/compiled/<instance>`, all or none of them (architecture 4).
+        """Compile instances into `request.output/compiled/<instance>`, all or none of them.
 
         Args:
             jobs: what to compile. An instance without compile entries gives an empty folder, no jobs give nothing.

@@ -33,16 +33,16 @@ class CompileRequest:
         root: the working directory of the run. Paths of `external` commands are relative to it, unless `directory`
             says otherwise, and its files may be written by fetched Kapitan dependencies.
         output: the folder that gets `compiled/<instance>`; Kapitan dependencies' relative output paths are below it.
-        search_paths: where inputs, imports and files of native functions are looked up, first one first (spec c 7.2).
+        search_paths: where inputs, imports and files of native functions are looked up, first one first.
             Names below `compiled/` always mean what this run has rendered, never what lies in `output` from before.
         refs: the folder with the ref files, `catalog/refs`.
-        reveal_fake: write `a/b` in place of `?{vaultkv:a/b}` (spec c 7.3) and use no ref files.
+        reveal_fake: write `a/b` in place of `?{vaultkv:a/b}` and use no ref files.
         fetch: fetch all Kapitan dependencies anew; if false only those of targets with a `force_fetch` one.
         offline: take Kapitan dependencies from the cache alone.
         processes: number of workers, 0 for one per usable CPU; never more than there are jobs.
         verbose: announce what Kapitan logs.
         replace_all: let `compiled` hold nothing but this run's instances; else only their own folders are replaced.
-        filter_search_paths: where filters' imports are looked up after the importing file's own folder (spec c 10.3);
+        filter_search_paths: where filters' imports are looked up after the importing file's own folder;
             empty for `root`, the installed package and `root/vendor`.
         directory: current directory of external commands and base of relative paths in filters; None for `root`.
         environment: variables to set for what workers run, such as KAPITAN_HELM_PATH; the rest of the environment is

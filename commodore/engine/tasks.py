@@ -67,7 +67,7 @@ def _log(event: Event) -> None:
 
 @dataclass(frozen=True, slots=True)
 class KapitanDependency:
-    """One entry of `parameters.kapitan.dependencies`, validated and with its defaults (spec c 8.8)."""
+    """One entry of `parameters.kapitan.dependencies`, validated and with its defaults."""
 
     instance: str
     index: int

@@ -161,7 +161,7 @@ def _list_refs(bare: Path, timeout: float | None) -> RemoteRefs:
 
 
 def match_name(version: str, refs: RemoteRefs) -> tuple[str, Kind] | None:
-    """The object a branch's or tag's name stands for; a branch beats a tag of the same name (spec b 1.6)."""
+    """The object a branch's or tag's name stands for; a branch beats a tag of the same name."""
     if FULL_SHA.match(version):
         return None  # an object id is never looked up as a name, so that a run may trust the copy it has
     if version in refs.branches:

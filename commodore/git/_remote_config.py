@@ -22,7 +22,7 @@ _NOTE = "commodore-remote"
 
 
 def set_remote(config: Path, url: str, timeout: float | None) -> None:
-    """Make `origin` in a repository's configuration file stand for `url` (spec b 1.3); write only what differs."""
+    """Make `origin` in a repository's configuration file stand for `url`; write only what differs."""
     if is_remote(config, url):
         return
     folder = config.parent

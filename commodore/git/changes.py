@@ -19,7 +19,7 @@ _SHOWN_COMMITS = 20
 
 @dataclass(frozen=True, slots=True)
 class LocalChanges:
-    """What only this working copy has (spec b 1.8).
+    """What only this working copy has.
 
     Attributes:
         modified: paths of tracked files that differ from HEAD, staged or not, sorted.

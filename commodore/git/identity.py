@@ -1,4 +1,4 @@
-"""Who commits (spec a 4.4)."""
+"""Who commits."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ FALLBACK_AUTHOR = Author("Commodore", "commodore@syn.tools")
 def author_from(name: str | None, email: str | None, announce: Announce) -> Author | None:
     """The author of the settings; None stands for git's own identity.
 
-    Only one of both cannot be used; that is warned about (spec a 4, weak points).
+    Only one of both cannot be used; that is warned about.
     """
     if name and email:
         return Author(name, email)

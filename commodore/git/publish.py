@@ -1,4 +1,4 @@
-"""The ordinary clone that a run publishes from: the cluster's catalog (spec a 8.1-8.3).
+"""The ordinary clone that a run publishes from: the cluster's catalog.
 
 It is kept and updated, never cloned again, and a push is never forced.
 """
@@ -81,7 +81,7 @@ def clone_or_update(
 
     What is not committed in it is the output of an earlier run and is thrown away; unpushed commits are kept under
     `refs/commodore/discarded` and announced. An empty remote gets a local, parentless commit of the empty tree with
-    the message `Initial commit` on `master` (spec a 8.1). Another thread can end the talk with the remote through
+    the message `Initial commit` on `master`. Another thread can end the talk with the remote through
     `children`. A new clone is made in the folder `staging`, by default beside its place. `ask_remote` answers what the
     remote at a URL, which is the `origin` of a folder, has; by default it is asked. With `offline` nobody is asked: the
     clone is brought to the newest commit that it knows of the branch it is on. A new clone takes from `mirrors` what

@@ -1,4 +1,4 @@
-"""One remote repository: its bare clone, its refs, and what a version means in it (spec b 1.2-1.6, C12, C16, C17)."""
+"""One remote repository: its bare clone, its refs, and what a version means in it."""
 
 from __future__ import annotations
 
@@ -83,9 +83,9 @@ class Repository:
             self._ready = False
 
     def ensure(self) -> None:
-        """Create the bare clone, or open it, and set its remote: URL, refspec, and push URL (C25-C28).
+        """Create the bare clone, or open it, and set its remote: URL, refspec, and push URL.
 
-        A push URL that does not belong to the URL any more is removed (spec b 1.3, weak points).
+        A push URL that does not belong to the URL any more is removed.
 
         Raises:
             EnvironmentFault: something else is in the folder's place, or the clone is damaged.
@@ -249,7 +249,7 @@ class Repository:
             return head
 
     def resolve(self, version: str | None) -> Revision:
-        """What a version means: a branch of the remote, else a tag, else a revision (C12; spec b 1.6).
+        """What a version means: a branch of the remote, else a tag, else a revision.
 
         Local branches never count. `None` is the default branch. Tags are followed to their commit.
 
@@ -287,7 +287,7 @@ class Repository:
         return answer.text.splitlines() == ["commit"] * len(shas)
 
     def short_sha(self, sha: str) -> str:
-        """A commit's abbreviation with at least six digits, for the commit message (spec a 8.5)."""
+        """A commit's abbreviation with at least six digits, for the commit message."""
         known = self.refs().short.get(sha)
         return known or self._run(["rev-parse", "--short=6", "--verify", "--end-of-options", sha]).text
 

@@ -1,4 +1,4 @@
-"""The index of a clone: stage everything, and read what changed against HEAD (spec a 8.2)."""
+"""The index of a clone: stage everything, and read what changed against HEAD."""
 
 from __future__ import annotations
 

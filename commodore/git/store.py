@@ -1,4 +1,4 @@
-"""All repositories of a working directory: one bare clone each, fetched at most once per run (C16, C17)."""
+"""All repositories of a working directory: one bare clone each, fetched at most once per run."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ class RepositoryStore:
         self._sought: set[tuple[str, str]] = set()
 
     def repository(self, url: str) -> Repository:
-        """The repository a URL stands for; all URLs of one key share it (spec b 1.2).
+        """The repository a URL stands for; all URLs of one key share it.
 
         The first URL is the one to fetch from, unless a later one literally begins with `ssh://`. Nothing is created
         or fetched yet.

@@ -1,4 +1,4 @@
-"""URL rules: normal form, push URL, repository key, and what may be shown (spec a 4.5, 4.6, 14; spec b 1.2).
+"""URL rules: normal form, push URL, repository key, and what may be shown.
 
 A URL comes from outside. What git would run as a helper program, read as an option, or take relative to the current
 directory is refused here, once, for all callers.
@@ -28,7 +28,7 @@ _PATH_SAFE = "/%:@!$&'()*+,;=~-._"
 
 
 def normalize(url: str) -> str:
-    """The normal form of a git URL (spec a 14).
+    """The normal form of a git URL.
 
     `user@host:path` becomes `ssh://user@host/path`; hosts of HTTP and SSH URLs are lower-cased and their paths
     cleaned; user info and a non-default port stay. Local paths, `file://`, `git://` and `host:path` stay as given.
@@ -58,7 +58,7 @@ def normalize(url: str) -> str:
 
 
 def push_url(url: str) -> str | None:
-    """The SSH URL to push to for an HTTP(S) remote (C25); without user info (C26) and port (C27). Else None (C28).
+    """The SSH URL to push to for an HTTP(S) remote; without user info and port. Else None.
 
     Raises:
         InputError: see `normalize`.
@@ -71,7 +71,7 @@ def push_url(url: str) -> str | None:
 
 
 def repository_key(url: str) -> str:
-    """The place of a repository's bare clone below `dependencies/.repos` (C17): `<host>[+<port>]/<path>.git`.
+    """The place of a repository's bare clone below `dependencies/.repos`: `<host>[+<port>]/<path>.git`.
 
     Scheme, user info, query and fragment do not count; a missing `.git` is added; the port counts only when it is not
     the scheme's own. Local repositories have no host. docs/adr/0002-repository-keys.md says why.

@@ -1,4 +1,4 @@
-"""Working copies of dependencies: detached worktrees of the bare clones (C15-C19; spec b 1.7).
+"""Working copies of dependencies: detached worktrees of the bare clones.
 
 Nothing a user made is ever lost: what would be lost is refused, and with `force` it is kept under
 `refs/commodore/discarded` first. Untracked files are never removed.
@@ -48,7 +48,7 @@ class Checkout:
 
 
 def check_out(repository: Repository, folder: Path, revision: Revision, *, force: bool = False) -> Checkout:
-    """Make `folder` a worktree of the whole repository at a revision, whatever is there now (spec b 1.7).
+    """Make `folder` a worktree of the whole repository at a revision, whatever is there now.
 
     A worktree that is on the wanted branch and has nothing of its own is fast-forwarded and stays on it; any other is
     detached at the commit. An ordinary clone, or a worktree of another repository, is replaced when it holds nothing
@@ -162,7 +162,7 @@ def _make(repository: Repository, folder: Path, changes: LocalChanges, going: Mo
 
 
 def _switch(repository: Repository, files: WorktreeFiles, revision: Revision, force: bool) -> None:
-    """Replace a worktree of another repository (spec b 1.7, 3b)."""
+    """Replace a worktree of another repository."""
     folder = files.folder
     changes = inspect(folder, limits=repository.limits)
     if changes.untracked:
@@ -185,7 +185,7 @@ def _switch(repository: Repository, files: WorktreeFiles, revision: Revision, fo
 
 
 def _migrate(repository: Repository, folder: Path, revision: Revision) -> None:
-    """Replace an ordinary clone when it holds nothing that the bare clone lacks (spec b 1.7, 3a)."""
+    """Replace an ordinary clone when it holds nothing that the bare clone lacks."""
     recover(folder, limits=repository.limits, announce=repository.announce)
     reasons = _only_here(repository, folder)
     if reasons:

@@ -1,6 +1,6 @@
 """What class files include: which classes, in which order, and which `applications`, read without rendering anything.
 
-reclass-rs neither says in which order it merged a target's classes (C7) nor survives classes that include each other;
+reclass-rs neither says in which order it merged a target's classes nor survives classes that include each other;
 so both are found out here.
 """
 

@@ -1,4 +1,4 @@
-"""What reclass-rs says when a hierarchy is wrong, as errors that name files and lines (spec c 3, "Weak points")."""
+"""What reclass-rs says when a hierarchy is wrong, as errors that name files and lines."""
 
 from __future__ import annotations
 
@@ -339,7 +339,7 @@ def _conflicts(
 
 
 def _alias_keys(files: ClassFiles, target: str) -> dict[str, str]:
-    """The key of an alias and the key of its component, as the target merges them (spec c 2.6)."""
+    """The key of an alias and the key of its component, as the target merges them."""
     parameters = files.parameters(files.target(target)) if target else {}
     return {
         value[2:-1]: key

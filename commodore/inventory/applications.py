@@ -1,4 +1,4 @@
-"""The merged `applications` of a target (C5-C7, docs/adr/0006).
+"""The merged `applications` of a target (docs/adr/0006).
 
 reclass-rs remembers a removal (`~name`) that met nothing to remove and lets it swallow the *next* `name`. The rule
 is the opposite: a removal takes away earlier entries only, a later include wins. So lists that contain removals are

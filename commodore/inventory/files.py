@@ -1,4 +1,4 @@
-"""Which files of a folder a lint reads, and what `.commodoreignore` leaves out (spec c 5.1)."""
+"""Which files of a folder a lint reads, and what `.commodoreignore` leaves out."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The definition of a postprocessing filter, as an entry of `parameters.commodore.postprocess.filters` (spec c 10.2).
+"""The definition of a postprocessing filter, as an entry of `parameters.commodore.postprocess.filters`.
 
 The engine checks what an instance's parameters came to, the lint what class files say.
 """

@@ -1,4 +1,4 @@
-"""The hierarchy on disk: generated classes, links to classes of dependencies, targets (spec c 1, 2.1, a 6).
+"""The hierarchy on disk: generated classes, links to classes of dependencies, targets.
 
 Written in place, file by file and only where something changes, so that a run that is killed leaves a hierarchy
 which the next run completes. What a run does not name is removed, so that its result never depends on an earlier one.
@@ -40,7 +40,7 @@ class ClassLinks:
 def cluster_parameters(
     *, name: str, display_name: str, catalog_url: str, tenant: str, tenant_display_name: str
 ) -> dict[str, Any]:
-    """The `cluster` parameters of the facts class (spec c 2.1)."""
+    """The `cluster` parameters of the facts class."""
     return {
         "name": name,
         "display_name": display_name,
@@ -71,7 +71,7 @@ def write_targets(workspace: Workspace, targets: Iterable[Target]) -> None:
 
 
 def link_classes(workspace: Workspace, instances: Iterable[ClassLinks]) -> list[str]:
-    """Make the links to component and defaults classes exactly those of these instances (spec c 1.2).
+    """Make the links to component and defaults classes exactly those of these instances.
 
     Returns:
         The names of the instances that have a defaults class, sorted.
@@ -128,7 +128,7 @@ def _leads_out(what: str, path: Path) -> CommodoreError:
 
 
 def link_packages(workspace: Workspace, packages: Mapping[str, Path], tenant: str) -> None:
-    """Link each package's folder as a class folder, and remove every other link below `classes` (spec c 1.2).
+    """Link each package's folder as a class folder, and remove every other link below `classes`.
 
     Raises:
         InputError: a package has the name of the tenant, or holds links to nothing or out of its checkout; all are

@@ -1,4 +1,4 @@
-"""A hierarchy without a cluster: rendered from local folders for a fake one, in a folder of its own (spec c 4).
+"""A hierarchy without a cluster: rendered from local folders for a fake one, in a folder of its own.
 
 Nothing is written into the users' folders: what is generated lies in the throw-away inventory itself, values files are
 copied there, and only whole folders are links.
@@ -254,7 +254,7 @@ def _id(values: Sequence[_Values], key: str, otherwise: str) -> tuple[Any, list[
 
 
 def _fake_cluster(tenant: Any, cluster: Any) -> Mapping[str, Any]:
-    """The facts class of a fake cluster (spec c 4, step 4)."""
+    """The facts class of a fake cluster."""
     return {
         "cluster": cluster_parameters(
             name=cluster,

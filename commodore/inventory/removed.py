@@ -1,4 +1,4 @@
-"""Reclass variables that no longer exist; a hierarchy that still uses them is refused (spec c 5.3, 5.4, a 17)."""
+"""Reclass variables that no longer exist; a hierarchy that still uses them is refused."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Rendering the hierarchy with reclass-rs: one node while discovering, all targets once (spec c 3)."""
+"""Rendering the hierarchy with reclass-rs: one node while discovering, all targets once."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from commodore.workspace import guard_disk
 
 @dataclass(frozen=True, slots=True)
 class Node:
-    """One rendered target: `raw` is reclass's own view (keys as in spec c 3.2), which filters are given."""
+    """One rendered target: `raw` is reclass's own view, which filters are given."""
 
     name: str
     applications: tuple[str, ...]

@@ -1,4 +1,4 @@
-"""The Kapitan targets of a run: the bootstrap target and one per component instance (spec c 2.4, a 6)."""
+"""The Kapitan targets of a run: the bootstrap target and one per component instance."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ class InstanceMeta:
     python: str
 
     def parameters(self) -> dict[str, Any]:
-        """The target's own parameters, with the pair that merges an alias over its component (spec c 2.6)."""
+        """The target's own parameters, with the pair that merges an alias over its component."""
         own: dict[str, Any] = {
             "_instance": self.instance,
             "_base_directory": _literal(str(self.directory)),
@@ -79,6 +79,6 @@ def instance_target(meta: InstanceMeta, defaults: Iterable[str]) -> Target:
 
 
 def standalone_target(meta: InstanceMeta, values: Iterable[str]) -> Target:
-    """The target of `component compile`: value classes rank above the component's class (spec c 2.4)."""
+    """The target of `component compile`: value classes rank above the component's class."""
     classes = ("params.cluster", f"defaults.{meta.component}", f"components.{meta.component}", *values)
     return Target(meta.instance, classes, meta.parameters())

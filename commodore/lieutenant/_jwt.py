@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from typing import Any
 
 SPARE_SECONDS = 10
-"""A token that lives no longer than this counts as expired (spec a 4.1)."""
+"""A token that lives no longer than this counts as expired."""
 
 _FOREVER = 1 << 62
 """An expiry beyond this, which a float might not even hold, is as good as this one."""
@@ -37,6 +37,6 @@ def token_expiry(token: str) -> float | None:
 
 
 def is_expired(token: str, now: float) -> bool:
-    """Whether a token is no longer worth sending. One that does not say when it expires does not (spec a 4.1)."""
+    """Whether a token is no longer worth sending. One that does not say when it expires does not."""
     expiry = token_expiry(token)
     return expiry is not None and expiry < now + SPARE_SECONDS

@@ -1,4 +1,4 @@
-"""URLs of the API: one spelling for all the ways to write one (spec a 14)."""
+"""URLs of the API: one spelling for all the ways to write one."""
 
 from __future__ import annotations
 

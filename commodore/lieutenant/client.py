@@ -1,4 +1,4 @@
-"""The client of the Lieutenant API (spec a 5)."""
+"""The client of the Lieutenant API."""
 
 from __future__ import annotations
 
@@ -97,7 +97,7 @@ class LieutenantClient:
         return self._get_object("tenant", "tenants", tenant_id)
 
     def report_compile(self, cluster_id: str, metadata: Mapping[str, Any]) -> None:
-        """Tell the API what a catalog was compiled from (spec a 8.4). `metadata` is JSON-ready."""
+        """Tell the API what a catalog was compiled from. `metadata` is JSON-ready."""
         url = endpoint_url(self.api_url, "clusters", cluster_id, "compileMeta")
         token = self._token()
         body = json.dumps(metadata, allow_nan=False).encode()
@@ -200,7 +200,7 @@ def _bearer(token: str) -> dict[str, str]:
 
 
 def _parse(body: bytes) -> Any:
-    """The JSON value of a body, an empty one being an empty object (spec a 5)."""
+    """The JSON value of a body, an empty one being an empty object."""
     if not body:
         return {}
     value = json.loads(body, parse_constant=_refuse_constant)

@@ -1,4 +1,4 @@
-"""Dynamic facts of the command line: `--dynamic-fact KEY=VALUE` (spec a 4.3)."""
+"""Dynamic facts of the command line: `--dynamic-fact KEY=VALUE`."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _JSON = "json:"
 def parse_dynamic_facts(entries: Sequence[str], announce: Announce) -> dict[str, Any]:
     """The facts that these entries make, later ones winning; dots in a key make nested objects.
 
-    An entry that makes no sense is announced and left out; it is never an error (spec a 4.3).
+    An entry that makes no sense is announced and left out; it is never an error.
 
     Args:
         entries: `key=text` or `key=json:<value>`, in the order given.

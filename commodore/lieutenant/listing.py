@@ -1,4 +1,4 @@
-"""What `catalog list` prints (spec a 10)."""
+"""What `catalog list` prints."""
 
 from __future__ import annotations
 

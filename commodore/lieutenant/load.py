@@ -15,7 +15,7 @@ from commodore.names import RESERVED_CLASSES, check_name
 def load_cluster(
     client: LieutenantClient, cluster_id: str, fallback_dynamic_facts: Mapping[str, Any], announce: Announce
 ) -> Cluster:
-    """Ask the API for a cluster, then for its tenant, and check both (spec a 7.1 step 1).
+    """Ask the API for a cluster, then for its tenant, and check both.
 
     Raises:
         CommodoreError: what `LieutenantClient` and `parse_cluster` raise.

@@ -1,4 +1,4 @@
-"""Who a cluster is: the API's objects, checked, as plain data (spec a 5 and 6)."""
+"""Who a cluster is: the API's objects, checked, as plain data."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from commodore.events import Announce, Noted, Warned, ignore
 from commodore.names import RESERVED_CLASSES, check_name
 
 REQUIRED_FACTS = ("cloud", "distribution")
-"""Facts without which no cluster can be compiled (spec a 6)."""
+"""Facts without which no cluster can be compiled."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,7 +57,7 @@ def parse_cluster(
         cluster_object: what `GET /clusters/<id>` gives.
         tenant_object: what `GET /tenants/<id>` gives. None if it could not be asked for: only the findings of the
             cluster are reported then.
-        fallback_dynamic_facts: used if the cluster has no key `dynamicFacts` (spec a 4.3).
+        fallback_dynamic_facts: used if the cluster has no key `dynamicFacts`.
         source: the URL or file they come from, for errors.
 
     Raises:
@@ -121,7 +121,7 @@ def _read_tenant(tenant_object: object, source: str, errors: list[CommodoreError
 
 
 def _warn_of_values(cluster_id: str, facts: Mapping[str, Any], announce: Announce) -> None:
-    """Facts are texts (spec a 5); numbers come from unquoted YAML, where 4.10 has become 4.1 already."""
+    """Facts are texts; numbers come from unquoted YAML, where 4.10 has become 4.1 already."""
     for name, value in sorted(facts.items()):
         if not isinstance(value, str):
             announce(

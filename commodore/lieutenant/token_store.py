@@ -1,4 +1,4 @@
-"""Where the tokens of logins are kept: one JSON file, entries by the API's URL as it was spelt (spec a 11.2).
+"""Where the tokens of logins are kept: one JSON file, entries by the API's URL as it was spelt.
 
 The published tool reads and writes the same file. An entry is what the token endpoint gave. If the tokens are in the
 keyring instead, the entry says only that, so that other commands find them without being told.

@@ -1,4 +1,4 @@
-"""Which token is used for the API: given, from a file, or cached by an earlier login (spec a 4.1 and 11.2)."""
+"""Which token is used for the API: given, from a file, or cached by an earlier login."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def resolve_token(
     Args:
         given: what the user gave: a token, or the path of a file that holds one. Blank text counts as nothing.
         api_url: the API's URL as the user spelt it; the cache is keyed by it.
-        cache_file: where tokens of logins are kept (spec a 11.2).
+        cache_file: where tokens of logins are kept.
         announce: hears of expired tokens.
         now: seconds since the epoch.
 
@@ -78,7 +78,7 @@ def expiry_warning(*, given: bool) -> Warned:
 
 
 def given_token(given: str | None, limits: Limits) -> str | None:
-    """What the user gave as token, read from its file if it is the path of one (spec a 4.1).
+    """What the user gave as token, read from its file if it is the path of one.
 
     Raises:
         InputError: it looks like a path but no file is there, or the file cannot be read or is too large.

@@ -15,7 +15,7 @@ _STYLES = {"literal": "|", "folded": ">", "double-quotes": '"'}
 
 
 class _IndentedDumper(yaml.SafeDumper):
-    """PyYAML's dumper with list items indented below their key (spec c 6.1)."""
+    """PyYAML's dumper with list items indented below their key."""
 
     # Kapitan registers one for its enumerations on the dumper of PyYAML itself, which must not decide what is written.
     yaml_multi_representers: ClassVar[dict[type[Any], Callable[[BaseRepresenter, Any], yaml.Node]]] = {}
@@ -39,7 +39,7 @@ def _dumper(multiline_style: str) -> type[_IndentedDumper]:
 
 
 class _FlushDumper(yaml.SafeDumper):
-    """PyYAML's dumper as it is, whatever others have registered for texts and enumerations (spec c 4)."""
+    """PyYAML's dumper as it is, whatever others have registered for texts and enumerations."""
 
     yaml_multi_representers: ClassVar[dict[type[Any], Callable[[BaseRepresenter, Any], yaml.Node]]] = {}
 

@@ -2,7 +2,7 @@
 
 The rules are those of PyYAML's emitter (`analyze_scalar`, `choose_scalar_style` and the writers), which walks over
 every character several times; here a few regular expressions answer the same questions. Everything is about block
-context, ASCII output and lines of 80 columns: the only form catalogs use (spec c 6.1).
+context, ASCII output and lines of 80 columns: the only form catalogs use.
 """
 
 from __future__ import annotations

@@ -14,7 +14,7 @@ from commodore.limits import DEFAULT_LIMITS, Limits
 
 ChangeKind = Literal["deleted", "copied", "added", "renamed", "modified", "type-changed"]
 
-#: The order in which changes are shown (spec a 8.2).
+#: The order in which changes are shown.
 KINDS: Final[tuple[ChangeKind, ...]] = ("deleted", "copied", "added", "renamed", "modified", "type-changed")
 
 #: Files at least this similar, in percent, count as one renamed file: git's default.

@@ -1,4 +1,4 @@
-"""What changed between two trees of manifests, as lines to read (spec a 8.2 and 9)."""
+"""What changed between two trees of manifests, as lines to read."""
 
 from __future__ import annotations
 
@@ -127,7 +127,7 @@ def _only_upgraded(old: list[Any], new: list[Any]) -> bool:
     """Whether all that differs is noise of the upgrade: null documents that went away, and Tiller labels.
 
     Every changed line must be noise: the original looked at pairs of neighbouring lines, which hid single changed
-    ones (spec a 9).
+    ones.
     """
     if old.count(None) < new.count(None):
         return False

@@ -36,7 +36,7 @@ def key_of(document: object) -> ObjectKey:
 
 
 def sort_key(document: object) -> tuple[str, str, str]:
-    """Objects are ordered by kind, then namespace, then name (spec a 9)."""
+    """Objects are ordered by kind, then namespace, then name."""
     key = key_of(document)
     return key.kind, key.namespace, key.name
 

@@ -1,6 +1,6 @@
 """YAML in: YAML 1.1 as Kapitan reads it, through libyaml, with errors that say where.
 
-YAML 1.1 is part of the contract (spec c 6.1): `yes` is true, `012` is ten, `<<` merges, and a lone `=` is text.
+YAML 1.1 is part of the contract: `yes` is true, `012` is ten, `<<` merges, and a lone `=` is text.
 """
 
 from __future__ import annotations

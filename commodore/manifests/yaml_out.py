@@ -1,6 +1,6 @@
 """YAML out: the bytes of PyYAML's indented block style, at a multiple of its speed.
 
-Catalogs are compared as text, so every byte counts (spec c 6.1, 8.6): sorted keys, two blanks of indent, list items
+Catalogs are compared as text, so every byte counts: sorted keys, two blanks of indent, list items
 indented below their key, 80 columns, non-ASCII escaped, strings with newlines as literal blocks. What is unusual (the
 same list or map twice, which gives anchors; keys that are not short strings; dates, tuples and other types; folded
 style) goes to PyYAML itself, one document at a time.
@@ -253,7 +253,7 @@ def dump_stream(documents: Sequence[object], multiline_style: MultilineStyle = "
 
 
 def dump_flush(document: object) -> str:
-    """One document in PyYAML's own style, as `inventory show` prints it (spec c 4): ASCII, sorted keys, list items
+    """One document in PyYAML's own style, as `inventory show` prints it: ASCII, sorted keys, list items
     flush with their key, strings with newlines in quotes. A lone scalar is followed by a line `...`.
 
     Raises:

@@ -1,5 +1,5 @@
 """What stands between `?{` and `}`: which spellings are a reference that works from end to end, and what is wrong
-with the others (spec c 8.9, 9.3)."""
+with the others."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ class Token:
 
     @property
     def secret(self) -> str:
-        """Folder and key in Vault, `folder:key`. All before the last `/` is the folder (spec c 9.4)."""
+        """Folder and key in Vault, `folder:key`. All before the last `/` is the folder."""
         folder, _, key = self.path.rpartition("/")
         return f"{folder}:{key}"
 

@@ -1,4 +1,4 @@
-"""Find the secret references in rendered parameters (spec c 9.2, C64)."""
+"""Find the secret references in rendered parameters."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ class Reference:
 
     @property
     def secret(self) -> str:
-        """Folder and key in Vault, `a/b:key` (C65)."""
+        """Folder and key in Vault, `a/b:key`."""
         return _token.Token(self.tag, self.type, self.path).secret
 
     @property
@@ -86,7 +86,7 @@ def collect(
     """The references of a cluster, sorted by path and each path once.
 
     Searched are the bootstrap target, except the parameters of deployed components, and in each instance's target the
-    parameters of its component (spec c 9.2). Targets or keys that are missing hold no references.
+    parameters of its component. Targets or keys that are missing hold no references.
 
     Args:
         nodes: the rendered inventory: per target a map with `parameters`.

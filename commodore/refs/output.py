@@ -1,4 +1,4 @@
-"""Look for references in rendered output that will not be what their author expects (C67)."""
+"""Look for references in rendered output that will not be what their author expects."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Ref files: what Kapitan needs to know about a reference (spec c 9.4, C65, C66, C68)."""
+"""Ref files: what Kapitan needs to know about a reference."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def vault_parameters(parameters: Mapping[str, Any]) -> dict[str, Any]:
     """How Vault is reached, from the rendered parameters of the bootstrap target.
 
     `parameters.kapitan.secrets.vaultkv` is taken as it is. Without it the documented `parameters.secret_management`
-    (`vault_addr`, `vault_mount`) is enough (C68, docs/adr/0004-vault-parameters.md).
+    (`vault_addr`, `vault_mount`) is enough (docs/adr/0004-vault-parameters.md).
 
     Returns:
         the `vault_params` of ref files.
@@ -89,7 +89,7 @@ def write_refs(files: Mapping[str, bytes], folder: Path) -> None:
     """Make the folder hold exactly these files: others are removed, files that are right already are not touched.
 
     The folder is meant to be a staging folder that the caller swaps into `catalog/refs` together with the manifests,
-    so that both are always in step (C66).
+    so that both are always in step.
 
     Args:
         files: content per relative path, as given by `build_refs`.

@@ -1,4 +1,4 @@
-"""Every option of the program, declared once: flags, environment variable, default and help (spec a 1.3, 1.4, 3).
+"""Every option of the program, declared once: flags, environment variable, default and help.
 
 The command line, its help and the reference page are derived from these declarations. Besides the variable named here,
 every option has an automatic one: `COMMODORE_`, the command's path and the option's name. Precedence: command line,

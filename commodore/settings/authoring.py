@@ -1,4 +1,4 @@
-"""The options of the commands of authors, declared like the others (spec b 6.1; a 3.8, 3.11).
+"""The options of the commands of authors, declared like the others.
 
 Options that are not given to `update` keep what is stored, so their default is None.
 """

@@ -1,4 +1,4 @@
-"""Options of logging in and out (spec a 3.2, 3.6, 11)."""
+"""Options of logging in and out."""
 
 from __future__ import annotations
 

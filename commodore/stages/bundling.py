@@ -1,4 +1,4 @@
-"""Jsonnet libraries into `vendor/` (C45-C48, spec b 3)."""
+"""Jsonnet libraries into `vendor/`."""
 
 from __future__ import annotations
 

@@ -29,7 +29,7 @@ class DependencyCheckout:
 
     @property
     def directory(self) -> Path:
-        """The dependency's own folder in its checkout (C14)."""
+        """The dependency's own folder in its checkout."""
         return self.checkout.path / self.spec.path if self.spec.path else self.checkout.path
 
 
@@ -40,7 +40,7 @@ class Components:
     `bases` are the components themselves, whose libraries are published; `instances` what is compiled, each with a
     checkout
     of its own unless it carries its component's name. `parameters` are those of the bootstrap target before component
-    defaults were merged (C23).
+    defaults were merged.
     """
 
     applications: Applications

@@ -24,7 +24,7 @@ from commodore.workspace import Workspace, link_relative, remove_tree
 
 
 def check_classes(components: Components) -> None:
-    """Refuse component classes that use removed variables, before rendering trips over them (spec c 5.4).
+    """Refuse component classes that use removed variables, before rendering trips over them.
 
     Raises:
         CommodoreError: all findings.
@@ -39,7 +39,7 @@ def check_classes(components: Components) -> None:
 
 
 def check_inventory(components: Components, inventory: Inventory, announce: Announce) -> dict[str, Path]:
-    """Check the rendered hierarchy (spec a 7.2 steps 3 to 7).
+    """Check the rendered hierarchy.
 
     Returns:
         The links of `dependencies/lib`: name to file.
@@ -68,7 +68,7 @@ def check_inventory(components: Components, inventory: Inventory, announce: Anno
 
 
 def find_removed_features(parameters: Mapping[str, Any]) -> list[CommodoreError]:
-    """Features that are gone and would be ignored silently (spec a 17)."""
+    """Features that are gone and would be ignored silently."""
     if not parameters.get("component_versions"):
         return []
     return [
@@ -94,7 +94,7 @@ def _check_aliases(
 
 
 def link_libraries(workspace: Workspace, links: Mapping[str, Path]) -> None:
-    """Make `dependencies/lib` hold exactly these links (C49, C51)."""
+    """Make `dependencies/lib` hold exactly these links."""
     workspace.libraries.mkdir(parents=True, exist_ok=True)
     for name, target in links.items():
         link_relative(workspace.libraries / name, target)

@@ -1,4 +1,4 @@
-"""`catalog clean`: remove what a compile generates (spec a 3.3)."""
+"""`catalog clean`: remove what a compile generates."""
 
 from __future__ import annotations
 

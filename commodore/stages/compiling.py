@@ -74,7 +74,7 @@ def compile_instances(
     announce: Announce,
     limits: Limits,
 ) -> tuple[CompiledInstance, ...]:
-    """Compile every instance of a cluster into `compiled/` (spec c 7).
+    """Compile every instance of a cluster into `compiled/`.
 
     Args:
         refs: the folder with the new ref files.
@@ -91,7 +91,7 @@ def compile_instances(
 def catalog_batch(
     workspace: Workspace, components: Components, inventory: Inventory, refs: Path, options: CompileOptions
 ) -> Batch:
-    """Every instance of a cluster, and how it is compiled (spec c 7)."""
+    """Every instance of a cluster, and how it is compiled."""
     jobs = [
         InstanceJob(name, components.component_of(name), one.directory) for name, one in components.instances.items()
     ]
@@ -114,7 +114,7 @@ def catalog_batch(
 def standalone_request(
     workspace: Workspace, output: Path, component: Path, search_paths: tuple[Path, ...], options: CompileOptions
 ) -> CompileRequest:
-    """The request of `component compile` (spec c 7.2).
+    """The request of `component compile`.
 
     Kapitan dependencies of test cases are often fetched into the vendor folder of the component itself, so that one
     counts too. The component's own folder comes last, so that its libraries are found without `-J`.

@@ -1,4 +1,4 @@
-"""Components and their instances: discovered, fetched, linked into the hierarchy (C8-C24, C31-C37)."""
+"""Components and their instances: discovered, fetched, linked into the hierarchy."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ def _alias_specs(
 
 
 def _present(applications: Applications, found: Mapping[str, DependencyCheckout], announce: Announce) -> Applications:
-    """What is left when local mode lacks some folders (spec b 2.6)."""
+    """What is left when local mode lacks some folders."""
     if len(found) == len({*applications.components, *applications.instances}):
         return applications
     components = tuple(name for name in applications.components if name in found)
@@ -114,12 +114,12 @@ def write_hierarchy(workspace: Workspace, components: Components, announce: Anno
 
 
 def kustomize_wrapper() -> Path:
-    """The script that components run as `${_kustomize_wrapper}` (spec c 13)."""
+    """The script that components run as `${_kustomize_wrapper}`."""
     return INSTALLED / "scripts" / "run-kustomize"
 
 
 def interpreter(announce: Announce) -> str:
-    """The Python interpreter that components may run as `${_python3}` (spec c 2.5)."""
+    """The Python interpreter that components may run as `${_python3}`."""
     if sys.executable:
         return sys.executable
     found = shutil.which("python3")

@@ -97,7 +97,7 @@ def _begin_hierarchy(fetcher: Fetcher, configuration: Configuration) -> Configur
 
 
 def _look_for_untracked(fetcher: Fetcher, folders: list[Path]) -> None:
-    """Untracked files would be compiled, but no other machine could compile them again (spec a 7.1 step 2)."""
+    """Untracked files would be compiled, but no other machine could compile them again."""
     errors: list[CommodoreError] = []
 
     def look(folder: Path) -> tuple[str, ...]:

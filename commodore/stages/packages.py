@@ -1,4 +1,4 @@
-"""Packages, to a fixed point: a package may include others and change their versions (C3, C21)."""
+"""Packages, to a fixed point: a package may include others and change their versions."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""From compiled instances to the catalog, and what is said about them (C63-C68, spec a 8)."""
+"""From compiled instances to the catalog, and what is said about them."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ def describe_compile(
     packages: Sequence[DependencyCheckout],
     components: Components,
 ) -> CompileMetadata:
-    """What was compiled, from which commits (spec a 8.4). The time is taken here."""
+    """What was compiled, from which commits. The time is taken here."""
     instances = {
         name: _version(store, one, component=components.component_of(name))
         for name, one in components.instances.items()

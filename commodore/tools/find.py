@@ -31,7 +31,7 @@ TOOL_NAMES = ("helm", "jb", "kustomize", "git")
 
 _ENVIRONMENT = {"helm": "KAPITAN_HELM_PATH"}
 
-# How each tool is asked for its version (spec a 12, which knows neither git nor kubectl).
+# How each tool is asked for its version (which knows neither git nor kubectl).
 _VERSION_ARGUMENTS = {
     "helm": ("version", "--template", "{{.Version}}"),
     "jb": ("--version",),

@@ -72,7 +72,7 @@ PROJECTS = {
 
 @dataclass(frozen=True, slots=True)
 class Platform:
-    """Operating system and architecture in the words of release assets (spec a 12)."""
+    """Operating system and architecture in the words of release assets."""
 
     os: str
     arch: str

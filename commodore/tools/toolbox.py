@@ -1,6 +1,6 @@
 """The managed folder: the tools that the program has installed, and `state.json`, which the published tool reads too.
 
-`state.json` says when each tool was installed: `{"helm": "<local ISO time, seconds, no zone>"}` (spec a 12). Whether a
+`state.json` says when each tool was installed: `{"helm": "<local ISO time, seconds, no zone>"}`. Whether a
 tool is managed is not read from it: a tool is managed if its executable lies in the folder. So one that was deleted by
 hand is not managed any more, and one whose installation was killed before the state was written is.
 """

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from importlib import metadata
 
-# In the order in which `commodore version` names them (spec a 13).
+# In the order in which `commodore version` names them.
 _CORE = ("kapitan", "gojsonnet", "reclass-rs")
 
 

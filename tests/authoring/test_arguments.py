@@ -1,4 +1,4 @@
-"""From choices to template arguments (spec b 6.1, 6.5; a 3.8)."""
+"""From choices to template arguments."""
 
 from __future__ import annotations
 

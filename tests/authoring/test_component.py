@@ -109,8 +109,9 @@ def test_references_are_revealed_with_made_up_values(folder: Path, tmp_path: Pat
     assert out(tmp_path)["secret"] == "a/b/key"
 
 
+@pytest.mark.requirement("C45", "C46")
 def test_libraries_of_a_component(folder: Path, tmp_path: Path) -> None:
-    """C45, C46: its jsonnetfile, further search paths, and its own libraries; its folder stays clean."""
+    """Its jsonnetfile, further search paths, and its own libraries; its folder stays clean."""
     world = GitWorld(tmp_path / "remotes")
     library = world.remote("library", {"main.libsonnet": "{ name: 'library' }"})
     dependency = {"source": {"git": {"remote": library.url, "subdir": ""}}, "version": "master"}

@@ -1,4 +1,4 @@
-"""`.cruft.json`, as cruft writes it and as commodore keeps it (spec b 6.4)."""
+"""`.cruft.json`, as cruft writes it and as commodore keeps it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`component delete` (spec b 6.6), which loses no work."""
+"""`component delete`, which loses no work."""
 
 from __future__ import annotations
 

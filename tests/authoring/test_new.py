@@ -1,4 +1,4 @@
-"""`component new` and `package new` (spec b 6.1-6.4, 6.7-6.10)."""
+"""`component new` and `package new`."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def run_make(folder: Path, *targets: str) -> str:
 
 
 def test_checklist_10_a_worktree_with_one_commit(tmp_path: Path) -> None:
-    """Spec b 8, row 10: one commit, clean worktree, `test_cases: defaults foo`, matrix on."""
+    """One commit, clean worktree, `test_cases: defaults foo`, matrix on."""
     switches = {"add_lib": True, "add_pp": True, "add_matrix": False}
     made = create(tmp_path, slug="x-y", choices=Choices(switches=switches, add_cases=("foo",)))
     folder = tmp_path / "dependencies" / "x-y"

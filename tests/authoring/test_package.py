@@ -1,4 +1,4 @@
-"""`package compile`, from the command line to the manifests (spec b 4.2)."""
+"""`package compile`, from the command line to the manifests."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ def world(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> PackageWorld:
 
 
 def test_the_result_takes_the_place_of_the_former_one(world: PackageWorld) -> None:
-    """Spec b 4.2, weak points: no stale output, no workspace left behind, neither after a success nor an error."""
+    """No stale output, no workspace left behind, neither after a success nor an error."""
     write(world.folder, {"compiled/c-one/stale.yaml": "{}", "compiled/gone/gone.yaml": "{}"})
     before = {name: text for name, text in snapshot(world.folder).items() if not name.startswith("compiled")}
     result = world.compile()
@@ -84,7 +84,7 @@ def test_the_result_takes_the_place_of_the_former_one(world: PackageWorld) -> No
 
 
 def test_values_come_before_the_package_and_provide_facts(world: PackageWorld, tmp_path: Path) -> None:
-    """Spec b 4.2 step 4: later ones win over earlier ones, the package over all of them."""
+    """Later ones win over earlier ones, the package over all of them."""
     world.common(classes=("demo.cloud.${facts:cloud}",), c_one={"data": {"package": "wins"}})
     write(
         world.folder,
@@ -120,7 +120,7 @@ def test_facts_by_file_and_by_flag(world: PackageWorld, tmp_path: Path) -> None:
 
 
 def test_a_package_that_includes_another(world: PackageWorld) -> None:
-    """Spec b 4.2, weak points: packages that depend on other packages can be compiled; and b 2, on any level."""
+    """Packages that depend on other packages can be compiled; and b 2, on any level."""
     c_two = world.cluster.component("c-two", data={"from": "two"})
     deepest = {"applications": ["c-two"], "parameters": {"components": {"c-two": described_at(c_two)}}}
     deep = world.cluster.package("deep", {"main.yml": json.dumps(deepest)})

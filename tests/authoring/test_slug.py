@@ -1,4 +1,4 @@
-"""Names that authors give: the rules of spec b 6.2, and what the published tool let through."""
+"""Names that authors give: their rules, and what the published tool let through."""
 
 from __future__ import annotations
 

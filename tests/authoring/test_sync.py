@@ -1,4 +1,4 @@
-"""Runs over many repositories, on a real server with real repositories (spec b 7)."""
+"""Runs over many repositories, on a real server with real repositories."""
 
 from __future__ import annotations
 
@@ -102,7 +102,7 @@ def test_a_pushed_branch_without_pull_request_gets_one(world: SyncWorld) -> None
 
 
 def test_a_fork_with_the_same_branch_name_is_not_taken_over(world: SyncWorld) -> None:
-    """Weak point of spec b 7: only the branch's name was looked at."""
+    """Only the branch's name was looked at."""
     name = world.component("foo")
     fork = world.server.open_pull(name, BRANCH, head="acme/fork-of-foo", body="mine")
     gone = world.server.open_pull(name, BRANCH, body="gone")
@@ -164,7 +164,7 @@ def test_what_cannot_be_synchronised_is_skipped_with_a_reason(world: SyncWorld) 
 
 
 def test_one_failure_does_not_end_the_run(world: SyncWorld) -> None:
-    """Weak point of spec b 7: one failing item ended the run, and the exit code told nothing."""
+    """One failing item ended the run, and the exit code told nothing."""
     broken, refused, fine = (world.component(slug) for slug in ("broken", "refused", "fine"))
     world.server.hosted[broken].remote.commit({".cruft.json": "{"})
     world.server.hosted[refused].remote.refuse_pushes("not today")
@@ -259,7 +259,7 @@ def test_odd_default_branches_are_refused(world: SyncWorld, branch: str) -> None
 
 
 def test_the_template_is_fetched_once_for_all(world: SyncWorld, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Weak point of spec b 7: one template clone per item."""
+    """One template clone per item."""
     for slug in ("one", "two", "three"):
         world.component(slug)
     world.advance()
@@ -287,7 +287,7 @@ def test_batches_pause_before_the_next_change_only(world: SyncWorld) -> None:
 
 @pytest.mark.parametrize("changes", [{"batch_size": 0, "pause": 1000}, {"batch_size": 1, "pause": 0}])
 def test_no_pause_is_wanted(world: SyncWorld, changes: dict[str, int]) -> None:
-    """Weak point of spec b 7: batches of 0 paused after each item."""
+    """Batches of 0 paused after each item."""
     for slug in ("one", "two"):
         world.component(slug)
     world.advance()
@@ -396,7 +396,7 @@ def test_settings_of_the_environment_stay(world: SyncWorld, monkeypatch: pytest.
 
 
 def test_the_users_dependencies_are_not_touched(world: SyncWorld) -> None:
-    """Weak point of spec b 7: it worked in the user's dependency folders, and discarded changes there."""
+    """It worked in the user's dependency folders, and discarded changes there."""
     world.component("foo")
     world.advance()
     world.sync()

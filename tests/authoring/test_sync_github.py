@@ -1,4 +1,4 @@
-"""How the client talks to GitHub: refusals, pauses, attempts (spec b 7)."""
+"""How the client talks to GitHub: refusals, pauses, attempts."""
 
 from __future__ import annotations
 

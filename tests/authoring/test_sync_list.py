@@ -1,4 +1,4 @@
-"""The list of repositories (spec b 7.2)."""
+"""The list of repositories."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`component update` and `package update` (spec b 6.5)."""
+"""`component update` and `package update`."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ def everything(folder: Path) -> dict[str, bytes]:
 
 
 def test_checklist_11_without_changes(foo: Path) -> None:
-    """Spec b 8, row 11: no commit, "up-to-date"."""
+    """No commit, "up-to-date"."""
     before = everything(foo)
     updated = update(foo)
     assert (updated.changes, updated.commit, updated.slug) == ((), None, "foo")
@@ -237,7 +237,7 @@ def test_in_a_folder_of_a_repository(tmp_path: Path, remote: Remote) -> None:
 
 
 def test_no_remote_of_the_author_is_touched(foo: Path, remote: Remote) -> None:
-    """The published tool sets `origin` to a GitHub address (spec b 6, weak points)."""
+    """The published tool sets `origin` to a GitHub address."""
     git(foo, "remote", "set-url", "origin", "https://git.example.com/own/foo.git")
     before = git(foo, "config", "--local", "--list")
     remote.commit(SECOND)
@@ -417,7 +417,7 @@ def test_a_package_is_updated(tmp_path: Path) -> None:
 
 
 def test_a_component_without_the_arguments_of_today(foo: Path, remote: Remote) -> None:
-    """Arguments that an old `.cruft.json` lacks are found in the files (spec b 6.5), and no traceback is seen."""
+    """Arguments that an old `.cruft.json` lacks are found in the files, and no traceback is seen."""
     content = cruft(foo)
     for name in ("add_golden", "add_matrix", "copyright_holder", "copyright_year", "test_cases"):
         del content["context"]["cookiecutter"][name]  # type: ignore[attr-defined]

@@ -63,8 +63,9 @@ class TestAssemble:
         assert (tmp_path / "new/run.sh").stat().st_mode & 0o777 == 0o755
         assert (tmp_path / "new/x.yaml").stat().st_ino != (a / "x.yaml").stat().st_ino
 
+    @pytest.mark.requirement("C33", "C44")
     def test_two_instances_write_one_file(self, tmp_path: Path) -> None:
-        """C33, C44: every collision is named, equal contents are no excuse; the published tool lets chance decide."""
+        """Every collision is named, equal contents are no excuse; the published tool lets chance decide."""
         a = output(tmp_path / "a", {"one.yaml": "1", "two.yaml": "2", "fine.yaml": ""})
         b = output(tmp_path / "b", {"one.yaml": "1", "two.yaml": "other"})
         with pytest.raises(Findings) as caught:
@@ -161,8 +162,8 @@ metadata:
 
 
 class TestWarnAboutObjects:
+    @pytest.mark.requirement("C44")
     def test_one_object_of_two_instances(self, tmp_path: Path) -> None:
-        """C44"""
         a = output(tmp_path / "a", {"x.yaml": CONFIG.format(name="shared", namespace="ns"), "note.txt": "kind: x"})
         documents = [
             CONFIG.format(name="own", namespace="ns"),

@@ -11,7 +11,7 @@ LONG = "".join(f"line {number}\n" for number in range(40))
 
 
 def test_every_kind_of_change(run: Run, remote: Remote) -> None:
-    """Spec a 8.2: deleted, copied, added, renamed, modified, type changed, in this order."""
+    """Deleted, copied, added, renamed, modified, type changed, in this order."""
     remote.commit(
         {
             "manifests/gone.yaml": "g\n",
@@ -57,7 +57,7 @@ def test_every_kind_of_change(run: Run, remote: Remote) -> None:
 
 
 def test_a_mode_that_shows_nothing_does_not_unchange_anything(run: Run) -> None:
-    """Spec a 8.2: what is staged decides, not what is shown."""
+    """What is staged decides, not what is shown."""
     clone = run.compile({"a.yaml": "'a':   1\n"}, {"x/key": "ref\n"})
     change = stage(clone, "ignore-yaml-formatting")
     assert change.lines == ()

@@ -11,7 +11,7 @@ from tests.catalog.samples import METADATA, version
 
 
 def test_the_report() -> None:
-    """Spec a 8.4: these keys, and component and path only where there is one."""
+    """These keys, and component and path only where there is one."""
     report = METADATA.as_report()
     assert report == {
         "commodoreBuildInfo": {"version": commodore.__version__, "gitVersion": f"v{commodore.__version__}"},

@@ -25,8 +25,9 @@ def discarded(workspace: Workspace) -> list[str]:
 
 
 class TestInstall:
+    @pytest.mark.requirement("C66")
     def test_the_new_trees_replace_the_old_ones(self, run: Run) -> None:
-        """C66: what the new trees lack is gone, in manifests and refs alike."""
+        """What the new trees lack is gone, in manifests and refs alike."""
         run.compile({"b/c.yaml": "c\n"}, {"y/key": "new\n"})
         catalog = run.workspace.catalog
         assert sorted(
@@ -38,8 +39,9 @@ class TestInstall:
         assert (catalog / "README.md").read_text() == "mine\n"
         assert list(run.workspace.state.iterdir()) == []
 
+    @pytest.mark.requirement("C66")
     def test_hidden_entries_stay(self, run: Run, remote: Remote) -> None:
-        """Spec a 7.2: hidden entries of manifests and refs stay; stale ref files among them go (C66)."""
+        """Hidden entries of manifests and refs stay; stale ref files among them go."""
         remote.commit(
             {
                 "manifests/.keep": "k",
@@ -103,7 +105,7 @@ class TestPublish:
         assert remote.sha() == before
 
     def test_an_empty_remote(self, workspace: Workspace, world: GitWorld, heard: Heard) -> None:
-        """Spec a 8.1: the initial commit comes with the first push."""
+        """The initial commit comes with the first push."""
         remote = world.remote("empty")
         change = Run(workspace, remote, heard).push({"a.yaml": "a: 1\n"})
         assert change.pushed
@@ -111,7 +113,7 @@ class TestPublish:
         assert git(remote.path, "log", "--format=%s", "master").split("\n") == ["message", "Initial commit"]
 
     def test_ignored_files_are_not_published(self, run: Run, remote: Remote) -> None:
-        """Spec a 8.2: git-ignore rules apply."""
+        """Git-ignore rules apply."""
         remote.commit({".gitignore": "*.secret\n"})
         run.push({"a.yaml": "a: 1\n", "b.secret": "s"}, {"x/key": "ref\n"})
         assert "manifests/b.secret" not in remote.files()

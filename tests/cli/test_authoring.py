@@ -126,7 +126,7 @@ def test_update_package(call: Call, tmp_path: Path) -> None:
 
 
 def test_delete_asks_first(call: Call, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Spec b 6.6: without force a question; No is exit code 1."""
+    """Without force a question; No is exit code 1."""
     remote = GitWorld(tmp_path / "remotes").remote("component-foo")
     address = "ssh://git@github.com/projectsyn/component-foo.git"
     git(tmp_path, "config", "--global", f"url.{remote.url}.insteadOf", address)
@@ -149,6 +149,6 @@ def test_delete_with_force_does_not_ask(call: Call, tmp_path: Path) -> None:
 
 
 def test_delete_what_is_not_there(call: Call) -> None:
-    """Spec b 6.6: a usage error."""
+    """A usage error."""
     code, _, err = call("component", "delete", "foo")
     assert (code, "[CMD-TPL-040]" in err) == (2, True)

@@ -1,4 +1,4 @@
-"""Completing names in a shell (spec a 1.6): quick, silent, never logging in."""
+"""Completing names in a shell: quick, silent, never logging in."""
 
 from __future__ import annotations
 

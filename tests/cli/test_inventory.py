@@ -1,4 +1,4 @@
-"""`inventory show`, `components` and `packages` (spec a 3.14, c 4)."""
+"""`inventory show`, `components` and `packages`."""
 
 from __future__ import annotations
 

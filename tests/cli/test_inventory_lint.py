@@ -40,7 +40,7 @@ def test_nothing_found(here: Path, call: Call) -> None:
 
 
 def test_findings(here: Path, call: Call) -> None:
-    """Spec a 3.15: exit code 1 and the number of findings, on standard output."""
+    """Exit code 1 and the number of findings, on standard output."""
     (here / "a.yml").write_text(BAD)
     code, out, err = call("inventory", "lint", ".")
     assert (code, err) == (1, "")
@@ -70,7 +70,7 @@ def test_names_of_linters(here: Path, call: Call, linter: str) -> None:
 
 
 def test_usage(here: Path, call: Call) -> None:
-    """Spec c 5, weak points: linting nothing reported success."""
+    """Linting nothing reported success."""
     code, _, err = call("inventory", "lint")
     assert code == 2
     assert "Usage: commodore inventory lint" in err

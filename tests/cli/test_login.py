@@ -83,7 +83,7 @@ def test_the_token_alone_is_printed(call: Call, api: OidcProvider) -> None:
 
 
 def test_nobody_is_there_to_log_in(call: Call, api: OidcProvider, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Weak point: an empty line was printed, with exit code 0."""
+    """An empty line was printed, with exit code 0."""
     monkeypatch.delenv("BROWSER")
     code, out, err = call("fetch-token")
     assert (code, out) == (1, "")
@@ -93,7 +93,7 @@ def test_nobody_is_there_to_log_in(call: Call, api: OidcProvider, monkeypatch: p
 
 @pytest.mark.parametrize("command", ["login", "fetch-token"])
 def test_a_denial_is_no_success(command: str, call: Call, api: OidcProvider) -> None:
-    """Weak point: errors of the identity provider ended with 0."""
+    """Errors of the identity provider ended with 0."""
     api.denies = True
     code, out, err = call(command)
     assert (code, out) == (1, "")
@@ -168,7 +168,7 @@ def test_no_network(call: Call, api: OidcProvider) -> None:
 
 
 def test_a_port_in_use(call: Call, api: OidcProvider) -> None:
-    """Weak point: a traceback."""
+    """A traceback."""
     code, _, err = call("login", "--callback-port", str(api.port))
     assert code == 3
     assert f"port {api.port} of 127.0.0.1 is in use" in err
@@ -214,7 +214,7 @@ def test_commands_without_a_person_name_the_login(call: Call, api: OidcProvider)
 
 
 def test_commands_at_a_terminal_begin_a_login(api: OidcProvider) -> None:
-    """Spec a 3.4: users rely on it."""
+    """Users rely on it."""
     ours, theirs = os.openpty()
     with subprocess.Popen(
         [sys.executable, "-m", "commodore", "catalog", "list", "-o", "id"],
@@ -233,7 +233,7 @@ def test_commands_at_a_terminal_begin_a_login(api: OidcProvider) -> None:
 
 
 def test_completion_neither_logs_in_nor_renews(api: OidcProvider) -> None:
-    """Weak point: completing could open a browser and wait."""
+    """Completing could open a browser and wait."""
     entry = {"id_token": api.id_token(api.memory.clients[api.client_id], None), "refresh_token": "r"}
     for changed in ({"exp": 5}, {}):
         api.claims = changed

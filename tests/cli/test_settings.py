@@ -1,4 +1,4 @@
-"""Every option that users know is there: names, short flags, variables, defaults (spec a 1.4, 3.3-3.5, 3.10)."""
+"""Every option that users know is there: names, short flags, variables, defaults."""
 
 from __future__ import annotations
 

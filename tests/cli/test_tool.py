@@ -68,7 +68,7 @@ def test_install_upgrade_uninstall(call: Call, server: ReleaseServer) -> None:
 
 
 def test_installing_another_version_than_the_managed_one_fails(call: Call) -> None:
-    """Weak point: the help said that it fails, and it exited 0."""
+    """The help said that it fails, and it exited 0."""
     put(managed_folder(), "helm", "4.1.4")
     code, _, err = call("tool", "install", "helm", "--version", "3.20.2")
     assert code == 1
@@ -78,7 +78,7 @@ def test_installing_another_version_than_the_managed_one_fails(call: Call) -> No
 
 @pytest.mark.parametrize("command", ["upgrade", "uninstall"])
 def test_what_is_not_managed(command: str, call: Call, bare: Path) -> None:
-    """Weak point: upgrading an unmanaged tool exited 0."""
+    """Upgrading an unmanaged tool exited 0."""
     code, _, err = call("tool", command, "helm")
     assert (code, err.splitlines()[0]) == (1, "error: helm is not managed by commodore [CMD-TOOL-022]")
     path = put(bare, "helm", "4.0.0")
@@ -184,7 +184,7 @@ def test_listing(call: Call, server: ReleaseServer, bare: Path) -> None:
 
 
 def test_a_newer_tool_needs_no_upgrade(call: Call, server: ReleaseServer, bare: Path) -> None:
-    """Weak point: an upgrade was said to be available also to an older version."""
+    """An upgrade was said to be available also to an older version."""
     put(bare, "helm", "4.10.0")
     put(bare, "jb", "0.6.3")
     put(bare, "kustomize", "4.5.7")
@@ -200,7 +200,7 @@ def test_a_newer_tool_needs_no_upgrade(call: Call, server: ReleaseServer, bare: 
 
 
 def test_a_tool_that_says_nothing_is_not_missing(call: Call, bare: Path) -> None:
-    """Weak point: tools with empty version output counted as missing."""
+    """Tools with empty version output counted as missing."""
     path = put(bare, "helm", "")
     path.write_text("#!/bin/sh\n")
     code, out, err = call("tool", "list", "-V")
@@ -243,7 +243,7 @@ def test_listing_asks_nobody(option: str, call: Call, server: ReleaseServer, bar
 
 
 def test_listing_without_network(call: Call, bare: Path) -> None:
-    """Weak point: it was a traceback."""
+    """It was a traceback."""
     put(bare, "helm", "4.1.4")
     code, out, err = call("tool", "list", "--github-url", "https://127.0.0.1:9")
     assert code == 0
@@ -261,7 +261,7 @@ def test_listing_with_a_rate_limit(call: Call, server: ReleaseServer, bare: Path
 
 
 def test_listing_with_a_broken_state(call: Call) -> None:
-    """Weak point: it was a traceback."""
+    """It was a traceback."""
     put(managed_folder(), "helm", "4.1.4")
     (managed_folder() / "state.json").write_text("{")
     code, out, err = call("tool", "list", "-V")
@@ -281,7 +281,7 @@ def test_the_token_of_the_group_or_of_the_command(group: bool, call: Call, serve
 
 
 def test_the_timeout_counts(call: Call, server: ReleaseServer) -> None:
-    """Weak point: the GitHub client ignored `--request-timeout`."""
+    """The GitHub client ignored `--request-timeout`."""
     server.script(Reply(delay=60), times=10)
     code, _, err = call("--request-timeout", "0.1", "tool", "list")
     assert code == 0
@@ -300,7 +300,7 @@ def test_quiet_and_json_log(call: Call, server: ReleaseServer) -> None:
 
 
 def test_versions_say_how_to_install_what_is_missing(call: Call) -> None:
-    """Weak point: no hint how to install."""
+    """No hint how to install."""
     code, out, err = call("version")
     assert code == 127
     assert "helm: NOT FOUND IN PATH\n" in out

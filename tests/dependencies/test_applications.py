@@ -22,8 +22,9 @@ def codes_of(*entries: str) -> list[str]:
     return [error.code for error in errors_of(*entries)]
 
 
+@pytest.mark.requirement("C5", "C8")
 def test_the_entries_are_the_dependencies() -> None:
-    """C5, C8: `pkg.` marks a package, anything else is a component; everything comes in name order."""
+    """`pkg.` marks a package, anything else is a component; everything comes in name order."""
     assert parse_applications(["vault", "pkg.monitoring", "argocd", "pkg.base"]) == Applications(
         packages=("base", "monitoring"),
         components=("argocd", "vault"),
@@ -35,59 +36,67 @@ def test_nothing_is_included() -> None:
     assert parse_applications([]) == Applications((), (), {})
 
 
+@pytest.mark.requirement("C31")
 def test_instances() -> None:
-    """C31: `component as alias` declares an instance."""
+    """`component as alias` declares an instance."""
     found = parse_applications(["nfs as share-2", "nfs as share-1", "nfs"])
     assert found.components == ("nfs",)
     assert list(found.instances.items()) == [("nfs", "nfs"), ("share-1", "nfs"), ("share-2", "nfs")]
 
 
+@pytest.mark.requirement("C34", "C36")
 def test_bare_and_identity_are_the_same() -> None:
-    """C34, C36: a bare `c` is `c as c`."""
+    """A bare `c` is `c as c`."""
     assert parse_applications(["c"]) == parse_applications(["c as c"])
 
 
+@pytest.mark.requirement("C35")
 def test_aliases_only() -> None:
-    """C35: a component that is used through aliases only has no instance of its own name."""
+    """A component that is used through aliases only has no instance of its own name."""
     found = parse_applications(["c as x"])
     assert (found.components, found.instances) == (("c",), {"x": "c"})
 
 
+@pytest.mark.requirement("C37")
 @pytest.mark.parametrize("entries", [("c", "c as c"), ("c as c", "c"), ("c as c", "c  as  c"), ("c as x", "c as  x")])
 def test_an_instance_twice(entries: tuple[str, str]) -> None:
-    """C37: both `c` and `c as c` is an error that names both spellings."""
+    """Both `c` and `c as c` is an error that names both spellings."""
     (error,) = errors_of(*entries)
     assert error.code == "CMD-DEP-003"
     assert all(repr(entry) in error.message for entry in entries)
     assert error.hint
 
 
+@pytest.mark.requirement("C33")
 @pytest.mark.parametrize("entries", [("a as x", "b as x"), ("x", "b as x"), ("b as x", "x as x")])
 def test_one_name_for_several_components(entries: tuple[str, ...]) -> None:
-    """C33: instance names share one namespace; both users are named."""
+    """Instance names share one namespace; both users are named."""
     (error,) = errors_of(*entries)
     assert error.code == "CMD-DEP-002"
     assert "'x' is used by several components" in error.message
     assert all(repr(entry.split()[0]) in error.message for entry in entries)
 
 
+@pytest.mark.requirement("C33")
 def test_all_users_of_a_name_are_listed() -> None:
-    """C33: three of them, sorted and quoted."""
+    """Three of them, sorted and quoted."""
     (error,) = errors_of("c as x", "a as x", "b as x")
     assert "'a', 'b' and 'c'" in error.message
 
 
+@pytest.mark.requirement("C33", "C35")
 def test_an_instance_with_the_name_of_an_aliased_component() -> None:
-    """C33, C35: `dependencies/c` can hold one component only, also if `c` is used through aliases."""
+    """`dependencies/c` can hold one component only, also if `c` is used through aliases."""
     (error,) = errors_of("c as x", "d as c")
     assert error.code == "CMD-DEP-005"
     assert "'d as c'" in error.message
     assert "'c as x'" in error.message
 
 
+@pytest.mark.requirement("C40")
 @pytest.mark.parametrize("entries", [("comp-a as comp_a",), ("comp-a", "comp_a"), ("x as comp-a", "y as comp_a")])
 def test_twin_keys(entries: tuple[str, ...]) -> None:
-    """C40: names that differ in `-` and `_` only would share one parameters key."""
+    """Names that differ in `-` and `_` only would share one parameters key."""
     (error,) = errors_of(*entries)
     assert error.code == "CMD-DEP-004"
     assert "'comp-a' and 'comp_a'" in error.message
@@ -95,14 +104,14 @@ def test_twin_keys(entries: tuple[str, ...]) -> None:
 
 
 def test_several_aliases_in_one_entry() -> None:
-    """Spec b 2, weak points: the original calls `a as b as c` an unknown component."""
+    """The original calls `a as b as c` an unknown component."""
     (error,) = errors_of("a as b as c")
     assert error.code == "CMD-DEP-001"
     assert "'a as b as c'" in error.message
 
 
 def test_blanks_around_names_do_not_count() -> None:
-    """Spec b 2, weak points: the original takes `c as  x` for an alias that begins with a blank."""
+    """The original takes `c as  x` for an alias that begins with a blank."""
     assert parse_applications(["  c\tas   x  "]).instances == {"x": "c"}
 
 
@@ -132,7 +141,7 @@ def test_blanks_around_names_do_not_count() -> None:
     ],
 )
 def test_names_that_would_leave_their_folder(entry: str) -> None:
-    """Spec b 2, weak points: path traversal in every spelling; the entry is named."""
+    """Path traversal in every spelling; the entry is named."""
     (error,) = errors_of(entry)
     assert error.code == "CMD-NAME-001"
     assert f"(in `applications`: {entry!r})" in error.message
@@ -173,8 +182,9 @@ def test_everything_wrong_is_reported_at_once() -> None:
     ]
 
 
+@pytest.mark.requirement("C21")
 def test_packages_are_discovered_alone() -> None:
-    """C21: while packages are still being found, what is wrong with components does not matter yet."""
+    """While packages are still being found, what is wrong with components does not matter yet."""
     assert discover_packages(["c", "c as c", "../evil", "pkg.b", "pkg.a"]) == ("a", "b")
     with pytest.raises(InputError):
         discover_packages(["pkg.global"])
@@ -189,9 +199,10 @@ def entries() -> Iterator[st.SearchStrategy[str]]:
     yield NAMES.map("pkg.{}".format)
 
 
+@pytest.mark.requirement("C33", "C37", "C40")
 @given(st.lists(st.one_of(*entries()), unique=True))
 def test_what_is_accepted_is_unambiguous(given_entries: list[str]) -> None:
-    """C33, C37, C40: whatever is accepted gives each instance one component, one folder and one parameters key."""
+    """Whatever is accepted gives each instance one component, one folder and one parameters key."""
     try:
         found = parse_applications(given_entries)
     except CommodoreError:

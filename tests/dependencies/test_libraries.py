@@ -42,8 +42,9 @@ def codes(*owners: LibraryOwner) -> list[str]:
 
 
 class TestNames:
+    @pytest.mark.requirement("C49")
     def test_all_files_and_folders_of_lib_are_published(self, tmp_path: Path) -> None:
-        """C49: files in `lib/` can be imported by all components; hidden ones stay private."""
+        """Files in `lib/` can be imported by all components; hidden ones stay private."""
         foo = owner(tmp_path, "foo", "foo.libsonnet", "foo-x.libjsonnet", "foo.txt", ".hidden", sub="sub")
         (foo.directory / "lib" / "foo-folder").mkdir()
         links, errors, _ = resolve(foo, owner(tmp_path, "bar", "bar.libsonnet"))
@@ -55,9 +56,10 @@ class TestNames:
         assert names(LibraryOwner("foo", tmp_path, tmp_path, ComponentMetadata())) == []
         assert names() == []
 
+    @pytest.mark.requirement("C50")
     @pytest.mark.parametrize("entry", ["bar.libsonnet", "foox.libsonnet", "foo2.libsonnet", "x-foo.libsonnet", "fo"])
     def test_a_library_carries_its_components_name(self, tmp_path: Path, entry: str) -> None:
-        """C50; and the name must end where a word ends: `foox` is not `foo`."""
+        """And the name must end where a word ends: `foox` is not `foo`."""
         (error,) = resolve(owner(tmp_path, "foo", entry))[1]
         assert error.code == "CMD-DEP-031"
         assert repr(entry) in error.message
@@ -68,15 +70,16 @@ class TestNames:
     def test_good_names(self, tmp_path: Path, entry: str) -> None:
         assert names(owner(tmp_path, "foo", entry)) == [entry]
 
+    @pytest.mark.requirement("C50")
     def test_a_library_of_another_component(self, tmp_path: Path) -> None:
-        """C50: with `foo-bar` deployed, `foo-bar-x` is its name and not one of `foo`."""
+        """With `foo-bar` deployed, `foo-bar-x` is its name and not one of `foo`."""
         (error,) = resolve(owner(tmp_path, "foo", "foo-bar-x.libsonnet"), owner(tmp_path, "foo-bar"))[1]
         assert error.code == "CMD-DEP-032"
         assert "component 'foo-bar'" in error.message
         assert names(owner(tmp_path / "alone", "foo", "foo-bar-x.libsonnet")) == ["foo-bar-x.libsonnet"]
 
     def test_the_longest_name_counts(self, tmp_path: Path) -> None:
-        """Spec b 2, weak points: `foo-bar` may use its own name although that begins with `foo` too."""
+        """`foo-bar` may use its own name although that begins with `foo` too."""
         published = ("foo-bar.libsonnet", "foo-bar-x.libsonnet")
         aliases = {"foo-bar-y.libsonnet": "foo-bar.libsonnet"}
         bar = owner(tmp_path, "foo-bar", *published, library_aliases=aliases)
@@ -107,7 +110,7 @@ class TestNames:
 class TestLinks:
     @pytest.mark.parametrize("target", ["/etc/passwd", "../../outside", "../../foobar/x", "../..", "loop"])
     def test_a_library_that_leads_out(self, tmp_path: Path, target: str) -> None:
-        """Spec b 2, weak points: a library may be a link to any file of the machine."""
+        """A library may be a link to any file of the machine."""
         foo = owner(tmp_path, "foo")
         (foo.directory / "lib" / "foo.libsonnet").symlink_to(target if target != "loop" else "foo.libsonnet")
         (error,) = resolve(foo)[1]
@@ -133,8 +136,9 @@ class TestLinks:
 
 
 class TestAliases:
+    @pytest.mark.requirement("C51")
     def test_an_alias_is_another_name(self, tmp_path: Path) -> None:
-        """C51: importing the alias yields the library it stands for."""
+        """Importing the alias yields the library it stands for."""
         foo = owner(tmp_path, "foo", "foo.libsonnet", library_aliases={"legacy.libsonnet": "foo.libsonnet"})
         links, errors, _ = resolve(foo)
         assert errors == []
@@ -150,25 +154,28 @@ class TestAliases:
         )
         assert resolve(foo)[0]["foo.libsonnet"] == tmp_path / "foo/lib/foo-2.libsonnet"
 
+    @pytest.mark.requirement("C52")
     def test_one_alias_of_two_components(self, tmp_path: Path) -> None:
-        """C52: both are named, even if one of them is wrong for another reason too."""
+        """Both are named, even if one of them is wrong for another reason too."""
         owners = [owner(tmp_path, name, f"{name}.l", library_aliases={"x.l": f"{name}.l"}) for name in ("b", "a", "c")]
         (error,) = resolve(*owners)[1]
         assert error.code == "CMD-DEP-033"
         assert "'x.l' is published by 'a' and 'b' and 'c'" in error.message
 
+    @pytest.mark.requirement("C53")
     @pytest.mark.parametrize("alias", ["foo.libsonnet", "foo-x.libsonnet", "foo"])
     def test_the_name_of_a_deployed_component(self, tmp_path: Path, alias: str) -> None:
-        """C53: an alias must not carry the name of another deployed component."""
+        """An alias must not carry the name of another deployed component."""
         bar = owner(tmp_path, "bar", "bar.l", library_aliases={alias: "bar.l"})
         (error,) = resolve(owner(tmp_path, "foo"), bar)[1]
         assert error.code == "CMD-DEP-035"
         assert "'bar'" in error.message
         assert "'foo'" in error.message
 
+    @pytest.mark.requirement("C53")
     @pytest.mark.parametrize("alias", ["foo.libsonnet", "foo-x.libsonnet"])
     def test_the_name_of_a_component_that_is_not_deployed(self, tmp_path: Path, alias: str) -> None:
-        """C53, ADR 0005: only deployed components count."""
+        """ADR 0005: only deployed components count."""
         assert alias in names(owner(tmp_path, "bar", "bar.l", library_aliases={alias: "bar.l"}))
 
     def test_the_alias_of_a_longer_word(self, tmp_path: Path) -> None:
@@ -198,7 +205,7 @@ class TestAliases:
         ],
     )
     def test_paths_are_no_aliases(self, tmp_path: Path, alias: str, library: str) -> None:
-        """Spec b 2, weak points: path traversal in every spelling, on both sides."""
+        """Path traversal in every spelling, on both sides."""
         foo = owner(tmp_path, "foo", "foo.l", ".hidden", library_aliases={alias: library})
         links, errors, _ = resolve(foo)
         assert list(links) == ["foo.l"]
@@ -219,8 +226,9 @@ class TestAliases:
         assert sorted(codes(a, b)) == ["CMD-DEP-031", "CMD-DEP-033", "CMD-DEP-034", "CMD-DEP-035", "CMD-DEP-036"]
 
 
+@pytest.mark.requirement("C54")
 class TestTakeover:
-    """C54: c2 may use c1's name if it replaces c1, and c1 is not deployed or is deprecated in favour of c2.
+    """A component may use another's name if it replaces c1, and c1 is not deployed or is deprecated in favour of c2.
 
     Spec b 8, row 8.
     """
@@ -236,15 +244,17 @@ class TestTakeover:
             assert links["c1.libsonnet"] == root / "c2/lib/c2.libsonnet"
         return [error.code for error in errors], heard
 
+    @pytest.mark.requirement("C54")
     def test_replaces_and_not_deployed(self, tmp_path: Path) -> None:
-        """C54, row 1."""
         assert self.resolve(tmp_path, replaces=True, deployed=False) == ([], [])
 
+    @pytest.mark.requirement("C54")
     def test_replaces_and_nominated(self, tmp_path: Path) -> None:
-        """C54, row 2: c1 is deployed, deprecated and names c2."""
+        """The other one is deployed, deprecated and names it."""
         found = self.resolve(tmp_path, replaces=True, deployed=True, deprecated=True, replaced_by="c2")
         assert found == ([], [])
 
+    @pytest.mark.requirement("C54")
     @pytest.mark.parametrize(
         ("c1", "reason"),
         [
@@ -255,7 +265,7 @@ class TestTakeover:
         ],
     )
     def test_replaces_but_not_nominated(self, tmp_path: Path, c1: dict[str, Any], reason: str) -> None:
-        """C54, row 3: c1 is deployed and has not given way; the warning says why."""
+        """The other one is deployed and not deprecated; the warning says why."""
         found, heard = self.resolve(tmp_path, replaces=True, deployed=True, **c1)
         assert found == ["CMD-DEP-035"]
         (warning,) = heard
@@ -263,17 +273,20 @@ class TestTakeover:
         assert warning.code == "CMD-DEP-037"
         assert reason in warning.message
 
+    @pytest.mark.requirement("C54")
     def test_nominated_but_does_not_replace(self, tmp_path: Path) -> None:
-        """C54, row 4: c2 does not say `replaces`."""
+        """It does not say `replaces`."""
         found = self.resolve(tmp_path, replaces=False, deployed=True, deprecated=True, replaced_by="c2")
         assert found == (["CMD-DEP-035"], [])
 
+    @pytest.mark.requirement("C50")
     def test_only_aliases_are_taken_over(self, tmp_path: Path) -> None:
-        """C50 holds for what replaces another component too: its own files carry its own name."""
+        """What replaces another component follows the rule, too: its own files carry its own name."""
         assert codes(owner(tmp_path, "c2", "c1.libsonnet", replaces="c1")) == ["CMD-DEP-031"]
 
+    @pytest.mark.requirement("C52", "C54")
     def test_both_publish_the_alias(self, tmp_path: Path) -> None:
-        """C52 is not lifted by C54."""
+        """Replacing a component does not allow one alias twice."""
         c1 = owner(tmp_path, "c1", "c1-2.l", deprecated=True, replaced_by="c2", library_aliases={"c1.l": "c1-2.l"})
         c2 = owner(tmp_path, "c2", "c2.l", replaces="c1", library_aliases={"c1.l": "c2.l"})
         assert codes(c1, c2) == ["CMD-DEP-033"]

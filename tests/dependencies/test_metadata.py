@@ -34,12 +34,13 @@ def error_of(metadata: Any) -> InputError:
     ],
 )
 def test_no_metadata(given: dict[str, Any]) -> None:
-    """Spec b 2, weak points: a missing key is no traceback. The old top-level `multi_instance` does not count."""
+    """A missing key is no traceback. The old top-level `multi_instance` does not count."""
     assert read_metadata(given, "my-component") == ComponentMetadata()
 
 
+@pytest.mark.requirement("C40")
 def test_all_fields() -> None:
-    """C40: the key is the name with every `-` as `_`."""
+    """The key is the name with every `-` as `_`."""
     metadata = {
         "multi_instance": True,
         "multi_version": True,
@@ -98,8 +99,9 @@ class TestCheckAlias:
     MANY = ComponentMetadata(multi_instance=True)
     BOTH = ComponentMetadata(multi_instance=True, multi_version=True)
 
+    @pytest.mark.requirement("C32")
     def test_another_name_needs_multi_instance(self) -> None:
-        """C32: an alias is allowed only with `_metadata.multi_instance: true`."""
+        """An alias is allowed only with `_metadata.multi_instance: true`."""
         assert self.codes("x", self.MANY, self.MANY, False) == []
         (error,) = check_alias("x", "c", ComponentMetadata(), self.MANY, False)
         assert error.code == "CMD-DEP-023"
@@ -107,8 +109,9 @@ class TestCheckAlias:
         assert "'x'" in error.message
         assert "multi_instance: true" in error.hint
 
+    @pytest.mark.requirement("C36")
     def test_the_own_name_needs_nothing(self) -> None:
-        """C36: `c as c` is allowed even without multi-instance support."""
+        """`c as c` is allowed even without multi-instance support."""
         assert self.codes("c", ComponentMetadata(), ComponentMetadata(), True) == []
 
     @pytest.mark.parametrize(
@@ -125,13 +128,13 @@ class TestCheckAlias:
     def test_a_version_of_its_own_needs_multi_version(
         self, metadata: ComponentMetadata, own: ComponentMetadata, overrides: bool, codes: list[str]
     ) -> None:
-        """Spec a 4.7: in the bootstrap target and in the instance's own."""
+        """In the bootstrap target and in the instance's own."""
         assert self.codes("x", metadata, own, overrides) == codes
 
 
 class TestDeprecationNotices:
     def test_one_notice_for_each_component(self) -> None:
-        """Spec c 14: empty fields leave no hole, what is not deprecated says nothing."""
+        """Empty fields leave no hole, what is not deprecated says nothing."""
         given = {
             "a": {"_metadata": {"deprecated": True}},
             "b_c": {"_metadata": {"deprecated": True, "replaced_by": "d", "deprecation_notice": "See https://x.y"}},

@@ -25,9 +25,10 @@ def error_of(given: dict[str, Any], kind: Kind = "component", name: str = "c") -
     return raised.value
 
 
+@pytest.mark.requirement("C11", "C14")
 @pytest.mark.parametrize("kind", KINDS)
 def test_what_is_included_is_read(kind: Kind) -> None:
-    """C11, C14: `url`, `version`, `path`; without `path` it is the repository's root. What is not used may be wrong."""
+    """`url`, `version`, `path`; without `path` it is the repository's root. What is not used may be wrong."""
     given = parameters(
         kind, c={"url": URL, "version": "v1"}, d={"url": URL, "version": "v2", "path": "sub/dir"}, e="nonsense"
     )
@@ -37,19 +38,21 @@ def test_what_is_included_is_read(kind: Kind) -> None:
     }
 
 
+@pytest.mark.requirement("C9", "C10")
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("given", [{}, {"components": None, "packages": None}, {"components": {}, "packages": {}}])
 def test_an_unknown_dependency(kind: Kind, given: dict[str, Any]) -> None:
-    """C9, C10: what is included but not described is an error that names it."""
+    """What is included but not described is an error that names it."""
     error = error_of(given, kind)
     assert error.code == "CMD-DEP-012"
     assert f"unknown {kind} 'c'" in error.message
     assert error.hint == f"add parameters.{kind}s.c with `url` and `version`"
 
 
+@pytest.mark.requirement("C9", "C10")
 @pytest.mark.parametrize("kind", KINDS)
 def test_an_unknown_dependency_gets_a_suggestion(kind: Kind) -> None:
-    """C9, C10; spec b 2, weak points: all known names are at hand."""
+    """All known names are at hand."""
     given = {f"{kind}s": {"cert-manager": {"url": URL, "version": "v1"}, 3: {}}}
     assert error_of(given, kind, "cert-manger").hint == "did you mean 'cert-manager'?"
 
@@ -58,23 +61,26 @@ def test_nothing_included_needs_nothing() -> None:
     assert read_specs({}, "component", ()) == {}
 
 
+@pytest.mark.requirement("C11")
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("listed", [["c"], "c", 3])
 def test_the_list_must_be_a_map(kind: Kind, listed: Any) -> None:
-    """C11: both parameters are dicts."""
+    """Both parameters are dicts."""
     error = error_of({f"{kind}s": listed}, kind)
     assert error.code == "CMD-DEP-011"
     assert f"parameters.{kind}s" in error.message
 
 
+@pytest.mark.requirement("C11")
 @pytest.mark.parametrize("entry", [None, "v1", ["v1"], 3])
 def test_an_entry_must_be_a_map(entry: Any) -> None:
-    """C11: dicts of dicts."""
+    """Dicts of dicts."""
     error = error_of(parameters(c=entry))
     assert error.code == "CMD-DEP-014"
     assert str(error.locations[0]) == "parameters.components.c"
 
 
+@pytest.mark.requirement("C13", "C30")
 @pytest.mark.parametrize(
     ("entry", "missing"),
     [
@@ -87,7 +93,7 @@ def test_an_entry_must_be_a_map(entry: Any) -> None:
     ],
 )
 def test_url_and_version_must_be_given(entry: dict[str, Any], missing: str) -> None:
-    """C13: a dependency without `version` ends the program with an error; so does one without `url` (C30)."""
+    """A dependency without `version` ends the program with an error; so does one without `url`."""
     error = error_of(parameters(c=entry))
     assert error.code == "CMD-DEP-013"
     assert error.message == f"component 'c' is missing the {missing}"
@@ -99,16 +105,17 @@ def test_url_and_version_must_be_given(entry: dict[str, Any], missing: str) -> N
     [("version", 1.0, "float"), ("version", 20, "int"), ("url", ["x"], "list"), ("path", {"a": 1}, "dict")],
 )
 def test_fields_are_text(key: str, value: Any, kind: str) -> None:
-    """Spec b 2.2: a version that YAML reads as a number is a traceback in the original."""
+    """A version that YAML reads as a number is a traceback in the original."""
     error = error_of(parameters(c={"url": URL, "version": "v1", key: value}))
     assert error.code == "CMD-DEP-016"
     assert error.message == f"parameters.components.c.{key} must be a string, not {kind}"
     assert f"{key}: '{value}'" in error.hint
 
 
+@pytest.mark.requirement("C29")
 @pytest.mark.parametrize(("typo", "key"), [("versions", "version"), ("Version", "version"), ("urls", "url")])
 def test_a_misspelt_key_is_not_ignored(typo: str, key: str) -> None:
-    """C29: the key is `version`; `versions` is reported with a suggestion, also where `version` is there too."""
+    """The key is `version`; `versions` is reported with a suggestion, also where `version` is there too."""
     for entry in ({"url": URL, typo: "v2"}, {"url": URL, "version": "v1", typo: "v2"}):
         error = error_of(parameters(c=entry))
         assert error.code == "CMD-DEP-015"
@@ -117,17 +124,19 @@ def test_a_misspelt_key_is_not_ignored(typo: str, key: str) -> None:
 
 
 def test_other_keys_are_ignored() -> None:
-    """Spec b 2.2: extra keys mean nothing."""
+    """Extra keys mean nothing."""
     given = parameters(c={"url": URL, "version": "v1", "maintainer": "me", 3: "x"})
     assert read_specs(given, "component", ("c",)) == {"c": DependencySpec("c", URL, "v1", "")}
 
 
+@pytest.mark.requirement("C12")
 @pytest.mark.parametrize("version", ["master", "v1.2.3", "3f1c2a9", "a" * 40, "v1^{}", "feat/x", "HEAD~1"])
 def test_versions_are_tree_ishes(version: str) -> None:
-    """C12: whatever git can resolve; it is git's room that refuses what could be an option."""
+    """Whatever git can resolve; it is git's room that refuses what could be an option."""
     assert read_specs(parameters(c={"url": URL, "version": version}), "component", ("c",))["c"].version == version
 
 
+@pytest.mark.requirement("C14")
 @pytest.mark.parametrize(
     ("path", "expected"),
     [
@@ -145,7 +154,7 @@ def test_versions_are_tree_ishes(version: str) -> None:
     ],
 )
 def test_paths(path: str | None, expected: str) -> None:
-    """C14: the sub-directory; one leading `/` is the repository's root (spec b 2.2)."""
+    """The sub-directory; one leading `/` is the repository's root."""
     given = parameters(c={"url": URL, "version": "v1", "path": path})
     assert read_specs(given, "component", ("c",))["c"].path == expected
 
@@ -156,7 +165,7 @@ def test_paths(path: str | None, expected: str) -> None:
 )
 @pytest.mark.parametrize("kind", KINDS)
 def test_paths_that_lead_out(path: str, kind: Kind) -> None:
-    """Spec b 2, weak points: `..` anywhere and a second leading slash are refused."""
+    """`..` anywhere and a second leading slash are refused."""
     error = error_of(parameters(kind, c={"url": URL, "version": "v1", "path": path}), kind)
     assert error.code == "CMD-DEP-017"
     assert repr(path) in error.message
@@ -206,12 +215,13 @@ class TestInstanceSpec:
         spec = self.spec(entry)
         assert (spec.version, spec.url, spec.path) == expected
 
+    @pytest.mark.requirement("C29")
     @pytest.mark.parametrize(
         ("entry", "code"),
         [("v2", "CMD-DEP-014"), ({"versions": "v2"}, "CMD-DEP-015"), ({"path": "../x"}, "CMD-DEP-017")],
     )
     def test_wrong_entries(self, entry: Any, code: str) -> None:
-        """C29 for instances too."""
+        """The same for instances."""
         with pytest.raises(InputError) as raised:
             self.spec(entry)
         assert raised.value.code == code
@@ -228,7 +238,7 @@ class TestInstanceSpec:
         ],
     )
     def test_what_asks_for_multi_version(self, entry: Any, overrides: bool) -> None:
-        """Spec a 4.7: a `url` or `version` of its own."""
+        """A `url` or `version` of its own."""
         assert overrides_version(parameters(x=entry), "x") is overrides
         assert overrides_version({}, "x") is False
 
@@ -237,10 +247,11 @@ class TestFindIncomplete:
     def found(self, given: dict[str, Any], instances: dict[str, str] | None = None) -> list[CommodoreError]:
         return find_incomplete(given, instances or {})
 
+    @pytest.mark.requirement("C30")
     @pytest.mark.parametrize("kind", KINDS)
     @pytest.mark.parametrize("entry", [{"version": "v2"}, {"url": None, "version": "v2"}, {"url": ""}, {}, None, "v2"])
     def test_an_entry_without_url(self, kind: Kind, entry: Any) -> None:
-        """C30: most likely a misspelt name, whether it is included or not."""
+        """Most likely a misspelt name, whether it is included or not."""
         given = {f"{kind}s": {"cert-manager": GOOD, "cert-manger": entry}}
         (error,) = self.found(given)
         assert error.code == "CMD-DEP-010"
@@ -260,8 +271,9 @@ class TestFindIncomplete:
         given = parameters(c={"version": "v1"}, x={"version": "v2"})
         assert len(self.found(given, {"x": "c"})) == 2
 
+    @pytest.mark.requirement("C24")
     def test_component_defaults_do_not_interfere(self) -> None:
-        """C24: the parameters that were read for fetching are checked; here they are sound."""
+        """The parameters that were read for fetching are checked; here they are sound."""
         assert self.found(parameters(c=GOOD)) == []
 
     def test_all_are_reported_in_order(self) -> None:

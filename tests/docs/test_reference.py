@@ -30,6 +30,13 @@ def test_the_page_of_commands_is_what_the_options_say() -> None:
     assert (done.returncode, done.stderr) == (0, "")
 
 
+def test_every_requirement_names_its_tests() -> None:
+    """Run scripts/docs-requirements when this fails."""
+    command = [sys.executable, str(ROOT / "scripts" / "docs-requirements"), "--check"]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stderr) == (0, "")
+
+
 def test_every_option_of_the_help_is_on_the_page() -> None:
     """Help and page are made by different code; what the help shows a user is what counts."""
     page = (REFERENCE / "commands.md").read_text(encoding="utf-8")

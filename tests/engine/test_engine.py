@@ -22,8 +22,9 @@ from commodore.limits import DEFAULT_LIMITS
 from tests.engine.world import World, jsonnet, node
 
 
+@pytest.mark.requirement("C56")
 def test_one_target_per_instance(world: World) -> None:
-    """C56: each instance is rendered with its own target into its own folder; results follow the jobs' order."""
+    """Each instance is rendered with its own target into its own folder; results follow the jobs' order."""
     for name in ("beta", "alpha"):
         world.add(name, jsonnet(f"{name}/main.jsonnet"), size=len(name))
         world.write(
@@ -129,8 +130,9 @@ def test_the_first_search_path_wins(world: World) -> None:
     assert world.files() == ["a/more.yaml", "a/out.yaml"]
 
 
+@pytest.mark.requirement("C58")
 def test_references_become_hashes(world: World) -> None:
-    """C58: refs are looked up in catalog/refs; the library is found on the search path."""
+    """Refs are looked up in catalog/refs; the library is found on the search path."""
     world.add("a", jsonnet("a/main.jsonnet"))
     world.write(
         "dependencies/a/main.jsonnet",

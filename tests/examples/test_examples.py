@@ -85,8 +85,9 @@ def test_the_catalog_is_the_golden_one(demo: Demo, tmp_path: Path) -> None:
     assert found == golden
 
 
+@pytest.mark.requirement("C43")
 def test_nfs_instances(demo: Demo) -> None:
-    """C43: two instances, one with share-1, one with share-2; the second inherits the server."""
+    """Two instances, one with share-1, one with share-2; the second inherits the server."""
     shares = {}
     for instance in ("nfs", "nfs-archive"):
         file = demo.root / "demo" / "catalog" / "manifests" / instance / "10_provisioner.yaml"
@@ -99,7 +100,7 @@ def test_nfs_instances(demo: Demo) -> None:
 
 
 def test_the_commit_says_what_was_compiled(demo: Demo) -> None:
-    """The message of spec a 8.5, to the letter."""
+    """The commit's message, to the letter."""
     *lines, stamp, _ = git(demo.published, "log", "-1", "--format=%B").split("\n")
     versions = {
         "alerts": ("components/alerts", "v1.0.0"),

@@ -17,6 +17,7 @@ from tests.world.repos import GitCalls, GitWorld, git
 KEYS = ("url", "pushurl", "fetch")
 
 
+@pytest.mark.requirement("C25")
 @pytest.mark.parametrize(
     "url",
     [
@@ -29,7 +30,7 @@ KEYS = ("url", "pushurl", "fetch")
     ],
 )
 def test_settings_are_read_by_git_as_they_were_meant(tmp_path: Path, url: str, calls: GitCalls) -> None:
-    """C25: values that the format of the file gives a meaning, too. What is written is not written again."""
+    """Values that the format of the file gives a meaning, too. What is written is not written again."""
     made = Repository(url, tmp_path / "made.git")
     made.ensure()
     assert calls.verbs == ["init"]

@@ -1,4 +1,4 @@
-"""Who commits (spec a 4.4)."""
+"""Who commits."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def test_both_are_used(heard: Heard, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(("name", "email"), [("A B", None), (None, "a@b.c"), ("A B", ""), ("", "a@b.c")])
 def test_one_alone_is_warned_about(heard: Heard, name: str | None, email: str | None) -> None:
-    """Spec a 4, weak points: giving only one was silently ignored."""
+    """Giving only one was silently ignored."""
     assert author_from(name, email, heard.append) is None
     assert heard.codes == ["CMD-GIT-053"]
 

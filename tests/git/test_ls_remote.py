@@ -170,8 +170,9 @@ def test_a_configuration_that_somebody_has_changed(new_run: NewRun, world: GitWo
     assert git(clone, "remote", "get-url", "origin") == remote.url
 
 
+@pytest.mark.requirement("C18")
 def test_an_unchanged_worktree_needs_no_git(workspace: Path, world: GitWorld, heard: Heard, calls: GitCalls) -> None:
-    """C18: git is asked again when a file, HEAD or the index changes, and finds what has changed."""
+    """Git is asked again when a file, HEAD or the index changes, and finds what has changed."""
     remote = world.remote(files={"a": "1", "sub/b": "2"})
     remote.commit({"a": "2"})
     store = RepositoryStore(workspace / ".repos", announce=heard.append, limits=Limits(settled_seconds=0))

@@ -1,4 +1,4 @@
-"""The clone that a run publishes from (spec a 8.1-8.3): kept and updated, never forced, nothing of a user's lost."""
+"""The clone that a run publishes from: kept and updated, never forced, nothing of a user's lost."""
 
 from __future__ import annotations
 
@@ -47,8 +47,9 @@ def test_the_clone_is_on_the_default_branch(world: GitWorld, catalog: Path) -> N
     assert git(catalog, "status", "--porcelain", "--branch") == "## main...origin/main"
 
 
+@pytest.mark.requirement("C25")
 def test_the_push_url_of_the_clone(world: GitWorld, catalog: Path) -> None:
-    """C25: an HTTP(S) catalog is pushed by SSH."""
+    """An HTTP(S) catalog is pushed by SSH."""
     remote = world.remote(files={"a": "1"})
     git(catalog.parent.parent, "config", "--global", f"url.{remote.url}.insteadOf", "https://u:p@git.example.com/c.git")
     clone = clone_or_update("https://u:p@git.example.com/c.git", catalog)
@@ -71,7 +72,7 @@ def test_it_is_kept_and_updated(world: GitWorld, catalog: Path, calls: GitCalls)
 
 
 def test_output_of_an_earlier_run_goes(world: GitWorld, catalog: Path) -> None:
-    """Spec a 8.3: changes stay staged without `--push`; the next run begins from what the remote has."""
+    """Changes stay staged without `--push`; the next run begins from what the remote has."""
     remote = world.remote(files={"a": "1", ".gitignore": "*.tmp\n"})
     clone_or_update(remote.url, catalog)
     for name in ("a", "new", "ignored.tmp"):
@@ -104,7 +105,7 @@ def test_a_default_branch_that_does_not_exist(world: GitWorld, catalog: Path) ->
 
 
 def test_an_empty_remote_gets_an_initial_commit_with_the_first_push(world: GitWorld, catalog: Path) -> None:
-    """Spec a 8.1: parentless, empty, `Initial commit`, on `master`, pushed together with the first change."""
+    """Parentless, empty, `Initial commit`, on `master`, pushed together with the first change."""
     remote = world.remote()
     clone = clone_or_update(remote.url, catalog, author=AUTHOR)
     assert (clone.branch, clone.empty) == ("master", True)
@@ -201,7 +202,7 @@ def build_and_push(remote: Remote, catalog: Path) -> PushOutcome:
 
 @pytest.mark.parametrize("when", ["before", "during"])
 def test_a_remote_that_moves_meanwhile(world: GitWorld, catalog: Path, when: str) -> None:
-    """Weak point: no retry when the remote moved. The caller learns it, builds on the new commit, and pushes again."""
+    """No retry when the remote moved. The caller learns it, builds on the new commit, and pushes again."""
     remote = world.remote(files={"a": "1"})
     clone = clone_or_update(remote.url, catalog)
     change(clone, mine="1")

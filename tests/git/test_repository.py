@@ -1,4 +1,4 @@
-"""Bare clones: how they are made, fetched, and asked what a version means (C12, C16, C17; spec b 1.2-1.6)."""
+"""Bare clones: how they are made, fetched, and asked what a version means."""
 
 from __future__ import annotations
 
@@ -32,8 +32,9 @@ def discarded(repository: Repository) -> dict[str, str]:
     return dict(line.split(" ") for line in lines)
 
 
+@pytest.mark.requirement("C17")
 def test_the_clone_is_bare_and_lies_at_its_key(store: RepositoryStore, world: GitWorld, workspace: Path) -> None:
-    """C17: bare, below `dependencies/.repos`, with the path of the URL; its refspec is that of an ordinary clone."""
+    """Bare, below `dependencies/.repos`, with the path of the URL; its refspec is that of an ordinary clone."""
     remote = world.remote("group/thing", {"a": "1"})
     repository = fetched(store, remote)
     assert repository.path == workspace / "dependencies" / ".repos" / str(remote.path).removeprefix("/")
@@ -44,6 +45,7 @@ def test_the_clone_is_bare_and_lies_at_its_key(store: RepositoryStore, world: Gi
     }
 
 
+@pytest.mark.requirement("C25", "C26", "C27", "C28")
 @pytest.mark.parametrize(
     ("url", "pushed"),
     [
@@ -53,7 +55,7 @@ def test_the_clone_is_bare_and_lies_at_its_key(store: RepositoryStore, world: Gi
     ],
 )
 def test_the_push_url_is_configured(store: RepositoryStore, url: str, pushed: str | None) -> None:
-    """C25-C28, as git sees them."""
+    """Push URLs, as git sees them."""
     repository = store.repository(url)
     repository.ensure()
     assert config(repository).get("remote.origin.pushurl") == pushed
@@ -61,7 +63,7 @@ def test_the_push_url_is_configured(store: RepositoryStore, url: str, pushed: st
 
 
 def test_a_stale_push_url_is_removed(new_run: NewRun) -> None:
-    """Weak point: after changing https to ssh with another user, the push URL of before stayed."""
+    """After changing https to ssh with another user, the push URL of before stayed."""
     first = new_run().repository("https://git.example.com/x.git")
     first.ensure()
     second = new_run().repository("ssh://me@git.example.com/x.git")
@@ -73,9 +75,10 @@ def test_a_stale_push_url_is_removed(new_run: NewRun) -> None:
     }
 
 
+@pytest.mark.requirement("C12")
 @pytest.mark.parametrize("annotated", [False, True])
 def test_every_kind_of_version(store: RepositoryStore, world: GitWorld, annotated: bool) -> None:
-    """C12: branch, tag, full and short commit id, `tag^{}`, ancestors, long names; weak point: annotated long names."""
+    """Branch, tag, full and short commit id, `tag^{}`, ancestors, long names; weak point: annotated long names."""
     remote = world.remote(files={"a": "1"})
     first = remote.sha()
     remote.tag("v1", annotated=annotated)
@@ -101,7 +104,7 @@ def test_every_kind_of_version(store: RepositoryStore, world: GitWorld, annotate
 
 
 def test_a_branch_beats_a_tag_always(store: RepositoryStore, world: GitWorld) -> None:
-    """Weak point: the first run took the tag, the second one the branch of that name."""
+    """The first run took the tag, the second one the branch of that name."""
     remote = world.remote(files={"a": "1"})
     remote.tag("same")
     branch = remote.commit({"a": "2"})
@@ -131,7 +134,7 @@ def test_unknown_versions(store: RepositoryStore, world: GitWorld, version: str)
 
 @pytest.mark.parametrize("version", ["-f", "--exec=touch x", "", " ", "a\nb", "\x1b[31m"])
 def test_versions_that_git_would_misread(store: RepositoryStore, world: GitWorld, version: str) -> None:
-    """Weak point: a version beginning with `-` was read as an option."""
+    """A version beginning with `-` was read as an option."""
     repository = fetched(store, world.remote(files={"a": "1"}))
     with pytest.raises(InputError) as error:
         repository.resolve(version)
@@ -150,14 +153,14 @@ def test_a_version_that_is_no_commit(store: RepositoryStore, world: GitWorld) ->
 
 
 def test_a_numeric_version_is_a_name_like_any_other(store: RepositoryStore, world: GitWorld) -> None:
-    """Weak point: `version: 1.0`; the spec's reader makes it text, here it is a tag."""
+    """`version: 1.0`; the spec's reader makes it text, here it is a tag."""
     remote = world.remote(files={"a": "1"})
     remote.tag("1.0")
     assert fetched(store, remote).resolve("1.0").kind == "tag"
 
 
 def test_stale_local_branches_are_never_used(new_run: NewRun, world: GitWorld) -> None:
-    """Weak point: a leftover local branch won over the remote's, and outlived its deletion there."""
+    """A leftover local branch won over the remote's, and outlived its deletion there."""
     remote = world.remote(files={"a": "1"})
     remote.start_branch("gone")
     repository = fetched(new_run(), remote)
@@ -174,7 +177,7 @@ def test_stale_local_branches_are_never_used(new_run: NewRun, world: GitWorld) -
 
 
 def test_a_deleted_tag_is_gone_but_its_commit_is_kept(new_run: NewRun, world: GitWorld) -> None:
-    """Weak point: a tag deleted upstream kept compiling from the stale local ref."""
+    """A tag deleted upstream kept compiling from the stale local ref."""
     remote = world.remote(files={"a": "1"})
     remote.tag("v1")
     repository = fetched(new_run(), remote)
@@ -186,7 +189,7 @@ def test_a_deleted_tag_is_gone_but_its_commit_is_kept(new_run: NewRun, world: Gi
 
 
 def test_a_moved_tag_is_followed_with_a_warning(new_run: NewRun, world: GitWorld, heard: Heard) -> None:
-    """Weak point: a tag that was moved upstream broke every dependency of that repository."""
+    """A tag that was moved upstream broke every dependency of that repository."""
     remote = world.remote(files={"a": "1"})
     first = remote.sha()
     remote.tag("v1")
@@ -204,7 +207,7 @@ def test_a_moved_tag_is_followed_with_a_warning(new_run: NewRun, world: GitWorld
 
 
 def test_folders_and_files_of_refs_may_change_places(new_run: NewRun, world: GitWorld) -> None:
-    """Weak point: `foo` renamed to `foo/bar` (and back) broke the fetch, for branches and for tags."""
+    """`foo` renamed to `foo/bar` (and back) broke the fetch, for branches and for tags."""
     remote = world.remote(files={"a": "1"})
     for name, other in (("foo", "foo/bar"), ("foo/bar", "foo")):
         remote.start_branch(name)
@@ -222,7 +225,7 @@ def test_folders_and_files_of_refs_may_change_places(new_run: NewRun, world: Git
 
 
 def test_the_default_branch_is_asked_anew_each_run(new_run: NewRun, world: GitWorld, calls: GitCalls) -> None:
-    """Spec b 1.5: it was never refreshed once set."""
+    """It was never refreshed once set."""
     remote = world.remote(files={"a": "1"}, branch="main")
     assert new_run().repository(remote.url).default_branch() == "main"
     remote.start_branch("trunk")
@@ -247,7 +250,7 @@ def test_the_default_branch_of_servers_that_name_none(new_run: NewRun, world: Gi
 
 
 def test_a_foreign_folder_in_the_way_is_named(store: RepositoryStore, world: GitWorld) -> None:
-    """Weak point: a folder that is no repository ended in a traceback."""
+    """A folder that is no repository ended in a traceback."""
     repository = store.repository(world.remote(files={"a": "1"}).url)
     repository.path.mkdir(parents=True)
     (repository.path / "note").write_text("mine")
@@ -267,7 +270,7 @@ def test_a_clone_that_was_killed_while_it_was_made(new_run: NewRun, world: GitWo
 
 
 def test_a_damaged_clone_without_own_work_is_made_anew(new_run: NewRun, world: GitWorld, heard: Heard) -> None:
-    """Weak point: a corrupt clone ended in a traceback; nothing in this one can be lost."""
+    """A corrupt clone ended in a traceback; nothing in this one can be lost."""
     remote = world.remote(files={"a": "1"})
     repository = fetched(new_run(), remote)
     for path in sorted(repository.path.glob("objects/pack/*")) + sorted(repository.path.glob("objects/??/*")):

@@ -56,7 +56,7 @@ def test_another_repository_in_the_environment_does_not_leak(
 
 
 def test_the_users_configuration_is_honoured(world: GitWorld, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Rewritten URLs, also from GIT_CONFIG_GLOBAL; spec a 4.4: the published tool ignores that one."""
+    """Rewritten URLs, also from GIT_CONFIG_GLOBAL; the published tool ignores that one."""
     remote = world.remote(files={"a": "1"})
     monkeypatch.setenv("GIT_CONFIG_GLOBAL", str(tmp_path / "config"))
     git(tmp_path, "config", "--global", f"url.file://{remote.path.parent}/.insteadOf", "https://git.example.com/")

@@ -1,4 +1,4 @@
-"""The index as data (spec a 8.2; spec b 1.9)."""
+"""The index as data."""
 
 from __future__ import annotations
 
@@ -102,7 +102,7 @@ def test_a_missing_blob_is_named(clone: Path) -> None:
 
 
 def test_an_unfinished_merge_names_its_first_path(clone: Path) -> None:
-    """Spec b 1.9: a merge-conflict error naming the first path."""
+    """A merge-conflict error naming the first path."""
     for name, content in (("one", "1"), ("two", "2")):
         git(clone, "switch", "--quiet", "--create", name, "origin/master")
         (clone / "keep").write_text(content)

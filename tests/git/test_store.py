@@ -1,4 +1,4 @@
-"""All repositories of a run: one clone each, fetched at most once, in parallel (C16; spec b 1.2, 1.4)."""
+"""All repositories of a run: one clone each, fetched at most once, in parallel."""
 
 from __future__ import annotations
 
@@ -16,10 +16,11 @@ from tests.world.repos import GitCalls, GitWorld, failing_server, git
 NewRun = Callable[..., RepositoryStore]
 
 
+@pytest.mark.requirement("C16")
 def test_one_fetch_per_repository_and_run(
     store: RepositoryStore, world: GitWorld, calls: GitCalls, heard: Heard
 ) -> None:
-    """C16; weak point: two network fetches per dependency and run, repeated for every user of the repository."""
+    """Two network fetches per dependency and run, repeated for every user of the repository."""
     one, two = world.remote("one", {"a": "1"}), world.remote("two", {"a": "1"})
     one.tag("v1")
     calls.forget()
@@ -32,7 +33,7 @@ def test_one_fetch_per_repository_and_run(
 
 
 def test_a_full_commit_id_that_is_there_needs_no_network(new_run: NewRun, world: GitWorld, heard: Heard) -> None:
-    """Weak point: fetched even when the pinned commit is already present."""
+    """Fetched even when the pinned commit is already present."""
     remote = world.remote(files={"a": "1"})
     sha = remote.sha()
     new_run().sync([(remote.url, "master")])
@@ -66,8 +67,9 @@ def test_a_version_that_does_not_exist_is_sought_once(store: RepositoryStore, wo
     assert calls.count("fetch") == 2
 
 
+@pytest.mark.requirement("C12")
 def test_a_commit_that_no_branch_contains_is_asked_for(store: RepositoryStore, world: GitWorld) -> None:
-    """C12: a full commit id of a deleted branch works as long as the server has it."""
+    """A full commit id of a deleted branch works as long as the server has it."""
     remote = world.remote(files={"a": "1"})
     sha = remote.commit({"a": "2"}, branch="short-lived")
     remote.delete_branch("short-lived")
@@ -76,7 +78,7 @@ def test_a_commit_that_no_branch_contains_is_asked_for(store: RepositoryStore, w
 
 
 def test_the_first_url_is_fetched_unless_a_later_one_is_ssh(store: RepositoryStore) -> None:
-    """Spec b 1.2: `ssh://` wins, `git@host:path` and others do not."""
+    """`ssh://` wins, `git@host:path` and others do not."""
     first = store.repository("https://git.example.com/x.git")
     assert store.repository("git@git.example.com:x.git") is first
     assert store.repository("https://tess@git.example.com/x") is first
@@ -90,7 +92,7 @@ def test_the_first_url_is_fetched_unless_a_later_one_is_ssh(store: RepositorySto
 
 
 def test_servers_on_two_ports_do_not_share_a_clone(store: RepositoryStore) -> None:
-    """Weak point: ports were not part of the key."""
+    """Ports were not part of the key."""
     one = store.repository("https://git.example.com:8443/x.git")
     assert store.repository("https://git.example.com/x.git").path != one.path
 
@@ -103,7 +105,7 @@ def test_a_local_and_a_remote_repository_do_not_share_a_clone(store: RepositoryS
 
 
 def test_all_failures_are_reported_and_the_rest_is_fetched(store: RepositoryStore, world: GitWorld) -> None:
-    """Weak point: an unreachable remote ended in a traceback quoting git commands."""
+    """An unreachable remote ended in a traceback quoting git commands."""
     good = world.remote("good", {"a": "1"})
     gone = world.remote("gone", {"a": "1"})
     gone.vanish()

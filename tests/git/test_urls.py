@@ -1,4 +1,4 @@
-"""URL rules (C17, C25-C28; spec a 14, spec b 1.2)."""
+"""URL rules."""
 
 from __future__ import annotations
 
@@ -40,6 +40,7 @@ def test_normal_form(url: str, normal: str) -> None:
     assert normalize(normal) == normal
 
 
+@pytest.mark.requirement("C25", "C26", "C27", "C28")
 @pytest.mark.parametrize(
     ("url", "pushed"),
     [
@@ -58,13 +59,14 @@ def test_normal_form(url: str, normal: str) -> None:
     ],
 )
 def test_push_url(url: str, pushed: str | None) -> None:
-    """C25: HTTP(S) is pushed by SSH; C26: without user info; C27: without the port; C28: others are left alone.
+    """HTTP(S) is pushed by SSH, without user info and port; others are left alone.
 
     Spec b 8, row 6.
     """
     assert push_url(url) == pushed
 
 
+@pytest.mark.requirement("C17")
 @pytest.mark.parametrize(
     ("url", "key"),
     [
@@ -85,7 +87,7 @@ def test_push_url(url: str, pushed: str | None) -> None:
     ],
 )
 def test_repository_key(url: str, key: str) -> None:
-    """C17; weak points: ports are part of the key, a trailing `.git` is not, `host:path` keeps its host."""
+    """Ports are part of the key, a trailing `.git` is not, `host:path` keeps its host."""
     assert repository_key(url) == key
 
 
@@ -128,7 +130,7 @@ def test_repository_key(url: str, key: str) -> None:
     ],
 )
 def test_refused_urls(url: str, code: str) -> None:
-    """Weak points: keys that are empty, relative or climb; options; transports that run programs."""
+    """Keys that are empty, relative or climb; options; transports that run programs."""
     with pytest.raises(InputError) as refusal:
         repository_key(url)
     assert refusal.value.code == code
@@ -173,7 +175,7 @@ def test_no_url_leaves_the_folder_or_breaks_the_rules(url: str) -> None:
     ],
 )
 def test_credentials_are_not_shown(url: str, shown: str) -> None:
-    """Weak point: credentials in URLs reach commit messages, the metadata report and the console."""
+    """Credentials in URLs reach commit messages, the metadata report and the console."""
     assert redact(url) == shown
     assert redact_text(f"fatal: unable to access '{url}/': nope") == f"fatal: unable to access '{shown}/': nope" or (
         "?" in url and "abc" not in redact_text(f"fatal: '{url}'")

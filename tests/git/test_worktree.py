@@ -1,4 +1,4 @@
-"""Working copies of dependencies (C15-C20; spec b 1.7): nothing a user made is lost, whatever is in the place."""
+"""Working copies of dependencies: nothing a user made is lost, whatever is in the place."""
 
 from __future__ import annotations
 
@@ -60,10 +60,11 @@ def write(folder: Path, **files: str) -> None:
         (folder / name).write_text(content)
 
 
+@pytest.mark.requirement("C15", "C16", "C19")
 def test_a_dependency_is_a_detached_worktree_of_the_whole_repository(
     place: Place, world: GitWorld, folder: Path, workspace: Path
 ) -> None:
-    """C15, C16, C19: a worktree of the one bare clone, with all files, and no local branch that could go stale."""
+    """A worktree of the one bare clone, with all files, and no local branch that could go stale."""
     remote = world.remote(files={"a": "1", "sub/b": "2"})
     checkout = place(remote, "master")
     assert checkout == Checkout(folder, remote.url, "master", remote.sha())
@@ -74,8 +75,9 @@ def test_a_dependency_is_a_detached_worktree_of_the_whole_repository(
     assert git(clone, "branch", "--list") == ""
 
 
+@pytest.mark.requirement("C16")
 def test_two_dependencies_share_one_clone(new_run: NewRun, world: GitWorld, workspace: Path, calls: GitCalls) -> None:
-    """C16: two dependencies in one repository, at different versions."""
+    """Two dependencies in one repository, at different versions."""
     remote = world.remote(files={"a": "1"})
     remote.tag("v1")
     remote.commit({"a": "2"})
@@ -88,9 +90,10 @@ def test_two_dependencies_share_one_clone(new_run: NewRun, world: GitWorld, work
     assert calls.count("init") == 2  # the remote's own and the clone's
 
 
+@pytest.mark.requirement("C18")
 @pytest.mark.parametrize("kind", ["branch", "tag", "annotated tag", "commit", "short commit", "ancestor"])
 def test_a_changed_version_moves_the_worktree(place: Place, world: GitWorld, folder: Path, kind: str) -> None:
-    """C18: whatever the version is, the next run is at it, and a file that is gone there is gone here."""
+    """Whatever the version is, the next run is at it, and a file that is gone there is gone here."""
     remote = world.remote(files={"a": "1", "old": "x"})
     remote.commit({"a": "2", "old": None})
     version = {
@@ -111,8 +114,9 @@ def test_a_changed_version_moves_the_worktree(place: Place, world: GitWorld, fol
     assert git(folder, "status", "--porcelain") == ""
 
 
+@pytest.mark.requirement("C18")
 def test_a_branch_that_moved_is_followed(place: Place, world: GitWorld, folder: Path) -> None:
-    """C18: each run is at the newest commit of the branch, even after a forced push."""
+    """Each run is at the newest commit of the branch, even after a forced push."""
     remote = world.remote(files={"a": "1"})
     place(remote, "master")
     remote.commit({"a": "2"})
@@ -122,10 +126,11 @@ def test_a_branch_that_moved_is_followed(place: Place, world: GitWorld, folder: 
     assert (folder / "a").read_text() == "3"
 
 
+@pytest.mark.requirement("C18")
 def test_an_unchanged_worktree_costs_one_process(
     new_run: NewRun, world: GitWorld, folder: Path, calls: GitCalls
 ) -> None:
-    """C18; spec b, cost: `git status` alone, to see local changes."""
+    """Spec b, cost: `git status` alone, to see local changes."""
     remote = world.remote(files={"a": "1"})
     store = new_run()
     store.sync([(remote.url, "master")])
@@ -138,7 +143,7 @@ def test_an_unchanged_worktree_costs_one_process(
 
 
 def test_a_removed_folder_comes_back_at_the_newest_commit(place: Place, world: GitWorld, folder: Path) -> None:
-    """Weak point: deleting the folder after upstream moved checked out the stale local branch, silently."""
+    """Deleting the folder after upstream moved checked out the stale local branch, silently."""
     remote = world.remote(files={"a": "1"})
     place(remote, "master")
     git(folder, "switch", "--quiet", "--create", "master")
@@ -149,7 +154,7 @@ def test_a_removed_folder_comes_back_at_the_newest_commit(place: Place, world: G
 
 
 def test_siblings_on_one_branch_do_not_disturb_each_other(place: Place, world: GitWorld, workspace: Path) -> None:
-    """Weak point: shared local branches made sibling worktrees dirty, which blocked the next run."""
+    """Shared local branches made sibling worktrees dirty, which blocked the next run."""
     remote = world.remote(files={"a": "1"})
     folders = [workspace / "dependencies" / name for name in ("one", "two")]
     for folder in folders:
@@ -188,7 +193,7 @@ def test_a_user_on_another_branch_is_detached_and_keeps_the_branch(place: Place,
 def test_uncommitted_changes_are_refused_and_with_force_kept(
     place: Place, world: GitWorld, folder: Path, heard: Heard, staged: bool
 ) -> None:
-    """Spec b 1.8: a dirty dependency stops the run; `--force` discards the changes, but here they can be had again."""
+    """A dirty dependency stops the run; `--force` discards the changes, but here they can be had again."""
     remote = world.remote(files={"a": "1", "b": "1"})
     place(remote, "master")
     write(folder, a="mine", note="untracked")
@@ -208,7 +213,7 @@ def test_uncommitted_changes_are_refused_and_with_force_kept(
 
 
 def test_untracked_files_do_not_count_and_stay(place: Place, world: GitWorld, folder: Path) -> None:
-    """Spec b 1.8: untracked files are no reason to stop, and are never removed."""
+    """Untracked files are no reason to stop, and are never removed."""
     remote = world.remote(files={"a": "1"})
     place(remote, "master")
     write(folder, note="mine")
@@ -236,7 +241,7 @@ def test_an_untracked_file_is_never_overwritten(place: Place, world: GitWorld, f
 def test_unpushed_commits_are_refused_and_with_force_kept(
     place: Place, world: GitWorld, folder: Path, heard: Heard, on_branch: str | None
 ) -> None:
-    """Weak point: unpushed local commits in dependencies were lost without warning."""
+    """Unpushed local commits in dependencies were lost without warning."""
     remote = world.remote(files={"a": "1"})
     place(remote, "master")
     if on_branch:
@@ -317,7 +322,7 @@ def test_a_missing_folder_that_git_holds_locked(place: Place, world: GitWorld, f
 
 @pytest.mark.parametrize("what", ["folder", "file", "link"])
 def test_something_else_is_in_the_way(place: Place, world: GitWorld, folder: Path, tmp_path: Path, what: str) -> None:
-    """Weak point: a plain folder without `.git` ended in a traceback."""
+    """A plain folder without `.git` ended in a traceback."""
     folder.parent.mkdir(parents=True)
     if what == "folder":
         folder.mkdir()
@@ -339,7 +344,7 @@ def test_an_empty_folder_is_filled(place: Place, world: GitWorld, folder: Path) 
 
 
 def test_paths_may_hold_blanks(place: Place, world: GitWorld, tmp_path: Path, heard: Heard) -> None:
-    """Weak point: paths containing a blank broke the worktree listing."""
+    """Paths containing a blank broke the worktree listing."""
     remote = world.remote("some remote", {"a file": "1"})
     folder = tmp_path / "a working directory" / "dependencies" / "a thing"
     place(remote, "master", at=folder)
@@ -351,7 +356,7 @@ def test_paths_may_hold_blanks(place: Place, world: GitWorld, tmp_path: Path, he
     assert (folder / "a file").read_text() == "mine"
 
 
-# An ordinary clone in the place (spec b 1.7, 3a)
+# An ordinary clone in the place
 
 
 def test_an_ordinary_clone_becomes_a_worktree(place: Place, world: GitWorld, folder: Path) -> None:
@@ -381,7 +386,7 @@ def test_an_ordinary_clone_becomes_a_worktree(place: Place, world: GitWorld, fol
 def test_an_ordinary_clone_that_holds_work_stays(
     place: Place, world: GitWorld, folder: Path, commands: list[str], named: str, force: bool
 ) -> None:
-    """Spec b 1.7, 3a: files, commits, branches, tags and stashes that only the clone has; `--force` is no excuse."""
+    """Files, commits, branches, tags and stashes that only the clone has; `--force` is no excuse."""
     remote = world.remote(files={"a": "1"})
     folder.parent.mkdir(parents=True)
     remote.clone(folder)
@@ -394,7 +399,7 @@ def test_an_ordinary_clone_that_holds_work_stays(
     assert (folder / ".git").is_dir()
 
 
-# A worktree of another repository in the place (spec b 1.7, 3b)
+# A worktree of another repository in the place
 
 
 def test_a_worktree_of_another_repository_is_switched(place: Place, world: GitWorld, folder: Path) -> None:

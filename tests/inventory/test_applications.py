@@ -35,19 +35,22 @@ def warned(hierarchy: Hierarchy) -> list[str]:
     return [event.code for event in hierarchy.heard if isinstance(event, Warned)]
 
 
+@pytest.mark.requirement("C5")
 def test_lists_are_merged(tmp_path: Path) -> None:
-    """C5: the array merged by reclass, in order and each entry once."""
+    """The array merged by reclass, in order and each entry once."""
     node = hierarchy_of(tmp_path, "[b, a as x]", "[a, b]", own="[c]").render()
     assert node.applications == ("b", "a as x", "a", "c")
 
 
+@pytest.mark.requirement("C6")
 def test_a_removal_after_the_include(tmp_path: Path) -> None:
-    """C6: `~name` removes an entry included earlier."""
+    """`~name` removes an entry included earlier."""
     assert merged(tmp_path, "[a, b]", "[~a]") == ["b"]
 
 
+@pytest.mark.requirement("C7")
 def test_a_removal_before_the_include(tmp_path: Path) -> None:
-    """C7: it has no effect, the later include wins; reclass-rs alone would swallow it."""
+    """It has no effect, the later include wins; reclass-rs alone would swallow it."""
     hierarchy = hierarchy_of(tmp_path, "[~a]", "[a]")
     assert hierarchy.render().applications == ("a",)
     assert warned(hierarchy) == ["CMD-INV-007"]
@@ -56,6 +59,7 @@ def test_a_removal_before_the_include(tmp_path: Path) -> None:
     assert "'a' in `applications` comes after its removal '~a'" in warning.message
 
 
+@pytest.mark.requirement("C6", "C7")
 @pytest.mark.parametrize(
     ("lists", "expected"),
     [
@@ -73,18 +77,19 @@ def test_a_removal_before_the_include(tmp_path: Path) -> None:
     ],
 )
 def test_removals(tmp_path: Path, lists: list[str], expected: list[str]) -> None:
-    """C6, C7: whatever was included last counts."""
+    """Whatever was included last counts."""
     assert merged(tmp_path, *lists) == expected
 
 
+@pytest.mark.requirement("C6", "C7")
 def test_the_targets_own_come_last(tmp_path: Path) -> None:
-    """C6, C7."""
     assert merged(tmp_path / "1", "[a]", own="[~a]") == []
     assert merged(tmp_path / "2", "[~a]", own="[a]") == ["a"]
 
 
+@pytest.mark.requirement("C6")
 def test_the_order_is_that_of_merging(tmp_path: Path) -> None:
-    """C6: reclass lists the classes in another order than it merges them: `e` comes after `a` here."""
+    """Reclass lists the classes in another order than it merges them: `e` comes after `a` here."""
     hierarchy = (
         Hierarchy(tmp_path)
         .target("classes: [a, b]\n")
@@ -102,8 +107,9 @@ def test_the_order_is_that_of_merging(tmp_path: Path) -> None:
     assert warned(hierarchy) == []
 
 
+@pytest.mark.requirement("C5", "C6", "C7")
 def test_classes_with_references(tmp_path: Path) -> None:
-    """C5-C7: nothing of `cloud.${facts:cloud}` is lost because something else is removed."""
+    """Nothing of `cloud.${facts:cloud}` is lost because something else is removed."""
     hierarchy = (
         Hierarchy(tmp_path)
         .target("classes: [params.cluster, global.commodore]\n")
@@ -123,7 +129,7 @@ def test_classes_with_references(tmp_path: Path) -> None:
 
 
 def test_a_reference_means_what_is_known_so_far(tmp_path: Path) -> None:
-    """Spec c 3.3: references in `classes` see what was merged before; the same entry can mean two classes."""
+    """References in `classes` see what was merged before; the same entry can mean two classes."""
     hierarchy = (
         Hierarchy(tmp_path)
         .target("classes: [p, a, b]\n")
@@ -150,8 +156,9 @@ def test_what_cannot_be_told_is_left_to_reclass(tmp_path: Path) -> None:
     assert warning.code == "CMD-INV-016"
 
 
+@pytest.mark.requirement("C7")
 def test_every_target_of_an_inventory(tmp_path: Path) -> None:
-    """C7 for the view that filters are given, too."""
+    """The same for the view that filters are given, too."""
     hierarchy = hierarchy_of(tmp_path, "[~a]", "[a]")
     node = render_inventory(hierarchy.workspace.inventory).nodes["cluster"]
     assert node.applications == ("a",)
@@ -161,9 +168,10 @@ def test_every_target_of_an_inventory(tmp_path: Path) -> None:
 ENTRIES = st.lists(st.sampled_from(["a", "b", "~a", "~b"]), max_size=4)
 
 
+@pytest.mark.requirement("C6", "C7")
 @given(st.lists(ENTRIES, min_size=1, max_size=4))
 def test_any_lists(tmp_path_factory: pytest.TempPathFactory, lists: Sequence[Sequence[str]]) -> None:
-    """C6, C7: an entry is included exactly if its last mention includes it, whatever reclass-rs makes of it."""
+    """An entry is included exactly if its last mention includes it, whatever reclass-rs makes of it."""
     hierarchy = hierarchy_of(tmp_path_factory.mktemp("h"), *(f"[{', '.join(entries)}]" for entries in lists))
     mentions = {entry.removeprefix("~"): not entry.startswith("~") for entries in lists for entry in entries}
     assert set(hierarchy.render().applications) == {name for name, included in mentions.items() if included}

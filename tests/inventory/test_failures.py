@@ -53,7 +53,7 @@ class TestMissingClasses:
         assert error.locations == ()
 
     def test_they_can_be_ignored(self, hierarchy: Hierarchy) -> None:
-        """Spec b 2.1: package discovery renders with missing classes tolerated; that is said in debug only."""
+        """Package discovery renders with missing classes tolerated; that is said in debug only."""
         node = hierarchy.classes({"b.yml": "classes: [pkg.x]\napplications: [pkg.pkg]"}).render(
             ignore_missing_classes=True
         )
@@ -107,7 +107,7 @@ class TestReferences:
         assert {str(place) for place in error.locations} == {hierarchy.place("a.yml", 2), hierarchy.place("b.yml", 2)}
 
     def test_a_loop_through_an_instances_own_key(self, tmp_path: Path) -> None:
-        """Spec c 2, weak points: `${comp_a:x}` in an instance's parameters is a loop, reported without a hint."""
+        """`${comp_a:x}` in an instance's parameters is a loop, reported without a hint."""
         with pytest.raises(InputError) as raised:
             cluster(
                 tmp_path,
@@ -124,7 +124,7 @@ class TestReferences:
         assert str(error.locations[0]).endswith("classes/global/commodore.yml:3")
 
     def test_ignored_ones_are_said_in_debug(self, hierarchy: Hierarchy) -> None:
-        """Spec c 3.3: a missing reference that is overwritten later is a warning only."""
+        """A missing reference that is overwritten later is a warning only."""
         hierarchy.classes({"a.yml": "parameters: {x: '${no}'}", "b.yml": "parameters: {x: fine}"})
         assert hierarchy.render().parameters["x"] == "fine"
         assert "lookup error for reference '${no}'" in str(hierarchy.heard[0])
@@ -152,7 +152,7 @@ class TestFiles:
     def test_what_is_no_class(
         self, hierarchy: Hierarchy, content: str, words: str, hint: str, line: int | None, column: int | None
     ) -> None:
-        """Spec c 3.3: syntax errors and duplicate keys name class, line and column."""
+        """Syntax errors and duplicate keys name class, line and column."""
         error = hierarchy.classes({"b.yml": content}).failure()
         assert error.code == "CMD-INV-001"
         assert error.message.startswith("class b is not valid: ")
@@ -189,7 +189,7 @@ class TestFiles:
         ],
     )
     def test_a_dangling_link(self, hierarchy: Hierarchy, link: str, owner: str) -> None:
-        """Spec c 1, weak points: reclass-rs aborts with an I/O error that does not name the component."""
+        """Reclass-rs aborts with an I/O error that does not name the component."""
         path = hierarchy.workspace.classes / link
         path.parent.mkdir()
         path.symlink_to("../../nowhere/nfs.yml")
@@ -209,8 +209,9 @@ class TestFiles:
 
 
 class TestMerging:
+    @pytest.mark.requirement("C42")
     def test_a_constant(self, hierarchy: Hierarchy) -> None:
-        """C42: the parameter is named with its path, the file to correct comes first."""
+        """The parameter is named with its path, the file to correct comes first."""
         error = hierarchy.classes(
             {
                 "a.yml": "parameters:\n  nfs:\n    =_metadata: {multi_instance: false}\n",
@@ -226,8 +227,9 @@ class TestMerging:
             hierarchy.place("a.yml", 3, 5),
         ]
 
+    @pytest.mark.requirement("C42")
     def test_a_constant_overwritten_through_an_instance(self, tmp_path: Path) -> None:
-        """C42: the instance's own key counts as the component's, and the defaults of other instances do not."""
+        """The instance's own key counts as the component's, and the defaults of other instances do not."""
         with pytest.raises(InputError) as raised:
             cluster(
                 tmp_path,
@@ -256,7 +258,7 @@ class TestMerging:
         ],
     )
     def test_types(self, hierarchy: Hierarchy, old: str, new: str, words: str) -> None:
-        """Spec c 3.3: the path is named, and here the files that define it too, the last one first."""
+        """The path is named, and here the files that define it too, the last one first."""
         error = hierarchy.classes(
             {
                 "a.yml": f"parameters:\n  c:\n    x: {old}\n",
@@ -276,7 +278,7 @@ class TestMerging:
 
     @pytest.mark.parametrize("value", [1, ["x"]])
     def test_an_instance_must_be_a_map(self, tmp_path: Path, value: object) -> None:
-        """Spec c 2.6: a scalar or list aborts with a merge-type error."""
+        """A scalar or list aborts with a merge-type error."""
         with pytest.raises(InputError) as raised:
             cluster(tmp_path, {"share": "nfs"}, {"nfs": {"nfs": {"x": 1}}}, {"share": value})
         assert raised.value.code == "CMD-INV-022"

@@ -54,7 +54,7 @@ def names(folder: Path) -> list[str]:
 
 class TestParameters:
     def test_the_facts_class(self, workspace: Workspace) -> None:
-        """Spec c 2.1: one document with `cluster`, `facts` and `dynamic_facts`."""
+        """One document with `cluster`, `facts` and `dynamic_facts`."""
         given = {
             "cluster": cluster_parameters(
                 name="c-x", display_name="X", catalog_url="ssh://x", tenant="t-x", tenant_display_name="T"
@@ -68,7 +68,7 @@ class TestParameters:
         before = workspace.cluster_params.stat().st_ino
         write_cluster_params(workspace, dict(reversed(given.items())))
         assert workspace.cluster_params.read_bytes() == content
-        assert workspace.cluster_params.stat().st_ino == before  # spec c 2, weak points: not written again
+        assert workspace.cluster_params.stat().st_ino == before  # not written again
 
     def test_reading_it_back(self, workspace: Workspace) -> None:
         """Spec c 2.1, local mode."""
@@ -113,7 +113,7 @@ class TestParameters:
 
 class TestWriteTargets:
     def test_exactly_these(self, workspace: Workspace) -> None:
-        """Spec a 7.3: leftovers of an earlier run do not count, hidden ones and folders neither."""
+        """Leftovers of an earlier run do not count, hidden ones and folders neither."""
         write_targets(workspace, [bootstrap_target(), Target("old", (), {})])
         (workspace.targets / ".hidden.yml").write_text("")
         (workspace.targets / "folder").mkdir()
@@ -129,8 +129,9 @@ class TestWriteTargets:
 
 
 class TestLinkClasses:
+    @pytest.mark.requirement("C20")
     def test_the_links(self, workspace: Workspace) -> None:
-        """C20, spec c 1.2: relative links to the sub-directory; an alias's files carry the component's name."""
+        """Relative links to the sub-directory; an alias's files carry the component's name."""
         links = [component(workspace, "nfs", sub="a/b"), component(workspace, "share", "nfs")]
         assert link_classes(workspace, reversed(links)) == ["nfs", "share"]
         up = "../../../dependencies"
@@ -167,7 +168,7 @@ class TestLinkClasses:
     @pytest.mark.parametrize("file", ["defaults.yml", "nfs.yml"])
     @pytest.mark.parametrize("target", ["/etc/passwd", "../../../secret", "../../../dependencies/other/x"])
     def test_class_files_that_lead_out(self, workspace: Workspace, file: str, target: str) -> None:
-        """Spec b 2, weak points: class files may be links to any file of the machine."""
+        """Class files may be links to any file of the machine."""
         (workspace.root / "secret").write_text("password: x")
         (workspace.component("other")).mkdir(parents=True)
         (workspace.component("other") / "x").write_text("")
@@ -187,7 +188,7 @@ class TestLinkClasses:
 
     @pytest.mark.parametrize("file", ["defaults.yml", "nfs.yml"])
     def test_dangling_class_files(self, workspace: Workspace, file: str) -> None:
-        """Spec c 1, weak points: the component is named; missing defaults and defaults that dangle differ."""
+        """The component is named; missing defaults and defaults that dangle differ."""
         one = component(workspace, "nfs")
         (one.directory / "class" / file).unlink()
         (one.directory / "class" / file).symlink_to("nowhere.yml")
@@ -197,7 +198,7 @@ class TestLinkClasses:
         assert f"class/{file} of component 'nfs' is a link to nowhere.yml" in raised.value.message
 
     def test_a_folder_in_the_way(self, workspace: Workspace) -> None:
-        """Spec c 1.2: a folder in a link's place is kept."""
+        """A folder in a link's place is kept."""
         (workspace.component_classes / "nfs.yml").mkdir(parents=True)
         with pytest.raises(EnvironmentFault) as raised:
             link_classes(workspace, [component(workspace, "nfs")])
@@ -211,8 +212,9 @@ class TestLinkPackages:
         (directory / "common.yml").write_text("{}")
         return directory
 
+    @pytest.mark.requirement("C20")
     def test_the_links(self, workspace: Workspace) -> None:
-        """C20: the package's sub-directory is a class folder."""
+        """The package's sub-directory is a class folder."""
         packages = {"mon": self.package(workspace, "mon", "sub"), "net": self.package(workspace, "net")}
         workspace.tenant_config("t-x").mkdir(parents=True)
         link_packages(workspace, packages, "t-x")
@@ -254,7 +256,7 @@ class TestLinkPackages:
         ],
     )
     def test_links_in_packages(self, workspace: Workspace, link: str, target: str, code: str) -> None:
-        """Spec b 2 and c 1, weak points: links to files of the machine, links that dangle; the package is named."""
+        """Links to files of the machine, links that dangle; the package is named."""
         directory = self.package(workspace, "mon", "sub")
         self.package(workspace, "other")
         (workspace.root / "outside").write_text("")

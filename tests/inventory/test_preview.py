@@ -1,4 +1,4 @@
-"""Throw-away inventories: what is rendered, whose files are named, and that nobody's files are touched (spec c 4)."""
+"""Throw-away inventories: what is rendered, whose files are named, and that nobody's files are touched."""
 
 from __future__ import annotations
 
@@ -89,7 +89,7 @@ def snapshot(root: Path) -> dict[str, tuple[object, ...]]:
 
 
 def test_the_made_up_cluster(folders: Folders) -> None:
-    """The facts of spec c 4, step 4, and the parameters that reclass adds."""
+    """The facts of a fake cluster, and the parameters that reclass adds."""
     assert dict(folders.parameters()) == {
         "_reclass_": {
             "environment": "base",

@@ -53,7 +53,7 @@ def test_one_error_for_each_variable_and_value(tmp_path: Path) -> None:
     ],
 )
 def test_what_is_not_found(tmp_path: Path, content: str) -> None:
-    """Spec c 5.1: files that are not one YAML map are left to reclass."""
+    """Files that are not one YAML map are left to reclass."""
     (tmp_path / "a.yml").write_text(content)
     assert found(tmp_path) == []
 
@@ -68,7 +68,7 @@ def test_what_is_no_file(tmp_path: Path) -> None:
 
 
 def test_ignored_files(tmp_path: Path) -> None:
-    """Spec c 5.4: `.commodoreignore` counts at compile time too, a blank line in it means nothing."""
+    """`.commodoreignore` counts at compile time too, a blank line in it means nothing."""
     for name in ("a.yml", "b.yml"):
         (tmp_path / name).write_text("x: ${customer:name}")
     (tmp_path / ".commodoreignore").write_text("\n/a.yml\n")

@@ -31,7 +31,7 @@ NFS = {
 
 class TestTargets:
     def test_the_bootstrap_target(self) -> None:
-        """Spec c 2.4: defaults of all components in name order, then the hierarchy."""
+        """Defaults of all components in name order, then the hierarchy."""
         target = bootstrap_target(["b", "a"])
         assert target.classes == ("params.cluster", "defaults.a", "defaults.b", "global.commodore")
         assert target.parameters == {"_instance": "cluster"}
@@ -58,7 +58,7 @@ class TestTargets:
         }
 
     def test_an_alias_takes_its_components_place(self) -> None:
-        """Spec c 2.4: its own defaults in place of its component's, its own class last; and the pair that merges."""
+        """Its own defaults in place of its component's, its own class last; and the pair that merges."""
         target = instance_target(self.meta("inst-2"), ["z", "comp-a", "a"])
         assert target.classes == (
             "params.cluster",
@@ -72,13 +72,13 @@ class TestTargets:
         assert target.parameters["comp_a"] == "${inst_2}"
 
     def test_a_component_alone(self) -> None:
-        """Spec c 2.4: value classes rank above the component's class."""
+        """Value classes rank above the component's class."""
         target = standalone_target(self.meta("inst-2"), ["one", "two"])
         assert target.classes == ("params.cluster", "defaults.comp-a", "components.comp-a", "one", "two")
         assert target.name == "inst-2"
 
     def test_the_file_is_the_same_every_time(self) -> None:
-        """Spec c 2, weak points: unchanged targets give unchanged files."""
+        """Unchanged targets give unchanged files."""
         assert self.meta("x").parameters() == self.meta("x").parameters()
         assert b"classes:\n  - params.cluster\n" in bootstrap_target().as_yaml()
 
@@ -94,8 +94,9 @@ class TestTargets:
 
 
 class TestInstances:
+    @pytest.mark.requirement("C43")
     def test_the_documented_example(self, tmp_path: Path) -> None:
-        """C43: two instances with share-1 and share-2, the second inherits `server`."""
+        """Two instances with share-1 and share-2, the second inherits `server`."""
         inventory = cluster(
             tmp_path,
             {"nfs-subdir": "nfs-subdir", "nfs-2": "nfs-subdir"},
@@ -107,8 +108,9 @@ class TestInstances:
         assert (first["server"], first["path"]) == ("nfs.example.com", "/share-1")
         assert (second["server"], second["path"]) == ("nfs.example.com", "/share-2")
 
+    @pytest.mark.requirement("C38", "C39")
     def test_maps_and_lists_merge(self, tmp_path: Path) -> None:
-        """C38, C39: the alias's key is merged over the base; `~` replaces; the bare instance sees the base only."""
+        """The alias's key is merged over the base; `~` replaces; the bare instance sees the base only."""
         inventory = cluster(
             tmp_path,
             {"nfs-subdir": "nfs-subdir", "two": "nfs-subdir"},
@@ -132,20 +134,22 @@ class TestInstances:
         }
 
     def test_references_of_the_defaults_see_the_instance(self, tmp_path: Path) -> None:
-        """Spec c 2.6: `${comp:x}` and `${_instance}` in the defaults mean the instance's values."""
+        """`${comp:x}` and `${_instance}` in the defaults mean the instance's values."""
         defaults = {"c": {"c": {"name": "base", "full": "${c:name}-${_instance}"}}}
         nodes = cluster(tmp_path, {"c": "c", "x": "c"}, defaults, {"x": {"name": "mine"}}).nodes
         assert nodes["c"].parameters["c"]["full"] == "base-c"
         assert nodes["x"].parameters["c"]["full"] == "mine-x"
 
+    @pytest.mark.requirement("C39")
     @pytest.mark.parametrize("own", [{}, {"two": None}, {"two": {}}])
     def test_an_instance_without_parameters(self, tmp_path: Path, own: dict[str, Any]) -> None:
-        """C39: absent, null and empty mean the same."""
+        """Absent, null and empty mean the same."""
         node = cluster(tmp_path, {"two": "nfs-subdir"}, {"nfs-subdir": NFS}, own).nodes["two"]
         assert node.parameters["nfs_subdir"]["path"] == "/"
 
+    @pytest.mark.requirement("C41")
     def test_the_instance_is_named(self, tmp_path: Path) -> None:
-        """C41: `_instance` is the instance's name, in every target and a different one in each."""
+        """`_instance` is the instance's name, in every target and a different one in each."""
         nodes = cluster(tmp_path, {"c": "c", "x-1": "c", "x-2": "c"}, {}, {}).nodes
         assert {name: node.parameters["_instance"] for name, node in nodes.items()} == {
             "c": "c",
@@ -155,15 +159,17 @@ class TestInstances:
         }
         assert nodes["x-1"].parameters["kapitan"] == {"vars": {"target": "x-1"}}
 
+    @pytest.mark.requirement("C40")
     def test_keys_have_underscores(self, tmp_path: Path) -> None:
-        """C40: of component and alias alike."""
+        """Of component and alias alike."""
         nodes = cluster(tmp_path, {"a-b-c": "d-e"}, {"d-e": {"d_e": {"v": 1}}}, {"a_b_c": {"v": 2}}).nodes
         assert nodes["a-b-c"].parameters["d_e"]["v"] == 2
 
+    @pytest.mark.requirement("C42")
     @pytest.mark.parametrize("value", [True, False])
     @pytest.mark.parametrize("key", ["nfs_subdir", "two"])
     def test_metadata_cannot_be_changed(self, tmp_path: Path, key: str, value: bool) -> None:
-        """C42: changing `=_metadata` fails, even with an equal value, in the component's or an alias's key."""
+        """Changing `=_metadata` fails, even with an equal value, in the component's or an alias's key."""
         with pytest.raises(InputError) as raised:
             cluster(
                 tmp_path,
@@ -176,7 +182,7 @@ class TestInstances:
         assert raised.value.locations[0].place.endswith("global/commodore.yml")
 
     def test_each_instance_has_the_defaults_of_its_own_checkout(self, tmp_path: Path) -> None:
-        """Spec c 2.4: an instance at another version has other defaults."""
+        """An instance at another version has other defaults."""
         cluster(tmp_path, {"x": "c"}, {"c": {"c": {"v": 1}}}, {})
         (tmp_path / "dependencies/x/class/defaults.yml").write_text("parameters: {c: {v: 2}}")
         nodes = render_inventory(tmp_path / "inventory").nodes
@@ -189,7 +195,7 @@ class TestInstances:
         assert node.parameters["facts"] == FACTS["facts"]
 
     def test_nodes_come_in_name_order(self, tmp_path: Path) -> None:
-        """Spec c 3, weak points: reclass's order is random."""
+        """Reclass's order is random."""
         nodes = cluster(tmp_path, dict.fromkeys(("z", "a", "m", "c"), "c"), {}, {}).nodes
         assert list(nodes) == ["a", "c", "cluster", "m", "z"]
 
@@ -209,7 +215,7 @@ class MismatchError(Exception):
 
 
 def merge(base: Any, over: Any) -> Any:
-    """The rules of spec c 3.3, written down once more: deep merge of maps, lists append, null gives way."""
+    """The rules of merging, written down once more: deep merge of maps, lists append, null gives way."""
     if base is None or over is None:
         return over
     if isinstance(base, dict) and isinstance(over, dict):
@@ -241,11 +247,12 @@ def test_an_interruption_before_anything_is_rendered(tmp_path: Path, monkeypatch
         render_inventory(tmp_path)
 
 
+@pytest.mark.requirement("C38", "C39")
 @given(defaults=PARAMETERS, base=PARAMETERS, own=st.one_of(st.none(), PARAMETERS))
 def test_any_instance(
     tmp_path_factory: pytest.TempPathFactory, defaults: dict[str, Any], base: dict[str, Any], own: dict[str, Any] | None
 ) -> None:
-    """C38, C39: base = defaults merged with the hierarchy; an alias = its key merged over the base."""
+    """Base = defaults merged with the hierarchy; an alias = its key merged over the base."""
     root = tmp_path_factory.mktemp("cluster")
     try:
         expected = merge(defaults, base)

@@ -36,7 +36,7 @@ def kapitan_folder() -> Path:
 
 
 def compile_natives(root: Path, inventory: Mapping[str, Any]) -> Natives:
-    """Those of Kapitan's natives that the libraries use, on files below `root` (spec c 8.7)."""
+    """Those of Kapitan's natives that the libraries use, on files below `root`."""
 
     def find(name: str) -> Path:
         path = root / name
@@ -60,7 +60,7 @@ def lazy_natives(inventory: Mapping[str, Any]) -> Natives:
 
 
 def filter_natives(inventory: Mapping[str, Any]) -> Natives:
-    """The natives of postprocessing filters (spec c 10.3)."""
+    """The natives of postprocessing filters."""
     return {
         **lazy_natives(inventory),
         "commodore_inventory": ((), lambda: inventory),

@@ -1,4 +1,4 @@
-"""Both libraries on the expressions of the case files (spec c 11 and 12): results, edge cases and checks."""
+"""Both libraries on the expressions of the case files: results, edge cases and checks."""
 
 from __future__ import annotations
 

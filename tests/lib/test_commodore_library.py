@@ -1,4 +1,4 @@
-"""`lib/commodore.libjsonnet` (spec c 11): every field, in compile and in filters."""
+"""`lib/commodore.libjsonnet`: every field, in compile and in filters."""
 
 from __future__ import annotations
 
@@ -42,9 +42,10 @@ def manifests(tmp_path: Path) -> Path:
     return folder
 
 
+@pytest.mark.requirement("C58")
 @pytest.mark.parametrize("evaluate", [in_compile, in_filter])
 def test_fields(evaluate: Any) -> None:
-    """C58: components and filters can list the fields; none is hidden, none is missing."""
+    """Components and filters can list the fields; none is hidden, none is missing."""
     assert evaluate("std.objectFieldsAll(com)") == FIELDS
     assert evaluate("std.objectFields(com)") == FIELDS
 

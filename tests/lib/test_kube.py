@@ -1,4 +1,4 @@
-"""The three faces of the kube library (spec c 12), and that its helpers never show in manifests."""
+"""The three faces of the kube library, and that its helpers never show in manifests."""
 
 from __future__ import annotations
 

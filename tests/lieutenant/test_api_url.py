@@ -1,4 +1,4 @@
-"""URLs of the API (spec a 14)."""
+"""URLs of the API."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def test_normalise(given: str, normal: str) -> None:
 
 @pytest.mark.parametrize("given", [None, "", "  "])
 def test_a_missing_url_says_how_to_give_one(given: str | None) -> None:
-    """Weak point: it used to end in "cannot connect to None"."""
+    """It used to end in "cannot connect to None"."""
     with pytest.raises(UsageError) as caught:
         normalise_api_url(given)
     assert caught.value.code == "CMD-API-001"
@@ -56,7 +56,7 @@ def test_what_is_no_api_url_is_refused_without_repeating_it(given: str) -> None:
 
 
 def test_ids_are_one_segment_of_the_path() -> None:
-    """Weak point: ids used to be pasted into the URL."""
+    """Ids used to be pasted into the URL."""
     base = normalise_api_url("https://example.com/api")
     assert endpoint_url(base, "clusters", "") == "https://example.com/api/clusters/"
     assert endpoint_url(base, "clusters", "a/../b?c#d%2e é") == (

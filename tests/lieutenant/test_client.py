@@ -1,4 +1,4 @@
-"""The client against a real server on loopback that misbehaves (spec a 5 and its weak points)."""
+"""The client against a real server on loopback that misbehaves."""
 
 from __future__ import annotations
 
@@ -54,8 +54,9 @@ def failure(ask: Callable[[], object]) -> CommodoreError:
     return error
 
 
+@pytest.mark.requirement("C4")
 def test_what_is_asked_and_how() -> None:
-    """C4: the API is asked over HTTP, with the bearer token and our name."""
+    """The API is asked over HTTP, with the bearer token and our name."""
     with server(prefix="/api") as api, client(api.url + "//") as asking:
         assert asking.cluster("c-one") == cluster()
         assert asking.tenant("t-two") == tenant("t-two")
@@ -83,7 +84,7 @@ def test_a_report() -> None:
 
 
 def test_ids_stay_one_segment() -> None:
-    """Weak point: `..` in an id used to lead to other endpoints."""
+    """`..` in an id used to lead to other endpoints."""
     with server() as api, client(api.url) as asking:
         assert failure(lambda: asking.cluster("../tenants/t-one")).code == "CMD-API-018"
         assert api.requests[-1].target == "/clusters/..%2Ftenants%2Ft-one"
@@ -92,7 +93,7 @@ def test_ids_stay_one_segment() -> None:
 
 
 def test_missing_url_and_token() -> None:
-    """Weak point: both used to end in misleading messages about connections."""
+    """Both used to end in misleading messages about connections."""
     assert failure(lambda: client(None)).code == "CMD-API-001"
     with server() as api:
         for token in (None, ""):
@@ -136,7 +137,7 @@ def test_a_timeout_is_positive(timeout: float) -> None:
     ],
 )
 def test_the_status_comes_before_the_json(reply: Reply, code: str, said: str) -> None:
-    """Weak point: a plain-text 401 used to end as "cannot parse JSON"."""
+    """A plain-text 401 used to end as "cannot parse JSON"."""
     with server() as api, client(api.url) as asking:
         api.script(reply)
         error = failure(lambda: asking.cluster("c-one"))
@@ -277,7 +278,7 @@ def test_a_pause_that_makes_no_sense_is_none(pause: str) -> None:
 
 
 def test_slow_answers_end_in_an_error() -> None:
-    """Weak point: read timeouts used to be a traceback."""
+    """Read timeouts used to be a traceback."""
     with server() as api, client(api.url, timeout=0.05, limits=Limits(request_attempts=1)) as asking:
         api.script(slow(60), times=math.inf)
         for ask in (asking.clusters, lambda: asking.report_compile("c-one", {})):
@@ -335,7 +336,7 @@ def test_a_report_that_is_sent_to_a_page() -> None:
 
 @pytest.mark.parametrize("status", [302, 307])
 def test_the_token_does_not_go_to_another_server(status: int) -> None:
-    """Weak point: the report's redirect used to give the token to any host."""
+    """The report's redirect used to give the token to any host."""
     with server() as api, LieutenantServer([cluster()]) as other, client(api.url) as asking:
         for target in (
             other.url,
@@ -393,7 +394,7 @@ def test_a_missing_file_of_certificate_authorities(variable: str, monkeypatch: p
 
 
 def test_netrc_does_not_replace_the_token(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Weak point: an entry in .netrc used to override the bearer header, here also after a redirect."""
+    """An entry in .netrc used to override the bearer header, here also after a redirect."""
     netrc = tmp_path / "netrc"
     netrc.write_text("machine 127.0.0.1 login somebody password secret\n")
     monkeypatch.setenv("NETRC", str(netrc))
@@ -430,7 +431,7 @@ def test_a_proxy_that_is_none(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_a_token_without_encryption_is_announced_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Weak point: http used to be accepted silently."""
+    """Http used to be accepted silently."""
     heard: list[Event] = []
     with server() as proxy:
         monkeypatch.setenv("http_proxy", proxy.url)
@@ -456,7 +457,7 @@ def test_the_token_is_asked_for_each_time() -> None:
 
 
 def test_connections_are_kept() -> None:
-    """Weak point: every request used to open a connection of its own."""
+    """Every request used to open a connection of its own."""
     with server() as api, client(api.url) as asking:
         for _ in range(3):
             asking.cluster("c-one")

@@ -32,6 +32,7 @@ def refusal(path: Path, cluster_id: str = "c-one") -> CommodoreError:
     return caught.value
 
 
+@pytest.mark.requirement("C2")
 @pytest.mark.parametrize(
     "content",
     [
@@ -42,7 +43,7 @@ def refusal(path: Path, cluster_id: str = "c-one") -> CommodoreError:
 )
 @pytest.mark.parametrize("dump", [yaml.safe_dump, json.dumps])
 def test_the_file_gives_what_the_api_gives(content: dict[str, Any], dump: Any, tmp_path: Path) -> None:
-    """C2: the same cluster, whether from the API or from a file."""
+    """The same cluster, whether from the API or from a file."""
     path = write(tmp_path / "cluster.yml", dump(content))
     assert load(path) == parse_cluster(cluster(), tenant(), {}, source="x")
 

@@ -1,4 +1,4 @@
-"""`--dynamic-fact KEY=VALUE`, row by row of the table in spec a 4.3."""
+"""`--dynamic-fact KEY=VALUE`, case by case."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`catalog list` prints the bytes of the published tool (spec a 10)."""
+"""`catalog list` prints the bytes of the published tool."""
 
 from __future__ import annotations
 
@@ -56,14 +56,14 @@ def test_the_table() -> None:
 
 
 def test_the_table_bears_what_is_missing() -> None:
-    """Weak point: a missing displayName used to end in a traceback."""
+    """A missing displayName used to end in a traceback."""
     assert render_clusters([{"id": "c-1"}, {"displayName": None, "tenant": 7}], "table") == (
         "ID   DISPLAY NAME TENANT  \nc-1                       \n                  7       \n"
     )
 
 
 def test_width_is_counted_in_cells_of_the_terminal() -> None:
-    """Weak point: wide characters used to move the columns."""
+    """Wide characters used to move the columns."""
     rows = [{"id": "a", "displayName": "中文中文中文中文", "tenant": "t"}, {"id": "b", "displayName": "e\u0301"}]
     assert render_clusters(rows, "table").splitlines() == [
         "ID  DISPLAY NAME      TENANT  ",

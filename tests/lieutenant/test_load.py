@@ -1,4 +1,4 @@
-"""Stage 1: two requests make a cluster (spec a 7.1 step 1)."""
+"""Stage 1: two requests make a cluster."""
 
 from __future__ import annotations
 
@@ -15,8 +15,9 @@ def load(api: LieutenantServer, cluster_id: str = "c-one", facts: dict[str, str]
         return load_cluster(client, cluster_id, facts or {}, ignore)
 
 
+@pytest.mark.requirement("C2", "C4")
 def test_a_cluster_is_loaded_with_two_requests() -> None:
-    """C2, C4: facts, dynamic facts and the places of the configuration come from the API, and take two requests."""
+    """Facts, dynamic facts and the places of the configuration come from the API, and take two requests."""
     with LieutenantServer([cluster()], [tenant()]) as api:
         assert load(api) == parse_cluster(cluster(), tenant(), {}, source="x")
         assert [request.target for request in api.requests] == ["/clusters/c-one", "/tenants/t-one"]

@@ -1,4 +1,4 @@
-"""Cluster and tenant objects become checked data (spec a 5 and 6)."""
+"""Cluster and tenant objects become checked data."""
 
 from __future__ import annotations
 
@@ -30,8 +30,9 @@ def findings(cluster_object: object, tenant_object: object) -> dict[str, str]:
     return {f"{error.code} {number}": error.message for number, error in enumerate(errors)}
 
 
+@pytest.mark.requirement("C2")
 def test_a_complete_cluster() -> None:
-    """C2: facts, dynamic facts and the places of all configuration come from the API."""
+    """Facts, dynamic facts and the places of all configuration come from the API."""
     parsed = parse(cluster(), tenant())
     assert parsed == Cluster(
         id="c-one",
@@ -94,7 +95,7 @@ def test_everything_missing_is_reported_at_once() -> None:
 
 @pytest.mark.parametrize("key", ["id", "displayName", "tenant", "gitRepo"])
 def test_each_missing_key_of_a_cluster_is_one_finding(key: str) -> None:
-    """Weak point: a missing displayName used to end in a traceback."""
+    """A missing displayName used to end in a traceback."""
     (message,) = findings(without(cluster(), key), tenant()).values()
     assert key in message
 
@@ -150,7 +151,7 @@ def test_a_required_fact_must_be_text() -> None:
 
 @pytest.mark.parametrize("name", ["../x", "a/b", "-x", ".git", "UPPER", "x\n", "a b", "x" * 201])
 def test_names_that_are_no_paths_are_refused(name: str) -> None:
-    """Weak point: the tenant's id became a folder unchecked. Cluster and tenant say the same, so it is said once."""
+    """The tenant's id became a folder unchecked. Cluster and tenant say the same, so it is said once."""
     code = "CMD-NAME-006 0" if len(name) > 200 else "CMD-NAME-001 0"
     assert set(findings(cluster(tenant_id=name), tenant(name))) == {code}
     assert set(findings(cluster(name), tenant())) == {code}

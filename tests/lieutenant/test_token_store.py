@@ -1,4 +1,4 @@
-"""The token file: that of the published tool, but private, and never half written (spec a 11.2)."""
+"""The token file: that of the published tool, but private, and never half written."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def mode(path: Path) -> int:
 
 @pytest.mark.parametrize("mask", [0o000, 0o022, 0o077])
 def test_nobody_else_can_read_it(mask: int, store: TokenStore) -> None:
-    """Weak point: file and folder were as open as the umask let them be."""
+    """File and folder were as open as the umask let them be."""
     before = os.umask(mask)
     try:
         keep(store, API, ENTRY)
@@ -85,7 +85,7 @@ def test_a_damaged_file_is_made_anew(content: str, tmp_path: Path) -> None:
 
 
 def test_spellings_of_one_url_are_one_login(store: TokenStore) -> None:
-    """Weak point: with and without a slash they were two."""
+    """With and without a slash they were two."""
     keep(store, API, ENTRY | {"id_token": "old"})
     keep(store, f"{API}/", ENTRY)
     assert store.api_urls() == [f"{API}/"]
@@ -121,7 +121,7 @@ def write_many(file: Path, name: str) -> None:
 
 
 def test_logins_at_the_same_time_are_all_kept(store: TokenStore) -> None:
-    """Weak point: read-modify-write without a lock."""
+    """Read-modify-write without a lock."""
     spawn = multiprocessing.get_context("spawn")
     workers = [spawn.Process(target=write_many, args=(store.file, name)) for name in ("a", "b")]
     for worker in workers:

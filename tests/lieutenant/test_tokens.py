@@ -1,4 +1,4 @@
-"""Which token is used (spec a 4.1 and 11.2)."""
+"""Which token is used."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ def test_a_file_gives_its_content(given: str, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("given", ["./token", "/no/such/file", "folder/token"])
 def test_a_path_without_a_file_is_an_error(given: str) -> None:
-    """Weak point: a token file that was missing turned into a token."""
+    """A token file that was missing turned into a token."""
     with pytest.raises(InputError, match="no such file") as caught:
         resolve(given)
     assert caught.value.code == "CMD-API-005"
@@ -86,7 +86,7 @@ def test_without_a_token_the_cache_is_asked(given: str | None, cache: Path) -> N
 
 @pytest.mark.parametrize(("stored", "asked"), [("/x", "/x/"), ("/x/", "/x"), ("", "/"), ("/", "")])
 def test_a_slash_at_the_end_makes_no_other_login(stored: str, asked: str, tmp_path: Path) -> None:
-    """Weak point: the URL with and without slash were different logins."""
+    """The URL with and without slash were different logins."""
     cache = tmp_path / "cache"
     cache.write_text(json.dumps({URL + stored: {"id_token": "t"}}))
     assert resolve(None, cache, URL + asked) == "t"

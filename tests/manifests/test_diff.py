@@ -29,7 +29,7 @@ def shown(old: str | bytes, new: str | bytes, mode: DiffMode = "plain") -> list[
 
 
 def test_lines_of_every_kind_of_change() -> None:
-    """Spec a 8.2: order, one-liners, headers without a/ and b/, three lines of context."""
+    """Order, one-liners, headers without a/ and b/, three lines of context."""
     common = "".join(f"line {number}\n" for number in range(20))
     old = {"gone": b"1\n", "from": b"moved\n" * 9, "mod": common.encode(), "was": common.encode() + b"tail\n"}
     new = {
@@ -110,7 +110,7 @@ def test_a_diff_can_be_applied(tmp_path_factory: pytest.TempPathFactory, old: li
 @pytest.mark.parametrize("mode", MODES)
 @pytest.mark.parametrize("content", [b"\xff\xfe\x00", b"caf\xe9\n", b"a\0b"])
 def test_binary_and_other_encodings_are_told_apart_only(content: bytes, mode: DiffMode) -> None:
-    """Spec a 8, weak points: such files ended in a traceback."""
+    """Such files ended in a traceback."""
     assert shown(content, b"a: 1\n", mode) == ["Binary files f.yaml and f.yaml differ"]
     assert shown(b"a: 1\n", content, mode) == ["Binary files f.yaml and f.yaml differ"]
 
@@ -176,7 +176,7 @@ def test_the_noise_of_the_kapitan_upgrade_is_hidden() -> None:
 @pytest.mark.parametrize(
     ("old", "new", "expected"),
     [
-        # a single line among unchanged ones, which the published rule of pairs hides (spec a 9, weak points)
+        # a single line among unchanged ones, which the published rule of pairs hides
         (config("a", data="{a: b, c: d}"), config("a", data="{a: b}"), "-  c: d"),
         (config("a", data="{a: b}"), config("a", data="{a: b, c: d}"), "+  c: d"),
         # beside noise
@@ -210,7 +210,7 @@ def test_no_other_change_is_hidden_with_it(old: str, new: str, expected: str) ->
     ],
 )
 def test_what_is_not_an_object_is_compared_as_text(old: str, new: str, mode: DiffMode) -> None:
-    """Spec a 9, weak points: such files ended in a traceback."""
+    """Such files ended in a traceback."""
     assert shown(old, new, mode) == shown(old, new)
     assert shown(old, new)
 

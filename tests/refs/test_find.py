@@ -27,8 +27,8 @@ def error_of(tag: str) -> CommodoreError:
 
 
 class TestFindReferences:
+    @pytest.mark.requirement("C64", "C65")
     def test_a_reference_knows_where_it_was_found_and_what_it_means(self) -> None:
-        """C64, C65"""
         (found,) = find_references({"app": {"db": [{"password": "pw=?{vaultkv:t/c/db/password}"}]}}, target="cluster")
         assert found == Reference(
             "vaultkv", "t/c/db/password", "?{vaultkv:t/c/db/password}", "app.db[0].password", "cluster"
@@ -104,6 +104,7 @@ class TestSpellings:
         (found,) = find_references({"a": tag}, target="t")
         assert (found.tag, found.file, found.secret) == (tag, file, secret)
 
+    @pytest.mark.requirement("C63")
     @pytest.mark.parametrize(
         ("tag", "code", "message"),
         [
@@ -134,7 +135,7 @@ class TestSpellings:
         ],
     )
     def test_refused(self, tag: str, code: str, message: str) -> None:
-        """C63 and the published tool's crashes: the error names tag, parameter and target."""
+        """Where the published tool crashes: the error names tag, parameter and target."""
         error = error_of(tag)
         assert isinstance(error, InputError)
         assert error.code == code
@@ -143,6 +144,7 @@ class TestSpellings:
         assert message in error.message
         assert error.hint
 
+    @pytest.mark.requirement("C65")
     @pytest.mark.parametrize(
         "path",
         [
@@ -165,7 +167,7 @@ class TestSpellings:
         ],
     )
     def test_paths_that_leave_the_refs_folder(self, path: str) -> None:
-        """C65: a reference names a file below catalog/refs, in whatever way it is spelt."""
+        """A reference names a file below catalog/refs, in whatever way it is spelt."""
         error = error_of(f"?{{vaultkv:{path}}}")
         assert isinstance(error, PolicyError)
         assert error.code == "CMD-REF-007"
@@ -197,8 +199,9 @@ class TestSpellings:
 
 
 class TestCollect:
+    @pytest.mark.requirement("C64")
     def test_where_references_are_searched(self) -> None:
-        """C64: the bootstrap target without component keys, and each instance's component key in its own target."""
+        """The bootstrap target without component keys, and each instance's component key in its own target."""
         nodes = {
             "cluster": node(
                 facts={"token": "?{vaultkv:found/facts}"},

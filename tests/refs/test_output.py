@@ -20,8 +20,9 @@ def warnings(folder: Path, *tags: str) -> list[tuple[str, str]]:
     return [(event.code, event.message) for event in heard if isinstance(event, Warned)]
 
 
+@pytest.mark.requirement("C67")
 def test_known_references_are_silent(tmp_path: Path) -> None:
-    """C67: clear text with a reference that a parameter holds, compiled or raw, is as it should be."""
+    """Clear text with a reference that a parameter holds, compiled or raw, is as it should be."""
     secret = {"stringData": {"a": "?{vaultkv:a/b:deadbeef} ?{vaultkv:ü/k:12345678}", "b": "?{vaultkv:a/b}"}}
     (tmp_path / "secret.yaml").write_text(yaml_out.dump(secret))
     (tmp_path / "secret.json").write_text(json.dumps(secret))
@@ -29,8 +30,8 @@ def test_known_references_are_silent(tmp_path: Path) -> None:
     assert warnings(tmp_path, "?{vaultkv:a/b}", "?{vaultkv:ü/k}") == []
 
 
+@pytest.mark.requirement("C63", "C67")
 def test_references_of_output_only(tmp_path: Path) -> None:
-    """C67, C63"""
     (tmp_path / "app").mkdir()
     (tmp_path / "app/secret.yaml").write_text("a: ?{vaultkv:a/b} ?{vaultkv:a/c:deadbeef} ?{vaultkv:a/c} ?{gpg:a/b}\n")
     (tmp_path / "binary").write_bytes(b"\xff?{vaultkv:\xff/x\\q}")
@@ -41,9 +42,10 @@ def test_references_of_output_only(tmp_path: Path) -> None:
     assert "is in binary but" in "\n".join(text for _, text in found)
 
 
+@pytest.mark.requirement("C67")
 @pytest.mark.parametrize("before", ["", "x", "xy", "xyz", "password="])
 def test_encoded_references(tmp_path: Path, before: str) -> None:
-    """C67: base64 hides a reference wherever in the encoded text it begins."""
+    """Base64 hides a reference wherever in the encoded text it begins."""
     encoded = base64.b64encode(f"{before}?{{vaultkv:a/b}}".encode()).decode()
     (tmp_path / "secret.yaml").write_text(f"data:\n  password: {encoded}\n")
     ((code, message),) = warnings(tmp_path, "?{vaultkv:a/b}")

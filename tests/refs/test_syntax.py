@@ -30,7 +30,7 @@ def test_every_accepted_tag_is_recognised_by_kapitan(text: str) -> None:
 
 @pytest.mark.parametrize("tag", ["?{vaultkv:a/b/c}", "?{vaultkv:a//b}", "?{vaultkv:ü/k}", "?{vaultkv:a/b::a:b}"])
 def test_kapitan_finds_the_ref_file_of_accepted_tags(tag: str, tmp_path: Path) -> None:
-    """Spec c 8.9: the reference is replaced by its path and eight digits."""
+    """The reference is replaced by its path and eight digits."""
     found = find_references({"a": tag}, target="t")
     write_refs(build_refs(found, VAULT), tmp_path / "refs")
     compiled = Revealer(RefController(str(tmp_path / "refs"))).compile_obj({"x": f"pw={tag}"}, target_name="t")

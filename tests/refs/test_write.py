@@ -36,8 +36,9 @@ def tree(folder: Path) -> dict[str, bytes]:
 
 
 class TestBuildRefs:
+    @pytest.mark.requirement("C65")
     def test_the_bytes_of_a_ref_file(self) -> None:
-        """C65 and spec c 9.4"""
+        """The files that are written for references."""
         assert build_refs(references("?{vaultkv:t-1/c-1/db/password}"), PARAMETERS) == {
             "t-1/c-1/db/password": (
                 b"data: dC0xL2MtMS9kYjpwYXNzd29yZA==\n"
@@ -69,8 +70,8 @@ class TestVaultParameters:
         assert vault_parameters(PARAMETERS) == PARAMETERS["kapitan"]["secrets"]["vaultkv"]
         assert vault_parameters({"kapitan": {"secrets": {"vaultkv": {}}}}) == {}
 
+    @pytest.mark.requirement("C68")
     def test_secret_management_is_enough(self) -> None:
-        """C68"""
         assert vault_parameters(
             {"secret_management": {"vault_addr": "https://v.example.com", "vault_mount": "kv"}}
         ) == {
@@ -109,8 +110,9 @@ class TestVaultParameters:
 
 
 class TestWriteRefs:
+    @pytest.mark.requirement("C66")
     def test_stale_files_and_empty_folders_disappear(self, tmp_path: Path) -> None:
-        """C66: hidden entries too, which the published tool never removes."""
+        """Hidden entries too, which the published tool never removes."""
         refs = tmp_path / "refs"
         write_refs({"a/b/old": b"1", "a/kept": b"2", ".hidden/x": b"3", "was-file": b"4", "was/folder": b"5"}, refs)
         write_refs({"a/kept": b"2", "new": b"6", "was-file/x": b"7", "was": b"8"}, refs)
@@ -125,8 +127,8 @@ class TestWriteRefs:
         write_refs({"a/b": b"1", "a/c": b"2"}, tmp_path)
         assert (tmp_path / "a/b").stat().st_ino == before.st_ino
 
+    @pytest.mark.requirement("C65")
     def test_links_in_the_folder_are_removed_not_followed(self, tmp_path: Path) -> None:
-        """C65"""
         outside = tmp_path / "outside"
         outside.mkdir()
         (outside / "key").write_bytes(b"mine")
@@ -148,9 +150,10 @@ class TestWriteRefs:
         assert caught.value.code == "CMD-REF-015"
         assert list((tmp_path / "elsewhere").iterdir()) == []
 
+    @pytest.mark.requirement("C65")
     @pytest.mark.parametrize("file", ["../x", "/x", "a/../../x", "a\0"])
     def test_paths_that_leave_the_folder(self, file: str, tmp_path: Path) -> None:
-        """C65, also for callers that do not come from `collect`."""
+        """The same for callers that do not come from `collect`."""
         with pytest.raises(PolicyError) as caught:
             write_refs({file: b""}, tmp_path / "refs")
         assert caught.value.code == "CMD-REF-007"

@@ -1,4 +1,4 @@
-"""The wrapper `run-kustomize` (spec c 13), run by real shells."""
+"""The wrapper `run-kustomize`, run by real shells."""
 
 from __future__ import annotations
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 import shutil
 
+import pytest
+
 from tests.world.cluster import ClusterWorld
 
 
@@ -16,8 +18,9 @@ def git_package(url: str, version: str, subdir: str = "") -> dict[str, object]:
     return {"source": {"git": {"remote": url, "subdir": subdir}}, "version": version}
 
 
+@pytest.mark.requirement("C2", "C4", "C45")
 def test_jsonnetfiles_are_installed(world: ClusterWorld) -> None:
-    """C2, C4, C45: what a component's jsonnetfile names can be imported; another component may do so too."""
+    """What a component's jsonnetfile names can be imported; another component may do so too."""
     library = world.git.remote("library", {"names/main.libsonnet": "{ name: 'from the library' }"})
     world.component(
         "app",
@@ -60,8 +63,9 @@ def test_local_mode_without_the_cache(world: ClusterWorld) -> None:
     assert "-F" not in result.error["hint"]
 
 
+@pytest.mark.requirement("C46", "C47")
 def test_jsonnetfiles_are_rendered_with_parameters(world: ClusterWorld) -> None:
-    """C46, C47: `jsonnetfile.jsonnet` gets each key of `jsonnetfile_parameters`, as the hierarchy has it."""
+    """`jsonnetfile.jsonnet` gets each key of `jsonnetfile_parameters`, as the hierarchy has it."""
     library = world.git.remote("library", {"main.libsonnet": "{ v: 'old' }"})
     library.tag("v1")
     library.commit({"main.libsonnet": "{ v: 'new' }"})
@@ -89,8 +93,9 @@ def test_jsonnetfiles_are_rendered_with_parameters(world: ClusterWorld) -> None:
     assert world.manifest("my-app/out.yaml") == {"v": "new"}
 
 
+@pytest.mark.requirement("C48")
 def test_a_parameter_that_is_no_string(world: ClusterWorld) -> None:
-    """C48: the key is named."""
+    """The key is named."""
     world.component("app", {"jsonnetfile.jsonnet": "{}"}, jsonnetfile_parameters={"count": 3})
     result = world.compile()
     assert result.code == 1

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import pytest
+
 from tests.world.cluster import ClusterWorld
 
 
+@pytest.mark.requirement("C49", "C51", "C58")
 def test_libraries_and_aliases_reach_other_components(world: ClusterWorld) -> None:
-    """C49, C51, C58: a library, its alias, and the libraries that commodore brings can be imported by all."""
+    """A library, its alias, and the libraries that commodore brings can be imported by all."""
     world.component(
         "maker",
         {"lib/maker.libsonnet": "{ made: 'by maker' }"},
@@ -28,8 +31,9 @@ def test_libraries_and_aliases_reach_other_components(world: ClusterWorld) -> No
     assert sorted(path.name for path in folder.iterdir()) == ["common.libsonnet", "maker.libsonnet"]
 
 
+@pytest.mark.requirement("C55")
 def test_libraries_declare_no_interface(world: ClusterWorld) -> None:
-    """C55: every file of `lib/` can be imported as it is, on any level and of any kind, with all its fields."""
+    """Every file of `lib/` can be imported as it is, on any level and of any kind, with all its fields."""
     world.component(
         "maker",
         {
@@ -53,8 +57,9 @@ def test_libraries_declare_no_interface(world: ClusterWorld) -> None:
     assert world.manifest("user/out.yaml") == {"inner": "field", "number": [2], "part": 1, "text": "text"}
 
 
+@pytest.mark.requirement("C50", "C52", "C53")
 def test_libraries_of_foreign_names(world: ClusterWorld) -> None:
-    """C50, C52, C53: all wrong libraries of a run are reported.
+    """All wrong libraries of a run are reported.
 
     Spec b 8, row 7.
     """
@@ -70,8 +75,9 @@ def test_libraries_of_foreign_names(world: ClusterWorld) -> None:
     assert "'shared.libsonnet'" in text
 
 
+@pytest.mark.requirement("C54")
 def test_taking_over_a_deprecated_component(world: ClusterWorld) -> None:
-    """C54: the new component may publish libraries under the old one's name; the old one's notice is shown once."""
+    """The new component may publish libraries under the old one's name; the old one's notice is shown once."""
     world.component(
         "old",
         metadata={

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
+import pytest
 import yaml
 
 from tests.world.cluster import ClusterWorld
@@ -16,8 +17,9 @@ CHART = {
 }
 
 
+@pytest.mark.requirement("C56")
 def test_meta_parameters_and_every_input(world: ClusterWorld) -> None:
-    """C56: one target per instance, with the meta-parameters of commodore; scripts of a component can be run."""
+    """One target per instance, with the meta-parameters of commodore; scripts of a component can be run."""
     entries = [
         {
             "input_paths": ["${_base_directory}/component/main.jsonnet"],
@@ -51,8 +53,9 @@ def test_meta_parameters_and_every_input(world: ClusterWorld) -> None:
     assert sorted(path.name for path in (world.work / "compiled").iterdir()) == ["app", "other"]
 
 
+@pytest.mark.requirement("C57")
 def test_kapitan_fetches_charts(world: ClusterWorld) -> None:
-    """C57: what `kapitan.dependencies` names is fetched, and stays usable without fetching."""
+    """What `kapitan.dependencies` names is fetched, and stays usable without fetching."""
     chart = world.git.remote("chart", CHART)
     dependency = {
         "type": "git",
@@ -72,8 +75,9 @@ def test_kapitan_fetches_charts(world: ClusterWorld) -> None:
     assert world.manifest("app/config.yaml")["metadata"] == {"name": "chart"}
 
 
+@pytest.mark.requirement("C59", "C60", "C61", "C62")
 def test_filters_of_a_component(world: ClusterWorld) -> None:
-    """C59-C62: a jsonnet filter of the component changes its output before it reaches the catalog."""
+    """A jsonnet filter of the component changes its output before it reaches the catalog."""
     world.component(
         "app",
         {

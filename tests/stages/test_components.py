@@ -36,8 +36,9 @@ def nfs_files() -> dict[str, str]:
     return {name: str(text) for name, text in defaults.items()}
 
 
+@pytest.mark.requirement("C31", "C34", "C38", "C39", "C40", "C41", "C43")
 def test_the_documented_instances(nfs: tuple[ClusterWorld, Result]) -> None:
-    """C31, C34, C38-C41, C43: two instances share their base configuration and differ in their own."""
+    """Two instances share their base configuration and differ in their own."""
     world, result = nfs
     assert result.code == 0, result.stderr
     assert world.manifest("share-1/config.yaml") == {
@@ -49,8 +50,9 @@ def test_the_documented_instances(nfs: tuple[ClusterWorld, Result]) -> None:
     assert world.manifest("share-2/config.yaml")["data"] == {"path": "/two", "server": "nfs.example.com"}
 
 
+@pytest.mark.requirement("C35", "C36")
 def test_aliases_alone_make_no_instance_of_the_components_name(nfs: tuple[ClusterWorld, Result]) -> None:
-    """C35, C36: no instance `nfs` exists, and `plain-one as plain-one` needs no support for several instances."""
+    """No instance `nfs` exists, and `plain-one as plain-one` needs no support for several instances."""
     world, _ = nfs
     assert sorted({path.split("/")[1] for path in world.tree()}) == ["plain-one", "share-1", "share-2"]
     assert sorted(path.name for path in (world.work / "inventory" / "targets").iterdir()) == [
@@ -61,8 +63,9 @@ def test_aliases_alone_make_no_instance_of_the_components_name(nfs: tuple[Cluste
     ]
 
 
+@pytest.mark.requirement("C14", "C15", "C16", "C17", "C19", "C20")
 def test_worktrees_of_one_bare_clone(nfs: tuple[ClusterWorld, Result]) -> None:
-    """C14-C17, C19, C20: worktrees of the whole repository, one bare clone, links to the component's own folder.
+    """Worktrees of the whole repository, one bare clone, links to the component's own folder.
 
     Spec b 8, rows 1 and 2.
     """
@@ -90,7 +93,7 @@ def test_worktrees_of_one_bare_clone(nfs: tuple[ClusterWorld, Result]) -> None:
 
 
 def test_what_the_commit_says(nfs: tuple[ClusterWorld, Result]) -> None:
-    """The message names each instance with its component, version, commit, URL and path (spec a 8.5)."""
+    """The message names each instance with its component, version, commit, URL and path."""
     world, _ = nfs
     short = world.remotes["nfs"].sha()[:6]
     url = world.remotes["nfs"].url
@@ -113,8 +116,9 @@ def test_what_the_commit_says(nfs: tuple[ClusterWorld, Result]) -> None:
     assert lines[-1].startswith("Compilation timestamp: ")
 
 
+@pytest.mark.requirement("C9", "C23", "C24")
 def test_defaults_cannot_describe_components(world: ClusterWorld) -> None:
-    """C9, C23, C24: what a component's defaults say about components and packages has no effect."""
+    """What a component's defaults say about components and packages has no effect."""
     files = world.component_files("app", {"a": "b"})
     files["class/defaults.yml"] = """
 parameters:
@@ -130,8 +134,9 @@ parameters:
     assert result.code == 0, result.stderr
 
 
+@pytest.mark.requirement("C29")
 def test_an_instance_of_another_version(world: ClusterWorld) -> None:
-    """C29: with `multi_version` one instance has a version, URL and folder of its own; libraries stay the base's."""
+    """With `multi_version` one instance has a version, URL and folder of its own; libraries stay the base's."""
     multi = {"multi_instance": True, "multi_version": True}
     remote = world.component("app", {"lib/app.libsonnet": "'old library'"}, data={"v": "old"}, metadata=multi)
     remote.tag("v1")
@@ -164,8 +169,9 @@ def test_an_instance_of_another_version(world: ClusterWorld) -> None:
     assert report["instances"]["app"]["gitSha"] == remote.sha()
 
 
+@pytest.mark.requirement("C42")
 def test_a_constant_cannot_be_changed(world: ClusterWorld) -> None:
-    """C42: who changes `=_metadata` in the hierarchy is told, and does not win."""
+    """Who changes `=_metadata` in the hierarchy is told, and does not win."""
     world.component("app", metadata={"multi_instance": False})
     world.tenant_parameters = {"app": {"_metadata": {"multi_instance": True}}}
     result = world.compile()
@@ -174,8 +180,9 @@ def test_a_constant_cannot_be_changed(world: ClusterWorld) -> None:
     assert "_metadata" in result.error["message"]
 
 
+@pytest.mark.requirement("C32", "C52")
 def test_several_wrong_instances_are_reported_together(world: ClusterWorld) -> None:
-    """C32, C52: aliases without support, a version without support, and a library alias of two components.
+    """Aliases without support, a version without support, and a library alias of two components.
 
     Spec b 8, row 3.
     """
@@ -189,6 +196,7 @@ def test_several_wrong_instances_are_reported_together(world: ClusterWorld) -> N
     assert len(result.errors) == 4
 
 
+@pytest.mark.requirement("C33", "C37")
 @pytest.mark.parametrize(
     ("applications", "code", "named"),
     [
@@ -198,7 +206,7 @@ def test_several_wrong_instances_are_reported_together(world: ClusterWorld) -> N
     ],
 )
 def test_ambiguous_instances(world: ClusterWorld, applications: list[str], code: str, named: str) -> None:
-    """C33, C37: an instance name stands for one thing."""
+    """An instance name stands for one thing."""
     world.component("app", include="")
     world.component("other", include="")
     world.applications += applications
@@ -207,8 +215,9 @@ def test_ambiguous_instances(world: ClusterWorld, applications: list[str], code:
     assert named in result.error["message"]
 
 
+@pytest.mark.requirement("C9", "C13", "C30")
 def test_entries_that_cannot_be_fetched(world: ClusterWorld) -> None:
-    """C9, C13, C30: unknown, without version, without URL: all are reported at once, with suggestions."""
+    """Unknown, without version, without URL: all are reported at once, with suggestions."""
     for name in ("good", "unversioned", "nameless"):
         world.component(name)
     del world.descriptions["unversioned"]["version"]
@@ -224,8 +233,9 @@ def test_entries_that_cannot_be_fetched(world: ClusterWorld) -> None:
     assert result.errors[0]["hint"] == "did you mean 'good'?"
 
 
+@pytest.mark.requirement("C30")
 def test_an_override_for_a_misspelt_component(world: ClusterWorld) -> None:
-    """C30: a version without a URL, of something that is not even included.
+    """A version without a URL, of something that is not even included.
 
     Spec b 8, row 4.
     """
@@ -236,8 +246,9 @@ def test_an_override_for_a_misspelt_component(world: ClusterWorld) -> None:
     assert result.error["hint"] == "did you mean 'app'?"
 
 
+@pytest.mark.requirement("C12", "C18")
 def test_a_component_follows_its_repository_and_version(world: ClusterWorld) -> None:
-    """C12, C18: branch, tag and short commit id; another repository; a removed component leaves the catalog."""
+    """Branch, tag and short commit id; another repository; a removed component leaves the catalog."""
     remote = world.component("app", data={"v": "1"})
     remote.tag("v1")
     remote.commit(world.component_files("app", {"v": "2"}))
@@ -258,8 +269,9 @@ def test_a_component_follows_its_repository_and_version(world: ClusterWorld) -> 
     assert not Path(world.work, "compiled", "extra").exists()
 
 
+@pytest.mark.requirement("C14")
 def test_a_path_that_does_not_exist_or_leaves_its_repository(world: ClusterWorld) -> None:
-    """C14: all wrong paths of a run are reported."""
+    """All wrong paths of a run are reported."""
     from tests.world.repos import Link
 
     world.component("app")

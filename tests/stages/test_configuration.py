@@ -17,7 +17,7 @@ def test_a_removed_checkout_comes_back(world: ClusterWorld) -> None:
 
 
 def test_a_checkout_that_is_missing_in_local_mode(world: ClusterWorld) -> None:
-    """The component and its instances are left out, and each is named (spec b 2.6)."""
+    """The component and its instances are left out, and each is named."""
     world.component("kept")
     world.component("lost", metadata={"multi_instance": True})
     world.applications.append("lost as other")
@@ -29,7 +29,7 @@ def test_a_checkout_that_is_missing_in_local_mode(world: ClusterWorld) -> None:
 
 
 def test_untracked_configuration_is_refused_unless_forced(world: ClusterWorld) -> None:
-    """Nobody else could compile it again (spec a 7.1 step 2); with --force it stays and is compiled."""
+    """Nobody else could compile it again; with --force it stays and is compiled."""
     world.component("c-one")
     assert world.compile().code == 0
     stray = world.work / "inventory" / "classes" / "global" / "stray.yml"

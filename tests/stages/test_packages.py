@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pytest
 import yaml
 
 from tests.world.cluster import ClusterWorld
@@ -11,8 +12,9 @@ def classes(**content: object) -> str:
     return yaml.safe_dump(content)
 
 
+@pytest.mark.requirement("C3", "C8", "C10", "C11", "C20", "C21")
 def test_packages_bring_components_and_other_packages(world: ClusterWorld) -> None:
-    """C3, C8, C10, C11, C20, C21: a component only named in a package is found, and so is a package named in one."""
+    """A component only named in a package is found, and so is a package named in one."""
     component = world.component("from-package", data={"a": "b"}, include="")
     inner = world.package(
         "inner",
@@ -38,8 +40,9 @@ def test_packages_bring_components_and_other_packages(world: ClusterWorld) -> No
     assert (component.url, inner.url) == (world.descriptions["from-package"]["url"], world.packages["inner"]["url"])
 
 
+@pytest.mark.requirement("C18", "C22")
 def test_a_package_moves_a_component_to_another_version(world: ClusterWorld) -> None:
-    """C18, C22: a package changes a component's version; when it goes, the worktree moves back."""
+    """A package changes a component's version; when it goes, the worktree moves back."""
     component = world.component("app", data={"version": "one"})
     component.tag("v1")
     component.commit(world.component_files("app", {"version": "two"}))
@@ -66,8 +69,9 @@ def test_packages_that_remove_each_other_never_settle(world: ClusterWorld) -> No
     assert "does not converge: the packages a keep" in result.error["message"]
 
 
+@pytest.mark.requirement("C10")
 def test_an_unknown_package_gets_a_suggestion(world: ClusterWorld) -> None:
-    """C10: a package that is not described is an error that names it."""
+    """A package that is not described is an error that names it."""
     world.package("monitoring", {"a.yml": ""}, include=False)
     world.applications.append("pkg.monitorin")
     result = world.compile()

@@ -24,8 +24,9 @@ def vaulted(world: ClusterWorld) -> ClusterWorld:
     return world
 
 
+@pytest.mark.requirement("C63", "C64", "C65", "C66", "C68")
 def test_references_and_ref_files_are_in_step(vaulted: ClusterWorld) -> None:
-    """C63-C66, C68: references are found rendered, get ref files, and lose them when they go."""
+    """References are found rendered, get ref files, and lose them when they go."""
     own = "?{vaultkv:${cluster:tenant}/${cluster:name}/app/password}"
     vaulted.tenant_parameters = {"app": {"secrets": {"password": own, "user": "?{vaultkv:shared/user}"}}}
     result = vaulted.compile("--push")
@@ -59,8 +60,9 @@ def test_references_and_ref_files_are_in_step(vaulted: ClusterWorld) -> None:
     assert sorted(vaulted.tree()) == ["manifests/app/secret.yaml"]
 
 
+@pytest.mark.requirement("C67")
 def test_references_in_the_output_alone(vaulted: ClusterWorld) -> None:
-    """C67: one in base64 is worth a warning; Kapitan cannot resolve one in clear that no parameter holds."""
+    """One in base64 is worth a warning; Kapitan cannot resolve one in clear that no parameter holds."""
     vaulted.remotes["app"].commit(
         {
             "component/main.jsonnet": "{ secret: { kind: 'Secret', metadata: { name: 'x' },"
@@ -78,8 +80,9 @@ def test_references_in_the_output_alone(vaulted: ClusterWorld) -> None:
     assert "?{vaultkv:made/up}" in result.error["message"]
 
 
+@pytest.mark.requirement("C44")
 def test_instances_that_write_one_file(world: ClusterWorld) -> None:
-    """C44: two instances with one file are named; the catalog is as it was."""
+    """Two instances with one file are named; the catalog is as it was."""
     world.component("a", {"class/a.yml": shared_class()}, data={"from": "a"})
     assert world.compile("--push").code == 0
     before = world.local_tree()

@@ -148,7 +148,7 @@ def test_a_kubectl_without_kustomize_version_is_reported(answer: str, tmp_path: 
     ],
 )
 def test_versions(name: str, arguments: str, script: str, version: str, tmp_path: Path) -> None:
-    """Spec a 12: the query of each tool; the answer may stand on either output."""
+    """The query of each tool; the answer may stand on either output."""
     executable = stand_in(tmp_path / name, script)
     assert find_tools([name], environ={"PATH": str(tmp_path)}) == {name: Tool(name, executable, version, Source.PATH)}
     assert calls(executable) == [arguments]
@@ -165,7 +165,7 @@ def test_all_tools_are_asked_at_the_same_time(tmp_path: Path) -> None:
 
 
 def test_a_hanging_tool_is_stopped_and_reported(tmp_path: Path) -> None:
-    """Weak point of spec a 13: a hanging tool hangs the command."""
+    """A hanging tool hangs the command."""
     helm = stand_in(tmp_path / "helm", f"sleep 20; touch {tmp_path}/finished")
     git = stand_in(tmp_path / "git", "echo git version 2.39.5")
     heard: list[Event] = []
@@ -201,7 +201,7 @@ def test_a_tool_that_waits_for_input_gets_none(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("script", ["", "echo unreleased", "exit 3"])
 def test_a_tool_without_a_version_is_still_found(script: str, tmp_path: Path) -> None:
-    """Weak point of spec a 12: a tool with an empty answer counts as missing."""
+    """A tool with an empty answer counts as missing."""
     jb = stand_in(tmp_path / "jb", script)
     heard: list[Event] = []
     found = find_tools(["jb"], environ={"PATH": str(tmp_path)}, announce=heard.append)
@@ -239,7 +239,7 @@ def test_a_path_given_for_one_tool_leaves_the_others_alone(tmp_path: Path) -> No
 
 
 def test_tools_see_the_environment_without_our_secrets(tmp_path: Path) -> None:
-    """Weak point of spec a 12: the GitHub token is in the environment of what is run."""
+    """The GitHub token is in the environment of what is run."""
     stand_in(tmp_path / "jb", f'env >"{tmp_path}/env"; echo v0.6.3')
     environ = {
         "PATH": str(tmp_path),

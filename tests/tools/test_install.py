@@ -330,7 +330,7 @@ def test_a_tool_that_does_not_run_here(server: ReleaseServer, box: Toolbox, rele
 def test_the_tool_is_tried_without_our_secrets(
     server: ReleaseServer, box: Toolbox, releases: Releases, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    """Weak point: installation scripts got the GitHub token."""
+    """Installation scripts got the GitHub token."""
     monkeypatch.setenv("COMMODORE_GITHUB_TOKEN", "secret")
     monkeypatch.setenv("GITHUB_TOKEN", "secret")
     told = f"echo \"$COMMODORE_GITHUB_TOKEN$GITHUB_TOKEN\" >'{tmp_path}/told'"
@@ -349,7 +349,7 @@ def test_installing_again_changes_nothing(server: ReleaseServer, box: Toolbox, r
 
 
 def test_installing_another_version_of_a_managed_tool(server: ReleaseServer, box: Toolbox, releases: Releases) -> None:
-    """Weak point: it exited 0 and had done nothing."""
+    """It exited 0 and had done nothing."""
     server.publish("helm", "9.0.0")
     install(box, releases)
     with pytest.raises(InputError) as caught:
@@ -359,7 +359,7 @@ def test_installing_another_version_of_a_managed_tool(server: ReleaseServer, box
 
 
 def test_a_tool_deleted_by_hand_is_installed_again(server: ReleaseServer, box: Toolbox, releases: Releases) -> None:
-    """Weak point: it was said to be installed already."""
+    """It was said to be installed already."""
     server.publish("helm", "9.0.0")
     install(box, releases)
     box.executable("helm").unlink()
@@ -418,7 +418,7 @@ def test_upgrading(server: ReleaseServer, box: Toolbox, releases: Releases) -> N
 
 
 def test_a_failed_upgrade_leaves_the_old_tool(server: ReleaseServer, box: Toolbox, releases: Releases) -> None:
-    """Weak point: the working binary was deleted before the download."""
+    """The working binary was deleted before the download."""
     server.publish("helm", "9.0.0")
     server.publish("helm", "9.0.1", checksum="ab" * 32)
     install(box, releases)
@@ -545,7 +545,7 @@ def test_what_a_killed_installation_left_is_removed(server: ReleaseServer, box: 
 def test_a_broken_state_is_warned_about_and_written_anew(
     state: bytes, server: ReleaseServer, box: Toolbox, releases: Releases, heard: list[Event]
 ) -> None:
-    """Weak point: a corrupt state.json was a traceback."""
+    """A corrupt state.json was a traceback."""
     box.folder.mkdir()
     box.state_file.write_bytes(state)
     server.publish("helm", "9.0.0")

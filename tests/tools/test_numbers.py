@@ -27,7 +27,7 @@ ASCENDING = [
 
 
 def test_order() -> None:
-    """Weak point: versions were compared as strings."""
+    """Versions were compared as strings."""
     numbers = [VersionNumber.parse(text) for text in ASCENDING]
     numbers.reverse()
     assert [str(number) for number in sorted(numbers)] == ASCENDING

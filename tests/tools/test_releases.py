@@ -28,7 +28,7 @@ def releases(server: ReleaseServer, heard: list[Event]) -> Releases:
 
 
 def test_urls_of_the_projects() -> None:
-    """Spec a 12; as the projects document them."""
+    """As the projects document them."""
     known = Releases(platform=LINUX)
     helm = known.asset("helm", VersionNumber((4, 1, 4)))
     assert helm.url == "https://get.helm.sh/helm-v4.1.4-linux-arm64.tar.gz"
@@ -106,7 +106,7 @@ def test_platforms(system: str, machine: str, name: str, monkeypatch: pytest.Mon
 
 
 def test_the_latest_version(server: ReleaseServer, releases: Releases, heard: list[Event]) -> None:
-    """Weak point: kustomize's latest release may be of another module of that repository."""
+    """Kustomize's latest release may be of another module of that repository."""
     for version in ("4.9.0", "4.10.0", "3.99.0"):
         server.announce("helm", version)
     server.announce("helm", "5.0.0-rc.1", prerelease=True)
@@ -172,7 +172,7 @@ def fault(releases: Releases) -> EnvironmentFault:
 
 
 def test_a_rate_limit_is_named(server: ReleaseServer, releases: Releases) -> None:
-    """Weak point: it was a traceback."""
+    """It was a traceback."""
     server.script(failing(403, x_ratelimit_remaining="0", x_ratelimit_reset="1700000000"), times=math.inf)
     limited = fault(releases)
     assert limited.code == "CMD-TOOL-012"

@@ -12,7 +12,7 @@ from commodore.tools import CoreLibrary, core_libraries
 
 
 def test_core_libraries_in_order() -> None:
-    """Spec a 13: kapitan, gojsonnet and reclass-rs, each with its version."""
+    """Kapitan, gojsonnet and reclass-rs, each with its version."""
     libraries = core_libraries()
     assert [library.name for library in libraries] == ["kapitan", "gojsonnet", "reclass-rs"]
     assert libraries[0] == CoreLibrary("kapitan", "0.36.3")

@@ -1,4 +1,4 @@
-"""Temporary clones of the repositories, and how git gets the token (spec b 7, weak points).
+"""Temporary clones of the repositories, and how git gets the token.
 
 A clone lies in a temporary folder, never in the user's dependencies. The token reaches git in variables of the
 environment of the few commands that talk to the server: it is on no command line and in no file.

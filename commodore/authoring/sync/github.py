@@ -1,4 +1,4 @@
-"""GitHub's API through PyGithub, imported when the first request is made, as that takes a while (spec b 7.3, 7.5).
+"""GitHub's API through PyGithub, imported when the first request is made, as that takes a while.
 
 What is repeated is a whole step that looks before it changes anything, so that a request whose answer was lost is not
 made twice. Requests never run at the same time, as GitHub asks for.

@@ -1,4 +1,4 @@
-"""One repository: clone it, update the clone from the template, and publish what has changed (spec b 7.3, 7.5)."""
+"""One repository: clone it, update the clone from the template, and publish what has changed."""
 
 from __future__ import annotations
 
@@ -126,7 +126,7 @@ def publish(work: Work, change: Change) -> ItemResult:
 
 
 def _is_noise(updated: Updated, before: CruftFile, after: CruftFile) -> bool:
-    """Whether nothing but the note of the template's version has changed (spec b 6.5)."""
+    """Whether nothing but the note of the template's version has changed."""
     if updated.rejected or [path for _, path in updated.changes] != [NAME]:
         return False
     arguments = (
@@ -136,7 +136,7 @@ def _is_noise(updated: Updated, before: CruftFile, after: CruftFile) -> bool:
 
 
 def _comment(work: Work, rejected: str) -> str:
-    """What to say about changes of the template that were left out (spec b 7.3); nothing if there are none."""
+    """What to say about changes of the template that were left out; nothing if there are none."""
     if not rejected:
         return ""
     limit = work.limits.comment_characters

@@ -1,4 +1,4 @@
-"""The list of repositories: one YAML document with a list of `owner/repository` (spec b 7.2)."""
+"""The list of repositories: one YAML document with a list of `owner/repository`."""
 
 from __future__ import annotations
 

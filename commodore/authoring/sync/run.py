@@ -1,4 +1,4 @@
-"""A run over many repositories: clones and updates at the same time, changes on the server one by one (spec b 7)."""
+"""A run over many repositories: clones and updates at the same time, changes on the server one by one."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The built-in jsonnet-bundler: what components require, fetched once, laid out in `vendor` (spec b 3 and 5, C45-C49).
+"""The built-in jsonnet-bundler: what components require, fetched once, laid out in `vendor`.
 
 `effective_jsonnetfiles` says what components require; `bundle` and `bundle_component` bring it.
 """

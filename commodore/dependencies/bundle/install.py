@@ -1,4 +1,4 @@
-"""Installing a jsonnetfile: what `jb install` does, without downloading anything twice (spec b 5.6, 5.7, C45)."""
+"""Installing a jsonnetfile: what `jb install` does, without downloading anything twice."""
 
 from __future__ import annotations
 

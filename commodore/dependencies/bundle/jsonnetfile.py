@@ -1,4 +1,4 @@
-"""`jsonnetfile.json` and `jsonnetfile.lock.json`: reading and writing, one schema for both (spec b 5.2)."""
+"""`jsonnetfile.json` and `jsonnetfile.lock.json`: reading and writing, one schema for both."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class GitSource:
 
     @property
     def name(self) -> str:
-        """The package's name, which is also its path below `vendor` (spec b 5.3)."""
+        """The package's name, which is also its path below `vendor`."""
         return f"{self.remote.identity}/{self.subdir}" if self.subdir else self.remote.identity
 
 
@@ -49,7 +49,7 @@ class JsonnetDependency:
     name: str = ""
 
     def package_name(self, folder: Path) -> str:
-        """The identity of the package (spec b 5.3). `folder` is the jsonnetfile's; local names depend on it."""
+        """The identity of the package. `folder` is the jsonnetfile's; local names depend on it."""
         if isinstance(self.source, GitSource):
             return self.source.name
         return Path(os.path.abspath(folder / self.source.directory)).name
@@ -67,7 +67,7 @@ class JsonnetFile:
     legacy_imports: bool = True
 
     def declared(self, folder: Path) -> dict[str, JsonnetDependency]:
-        """Dependencies by package name; a repeated one keeps its first position, with the last value (spec b 5.2)."""
+        """Dependencies by package name; a repeated one keeps its first position, with the last value."""
         return {dependency.package_name(folder): dependency for dependency in self.dependencies}
 
 
@@ -134,7 +134,7 @@ def parse_jsonnetfile(content: bytes, place: str, limits: Limits = DEFAULT_LIMIT
 
 
 def serialise(file: JsonnetFile, folder: Path) -> bytes:
-    """The file as jsonnet-bundler writes it: dependencies sorted by name, two blanks per level (spec b 5.2)."""
+    """The file as jsonnet-bundler writes it: dependencies sorted by name, two blanks per level."""
     entries = file.declared(folder)
     document = {
         "version": 1,

@@ -1,6 +1,6 @@
-"""Remotes of git dependencies as jsonnet-bundler writes them, and the names that packages get from them (spec b 5.3).
+"""Remotes of git dependencies as jsonnet-bundler writes them, and the names that packages get from them.
 
-What jsonnet-bundler understands means the same here. Beyond that (spec b 5.7): ports, hosts without a dot, other ssh
+What jsonnet-bundler understands means the same here. Beyond that: ports, hosts without a dot, other ssh
 users, sub-groups without `.git`, `file://` URLs and absolute paths.
 """
 

@@ -1,5 +1,4 @@
-"""What a component requires: its `jsonnetfile.jsonnet`, rendered outside of the checkout, or its `jsonnetfile.json`
-(spec b 3.1, C46-C48)."""
+"""What a component requires: its `jsonnetfile.jsonnet`, rendered outside of the checkout, or its `jsonnetfile.json`."""
 
 from __future__ import annotations
 
@@ -29,7 +28,7 @@ class Requirer:
     """A component that may require libraries.
 
     `folder` is the root of its repository. `variables` is its parameter `jsonnetfile_parameters`, passed on as external
-    variables whole (C47). `name` is the component's, for messages.
+    variables whole. `name` is the component's, for messages.
     """
 
     name: str
@@ -45,7 +44,7 @@ def effective_jsonnetfiles(
     All `jsonnetfile.jsonnet` are evaluated in one child process. One wins over a tracked `jsonnetfile.json` beside it.
 
     Raises:
-        InputError: a variable is no string (C48) or missing, a file cannot be evaluated, or gives no jsonnetfile.
+        InputError: a variable is no string or missing, a file cannot be evaluated, or gives no jsonnetfile.
         PolicyError: a file is a link that leads out of the repository.
         EnvironmentFault: the evaluation did not end in time.
         Findings: several of these.

@@ -1,4 +1,4 @@
-"""Where packages come from: a version becomes a commit, and a commit becomes a folder in the export cache (spec b 5.7).
+"""Where packages come from: a version becomes a commit, and a commit becomes a folder in the export cache.
 
 Asking a remote what a version is takes one connection and moves no objects. Files are fetched only for a commit that no
 earlier run has exported, and then that commit alone, without its history: libraries live in some of the largest

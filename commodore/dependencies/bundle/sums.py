@@ -1,4 +1,4 @@
-"""The sum of a package as lock files hold it, and the stricter digest by which exports are verified (spec b 5.5)."""
+"""The sum of a package as lock files hold it, and the stricter digest by which exports are verified."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The `vendor` folder: where every package is found, by its full and by its legacy name (spec b 5.4).
+"""The `vendor` folder: where every package is found, by its full and by its legacy name.
 
 Contents are copied into `vendor/.cache`, never linked to the shared cache: the folder works after the cache is gone or
 the folder has been moved, and editing a file in it reaches nobody else. All links are relative. The process may be

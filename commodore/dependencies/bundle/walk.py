@@ -1,4 +1,4 @@
-"""Which packages a jsonnetfile brings in, directly and through others, and which version of each wins (spec b 5.6).
+"""Which packages a jsonnetfile brings in, directly and through others, and which version of each wins.
 
 The first occurrence in depth-first order wins. Fetching does not wait for that order: every round descends as far as it
 is known, and what was missing on the way is fetched together, all repositories in parallel. The last round, where
@@ -96,7 +96,7 @@ def find_packages(
     """All packages that `file` in `folder` brings in.
 
     Args:
-        lock: its versions replace those asked for (spec b 5.6).
+        lock: its versions replace those asked for.
         vendor: where the packages will be put.
         replaced: what counts as the jsonnetfile of a local folder instead of the one in it.
 
@@ -115,7 +115,7 @@ def find_packages(
 
 
 def content_place(vendor: Path, name: str, version: str) -> Path:
-    """Where a package's files are: `vendor/.cache/<name and version, escaped>/<name>` (spec b 5.4)."""
+    """Where a package's files are: `vendor/.cache/<name and version, escaped>/<name>`."""
     escaped = quote(f"{name}-{version}", safe="$&+=:@~")
     if len(escaped) > DEFAULT_LIMITS.path_segment_bytes:
         escaped = f"{escaped[:180]}-{hashlib.sha256(escaped.encode()).hexdigest()}"

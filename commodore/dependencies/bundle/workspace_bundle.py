@@ -1,4 +1,4 @@
-"""What a compile needs in `vendor`: components, their template libraries, and what these require (spec b 3)."""
+"""What a compile needs in `vendor`: components, their template libraries, and what these require."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def bundle(
     announce: Announce = ignore,
     limits: Limits = DEFAULT_LIMITS,
 ) -> BundleResult:
-    """Fill the workspace's `vendor` for a catalog or package compile; write its jsonnetfile and lock file (spec b 3.2).
+    """Fill the workspace's `vendor` for a catalog or package compile; write its jsonnetfile and lock file.
 
     Components count in name order: of a contested library the first one's version wins. No earlier lock is kept to.
 
@@ -77,7 +77,7 @@ def bundle_component(
     announce: Announce = ignore,
     limits: Limits = DEFAULT_LIMITS,
 ) -> BundleResult:
-    """Fill `vendor` with what one component requires, for compiling it alone (spec b 3.3). Nothing else is written.
+    """Fill `vendor` with what one component requires, for compiling it alone. Nothing else is written.
 
     Args:
         directory: the folder that `jsonnetfile` belongs to.

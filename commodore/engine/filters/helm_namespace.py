@@ -1,4 +1,4 @@
-"""The builtin filter `helm_namespace`: sets the namespace of all objects that a Helm chart rendered (spec c 10.4).
+"""The builtin filter `helm_namespace`: sets the namespace of all objects that a Helm chart rendered.
 
 The published tool evaluates a Jsonnet file for this. The same is done here on the loaded objects: same bytes, because
 numbers go through the same change, and no evaluation.
@@ -91,7 +91,7 @@ def _is_excluded(document: Mapping[str, Any], excluded: list[Mapping[str, Any]])
 
 
 def _namespace(name: str) -> dict[str, Any]:
-    """A Namespace as the kube library makes it (spec c 12)."""
+    """A Namespace as the kube library makes it."""
     return {
         "apiVersion": "v1",
         "kind": "Namespace",

@@ -1,4 +1,4 @@
-"""Filters of type `jsonnet`: a file of the component, evaluated over what the instance has rendered (spec c 10.3)."""
+"""Filters of type `jsonnet`: a file of the component, evaluated over what the instance has rendered."""
 
 from __future__ import annotations
 
@@ -98,7 +98,7 @@ def search_paths(run: Run) -> tuple[Path, ...]:
 
 
 def _importer(run: Run, job: InstanceJob, reads: TraceRecorder) -> Importer:
-    """Imports of filters. A folder of the wanted name is an error, an empty file counts as not found (spec c 10.3)."""
+    """Imports of filters. A folder of the wanted name is an error, an empty file counts as not found."""
     rendered = run.workplace(job.name)
 
     def find(folder: str, wanted: str) -> tuple[str, bytes]:

@@ -1,4 +1,4 @@
-"""Postprocessing filters: what an instance defines, checked as a whole, then run in order (spec c 10, C59 to C62).
+"""Postprocessing filters: what an instance defines, checked as a whole, then run in order.
 
 The published tool skips a wrong definition and lets the catalog through without it; here it is an error.
 """
@@ -40,7 +40,7 @@ class Filter:
 
 
 def read_filters(node: Mapping[str, Any], job: InstanceJob) -> tuple[Filter, ...]:
-    """An instance's filters, from `parameters.commodore.postprocess.filters` of its own target (C60).
+    """An instance's filters, from `parameters.commodore.postprocess.filters` of its own target.
 
     Args:
         node: the instance's rendered node.
@@ -125,7 +125,7 @@ def _check_file(found: Filter, job: InstanceJob, invalid: Callable[..., InputErr
 
 
 def jsonnet_file(found: Filter, job: InstanceJob) -> Path:
-    """The file of a jsonnet filter, relative to the component (C61)."""
+    """The file of a jsonnet filter, relative to the component."""
     return job.directory / found.filter
 
 

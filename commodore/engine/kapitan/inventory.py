@@ -45,7 +45,7 @@ class _Targets(Mapping[str, Any]):
 
 
 def _validate(name: str, node: Mapping[str, Any]) -> Any:
-    """Kapitan's model of a target, assigned field by field as its back-ends do (spec c 8.2)."""
+    """Kapitan's model of a target, assigned field by field as its back-ends do."""
     try:
         target = InventoryTarget(name=name, path=f"{name}.yml")
         for part in ("parameters", "classes", "applications", "exports"):
@@ -107,7 +107,7 @@ class RenderedInventory(Inventory):  # type: ignore[misc]
         return self.view(name)
 
     def is_fetched(self, name: str) -> bool:
-        """Whether this run fetches a target's dependencies (spec c 8.1)."""
+        """Whether this run fetches a target's dependencies."""
         kapitan = self.targets[name].parameters.kapitan
         dependencies = (kapitan.dependencies or []) if kapitan is not None else []
         return name in self._run.jobs and (

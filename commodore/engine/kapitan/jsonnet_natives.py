@@ -175,7 +175,7 @@ def _leads_elsewhere(schema: Any) -> bool:
 
 
 def search_import(folder: str, wanted: str, search: SearchPaths) -> tuple[str, bytes]:
-    """The file of an import: beside the importing file, in Kapitan's package, in the search paths (spec c 8.7)."""
+    """The file of an import: beside the importing file, in Kapitan's package, in the search paths."""
     imported, reads = current().imported, current().reads
     for candidate_folder in (folder, _PACKAGE, *search.for_name(wanted)):
         path = os.path.normpath(os.path.join(candidate_folder, wanted))

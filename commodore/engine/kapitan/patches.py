@@ -95,7 +95,7 @@ def _open_confined(path: Any, mode: str = "r", *args: Any, **kwargs: Any) -> Any
 
 
 class _Writer(CompilingFile):  # type: ignore[misc]
-    """Kapitan's writer with a fast path for YAML (spec c 8.6)."""
+    """Kapitan's writer with a fast path for YAML."""
 
     def write_yaml(self, obj: Any) -> None:
         work = current()

@@ -53,7 +53,7 @@ class _FakeReference(PlainRef):  # type: ignore[misc]
 
 
 class _FakeVault(PlainRefBackend):  # type: ignore[misc]
-    """In place of Vault where secrets do not matter: `?{vaultkv:a/b}` is revealed as `a/b` (spec c 7.3)."""
+    """In place of Vault where secrets do not matter: `?{vaultkv:a/b}` is revealed as `a/b`."""
 
     def __init__(self, path: str) -> None:
         super().__init__(path, _FakeReference)
@@ -110,7 +110,7 @@ class Renderer:
         kadet.inventory_global.cache_clear()
 
     def node(self, instance: str) -> dict[str, Any]:
-        """An instance's node as reclass-rs rendered it; filters see this one (spec c 8.2)."""
+        """An instance's node as reclass-rs rendered it; filters see this one."""
         return self.inventory.node(instance)
 
     def dependencies(self, instance: str) -> tuple[KapitanDependency, ...]:
@@ -197,7 +197,7 @@ class Renderer:
         try:
             confinement.check(folder, "output path")
             os.makedirs(folder, exist_ok=True)
-            # Kapitan appends the folder with the earlier outputs to the search paths (spec c 8.1).
+            # Kapitan appends the folder with the earlier outputs to the search paths.
             compiler = get_compiler(entry.input_type)(
                 str(confinement.output.parent), search, self._references, place.instance, self._arguments
             )

@@ -1,4 +1,4 @@
-"""Values as reclass-rs puts them into a text: `True`, `null`, maps and lists as JSON with sorted keys (spec c 3.3)."""
+"""Values as reclass-rs puts them into a text: `True`, `null`, maps and lists as JSON with sorted keys."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""References in texts: `${a:b}`, `${a:${b}}`, `${a:b::default}`, and what a backslash makes of them (spec c 3.3)."""
+"""References in texts: `${a:b}`, `${a:${b}}`, `${a:b::default}`, and what a backslash makes of them."""
 
 from __future__ import annotations
 

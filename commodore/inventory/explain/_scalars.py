@@ -1,4 +1,4 @@
-"""Plain YAML values as reclass-rs reads them: YAML 1.2, where `yes`, `012` and dates are texts (spec c 3.3)."""
+"""Plain YAML values as reclass-rs reads them: YAML 1.2, where `yes`, `012` and dates are texts."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The linter `applications`: unknown or meaningless names in `applications` (spec b 2.1)."""
+"""The linter `applications`: unknown or meaningless names in `applications`."""
 
 from __future__ import annotations
 

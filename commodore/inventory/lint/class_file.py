@@ -137,7 +137,7 @@ class ClassFile:
 
 
 def read_class_file(path: Path, name: str, limits: Limits = DEFAULT_LIMITS) -> ClassFile | Skipped | Finding:
-    """Read a file, whatever its ending (spec c 5.1).
+    """Read a file, whatever its ending.
 
     Returns a finding if it should be YAML or JSON by its ending and cannot be read, and what was skipped if it holds
     anything but one YAML map. Files of other endings are parsed only if they hold a text that matters.

@@ -1,4 +1,4 @@
-"""The linter `deprecated-parameters`: variables that no longer exist (spec c 5.3, a 17)."""
+"""The linter `deprecated-parameters`: variables that no longer exist."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The linter `duplicate-keys`: keys that stand twice in a map, which reclass refuses (spec c 3.3)."""
+"""The linter `duplicate-keys`: keys that stand twice in a map, which reclass refuses."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The linter `filters`: definitions of postprocessing filters (spec c 10.2)."""
+"""The linter `filters`: definitions of postprocessing filters."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The linter `missing-url`: a `version` for something that has no `url` anywhere (C30, spec b 2.3)."""
+"""The linter `missing-url`: a `version` for something that has no `url` anywhere."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The linter `references`: `${...}` that cannot be resolved, whatever the rest of the hierarchy says (spec c 2.5, 3.3).
+"""The linter `references`: `${...}` that cannot be resolved, whatever the rest of the hierarchy says.
 
 What a reference leads to is often set by files that are not linted. So only what no file can mend is an error. A name
 that is not there, but one letter beside a name that is, is a warning.

@@ -1,4 +1,4 @@
-"""The linter `removals`: entries and keys with `~` that do something else than they seem to (spec c 3.3, adr 0006)."""
+"""The linter `removals`: entries and keys with `~` that do something else than they seem to (adr 0006)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A whole lint: which linters there are, which files are read, and what comes of it (spec a 3.15, c 5)."""
+"""A whole lint: which linters there are, which files are read, and what comes of it."""
 
 from __future__ import annotations
 

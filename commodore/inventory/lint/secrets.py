@@ -1,4 +1,4 @@
-"""The linter `secret-references`: `?{...}` that could not be written or would be lost (spec c 9.3)."""
+"""The linter `secret-references`: `?{...}` that could not be written or would be lost."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The linters `components` and `packages`: entries of `parameters.components` and `parameters.packages` (spec c 5.2).
+"""The linters `components` and `packages`: entries of `parameters.components` and `parameters.packages`.
 
 They judge as the published tool does, save for shapes that it could not read at all.
 """

@@ -1,4 +1,4 @@
-"""Logging in to the Lieutenant API by OpenID Connect: authorization code with PKCE, or the device flow (spec a 11)."""
+"""Logging in to the Lieutenant API by OpenID Connect: authorization code with PKCE, or the device flow."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The server that a browser is sent back to (spec a 11.1). It takes one answer: that with the state of this login.
+"""The server that a browser is sent back to. It takes one answer: that with the state of this login.
 
 It listens on this machine alone, unless told otherwise, and everything else that reaches it (a favicon, a scanner, an
 old tab) is turned away without ending the login.

@@ -17,7 +17,7 @@ _WHAT = "the tokens"
 
 @dataclass(frozen=True, slots=True)
 class TokenAnswer:
-    """What the token endpoint gave: `entry` has the keys that the store keeps (spec a 11.2)."""
+    """What the token endpoint gave: `entry` has the keys that the store keeps."""
 
     id_token: str = field(repr=False)
     entry: Mapping[str, Any] = field(repr=False)

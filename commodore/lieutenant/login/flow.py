@@ -1,4 +1,4 @@
-"""A whole login, from the options to the stored tokens (spec a 11.1)."""
+"""A whole login, from the options to the stored tokens."""
 
 from __future__ import annotations
 

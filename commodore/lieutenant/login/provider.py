@@ -1,4 +1,4 @@
-"""Which identity provider logs in, and what it offers (spec a 4.2 and 11.1; OpenID Connect Discovery 1.0)."""
+"""Which identity provider logs in, and what it offers (OpenID Connect Discovery 1.0)."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def find_client(
     announce: Announce,
     deadline: float,
 ) -> OidcClient:
-    """The client and the provider that the options name, or if they name none of the two, the API (spec a 4.2).
+    """The client and the provider that the options name, or if they name none of the two, the API.
 
     Raises:
         UsageError: there is no such knowledge, or only half of it.

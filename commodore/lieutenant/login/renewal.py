@@ -1,4 +1,4 @@
-"""A valid token whenever one is needed: given, kept, renewed without help, or by a new login (spec a 4.1, 8.4)."""
+"""A valid token whenever one is needed: given, kept, renewed without help, or by a new login."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The token of each request to the API: given, kept, or of a new login (spec a 4.1). What renews and makes logins is
+"""The token of each request to the API: given, kept, or of a new login. What renews and makes logins is
 loaded when it comes to that: most commands have a valid token.
 """
 

@@ -76,6 +76,6 @@ def explain_manifest(
 
 
 def _component(workspace: Workspace, instance: str) -> str:
-    """The component of an instance without a record: its class file links to that of the component (spec c 2.3)."""
+    """The component of an instance without a record: its class file links to that of the component."""
     link = workspace.component_classes / f"{instance}.yml"
     return Path(os.readlink(link)).stem if link.is_symlink() else instance

@@ -1,4 +1,4 @@
-"""Which manifest is meant, and which instance wrote it (spec a 7.2)."""
+"""Which manifest is meant, and which instance wrote it."""
 
 from __future__ import annotations
 

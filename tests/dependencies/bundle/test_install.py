@@ -1,4 +1,4 @@
-"""Installing a jsonnetfile (spec b 5.4-5.7, C45): which packages win, how they are locked, what is an error."""
+"""Installing a jsonnetfile: which packages win, how they are locked, what is an error."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ def versions(lock: JsonnetFile) -> dict[str, str]:
     return {entry.package_name(Path("/")).rpartition("/")[2]: entry.version for entry in lock.dependencies}
 
 
+@pytest.mark.requirement("C45")
 def test_a_library_with_its_own_libraries(bundler: Bundler, libraries: Libraries) -> None:
-    """C45"""
     leaf = libraries.add("leaf")
     top = libraries.add("top", {"main.libsonnet": "import 'leaf/main.libsonnet'"}, git("leaf", "master"))
     result = bundler.install(git("top", "master"))
@@ -33,7 +33,7 @@ def test_a_library_with_its_own_libraries(bundler: Bundler, libraries: Libraries
 
 
 def test_the_lock_file(bundler: Bundler, libraries: Libraries) -> None:
-    """Commit, sum of the files, the remote as it is written in lock files; `legacyImports` is false (spec b 5.2)."""
+    """Commit, sum of the files, the remote as it is written in lock files; `legacyImports` is false."""
     remote = libraries.add("lib", {"sub/a": "x", "b": "y"})
     lock = bundler.install(git("lib", "master", "sub", name="short")).lock
     (entry,) = lock.dependencies
@@ -105,7 +105,7 @@ def test_single_leaves_out_its_dependencies(bundler: Bundler, libraries: Librari
 
 
 def test_a_transitive_failure_is_an_error_that_tells_who_asks(bundler: Bundler, libraries: Libraries) -> None:
-    """Weak point: a failing transitive dependency leaves jb's exit code 0, no link and no lock entry."""
+    """A failing transitive dependency leaves jb's exit code 0, no link and no lock entry."""
     libraries.add("top", None, git("middle", "master"))
     libraries.add("middle", None, git("missing", "master"))
     with pytest.raises(EnvironmentFault) as caught:
@@ -155,7 +155,7 @@ def test_the_number_of_packages_is_limited(bundler: Bundler, libraries: Librarie
 
 
 def test_a_lock_is_kept_to(bundler: Bundler, libraries: Libraries) -> None:
-    """The lock's version replaces the requested one, also for dependencies of dependencies (spec b 5.6)."""
+    """The lock's version replaces the requested one, also for dependencies of dependencies."""
     leaf = libraries.add("leaf", {"version": "1"})
     libraries.add("top", None, git("leaf", "master"))
     lock = bundler.install(git("top", "master")).lock
@@ -176,7 +176,7 @@ def test_a_package_that_is_not_what_the_lock_says(bundler: Bundler, libraries: L
 
 
 def test_lock_entries_that_nobody_needs_go(bundler: Bundler, libraries: Libraries) -> None:
-    """Weak point: stale lock entries stay, with their legacy links."""
+    """Stale lock entries stay, with their legacy links."""
     libraries.add("a")
     libraries.add("b")
     lock = bundler.install(git("a", "master"), git("b", "master")).lock
@@ -245,7 +245,7 @@ class TestLocalPackages:
 
 class TestHostilePackages:
     def test_links_stay_inside(self, bundler: Bundler, libraries: Libraries) -> None:
-        """Weak point: symlink targets are not checked when archives are unpacked."""
+        """Symlink targets are not checked when archives are unpacked."""
         libraries.add("lib", {"a": Link("../../../../etc/passwd")})
         with pytest.raises(CommodoreError) as caught:
             bundler.install(git("lib", "master"))

@@ -1,4 +1,4 @@
-"""jsonnetfile.json and its lock file: one schema, two versions, exact output (spec b 5.2)."""
+"""jsonnetfile.json and its lock file: one schema, two versions, exact output."""
 
 from __future__ import annotations
 

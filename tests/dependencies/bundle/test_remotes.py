@@ -1,4 +1,4 @@
-"""Remotes and names (spec b 5.3), what goes beyond jsonnet-bundler (5.7), and what is refused."""
+"""Remotes and names, what goes beyond jsonnet-bundler (5.7), and what is refused."""
 
 from __future__ import annotations
 
@@ -134,7 +134,7 @@ def test_sub_folders(text: str, clean: str) -> None:
 
 @pytest.mark.parametrize("text", ["..", "a/../../b", "a/..", "a\x00b", "a\nb", "x" * 300, "\ud800"])
 def test_sub_folders_stay_inside(text: str) -> None:
-    """Weak point: a sub-folder with `..` makes jb rename folders outside of vendor."""
+    """A sub-folder with `..` makes jb rename folders outside of vendor."""
     with pytest.raises(PolicyError) as caught:
         clean_subdir(text, HERE)
     assert caught.value.code == "CMD-JB-005"

@@ -1,4 +1,4 @@
-"""Rendering jsonnetfile.jsonnet (spec b 3.1): C46, C47, C48."""
+"""Rendering jsonnetfile.jsonnet."""
 
 from __future__ import annotations
 
@@ -41,17 +41,18 @@ def effective(folder: Path, variables: Mapping[str, object], heard: list[Event] 
     return result
 
 
+@pytest.mark.requirement("C46", "C47")
 def test_every_parameter_is_an_external_variable(tmp_path: Path) -> None:
-    """C46, C47; weak point: the result is not written into the checkout, which stays clean."""
+    """The result is not written into the checkout, which stays clean."""
     folder = component(tmp_path / "foo", {"jsonnetfile.jsonnet": TEMPLATE, "lib.libsonnet": LIBRARY})
     assert effective(folder, {"name": "lib", "version": "v1", "unused": ""}) == parsed(git("lib", "v1"))
     assert sorted(path.name for path in folder.iterdir()) == ["jsonnetfile.jsonnet", "lib.libsonnet"]
     assert render_jsonnetfile(folder / "jsonnetfile.jsonnet", {"name": "x", "version": "y"}) == parsed(git("x", "y"))
 
 
+@pytest.mark.requirement("C48")
 @pytest.mark.parametrize(("value", "shown"), [(1.2, "1.2"), (None, "null"), ({"a": 1}, '{"a": 1}'), (True, "true")])
 def test_a_variable_that_is_no_string(tmp_path: Path, value: object, shown: str) -> None:
-    """C48"""
     folder = component(tmp_path / "foo", {"jsonnetfile.jsonnet": TEMPLATE, "lib.libsonnet": LIBRARY})
     with pytest.raises(InputError) as caught:
         effective(folder, {"name": "lib", "version": value})
@@ -138,7 +139,7 @@ def test_a_file_that_is_a_link_out_of_the_repository(tmp_path: Path, name: str) 
 
 
 def test_a_tracked_jsonnetfile_json_beside_it_is_warned_about(tmp_path: Path) -> None:
-    """Weak point: rendering over a tracked file made the checkout dirty, so that the next run aborted."""
+    """Rendering over a tracked file made the checkout dirty, so that the next run aborted."""
     files = {"jsonnetfile.jsonnet": "{ version: 1 }", "jsonnetfile.json": document(git("lib", "v1"))}
     folder = component(tmp_path / "foo", files)
     heard: list[Event] = []
@@ -154,7 +155,7 @@ def test_a_tracked_jsonnetfile_json_beside_it_is_warned_about(tmp_path: Path) ->
 
 
 def test_go_is_not_started_in_this_process(tmp_path: Path) -> None:
-    """Workers are forked later, and the Go runtime must not have been started then (architecture 4)."""
+    """Workers are forked later, and the Go runtime must not have been started then."""
     component(tmp_path / "foo", {"jsonnetfile.jsonnet": "{ version: 1 }"})
     script = (
         "import sys; from pathlib import Path; from commodore.dependencies.bundle import render_jsonnetfile;"

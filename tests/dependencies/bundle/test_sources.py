@@ -1,4 +1,4 @@
-"""Versions, commits and the cache of exports: what is asked from remotes, and when nothing is (spec b 5.7)."""
+"""Versions, commits and the cache of exports: what is asked from remotes, and when nothing is."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def test_a_branch_beats_a_tag_beats_an_abbreviation(bundler: Bundler, libraries:
 
 
 def test_only_the_whole_name_matches(bundler: Bundler, libraries: Libraries) -> None:
-    """Weak point: `ls-remote main` matches any ref that ends in `/main`."""
+    """`ls-remote main` matches any ref that ends in `/main`."""
     remote = libraries.add("lib")
     remote.start_branch("feature/main")
     remote.commit({"a": "2"})
@@ -84,7 +84,7 @@ def test_every_remote_is_asked_once_and_fetched_once(bundler: Bundler, libraries
 
 
 def test_a_known_commit_is_never_downloaded_again(bundler: Bundler, libraries: Libraries, calls: GitCalls) -> None:
-    """Weak point: everything is downloaded again on every compile. The cache serves other working directories too."""
+    """Everything is downloaded again on every compile. The cache serves other working directories too."""
     remote = libraries.add("lib")
     bundler.install(git("lib", "master"))
     calls.forget()
@@ -100,7 +100,7 @@ def test_a_known_commit_is_never_downloaded_again(bundler: Bundler, libraries: L
 
 
 def test_offline(bundler: Bundler, libraries: Libraries) -> None:
-    """Weak point: no offline mode. A branch is what it was when it was last seen."""
+    """No offline mode. A branch is what it was when it was last seen."""
     remote = libraries.add("lib")
     with pytest.raises(EnvironmentFault):
         bundler.install(git("lib", "master"), offline=True)
@@ -110,8 +110,9 @@ def test_offline(bundler: Bundler, libraries: Libraries) -> None:
     assert bundler.install(git("lib", "master"), offline=True).lock == first
 
 
+@pytest.mark.requirement("C16")
 def test_a_clone_of_the_run_is_used(bundler: Bundler, libraries: Libraries, calls: GitCalls) -> None:
-    """A component's repository that is also a library is not asked again (C16)."""
+    """A component's repository that is also a library is not asked again."""
     remote = libraries.add("lib", branch="main")
     store = RepositoryStore(bundler.folder / ".repos", announce=bundler.heard.append)
     store.sync([(f"{HOST}/org/lib.git", "main")])
@@ -139,7 +140,7 @@ def test_a_server_that_gives_no_single_commits(bundler: Bundler, libraries: Libr
 
 
 def test_attributes_count_as_in_archives(bundler: Bundler, libraries: Libraries) -> None:
-    """`export-ignore` and `export-subst`, so that sums equal those of GitHub's archives (spec b 5.7)."""
+    """`export-ignore` and `export-subst`, so that sums equal those of GitHub's archives."""
     attributes = "hidden export-ignore\nversion export-subst\n"
     remote = libraries.add("lib", {".gitattributes": attributes, "hidden": "x", "version": "$Format:%H$"})
     bundler.install(git("lib", "master"))

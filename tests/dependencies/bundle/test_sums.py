@@ -1,4 +1,4 @@
-"""The sum of a package (spec b 5.5), verified copies, and the signature of a folder."""
+"""The sum of a package, verified copies, and the signature of a folder."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def test_the_sum_of_nothing(tmp_path: Path) -> None:
 
 
 def test_the_digest_sees_what_the_sum_does_not(folder: Path) -> None:
-    """Weak point: jb's sum ignores names and modes, so that renames go unnoticed."""
+    """Jb's sum ignores names and modes, so that renames go unnoticed."""
     before = measure(folder)
     (folder / "c").rename(folder / "d")
     renamed = measure(folder)

@@ -1,4 +1,4 @@
-"""The `vendor` folder (spec b 5.4, 5.6): layout, links, what stays, what goes, and repair after anything."""
+"""The `vendor` folder: layout, links, what stays, what goes, and repair after anything."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ def test_without_legacy_imports(bundler: Bundler, libraries: Libraries) -> None:
 
 
 def test_the_folder_can_be_moved(bundler: Bundler, libraries: Libraries) -> None:
-    """Weak point: absolute links break when the folder is moved or mounted elsewhere."""
+    """Absolute links break when the folder is moved or mounted elsewhere."""
     libraries.add("lib")
     bundler.install(git("lib", "master"))
     moved = bundler.folder.with_name("moved")
@@ -266,7 +266,7 @@ def messages(heard: list[Event]) -> list[str]:
 
 class TestLegacyNames:
     def test_a_component_has_its_name_first(self, bundler: Bundler, libraries: Libraries) -> None:
-        """Weak point: package names may clash with component names."""
+        """Package names may clash with component names."""
         libraries.add("argocd")
         (bundler.folder / "argocd").mkdir()
         bundler.install(git("argocd", "master"), local("argocd"))

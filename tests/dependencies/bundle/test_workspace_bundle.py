@@ -1,4 +1,4 @@
-"""What a compile needs in `vendor` (spec b 3.2, 3.3): C45, C46, C49."""
+"""What a compile needs in `vendor`."""
 
 from __future__ import annotations
 
@@ -71,10 +71,11 @@ def test_the_workspaces_jsonnetfile_byte_for_byte(workspace: Workspace, bundler:
     )
 
 
+@pytest.mark.requirement("C45", "C46", "C49")
 def test_components_libraries_and_what_they_require(
     workspace: Workspace, bundler: Bundler, libraries: Libraries
 ) -> None:
-    """C45, C46, C49: imports `<component>/component/x`, `lib/<library>`, `<legacy name>/x`, `<full name>/x`."""
+    """Imports `<component>/component/x`, `lib/<library>`, `<legacy name>/x`, `<full name>/x`."""
     libraries.add("lib")
     result = bundled(workspace, bundler, argocd=parsed(git("lib", "master", name="syn")), prometheus=None)
     assert bundler.read("argocd/component/main.jsonnet") == "'argocd'\n"
@@ -90,7 +91,7 @@ def test_components_libraries_and_what_they_require(
 def test_the_first_component_by_name_decides_with_a_warning(
     workspace: Workspace, bundler: Bundler, libraries: Libraries
 ) -> None:
-    """Weak point: conflicting versions are resolved silently; the warning names both components."""
+    """Conflicting versions are resolved silently; the warning names both components."""
     remote = libraries.add("shared", {"version": "1"})
     remote.tag("v1")
     remote.commit({"version": "2"})
@@ -149,7 +150,7 @@ def test_the_same_components_the_same_bytes_whatever_the_order(
 
 
 def test_a_component_alone(tmp_path: Path, bundler: Bundler, libraries: Libraries) -> None:
-    """Weak point: `component compile` puts `vendor` into the user's tree and deletes a tracked lock file there."""
+    """`component compile` puts `vendor` into the user's tree and deletes a tracked lock file there."""
     remote = libraries.add("lib", {"version": "1"})
     component = tmp_path / "component-foo"
     component.mkdir()

@@ -41,8 +41,9 @@ def write_filter(world: World, text: str, file: str = "postprocess/f.jsonnet") -
     world.write(f"dependencies/a/{file}", text)
 
 
+@pytest.mark.requirement("C59", "C61")
 def test_filters_work_on_what_was_rendered(world: World) -> None:
-    """C59, C61: after Kapitan, on its output; the path is below compiled/<instance>, the file in the component."""
+    """After Kapitan, on its output; the path is below compiled/<instance>, the file in the component."""
     add(world, jsonnet_filter(), jsonnet_filter(".", "second.jsonnet"))
     write_filter(
         world,
@@ -75,8 +76,9 @@ def test_filters_work_on_what_was_rendered(world: World) -> None:
     assert world.read("a/all.yaml") == "a: 1\n---\nb:\n  - 2\n"
 
 
+@pytest.mark.requirement("C62")
 def test_filterargs_are_external_variables(world: World) -> None:
-    """C62: arguments reach the filter; `target` and `component` are the component's name and win (spec c 10.3)."""
+    """Arguments reach the filter; `target` and `component` are the component's name and win."""
     add(world, jsonnet_filter(filterargs={"mine": "x", "component": "overridden", "inv": "i", "path": "p"}))
     write_filter(world, "{ vars: { [k]: std.extVar(k) for k in ['mine', 'target', 'component', 'inv', 'path'] } }")
     world.compile()
@@ -84,7 +86,7 @@ def test_filterargs_are_external_variables(world: World) -> None:
 
 
 def test_filters_see_the_rendered_node(world: World) -> None:
-    """The raw view, not the one of templates: without Kapitan's defaults, with `environment` (spec c 8.2)."""
+    """The raw view, not the one of templates: without Kapitan's defaults, with `environment`."""
     add(world, jsonnet_filter())
     write_filter(
         world,
@@ -127,8 +129,9 @@ def test_imports_of_filters(world: World) -> None:
     ]
 
 
+@pytest.mark.requirement("C62")
 def test_disabled_filters_are_skipped(world: World) -> None:
-    """C62: `enabled: false` skips a filter, which then need not be there; missing means enabled."""
+    """`enabled: false` skips a filter, which then need not be there; missing means enabled."""
     add(world, jsonnet_filter(enabled=False, file="nowhere.jsonnet"), jsonnet_filter(enabled=True))
     write_filter(world, "{ ran: {} }")
     world.compile()
@@ -157,8 +160,9 @@ WRONG = [
 ]
 
 
+@pytest.mark.requirement("C60")
 def test_wrong_definitions_are_errors(world: World) -> None:
-    """C60: `type`, `path` and `filter` are mandatory. All wrong filters are told at once, with what else is wrong."""
+    """`type`, `path` and `filter` are mandatory. All wrong filters are told at once, with what else is wrong."""
     add(world, *(definition for definition, _ in WRONG))
     write_filter(world, "{}")
     world.write("dependencies/a/main.jsonnet", "error 'broken, too'")
@@ -284,8 +288,9 @@ def objects(world: World, files: dict[str, str], *filters: Any) -> None:
     world.add("a", copy, commodore={"postprocess": {"filters": list(filters)}})
 
 
+@pytest.mark.requirement("C59")
 def test_helm_namespace(world: World) -> None:
-    """C59: the namespace of every object directly in the folder; sub-folders and other files stay as they are."""
+    """The namespace of every object directly in the folder; sub-folders and other files stay as they are."""
     files = {
         "b.yaml": "kind: A\nmetadata: {name: x, namespace: old}\n---\n---\nkind: B\n",
         "c.yml": "kind: C\n",
@@ -335,8 +340,9 @@ def test_helm_namespace_excludes_objects(world: World) -> None:
     assert namespaced == ["kind: A\nmetadata:\n  name: y\n  namespace: syn-ns\n"]
 
 
+@pytest.mark.requirement("C62")
 def test_helm_namespace_excludes_beside_objects_without_kind_or_metadata(world: World) -> None:
-    """C62: these match no entry, and a `|` in a name is a character like any other."""
+    """These match no entry, and a `|` in a name is a character like any other."""
     text = "x: 1\n---\nkind: A\nmetadata: null\n---\nkind: A\nmetadata: {name: b}\n"
     excluded = [{"kind": "A", "name": "b"}, {"kind": "A", "name": "a|b"}]
     objects(world, {"v1.crd.yaml": text}, namespace_filter(exclude_objects=excluded))

@@ -166,7 +166,7 @@ def kustomize(world: World, objects: str, **fields: Any) -> None:
 
 
 def test_kustomize_keeps_kapitans_own_style(world: World) -> None:
-    """This input does not go through the common writer: lists are not indented, keys sorted (spec c 8.5)."""
+    """This input does not go through the common writer: lists are not indented, keys sorted."""
     objects = [
         {"kind": "Thing", "metadata": {"name": "One"}, "list": [1, {"b": "two\nlines\n", "a": None}], "time": "1:30"},
         {"x": [], "text": "ü" * 100},
@@ -207,7 +207,7 @@ def external(script: str, **fields: Any) -> dict[str, Any]:
 
 
 def test_external_commands(world: World) -> None:
-    """The output folder is put in; of the environment only PATH, HOME and the entry's variables arrive (spec c 8.5)."""
+    """The output folder is put in; of the environment only PATH, HOME and the entry's variables arrive."""
     world.environment["SECRET"] = "x"
     world.write("run.sh", '#!/bin/sh\nmkdir -p "$1/sub"; pwd > "$1/sub/pwd"; env > "$1/env"', executable=True)
     world.add("a", external("run.sh", args=["${compiled_target_dir}/e"], env_vars={"OUT": "${compiled_target_dir}"}))

@@ -1,4 +1,4 @@
-"""What templates see of the inventory is what Kapitan itself would show them (spec c 8.2)."""
+"""What templates see of the inventory is what Kapitan itself would show them."""
 
 from __future__ import annotations
 

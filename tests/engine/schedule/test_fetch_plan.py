@@ -80,8 +80,9 @@ def zipped(*members: tuple[str, str]) -> bytes:
     return buffer.getvalue()
 
 
+@pytest.mark.requirement("C57")
 def test_files_are_fetched_before_anything_is_compiled(world: World, site: Site) -> None:
-    """C57: dependencies are there when the inputs run; each source is asked once; paths are below the output."""
+    """Dependencies are there when the inputs run; each source is asked once; paths are below the output."""
     site.files["/x.json"] = ("application/json", b'{"a": 1}')
     fetch(world, http_file(site, "/x.json", "dependencies/a/fetched/x.json"))
     fetch(world, http_file(site, "/x.json", str(world.root / "dependencies" / "b" / "y.json")), name="b")

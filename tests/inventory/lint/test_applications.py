@@ -51,15 +51,16 @@ def applications(*entries: str) -> str:
     ],
 )
 def test_entries(tmp_path: Path, entry: str, rule: str | None, hint: str | None) -> None:
-    """Spec b 2.1; spec c 5, weak points: there was no check of `applications`."""
+    """There was no check of `applications`."""
     found = findings(tmp_path, {"global.yml": GLOBAL, "tenant.yml": applications("argocd", entry)}, "applications")
     assert [(one.rule, one.line, one.column) for one in found] == ([(rule, 3, 5)] if rule else [])
     assert hint is None or [one.hint for one in found] == ([hint] if rule else [])
     assert {one.severity for one in found} <= {"warning" if rule == "unknown-application" else "error"}
 
 
+@pytest.mark.requirement("C33")
 def test_one_instance_of_two_components(tmp_path: Path) -> None:
-    """C33: in one list; other files may be of another cluster."""
+    """In one list; other files may be of another cluster."""
     both = applications("argocd as x", "vault as x")
     assert shown(tmp_path, {"a.yml": both}, "applications") == ["a.yml:3:5 application-alias"]
     alone = {"a.yml": applications("argocd as x"), "b.yml": applications("vault as x", "~vault as x", "argocd as x")}
@@ -109,7 +110,7 @@ def test_what_is_no_class(tmp_path: Path, linter: str, name: str, head: str) -> 
     ],
 )
 def test_removals(tmp_path: Path, entries: list[str], rule: str | None, severity: str) -> None:
-    """Spec c 3.3: `~c` does not remove `c as i`; a removal before its include swallows it (docs/adr/0006)."""
+    """`~c` does not remove `c as i`; a removal before its include swallows it (docs/adr/0006)."""
     files = {"a.yml": applications(*entries), "b.yml": applications("other", "b as x")}
     found = findings(tmp_path, files, "removals")
     assert [(one.rule, one.severity, one.line, one.column) for one in found] == (

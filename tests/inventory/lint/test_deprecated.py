@@ -24,7 +24,7 @@ parameters:
 
 
 def test_places(tmp_path: Path) -> None:
-    """Spec c 5.3: one error per text and string value, keys are not searched; each with its own line."""
+    """One error per text and string value, keys are not searched; each with its own line."""
     found = findings(tmp_path, {"a.yml": CONTENT})
     assert [(one.line, one.column, one.parameter) for one in found] == [
         (2, 5, "a"),
@@ -38,7 +38,7 @@ def test_places(tmp_path: Path) -> None:
 
 
 def test_it_is_what_a_compile_refuses(tmp_path: Path) -> None:
-    """Spec c 5.4: both go through one implementation."""
+    """Both go through one implementation."""
     write(tmp_path, {"a.yml": CONTENT, "b/c.json": '{"x": "${customer:name}"}', "d.yml": "x: ${cloud:region"})
     linted = [(one.message, one.file, one.line) for one in run(tmp_path, "deprecated-parameters").findings]
     refused = [

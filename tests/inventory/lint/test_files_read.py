@@ -33,7 +33,7 @@ BAD = "parameters:\n  components:\n    a: {}\n"
 def test_a_class_that_cannot_be_read_is_an_error(
     tmp_path: Path, name: str, content: str | bytes, place: str | None
 ) -> None:
-    """Spec c 5, weak points: files that cannot be loaded passed silently."""
+    """Files that cannot be loaded passed silently."""
     (found,) = shown(tmp_path, {name: content})
     assert found.endswith(" unreadable-file")
     assert place is None or found == f"{name}:{place} unreadable-file"
@@ -60,7 +60,7 @@ def test_what_is_wrong_is_said(tmp_path: Path) -> None:
     ],
 )
 def test_what_is_no_class_is_skipped(tmp_path: Path, name: str, content: str, reason: str) -> None:
-    """Spec c 5.1: pipelines that pass with the published tool still do."""
+    """Pipelines that pass with the published tool still do."""
     files = {name: content, "chart/Chart.yaml": "name: x\n"}
     heard: list[Event] = []
     report = run(write(tmp_path, files), announce=heard.append)
@@ -72,7 +72,7 @@ def test_what_is_no_class_is_skipped(tmp_path: Path, name: str, content: str, re
 
 @pytest.mark.parametrize("name", ["a.txt", "a", "class.yml.orig", "a.json"])
 def test_other_endings_are_read_if_they_may_matter(tmp_path: Path, name: str) -> None:
-    """Spec c 5.1: all files are tried, whatever their extension."""
+    """All files are tried, whatever their extension."""
     assert shown(tmp_path, {name: BAD}) == [f"{name}:3:5 missing-version"]
     assert shown(tmp_path, {name: "x: ${cluster:dist}\n"}) == [f"{name}:1:4 removed-variable"]
 
@@ -101,7 +101,7 @@ def test_a_file_that_may_not_be_read(tmp_path: Path, monkeypatch: pytest.MonkeyP
 
 
 def test_each_file_is_read_once(tmp_path: Path) -> None:
-    """Spec c 5, weak points: each file was parsed once per linter, and a target given twice was linted twice."""
+    """Each file was parsed once per linter, and a target given twice was linted twice."""
     write(tmp_path, {"a/x.yml": BAD, "b.yml": BAD})
     targets = (tmp_path / "a" / "x.yml", tmp_path, tmp_path / "a")
     report = lint(LintRequest(targets, ("all",)), lambda _: None)
@@ -110,7 +110,7 @@ def test_each_file_is_read_once(tmp_path: Path) -> None:
 
 
 def test_findings_are_sorted(tmp_path: Path) -> None:
-    """Spec c 5, weak points: the order was that of the file system, and of Python's sets."""
+    """The order was that of the file system, and of Python's sets."""
     spec = "{zz: 1, url: 3, bb: 2, aa: 1}"
     files = {f"{name}.yml": f"parameters:\n  packages:\n    z: {spec}\n  components:\n    c: {spec}\n" for name in "ba"}
     found = findings(tmp_path, files)
@@ -124,14 +124,14 @@ def test_findings_are_sorted(tmp_path: Path) -> None:
 
 
 def test_a_blank_line_in_the_ignore_file_ignores_nothing(tmp_path: Path) -> None:
-    """Spec c 5, weak points: it matched every folder, so that the whole lint passed."""
+    """It matched every folder, so that the whole lint passed."""
     assert shown(tmp_path, {".commodoreignore": "\n/b.yml\n\n", "a.yml": BAD, "b.yml": BAD}) == [
         "a.yml:3:5 missing-version"
     ]
 
 
 def test_ignored_targets_pass_with_a_warning(tmp_path: Path) -> None:
-    """Spec c 5.1: an ignored target yields no errors."""
+    """An ignored target yields no errors."""
     write(tmp_path, {"a.yml": BAD, ".commodoreignore": "*.yml\n"})
     for target in (tmp_path, tmp_path / "a.yml"):
         heard: list[Event] = []
@@ -146,7 +146,7 @@ def test_ignored_targets_pass_with_a_warning(tmp_path: Path) -> None:
 
 
 def test_linting_nothing_is_an_error(tmp_path: Path) -> None:
-    """Spec c 5, weak points: linting nothing reported success."""
+    """Linting nothing reported success."""
     for targets in ((), (tmp_path,)):
         with pytest.raises(UsageError) as raised:
             lint(LintRequest(targets), lambda _: None)
@@ -161,7 +161,7 @@ def test_names_of_files_cannot_be_commands_or_lines(tmp_path: Path, monkeypatch:
 
 
 def test_linters_by_name(tmp_path: Path) -> None:
-    """Spec a 18: the documentation called the first linter by another name; names may be in any case."""
+    """The documentation called the first linter by another name; names may be in any case."""
     write(tmp_path, {"a.yml": BAD})
     assert run(tmp_path).linters == ("components", "deprecated-parameters", "packages")
     assert run(tmp_path, "component-versions", "PACKAGES").linters == ("components", "packages")

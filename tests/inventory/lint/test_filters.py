@@ -45,7 +45,7 @@ def definition(text: str) -> dict[str, str]:
     ],
 )
 def test_definitions(tmp_path: Path, text: str, message: str) -> None:
-    """Spec c 10.2; spec c 5, weak points: there was no check of filters."""
+    """There was no check of filters."""
     (found,) = findings(tmp_path, definition(text), "filters")
     assert (found.rule, found.line, found.column) == ("filter-definition", 5, 11)
     assert found.message == message

@@ -29,7 +29,7 @@ from tests.inventory.lint.world import findings, shown
 )
 @pytest.mark.parametrize("name", ["a.yml", "a.json"])
 def test_duplicates(tmp_path: Path, name: str, content: str, found: list[str]) -> None:
-    """Spec c 3.3: reclass refuses such a file; PyYAML, which other tools read it with, takes the last one."""
+    """Reclass refuses such a file; PyYAML, which other tools read it with, takes the last one."""
     assert shown(tmp_path, {name: content}, "duplicate-keys") == [f"{name}:{one} duplicate-key" for one in found]
 
 
@@ -52,7 +52,7 @@ def test_the_message_names_the_first(tmp_path: Path) -> None:
     ],
 )
 def test_top_level_keys(tmp_path: Path, content: str, place: str | None, hint: str) -> None:
-    """Spec c 5, weak points: there was no check for unknown top-level keys."""
+    """There was no check for unknown top-level keys."""
     found = findings(tmp_path, {"a.yml": content, "b.json": content}, "top-level-keys")
     assert [(f"{one.line}:{one.column}", one.hint) for one in found] == ([(place, hint)] if place else [])
     assert {one.severity for one in found} <= {"warning"}

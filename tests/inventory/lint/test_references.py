@@ -127,7 +127,7 @@ parameters:
 
 @pytest.mark.parametrize("reference", ["_base_directory", "_kustomize_wrapper", "_python3", "kapitan:vars:target"])
 def test_defaults_have_no_instance(tmp_path: Path, reference: str) -> None:
-    """Spec c 2.5: discovery renders the defaults without any instance."""
+    """Discovery renders the defaults without any instance."""
     content = f"parameters:\n  comp:\n    x: ${{{reference}}}/y\n    y: ${{{reference}::none}}\n"
     files = {"class/defaults.yml": content, "class/comp.yml": content, "tests/defaults.yml": content}
     assert shown(tmp_path, files, "references") == ["class/defaults.yml:3:8 reference-in-defaults"]

@@ -36,7 +36,7 @@ from tests.inventory.lint.world import findings, shown
     ],
 )
 def test_texts(tmp_path: Path, text: str, code: str | None) -> None:
-    """Spec c 9.3; what `${...}` stands for is not known, so only what is wrong in any case is told."""
+    """What `${...}` stands for is not known, so only what is wrong in any case is told."""
     found = findings(tmp_path, {"a.yml": f"parameters:\n  x:\n    - 'y {text}'\n"}, "secret-references")
     assert [(one.rule, one.line, one.column, one.parameter) for one in found] == (
         [("secret-reference", 3, 10, "parameters.x[0]")] if code else []
@@ -58,6 +58,6 @@ def test_several_in_one_text(tmp_path: Path) -> None:
 
 
 def test_where_they_are_searched(tmp_path: Path) -> None:
-    """Spec c 9.2: values only; what Kapitan is told is not for Vault."""
+    """Values only; what Kapitan is told is not for Vault."""
     content = "parameters:\n  kapitan: {a: '?{base64:a}'}\n  =kapitan: {a: '?{base64:a}'}\n  '?{x}': y\nx: '?{x}'\n"
     assert shown(tmp_path, {"a.yml": content}, "secret-references") == []

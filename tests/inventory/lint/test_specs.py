@@ -33,7 +33,7 @@ def entry(text: str, section: str = "components") -> dict[str, str]:
     ],
 )
 def test_entries(tmp_path: Path, section: str, text: str, found: list[str]) -> None:
-    """Spec c 5.2; entries that are null, a text or a list were tracebacks (weak points)."""
+    """Entries that are null, a text or a list were tracebacks."""
     assert shown(tmp_path, entry(text, section), section) == [f"a.yml:{one}" for one in found]
 
 
@@ -54,7 +54,7 @@ def test_entries(tmp_path: Path, section: str, text: str, found: list[str]) -> N
     ],
 )
 def test_shapes(tmp_path: Path, content: str, found: list[str]) -> None:
-    """Spec c 5, weak points: wrong shapes were tracebacks."""
+    """Wrong shapes were tracebacks."""
     seen = shown(tmp_path, {"a.yml": content})
     assert len(seen) == len(found)
     assert all(one.startswith(f"a.yml:{other}") for one, other in zip(sorted(seen), sorted(found), strict=True)), seen
@@ -82,8 +82,9 @@ def versions(**entries: str) -> str:
     return "\n".join(["parameters:", "  components:", *lines, ""])
 
 
+@pytest.mark.requirement("C30")
 def test_a_version_without_a_url(tmp_path: Path) -> None:
-    """C30: the URL may stand in another of the linted files."""
+    """The URL may stand in another of the linted files."""
     files = {
         "global.yml": versions(argocd="{url: u, version: v1}", vault="{url: u, version: v1}"),
         "tenant.yml": versions(argocd="{version: v2}", valt="{version: v2}"),

@@ -20,7 +20,7 @@ FREE = CallbackSettings(port=0)
 
 
 def test_it_listens_on_this_machine_alone() -> None:
-    """Weak point: it listened on all interfaces."""
+    """It listened on all interfaces."""
     assert CallbackSettings().addresses() == ("127.0.0.1", "::1")
     with listening(FREE, Limits(), ignore) as server:
         bound = {listener.server_address[0] for listener in server._servers}

@@ -98,7 +98,7 @@ def test_every_login_is_another_one(provider: OidcProvider, store: TokenStore) -
 
 
 def test_the_registered_redirect_uri_is_the_default() -> None:
-    """Identity providers know http://localhost:18000, without a slash (spec a 11.1)."""
+    """Identity providers know http://localhost:18000, without a slash."""
     assert CallbackSettings() == CallbackSettings("localhost", 18000)
 
 
@@ -118,7 +118,7 @@ def test_the_api_says_where_to_log_in(provider: OidcProvider, store: TokenStore)
     [answering({}), answering({"oidc": "x"}), answering({"oidc": {"clientId": 5}}), answering([]), plain(401, "no")],
 )
 def test_an_api_that_does_not_say_it(answer: Reply, provider: OidcProvider, store: TokenStore) -> None:
-    """Weak point: discovery JSON of another form was a traceback."""
+    """Discovery JSON of another form was a traceback."""
     provider.script(answer, path="/")
     error = refused(provider, store, Browser(), api_url=provider.url, client_id=None, discovery_url=None)
     assert error.code == "CMD-LOGIN-001"
@@ -135,7 +135,7 @@ def test_half_of_what_must_be_known(
 
 
 def test_a_login_that_is_denied(provider: OidcProvider, store: TokenStore) -> None:
-    """Weak point: errors of the identity provider ended with exit code 0."""
+    """Errors of the identity provider ended with exit code 0."""
     provider.denies = True
     browser = Browser()
     error = refused(provider, store, browser)
@@ -158,7 +158,7 @@ def test_what_the_provider_says_is_made_printable(provider: OidcProvider, store:
 
 
 def test_a_stranger_does_not_end_the_login(provider: OidcProvider, store: TokenStore) -> None:
-    """Weak point: a stray request ended the login, and a code was taken without state, from any path."""
+    """A stray request ended the login, and a code was taken without state, from any path."""
     browser = _Strange()
     login = attempt(provider, store, browser)
     assert login.identity.subject == "user-1"
@@ -262,7 +262,7 @@ class _Thief(Browser):
 def test_an_id_token_that_is_not_for_us(
     claims: dict[str, Any], why: str, provider: OidcProvider, store: TokenStore
 ) -> None:
-    """Weak point: signature, issuer, audience and expiry were never looked at."""
+    """Signature, issuer, audience and expiry were never looked at."""
     provider.claims = claims
     browser = Browser()
     error = refused(provider, store, browser)
@@ -347,7 +347,7 @@ BAD_ANSWERS = [
 def test_answers_that_make_no_sense(
     path: str, answer: Reply, code: str, provider: OidcProvider, store: TokenStore
 ) -> None:
-    """Weak point: a malformed answer made the program wait for ever."""
+    """A malformed answer made the program wait for ever."""
     provider.script(answer, times=math.inf, path=path)
     limits = Limits(request_attempts=2, request_backoff=0.01, response_seconds=0.5)
     error = refused(provider, store, Browser(), limits, timeout=0.4)
@@ -430,13 +430,13 @@ def test_a_provider_that_names_itself(provider: OidcProvider, store: TokenStore)
 
 
 def test_a_return_without_a_code(provider: OidcProvider, store: TokenStore) -> None:
-    """Weak point: it ended with exit code 0."""
+    """It ended with exit code 0."""
     provider.callback = {"code": ...}
     assert refused(provider, store, Browser()).code == "CMD-LOGIN-012"
 
 
 def test_nobody_logs_in(provider: OidcProvider, store: TokenStore) -> None:
-    """Weak point: there was no overall timeout."""
+    """There was no overall timeout."""
     heard: list[Any] = []
     with pytest.raises(CommodoreError) as caught:
         log_in(options(provider), store, heard.append, limits=Limits(login_seconds=0.5))

@@ -1,4 +1,4 @@
-"""Tokens that expire are renewed in silence, and go to nobody but who has made them (spec a 4.1, 11.1)."""
+"""Tokens that expire are renewed in silence, and go to nobody but who has made them."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def test_a_good_login_is_used_without_asking_anybody(
 def test_an_opaque_refresh_token_is_used(
     expired: dict[str, Any], provider: OidcProvider, store: TokenStore, options: Options
 ) -> None:
-    """Weak point: refresh tokens that are no JWT were never used."""
+    """Refresh tokens that are no JWT were never used."""
     heard: list[Event] = []
     found = current_login(options(), store, heard.append)
     assert found is not None
@@ -70,7 +70,7 @@ def test_an_opaque_refresh_token_is_used(
 def test_the_old_refresh_token_is_kept_if_there_is_no_new_one(
     expired: dict[str, Any], provider: OidcProvider, store: TokenStore, options: Options
 ) -> None:
-    """Weak point: it was lost."""
+    """It was lost."""
     provider.tokens = {"refresh_token": ...}
     assert current_login(options(), store, ignore)
     entry = store.read(API)
@@ -217,7 +217,7 @@ def test_nobody_has_logged_in(store: TokenStore, options: Options) -> None:
 
 
 def test_a_login_is_begun_where_somebody_is(provider: OidcProvider, store: TokenStore, options: Options) -> None:
-    """Spec a 3.4: without a token a login is tried."""
+    """Without a token a login is tried."""
     browser = Browser()
     tokens = TokenSource(lambda: None, options(), store, browser.announce, may_log_in=True)
     assert tokens() == tokens()
@@ -227,7 +227,7 @@ def test_a_login_is_begun_where_somebody_is(provider: OidcProvider, store: Token
 def test_a_token_that_expires_during_a_run_is_renewed(
     provider: OidcProvider, store: TokenStore, options: Options
 ) -> None:
-    """Spec a 8.4: the report comes last, when the token may have expired."""
+    """The report comes last, when the token may have expired."""
     log_in(options(), store, Browser().announce)
     clock = [time.time()]
     tokens = TokenSource(lambda: None, options(), store, ignore, may_log_in=False, now=lambda: clock[0])
