@@ -26,7 +26,7 @@ class Target:
 
 @dataclass(frozen=True, slots=True)
 class InstanceMeta:
-    """The meta-parameters of an instance in the hierarchy of spec c 2.5.
+    """The meta-parameters of an instance in the hierarchy.
 
     `directory` is the component's folder in the instance's checkout, `kustomize_wrapper` and `python` are absolute
     paths of the script and interpreter that components may call.
