@@ -1,8 +1,8 @@
 """Folders in which something is made beside its place, or taken apart, and what killed processes have left of them.
 
-Whoever makes such a folder holds it by a lock on the folder itself, which the operating system frees when the process
-ends, however it ends. So whoever comes next knows what is abandoned, however young it is, and never takes away what
-somebody works in, however old it is.
+The process that makes such a folder holds it by a lock on the folder itself, which the operating system frees when the
+process ends, however it ends. So the next run knows what is abandoned, however young it is, and never takes away what
+a process works in, however old it is.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from commodore.limits import DEFAULT_LIMITS
 from commodore.workspace import guard_disk, remove_tree
 
 _HELD = "held-"
-"""What the name of a folder goes on with whose lock tells whether somebody works in it."""
+"""What the name of a folder goes on with whose lock tells whether a process works in it."""
 
 _TEMPORARY = "commodore-"
 
@@ -63,7 +63,7 @@ def _fresh(root: Path, prefix: str, age: float | None) -> Iterator[Path]:
         yield folder
     finally:
         try:
-            with contextlib.suppress(CommodoreError):  # it is abandoned then, and whoever comes next removes it
+            with contextlib.suppress(CommodoreError):  # it is abandoned then, and the next run removes it
                 remove_tree(folder)
         except KeyboardInterrupt:  # while it was at it
             remove_tree(folder)
@@ -100,7 +100,7 @@ def _make(root: Path, prefix: str) -> tuple[Path, int | None]:
         try:
             handle = _hold(folder)
         except (BlockingIOError, FileNotFoundError):
-            continue  # somebody who sweeps was faster than we with our lock
+            continue  # another sweeping process was faster
         except OSError:  # this file system has no locks
             folder.rmdir()
             return Path(tempfile.mkdtemp(prefix=prefix, dir=root)), None
@@ -110,10 +110,10 @@ def _make(root: Path, prefix: str) -> tuple[Path, int | None]:
 
 
 def _remove_abandoned(folder: Path) -> None:
-    """Remove a folder unless somebody holds it.
+    """Remove a folder unless a process holds it.
 
     Raises:
-        BlockingIOError: somebody does.
+        BlockingIOError: a process does.
     """
     handle = _hold(folder)
     try:
@@ -123,10 +123,10 @@ def _remove_abandoned(folder: Path) -> None:
 
 
 def _hold(folder: Path) -> int:
-    """Lock a folder, if nobody has.
+    """Lock a folder, if it is not locked.
 
     Raises:
-        BlockingIOError: somebody has.
+        BlockingIOError: it is locked.
         OSError: it is gone, or cannot be locked.
     """
     handle = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC)

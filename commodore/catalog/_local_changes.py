@@ -1,7 +1,7 @@
-"""What somebody else left in the working copy of the catalog, and how it is kept when it has to make way.
+"""Local changes in the catalog's working copy, and how they are saved before they are replaced.
 
 A run without a push leaves its output in the working copy, where it is indistinguishable from edits by hand. So every
-run records what it left (`refs/commodore/output`); what differs from that and from HEAD belongs to somebody else.
+run records what it left (`refs/commodore/output`); what differs from that and from HEAD are local changes.
 """
 
 from __future__ import annotations
@@ -62,7 +62,7 @@ def record_commit(folder: Path, sha: str, limits: Limits) -> None:
 
 
 def keep_foreign(folder: Path, *, url: str | None, announce: events.Announce, limits: Limits) -> None:
-    """Keep what somebody else left in the working copy under `refs/commodore/discarded`, before it is overwritten.
+    """Save local changes of the working copy under `refs/commodore/discarded`, before they are overwritten.
 
     Args:
         folder: the clone; one that is no clone (yet) has nothing to keep.
@@ -94,8 +94,8 @@ def keep_foreign(folder: Path, *, url: str | None, announce: events.Announce, li
     if repositories:
         raise PolicyError(
             "CMD-CAT-017",
-            f"somebody has put another git repository into {folder}: {_list(repositories)}",
-            hint="move it elsewhere, then run again; it would have to be removed",
+            f"{folder} contains another git repository: {_list(repositories)}",
+            hint="move it elsewhere, then run again; the update would remove it",
             locations=(str(folder),),
         )
     head = commit_of(folder, "HEAD", limits)
@@ -104,12 +104,13 @@ def keep_foreign(folder: Path, *, url: str | None, announce: events.Announce, li
     commit = run(arguments, cwd=folder, timeout=limits.git_timeout, environment=environment).text
     [ref] = keep_commits(folder, [commit], limits.git_timeout)
     if (folder / _INSTALLING).exists():
-        announce(events.Noted(f"what an interrupted run has left in {folder} makes way and is kept under {ref}"))
+        announce(events.Noted(f"saved the files of an interrupted run in {folder} under {ref} before replacing them"))
         return
     announce(
         events.Warned(
             "CMD-CAT-012",
-            f"changes in {folder} that are not from commodore make way and are kept: {_list(foreign)}",
+            f"{folder} had local changes; they were saved under refs/commodore/discarded and replaced: "
+            f"{_list(foreign)}",
             f"get a file back: git -C {shlex.quote(str(folder))} restore --source={ref} -- FILE",
         )
     )
@@ -118,7 +119,7 @@ def keep_foreign(folder: Path, *, url: str | None, announce: events.Announce, li
 def find_work(folder: Path, *, limits: Limits = DEFAULT_LIMITS) -> str:
     """What would be lost with the catalog's clone: changes that no run has made, and commits that the remote lacks.
 
-    The commit without files by which an empty remote begins is nobody's work.
+    The commit without files by which an empty remote begins is no local change.
 
     Args:
         folder: the clone; one that is no clone has nothing to lose.

@@ -33,7 +33,7 @@ class _Rendered:
 def assemble(compiled: Compiled, destination: Path, current: Path | None = None) -> Path:
     """Copy the files of all instances to `destination`, which the caller swaps into place.
 
-    Files are copied, not linked: whoever edits the catalog must not change compiled output or a cache. Links in the
+    Files are copied, not linked: edits in the catalog must not change compiled output or a cache. Links in the
     output are followed where they stay in their instance's folder. Empty folders are left out, as git does.
 
     Args:
@@ -104,7 +104,7 @@ def _rendered(
 
 
 def _collisions(files: list[_Rendered]) -> list[CommodoreError]:
-    """Every pair of instances that get in each other's way, also if what they write is equal: whichever of the two is
+    """Every pair of instances that conflict, also if what they write is equal: whichever of the two is
     removed from the cluster would take the file of the other with it."""
     owners: dict[str, str] = {}
     folders: dict[str, dict[str, None]] = {}
@@ -192,7 +192,7 @@ def _field(lines: bytes, name: bytes) -> str:
 def _collision(one: str, other: str, reason: str) -> CommodoreError:
     return InputError(
         "CMD-CAT-001",
-        f"the instances {one} and {other} get in each other's way in the catalog: {reason}",
+        f"the instances {one} and {other} conflict in the catalog: {reason}",
         hint="let the component write to an output path that contains the parameter _instance",
     )
 
@@ -218,6 +218,6 @@ def _no_file(instance: str, path: str, entry: str) -> CommodoreError:
 def _repository_inside(instance: str, path: str) -> CommodoreError:
     return PolicyError(
         "CMD-CAT-004",
-        f"the output {path!r} of instance {instance} has a name that belongs to git",
+        f"the output {path!r} of instance {instance} has a name that is reserved for git",
         hint="do not copy whole repositories into the output; name the folder in them that is wanted",
     )

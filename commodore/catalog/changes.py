@@ -98,6 +98,6 @@ def _is_submodule(raw: RawChange) -> bool:
 
 
 def _content(raw: RawChange, blob: str | None, blobs: dict[str, bytes]) -> bytes:
-    """A file's content; of another repository that somebody committed into the catalog, the line that git shows."""
+    """A file's content; of another repository that was committed into the catalog, the line that git shows."""
     assert blob is not None
     return f"Subproject commit {blob}\n".encode() if _is_submodule(raw) else blobs[blob]

@@ -116,7 +116,7 @@ def _send(workspace: Workspace, cluster: str, body: Mapping[str, Any], send: Sen
 
 
 def _is_newest(clone: PublishedClone, commit: str, limits: Limits) -> bool:
-    """Whether the clone's commit is, or descends from, this one, and nobody has published another compile since.
+    """Whether the clone's commit is, or descends from, this one, and no other compile was published since.
 
     Without a commit it was pushed: older versions kept no other reports.
     """

@@ -223,7 +223,7 @@ def publish(
 ) -> CatalogChange:
     """Commit what is staged and push it, never by force. Without changes nothing happens.
 
-    When somebody else has pushed meanwhile, the new trees are committed again on top of their commit: `manifests/` and
+    When there was another push meanwhile, the new trees are committed again on top of their commit: `manifests/` and
     `refs/` are ours, everything else is theirs. If nothing is left to commit then, their commit is the outcome.
 
     `before_push` is given each commit before it is pushed: whether the push has arrived may never be known here.
@@ -253,7 +253,7 @@ def publish(
         sha = anew
     raise EnvironmentFault(
         "CMD-CAT-014",
-        f"the catalog {clone.url} has moved before each of {limits.push_attempts} pushes",
+        f"the catalog {clone.url} was changed by other pushes before each of {limits.push_attempts} pushes",
         hint=f"the commit is kept in {clone.path}; run again when others are done",
         locations=(str(clone.path),),
     )

@@ -38,7 +38,11 @@ def read_folder(folder: Path, limits: Limits) -> dict[str, bytes]:
                 if name.startswith(".") or path.is_symlink() or not path.is_file() or inner.startswith(_REFS):
                     continue
                 if path.stat().st_size > limits.output_file_bytes:
-                    raise InputError("CMD-CAT-018", f"{path} is larger than {limits.output_file_bytes} bytes")
+                    raise InputError(
+                        "CMD-CAT-018",
+                        f"{path} is larger than {limits.output_file_bytes} bytes",
+                        hint="name a folder that holds manifests only",
+                    )
                 found[inner] = path.read_bytes()
     return found
 

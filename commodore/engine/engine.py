@@ -123,8 +123,8 @@ class Engine:
             The instances in the order of the jobs.
 
         Raises:
-            CommodoreError: something went wrong in one or more instances; all of it is told together, and what was in
-                `compiled` before is unchanged.
+            CommodoreError: something went wrong in one or more instances; all of it is reported together, and what was
+                in `compiled` before is unchanged.
         """
         (outcome,) = self.compile_batches([Batch(jobs, nodes, request)])
         if outcome.error is not None:

@@ -98,7 +98,7 @@ Unit = tuple[str, str]
 
 @dataclass(frozen=True, slots=True)
 class Group:
-    """Dependencies that come from one source at one time, one for each place, and whoever needs them."""
+    """Dependencies that come from one source at one time, one for each place, and the instances that need them."""
 
     items: tuple[KapitanDependency, ...]
     units: frozenset[Unit]

@@ -20,7 +20,7 @@ def own_tips(bare: Path) -> dict[str, str] | None:
 
     Returns:
         Ref name -> object id; commits of worktrees under the name of their administrative file. None when one of them
-        cannot be read, so that nobody can tell what it stood for.
+        cannot be read, so that its target is unknown.
     """
     tips: dict[str, str] = {}
     try:
@@ -70,7 +70,7 @@ def make_clone(path: Path, url: str, blueprint: Blueprint, fill: Callable[[Path]
     """
     with guard_disk(path):
         path.parent.mkdir(parents=True, exist_ok=True)
-        # Always the same place: whoever makes the clone is alone, and what a killed run has left there goes.
+        # Always the same place: the lock's holder alone makes the clone, and what a killed run has left there goes.
         fresh = path.with_name(f".new-{path.name}")
         remove_tree(fresh)
         fresh.mkdir()
@@ -107,8 +107,8 @@ def looks_bare(path: Path) -> bool:
 
 
 def still_true(refs: RemoteRefs, state: RemoteState) -> RemoteRefs:
-    """Those branches and tags that the remote has right now, as they were. The others look as if nobody had fetched
-    them.
+    """Those branches and tags that the remote has right now, as they were. The others look as if they were never
+    fetched.
     """
     branches = {name: sha for name, sha in refs.branches.items() if state.branches.get(name) == sha}
     tags = {name: sha for name, sha in refs.tags.items() if state.tags.get(name) == sha}

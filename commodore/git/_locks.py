@@ -22,7 +22,7 @@ _EVERYWHERE = ("*.lock", "refs/**/*.lock", "objects/info/**/*.lock", "objects/pa
 def writing(git_dir: Path) -> Iterator[None]:
     """Mark that git writes in the repository with this administrative folder while the block runs.
 
-    The mark stays if the block raises something: git may have been killed, too. Whoever uses the repository in this
+    The mark stays if the block raises something: git may have been killed, too. Those who use the repository in this
     working directory holds the workspace, and calls `clear_stale_locks` before.
     """
     with guard_disk(git_dir):
@@ -37,7 +37,7 @@ def clear_stale_locks(git_dir: Path, *, alone: bool = False) -> None:
     objects that it has not written to their ends.
 
     Args:
-        alone: nobody but this program writes in the repository; no mark is needed.
+        alone: only this program writes in the repository; no mark is needed.
     """
     try:
         since = 0 if alone else (git_dir / _MARK).stat().st_mtime_ns

@@ -127,7 +127,7 @@ def still_at_work(lock: Path) -> EnvironmentFault:
     """The error for a file that another git holds."""
     return EnvironmentFault(
         "CMD-GIT-048",
-        f"another git is at work: it holds {lock}",
+        f"another git process is running: it holds {lock}",
         hint="wait for it to end, and run again; if there is none, remove this file",
         locations=[str(lock)],
     )

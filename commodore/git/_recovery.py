@@ -36,7 +36,7 @@ def recover(folder: Path, *, limits: Limits = DEFAULT_LIMITS, announce: Announce
     user has gone to another commit, or is amid a merge, the move is forgotten.
 
     Args:
-        alone: nobody but this program writes in the repository, so all locks in it are left over.
+        alone: only this program writes in the repository, so all locks in it are left over.
 
     Raises:
         EnvironmentFault: git or the disk failed, or git is still at work.
@@ -58,7 +58,7 @@ def _rebuild_index(folder: Path, git_dir: Path, limits: Limits, announce: Announ
     if index.exists():
         if is_sound_index(index):
             return
-        announce(Noted(f"the index of {folder} was damaged and is made anew"))
+        announce(Noted(f"the index of {folder} was damaged and is recreated"))
     elif linked_admin(folder) is None:
         return  # a clone without files, or without a commit
     git = _Git(folder, git_dir, limits)

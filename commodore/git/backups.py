@@ -1,4 +1,4 @@
-"""Commits that make way, and what tags stood for, are kept."""
+"""Backups: discarded commits, and the former targets of moved tags, below `refs/commodore/discarded`."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def keep_lost_tags(
             Warned(
                 "CMD-GIT-022",
                 f"the tag '{shown(tag)}' of {place} has moved from {before.tags[tag][:10]} to {after.tags[tag][:10]}",
-                hint="whoever publishes versions should never move a tag; pin a commit if you must not follow",
+                hint="published tags should never move; to be safe from that, pin a commit",
             )
         )
     for tag in sorted(gone):

@@ -1,4 +1,4 @@
-"""What a user has in a working copy that the remote lacks, and how it is kept when it has to make way."""
+"""What a user has in a working copy that the remote lacks, and how it is saved before it is discarded."""
 
 from __future__ import annotations
 
@@ -127,7 +127,13 @@ def save(
         command = f"switch --create rescued {ref}" if leaving is None else f"worktree add ../rescued {ref}"
         kept.append(("unpushed commits", f"git -C {place} {command}"))
     for what, command in kept:
-        announce(Warned("CMD-GIT-045", f"{what} in {folder} made way and are kept", hint=f"get them back: {command}"))
+        announce(
+            Warned(
+                "CMD-GIT-045",
+                f"saved the {what} of {folder} under refs/commodore/discarded before replacing them",
+                hint=f"get them back: {command}",
+            )
+        )
     return snapshots
 
 

@@ -1,7 +1,7 @@
 """What a remote has right now: its branches and tags, asked with one round trip and without moving any object.
 
 Every remote is asked at most once per run. Those that are expected to be needed are asked all at once when the run
-begins, in the background, so that their answers are there when somebody wants them.
+begins, in the background, so that their answers are there when they are needed.
 """
 
 from __future__ import annotations
@@ -124,7 +124,7 @@ class RemoteQueries:
         self._ssh = threading.BoundedSemaphore(limits.git_threads)
 
     def foresee(self, urls: Iterable[str]) -> None:
-        """Begin to ask these remotes, all at once, in the background. Whether they answer matters to nobody yet."""
+        """Begin to ask these remotes, all at once, in the background. Failures are raised when an answer is used."""
         for url in urls:
             # Credentials would be seen on the command line; with a clone that knows them they need not be there.
             if redact(url) == url or self._clone(url) is not None:
@@ -147,7 +147,7 @@ class RemoteQueries:
 
     @property
     def wanted(self) -> list[str]:
-        """The URLs of the remotes whose answers somebody wanted, sorted."""
+        """The URLs of the remotes whose answers were used, sorted."""
         with self._lock:
             return sorted(self._wanted)
 

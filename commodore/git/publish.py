@@ -31,7 +31,7 @@ from commodore.limits import DEFAULT_LIMITS, Limits
 from commodore.workspace import guard_disk, remove_tree, replace_tree
 
 _FETCH = ("fetch", "--no-tags", "--prune", "--no-write-fetch-head", "origin", "+refs/heads/*:refs/remotes/origin/*")
-# What git says when somebody else was quicker, in the order of the push: before it, during it.
+# What git says when another push was quicker, in the order of the push: before it, during it.
 _MOVED = re.compile(
     r"\((fetch first|non-fast-forward|stale info|cannot lock ref.*|failed to update ref|incorrect old value provided"
     r"|reference already exists|failed to lock.*|failed)\)"
@@ -61,7 +61,7 @@ class PushOutcome(enum.Enum):
     """How a push ended, if not with an error."""
 
     PUSHED = "pushed"
-    MOVED = "moved"  # somebody else has pushed meanwhile; the clone knows the new commit, nothing else has changed
+    MOVED = "moved"  # there was another push meanwhile; the clone knows the new commit, nothing else has changed
 
 
 def clone_or_update(
@@ -83,9 +83,9 @@ def clone_or_update(
     `refs/commodore/discarded` and announced. An empty remote gets a local, parentless commit of the empty tree with
     the message `Initial commit` on `master`. Another thread can end the talk with the remote through
     `children`. A new clone is made in the folder `staging`, by default beside its place. `ask_remote` answers what the
-    remote at a URL, which is the `origin` of a folder, has; by default it is asked. With `offline` nobody is asked: the
-    clone is brought to the newest commit that it knows of the branch it is on. A new clone takes from `mirrors` what
-    other working directories have fetched, and leaves there what it has fetched itself.
+    remote at a URL, which is the `origin` of a folder, has; by default it is asked. With `offline` there is no network
+    access: the clone is brought to the newest commit that it knows of the branch it is on. A new clone takes from
+    `mirrors` what other working directories have fetched, and leaves there what it has fetched itself.
 
     Raises:
         InputError: the URL is not usable.
@@ -286,7 +286,7 @@ def _keep_unpushed(folder: Path, announce: Announce, limits: Limits) -> None:
     announce(
         Warned(
             "CMD-GIT-045",
-            f"unpushed commits in {folder} made way and are kept",
+            f"saved the unpushed commits of {folder} under refs/commodore/discarded before updating it",
             hint=f"look at them: git -C {folder} log {ref}",
         )
     )

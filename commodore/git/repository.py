@@ -33,8 +33,8 @@ class Repository:
         url: where the repository is; kept in normal form, credentials included.
         path: the folder of the bare clone; it need not exist yet.
         offline: never talk to the remote.
-        ask_remote: answers what the remote at a URL, which is the `origin` of a folder if one is given, has; is told
-            whether the next run would ask that, too. By default the remote is asked.
+        ask_remote: answers what the remote at a URL, which is the `origin` of a folder if one is given, has; is called
+            with whether the next run would ask that, too. By default the remote is asked.
         blueprint: lays out new clones.
         mirrors: what other working directories have fetched; None for nothing.
 
@@ -118,8 +118,8 @@ class Repository:
     def obtain(self) -> bool:
         """Open the clone like `ensure_present`; a missing one is made of what other working directories have fetched.
 
-        The remote is asked before, so that nobody gets what it refuses, and only what it still has is taken. What it
-        has beyond that is for `fetch` to bring.
+        The remote is asked before, so that a caller gets nothing that it refuses, and only what it still has is taken.
+        What it has beyond that is for `fetch` to bring.
 
         Returns:
             Whether a clone was made that way.
@@ -209,7 +209,7 @@ class Repository:
     def is_current(self, version: str | None) -> bool:
         """Whether a fetch would not change what a version means, so that none is needed.
 
-        Branches and tags that nobody wants may have moved at the remote; they are brought by a later fetch.
+        Branches and tags that are not used may have moved at the remote; they are brought by a later fetch.
         """
         with self.lock:
             state, refs = self.ask(), self.refs()
@@ -223,7 +223,7 @@ class Repository:
             return state.branches == refs.branches and state.tags == refs.tags and self._is_resolvable(name)
 
     def catch_up(self) -> bool:
-        """Fetch what was left out because nobody had wanted it. Returns whether there was something."""
+        """Fetch what was left out because it was not needed before. Returns whether there was something."""
         with self.lock:
             state, refs = self._state, self.refs()
             if state is None or self.fetched or (state.branches == refs.branches and state.tags == refs.tags):
@@ -322,7 +322,7 @@ class Repository:
             self.announce(
                 Warned(
                     "CMD-GIT-024",
-                    f"the clone of {self.display_url} was damaged and was made anew; nothing in it was lost",
+                    f"the clone of {self.display_url} was damaged and has been cloned again; nothing in it was lost",
                     hint="if this happens again, check the disk",
                 )
             )

@@ -20,7 +20,7 @@ from commodore.exhaustion import find_exhaustion, find_in_output
 from commodore.git._processes import terminate_tree
 from commodore.git.urls import redact_text
 
-# What would point git at another repository, index, history or diff program than the one it is told to use.
+# What would point git at another repository, index, history or diff program than the one it is called with.
 _NEVER_INHERITED = frozenset(
     {
         "GIT_ALTERNATE_OBJECT_DIRECTORIES",

@@ -91,7 +91,7 @@ class RepositoryStore:
         return known
 
     def foresee(self, urls: Iterable[str]) -> None:
-        """Begin to ask remotes what they have before it is known whether somebody wants that; offline, do nothing.
+        """Begin to ask remotes what they have before it is known whether that is needed; offline, do nothing.
 
         Each is asked in the background, all at the same time. `close` must be called afterwards.
         """
@@ -134,7 +134,7 @@ class RepositoryStore:
         A repository is fetched at most once per run; not at all when every version wanted of it is a full commit id
         that is there already, or its remote says that none of them has changed; and once more only when a version is
         asked for that the first fetch did not bring.
-        Versions that stay unknown are no error here: `Repository.resolve` says so, to whoever wants them. Offline,
+        Versions that stay unknown are no error here: `Repository.resolve` says so when they are used. Offline,
         only the presence of clones is checked.
 
         Raises:

@@ -56,7 +56,7 @@ def check_out(repository: Repository, folder: Path, revision: Revision, *, force
     when git last found no changes in them.
 
     Args:
-        force: changes and unpushed commits make way; they are kept, and announced with the command to get them back.
+        force: discard changes and unpushed commits; they are saved, and announced with the command to restore them.
 
     Raises:
         PolicyError: something would be lost; nothing was changed.
@@ -288,7 +288,7 @@ def _losses(folder: Path, changes: LocalChanges) -> list[CommodoreError]:
             PolicyError(
                 "CMD-GIT-040",
                 f"{folder} has uncommitted changes: {some_of(changes.modified)}",
-                hint="commit and push them; or use --force: they make way, and are kept in the clone",
+                hint="commit and push them; or use --force, which saves them in the clone and discards them",
                 locations=[str(folder)],
             )
         )
@@ -299,7 +299,7 @@ def _losses(folder: Path, changes: LocalChanges) -> list[CommodoreError]:
                 "CMD-GIT-041",
                 f"{folder} has commits {place} that the remote lacks: "
                 + some_of(tuple(sha[:10] for sha in changes.unpushed)),
-                hint="push them; or use --force: they make way, and are kept in the clone",
+                hint="push them; or use --force, which saves them in the clone and discards them",
                 locations=[str(folder)],
             )
         )
@@ -315,7 +315,7 @@ def _refused(folder: Path, answer: GitResult) -> CommodoreError:
     stop = next((number for number, line in enumerate(names) if line.startswith("Please ")), len(names))
     return PolicyError(
         "CMD-GIT-046",
-        f"the wanted version of {folder} has files that are there untracked: {some_of(tuple(names[:stop]))}",
+        f"checking out the wanted version in {folder} would overwrite untracked files: {some_of(tuple(names[:stop]))}",
         hint="move these files away, then run again",
         locations=[str(folder)],
     )

@@ -1,7 +1,7 @@
 """Sessions of `requests` as all requests of the program use them, and connections that can be cut from outside.
 
 Time limits of sockets count from byte to byte, so an answer whose headers drip would last for ever. Here a whole answer
-has one: when it is over the connections are shut down, and whoever reads gets an end of file.
+has one: when it is over the connections are shut down, and readers get an end of file.
 """
 
 from __future__ import annotations

@@ -14,9 +14,9 @@ class Problem(Enum):
 
     UNREACHABLE = "cannot reach {url}: {reason}"
     """The name does not resolve, the connection is refused, reset or closed."""
-    UNTRUSTED = "no trusted connection to {url}: {reason}"
+    UNTRUSTED = "TLS certificate verification failed for {url}: {reason}"
     """TLS verification failed, or the file of certificate authorities is missing."""
-    PROXY = "cannot reach {url}: the proxy does not let us through ({reason})"
+    PROXY = "cannot reach {url} through the proxy ({reason})"
     """A proxy refuses, cannot be reached, or its URL is malformed."""
     INVALID_URL = "{url} is not a valid URL of a web server"
     NO_ANSWER = "cannot reach {url}: no answer within {seconds:.3g} s"

@@ -29,7 +29,7 @@ _MEANINGS = {
 }
 
 Progress = Callable[[int, int | None], None]
-"""Is told how many bytes have come, and of how many if that is known."""
+"""Called with the number of bytes so far, and of how many if that is known."""
 
 
 class StatusError(Exception):

@@ -73,10 +73,7 @@ class TestAssemble:
         assert [(error.code, error.message) for error in caught.value.errors] == [
             (
                 "CMD-CAT-001",
-                (
-                    "the instances inst-a and inst-b get in each other's way in the catalog: "
-                    f"both write the file '{name}.yaml'"
-                ),
+                (f"the instances inst-a and inst-b conflict in the catalog: both write the file '{name}.yaml'"),
             )
             for name in ("one", "two")
         ]
@@ -146,7 +143,7 @@ class TestLinks:
         with pytest.raises(PolicyError) as caught:
             assemble([("app", a)], tmp_path / "new")
         assert caught.value.code == "CMD-CAT-004"
-        assert "has a name that belongs to git" in caught.value.message
+        assert "has a name that is reserved for git" in caught.value.message
 
 
 CONFIG = """\

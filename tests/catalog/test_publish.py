@@ -187,7 +187,7 @@ class TestRemoteMoved:
         with pytest.raises(EnvironmentFault) as caught:
             publish(clone, change, "message\n", limits=Limits(push_attempts=2))
         assert caught.value.code == "CMD-CAT-014"
-        assert "has moved before each of 2 pushes" in caught.value.message
+        assert "was changed by other pushes before each of 2 pushes" in caught.value.message
         assert git(remote.path, "log", "--format=%s", "master").split("\n") == ["again", "again", "Change"]
         assert git(clone.path, "log", "-1", "--format=%s") == "message"
 
@@ -250,7 +250,7 @@ class TestNothingIsLost:
         (warning,) = run.heard.warnings
         assert warning.code == "CMD-CAT-012"
         assert warning.message == (
-            f"changes in {catalog} that are not from commodore make way and are kept: "
+            f"{catalog} had local changes; they were saved under refs/commodore/discarded and replaced: "
             "'README.md', 'ignored', 'manifests/b.yaml' and 1 more"
         )
         (ref,) = discarded(run.workspace)

@@ -55,7 +55,7 @@ def explain(error: Exception, name: str, url: str, *, changes: bool, asked: floa
         return Halt(
             EnvironmentFault(
                 "CMD-SYNC-024",
-                f"no trusted connection to {url}",
+                f"TLS certificate verification failed for {url}",
                 hint="set REQUESTS_CA_BUNDLE to a file with the certificate authority of the server",
             )
         )

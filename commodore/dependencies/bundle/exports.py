@@ -1,7 +1,7 @@
 """The cache of exported packages, shared by all working directories: one folder per repository, commit and sub-folder.
 
-An entry never changes once it is there, is never linked to, and is verified whenever it is copied out: whoever damages
-the cache, or removes it, costs the next run a download and nothing else.
+An entry never changes once it is there, is never linked to, and is verified whenever it is copied out: damage or
+removal of the cache costs the next run a download and nothing else.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ class ExportCache:
             return None
 
     def add(self, source: GitSource, sha: str, staged: Path) -> Export:
-        """Take over a finished folder from `staging` as the package's export. Somebody else's may be there first.
+        """Take over a finished folder from `staging` as the package's export. Another process's may be there first.
 
         Raises:
             InputError: it is too large.

@@ -90,7 +90,7 @@ def install(
     fill(vendor, layout, sources, announce)
     result = BundleResult(_new_lock(closure, folder), closure.conflicts, reused=False)
     seen = signature(vendor, stamp.path)
-    if is_filled(vendor, layout):  # nobody has touched what was just put there
+    if is_filled(vendor, layout):  # what was just put there is untouched
         stamp.write(result, closure, heard, folder, seen)
     return result
 
@@ -147,8 +147,8 @@ class _Stamp:
     def read(self, sources: LibrarySources, folder: Path, limits: Limits, announce: Announce) -> BundleResult | None:
         """The earlier result if inputs, commits and `vendor` are what they were. Its warnings are repeated.
 
-        Asks the remotes what branches and tags are now; a version that cannot be resolved is left for the real run. If
-        nobody may be asked, a version that nothing else is known of is what it was.
+        Asks the remotes what branches and tags are now; a version that cannot be resolved is left for the real run.
+        Without network access, a version that nothing else is known of is what it was.
         """
         try:
             content = json.loads(read_sealed(self.path, _LABEL) or b"")

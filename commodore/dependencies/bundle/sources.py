@@ -74,7 +74,7 @@ class LibrarySources:
 
     @property
     def offline(self) -> bool:
-        """Whether nobody is asked for anything."""
+        """Whether there is no network access."""
         return self._store.offline
 
     def resolve(self, wanted: Iterable[Wanted]) -> dict[Wanted, str | CommodoreError]:

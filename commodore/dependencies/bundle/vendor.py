@@ -1,7 +1,7 @@
 """The `vendor` folder: where every package is found, by its full and by its legacy name.
 
 Contents are copied into `vendor/.cache`, never linked to the shared cache: the folder works after the cache is gone or
-the folder has been moved, and editing a file in it reaches nobody else. All links are relative. The process may be
+the folder has been moved, and editing a file in it changes no other place. All links are relative. The process may be
 killed at any moment: folders and links appear by rename, and the next run looks at everything, as the stamp comes last.
 """
 
@@ -72,7 +72,7 @@ def lay_out(packages: Sequence[Package], *, legacy_imports: bool, announce: Anno
 
 
 def fill(vendor: Path, layout: Layout, sources: LibrarySources, announce: Announce) -> None:
-    """Make `vendor` hold exactly this, and the plain files that somebody else has put there.
+    """Make `vendor` hold exactly this, and the plain files that were put there by others.
 
     Raises:
         CommodoreError: a package's files are lost and cannot be had again.
@@ -201,7 +201,7 @@ def _legacy_links(packages: Sequence[Package], links: Mapping[str, Package], ann
 
 
 def _clash(legacy: str, name: str, reason: str, *, explicit: bool) -> Warned | Noted:
-    """What nobody chose (the last part of a path) is worth a note only."""
+    """What was not chosen (the last part of a path) is worth a note only."""
     message = f"{name} cannot be imported as {legacy}: {reason}"
     if not explicit:
         return Noted(message, level=1)

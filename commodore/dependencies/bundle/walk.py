@@ -152,7 +152,7 @@ class _Descent:
                 InputError(
                     "CMD-JB-013",
                     f"packages require packages more than {self._limits.bundle_depth} levels deep: {' > '.join(chain)}",
-                    hint="one of them seems to be made to never end",
+                    hint="the requirements probably recurse; check the chain of packages",
                     locations=[place],
                 )
             )
@@ -167,7 +167,7 @@ class _Descent:
                 raise InputError(
                     "CMD-JB-003",
                     f"more than {self._limits.bundle_packages} packages are required",
-                    hint="one of them seems to be made to never end",
+                    hint="the requirements probably recurse; check the chain of packages",
                     locations=[place],
                 )
             try:
@@ -219,7 +219,7 @@ class _Descent:
                 "CMD-JB-012",
                 f"the package {package.name} at {wanted.version} has the sum {export.measure.sum}, but the lock file"
                 f" has {package.dependency.sum}",
-                hint="somebody has changed the repository's history or the lock file; if it was you, remove the entry"
+                hint="the repository's history or the lock file was changed; if you did that, remove the entry"
                 " from the lock file",
             )
         self.packages[package.name] = replace(package, export=export)

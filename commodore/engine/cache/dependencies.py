@@ -1,7 +1,7 @@
 """The cache of fetched Kapitan dependencies, shared by all working directories: one folder per source and version.
 
 An entry appears by a rename, complete, and never changes. It is copied out, never linked to, and verified while it is
-copied: whoever damages or removes it costs the next run a download and nothing else. Neither names nor contents hold
+copied: damage or removal costs the next run a download and nothing else. Neither names nor contents hold
 credentials: the key is made from the URL without them.
 """
 

@@ -83,7 +83,7 @@ def read_place(root: Path, directory: Path, name: str) -> Path:
 def changed_reads(
     record: InstanceRecord, root: Path, directory: Path, nodes: Mapping[str, Mapping[str, Any]]
 ) -> frozenset[Key]:
-    """What is different today. Only parameters and files are looked at; nobody is asked, no program is run.
+    """What is different today. Only parameters and files are looked at: no network access, no program is run.
 
     Args:
         nodes: the rendered targets of today, at least those that the record names.

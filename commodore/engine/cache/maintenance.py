@@ -78,7 +78,7 @@ def is_sound_download(entry: Path) -> bool:
 def keep_bounded(root: Path, limits: Limits) -> None:
     """Remove the results that were used least recently if there are too many, at most once in a while.
 
-    Otherwise it costs one look at a file. A disk that refuses is not reported: nobody waits for this.
+    Otherwise it costs one look at a file. A disk that refuses is not reported: no caller depends on this.
     """
     stamp = root / _STAMP
     with contextlib.suppress(OSError):

@@ -119,7 +119,7 @@ class PortablePaths:
 
 def _spellings(path: str) -> set[str]:
     """A folder as it was given and, where links lead to it, as it is: some who read go by that. A folder that is a link
-    itself leads elsewhere, and what is there is no part of it.
+    itself leads elsewhere, and its target is no part of it.
     """
     parent, name = os.path.split(path)
     return {path, os.path.join(os.path.realpath(parent), name)} if name else {path}
@@ -171,7 +171,7 @@ def kind_of(path: str) -> str:
 
 
 def file_digest(path: str) -> str:
-    """The digest of a file's content, or what is there instead."""
+    """The digest of a file's content, or of what is in its place."""
     try:
         with open(path, "rb") as file:
             return hashlib.sha256(file.read()).hexdigest()

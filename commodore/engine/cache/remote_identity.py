@@ -1,6 +1,6 @@
 """What a source of files is today, without fetching more than needed: the commit of a ref, the digest of a download.
 
-A chart of an exact version and a commit are what they are and ask nobody. A branch or tag costs one `git ls-remote`, a
+A chart of an exact version and a commit are immutable and need no lookup. A branch or tag costs one `git ls-remote`, a
 file on a web server one conditional request; its last answer is kept.
 """
 
@@ -60,7 +60,7 @@ def source_key(entry: Mapping[str, Any]) -> Key | None:
         return ("source", "helm", source, chart.detail, chart.version) if chart is not None else None
     if entry.get("type") == "git":
         if not os.path.isabs(source) and ":" not in source:
-            return None  # a folder that is another one wherever somebody else stands
+            return None  # relative to the current folder, so another one elsewhere
         ref, submodules = entry.get("ref"), str(bool(entry.get("submodules")))
         return (
             "source",
@@ -124,8 +124,8 @@ class Sources:
         return self.known[key]
 
     def tell(self, key: Key, commit: str) -> None:
-        """What a git source that was not asked for is, by somebody who has just fetched it: the last answer, for runs
-        that ask nobody.
+        """What a git source that was not asked for is, by the caller who has just fetched it: the last answer, for runs
+        without network access.
         """
         if self.known.get(key) is None and _needs_network(key) and not self.offline:
             self.known[key] = commit
@@ -171,8 +171,8 @@ def _needs_network(key: Key) -> bool:
 
 
 def commits_of(source: str, refs: Sequence[str | None], limits: Limits) -> dict[str | None, str] | None:
-    """The commit of each ref of a repository, None if one cannot be told. A full commit id asks nobody, the others ask
-    once. The ref None is the default branch.
+    """The commit of each ref of a repository, None if one cannot be told. A full commit id needs no lookup, the others
+    ask once. The ref None is the default branch.
     """
     known: dict[str | None, str] = {ref: ref for ref in refs if ref is not None and FULL_COMMIT.fullmatch(ref)}
     names = [ref for ref in dict.fromkeys(refs) if ref not in known]

@@ -72,7 +72,7 @@ def _note_sources(
     """Note where fetched files are from. They stand for the files, so the files must be theirs and nothing else."""
     keys = source_keys(node)
     if keys is None or (dependencies and len(keys) != len(dependencies)):
-        reads.refuse("a dependency of which nobody knows when it changes", unseen=False)
+        reads.refuse("a dependency whose changes cannot be detected", unseen=False)
         return
     cache = DependencyCache(run.dependency_cache, run.limits) if run.dependency_cache is not None else None
     for key, dependency in zip(keys, dependencies, strict=False):
@@ -267,7 +267,7 @@ class Reuse:
                 errors.append(
                     InternalError(
                         "CMD-ENG-052",
-                        f"instance {name!r}: rendering it again gives something else than the cache: {listed}",
+                        f"instance {name!r}: re-rendering differs from the cached result in: {listed}",
                         hint="a chart that makes random values does that; if this instance has none, report it",
                     )
                 )
@@ -385,7 +385,7 @@ class ResultFinder:
             identity = self._lookup.sources.digest(key)
             if os.path.lexists(output):
                 if identity is None or not self._is_pure(key, identity, output, is_written):
-                    return None  # rendering would find what somebody has put there
+                    return None  # rendering would find foreign files there
                 continue
             files = FetchedFiles(run.request.root, [output])
             if identity is None or not self._take(key, identity, output):

@@ -14,7 +14,7 @@ from pathlib import Path
 _WORD = re.compile(r"[\w.@%+,:~-]*(?:/[\w.@%+,:~-]+)+")
 _WRITTEN = re.compile(r">+\s*[\"']?[^\s\"';|&)]+")
 _VARIABLE = re.compile(r"[A-Za-z_]\w*")
-# Where somebody works, and as whom: it differs between working directories and hosts, and says nothing of the result.
+# The user and the place of work: it differs between working directories and hosts, and says nothing of the result.
 _PLACES = frozenset(
     ("HOME", "LOGNAME", "OLDPWD", "PATH", "PWD", "SHELL", "SHLVL", "TEMP", "TERM", "TMP", "TMPDIR", "USER", "_")
 )

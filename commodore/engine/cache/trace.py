@@ -44,7 +44,7 @@ class TraceRecorder:
     Args:
         instance: whose reads these are.
         places: how paths are named.
-        programs: the identities of programs; None if nothing is to be kept, so that nobody is asked for a version.
+        programs: the identities of programs; None if nothing is to be kept: then no version is needed.
     """
 
     def __init__(self, instance: str, places: PortablePaths, programs: Programs | None) -> None:
@@ -147,7 +147,7 @@ class TraceRecorder:
         self._fetched = tuple(map(os.path.normpath, outputs))
 
     def file(self, path: str, content: bytes | None = None) -> None:
-        """A file was read: these bytes. Without them somebody else reads it, and this has to be called before and
+        """A file was read: these bytes. Without them another program reads it, and this has to be called before and
         afterwards, so that a change meanwhile does not go unnoticed.
         """
         name = self._name(path)
@@ -169,14 +169,14 @@ class TraceRecorder:
                 self.refuse(f"{path} appeared after it was looked for")
 
     def kind(self, path: str) -> str:
-        """Whether there is such a file or folder, which somebody wants to know; see `kind_of`."""
+        """A look whether there is such a file or folder; see `kind_of`."""
         name, kind = self._name(path), kind_of(path)
         if name is not None:
             self.note(("kind", name), kind)
         return kind
 
     def pattern(self, folder: str, pattern: str) -> list[str]:
-        """The files that a pattern in a folder names, sorted, which somebody wants to know."""
+        """A look at the files that a pattern in a folder names, sorted."""
         found = matches(os.path.join(glob.escape(folder), pattern), lambda _: False)
         pattern = os.path.join(folder, pattern)
         name = self.places.name(pattern)
@@ -186,7 +186,7 @@ class TraceRecorder:
         return found
 
     def tree(self, path: str) -> None:
-        """Somebody reads a folder with all that is in it. To be called before and afterwards, as for files."""
+        """A folder is read with all that is in it. To be called before and afterwards, as for files."""
         self._all(path, "tree")
 
     def copied(self, path: str) -> None:
@@ -319,7 +319,7 @@ class Observer:
         self._memory = memory
 
     def digest(self, key: Key) -> str | None:
-        """What is there now; None for a kind of thing that is not known here."""
+        """The digest as of now; None for an unknown kind of read."""
         kind, *rest = key
         if kind in ("value", "names"):
             node = self._nodes.get(rest[0])
@@ -393,7 +393,7 @@ class TraceVerifier(Observer):
         self._environment = environment
 
     def digest(self, key: Key) -> str | None:
-        """What is there now; None if that cannot be told."""
+        """The digest as of now; None if it is unknown."""
         if key[0] == "source":
             return self._sources.digest(key)
         if key[0] == "settings":
@@ -407,7 +407,7 @@ class TraceVerifier(Observer):
         return super().digest(key)
 
     def digests(self, keys: Sequence[Key]) -> list[str] | None:
-        """What is there now for each of these; None if one cannot be told."""
+        """The digests as of now; None if one is unknown."""
         found: list[str] = []
         for key in keys:
             digest = self.digest(key)

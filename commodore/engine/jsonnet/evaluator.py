@@ -1,6 +1,6 @@
 """Which engine evaluates an instance's Jsonnet files, and what came of it.
 
-go-jsonnet is the engine of record: catalogs' bytes come from it. jrsonnet is asked where somebody has chosen it; what
+go-jsonnet is the engine of record: catalogs' bytes come from it. jrsonnet is used where it was chosen; what
 it cannot do, go-jsonnet does, file by file. A check asks both and compares.
 """
 
@@ -70,7 +70,7 @@ class Evaluator:
     Args:
         engine: `go`, `jrsonnet` or `check`; see `engine_of`.
         instance: whose files they are.
-        root: the working directory: what is told names files as seen from there.
+        root: the working directory: messages name files relative to it.
     """
 
     def __init__(self, engine: str, instance: str, root: Path) -> None:
@@ -158,7 +158,7 @@ def _listening() -> Iterator[list[str]]:
     lines: list[str] = []
     try:
         stderr = os.dup(2)
-    except OSError:  # closed: nobody listens anyway
+    except OSError:  # closed: there is no reader
         yield lines
         return
     with os.fdopen(stderr, "wb"), _sink() as sink:

@@ -43,7 +43,7 @@ def evaluate(path: str, text: str, *, importer: Importer, natives: Natives, ext_
         return found, content.decode()
 
     try:
-        import rjsonnet  # an extra, and loaded by nobody who has not asked for it
+        import rjsonnet  # an extra, loaded only if it was chosen
 
         result: str = rjsonnet.evaluate_file(
             path, import_callback=find, native_callbacks=dict(natives), ext_vars=dict(ext_vars)

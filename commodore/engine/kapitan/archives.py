@@ -61,7 +61,7 @@ def unpack(file: Path, folder: Path, content_type: str | None, limits: Limits) -
     return True
 
 
-_TRUST = "ask whoever publishes the archive; its members must be files and folders below the archive's root"
+_TRUST = "ask the archive's publisher; its members must be files and folders below the archive's root"
 
 
 def _check_size(count: int, size: int, limits: Limits) -> None:

@@ -56,7 +56,7 @@ class Work:
         instance: its name.
         imported: the texts of imports, by path.
         limits: bounds of sizes.
-        reads: is told what is read.
+        reads: records what is read.
         watches: the kustomizations that are built at the moment.
         evaluator: evaluates Jsonnet.
         parts: the parts of instances that are kept by themselves.

@@ -72,7 +72,7 @@ def _strip(folder: Path) -> None:
 
 def remove_leftovers(output: Path, roots: Iterable[Path], limits: Limits) -> None:
     """Remove what earlier versions, or Kapitan, have left of git in a folder with fetched files: the folder `.git`, and
-    the files that lead submodules into it. Nothing is removed in which there is work of somebody's.
+    the files that lead submodules into it. Nothing is removed that holds local changes.
 
     Args:
         output: where files were fetched to.

@@ -1,7 +1,7 @@
 """What was fetched to where, noted in the working directory: what a source has no longer does not stay.
 
 Kapitan copies fetched files over those that are there. A file that its repository or chart has lost would stay, and be
-read, until somebody removes the folder; a fresh working directory would not have it.
+read, until the folder is removed; a fresh working directory would not have it.
 """
 
 from __future__ import annotations
@@ -34,8 +34,8 @@ class FetchedFiles:
         self._before = {output: _stamps(output) for output in outputs}
 
     def conclude(self, *, complete: bool) -> None:
-        """Note what is there now, and remove what an earlier fetch has put there, this one has not, and nobody has
-        touched.
+        """Note the present files, and remove what an earlier fetch has put there, this one has not, and that is
+        unchanged.
 
         Args:
             complete: whether everything was fetched; if not, nothing is removed.

@@ -76,7 +76,7 @@ def _explain(target: str, detail: Mapping[str, Any]) -> CommodoreError:
 
 
 class RenderedInventory(Inventory):  # type: ignore[misc]
-    """What Kapitan's inputs ask for as `cached.inv`. Renders nothing, reads nothing that nobody asks for."""
+    """What Kapitan's inputs ask for as `cached.inv`. Renders and reads lazily."""
 
     def __init__(self, run: Run) -> None:
         # Kapitan's own constructor would look for target files and render them.

@@ -1,4 +1,4 @@
-"""Paths within shell commands that somebody else has put together."""
+"""Paths within shell commands of components."""
 
 from __future__ import annotations
 

@@ -59,7 +59,7 @@ def write_nodes(nodes: Mapping[str, Mapping[str, Any]], folder: Path, limits: Li
 
 
 class WrittenNodes(Mapping[str, Mapping[str, Any]]):
-    """The targets' nodes, as `write_nodes` wrote them. Their parts are shared: nobody may change them.
+    """The targets' nodes, as `write_nodes` wrote them. Their parts are shared and must not be changed.
 
     Args:
         files: the file of each target.

@@ -170,8 +170,8 @@ def check_outputs(dependencies: Sequence[KapitanDependency], run: Run) -> list[t
 def in_waves(runs: Sequence[Run], wanted: Iterable[Wanted]) -> list[list[Run]]:
     """The runs that may work at the same time, in their order.
 
-    Runs that fetch different things to one place follow one another: the later one fetches when nobody compiles with
-    what the former has fetched.
+    Runs that fetch different things to one place follow one another: the later one fetches when no instance compiles
+    with what the former has fetched.
     """
     contents: dict[str, dict[tuple[Any, ...], KapitanDependency]] = {run.key: {} for run in runs}
     for run, item in wanted:

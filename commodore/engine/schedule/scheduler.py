@@ -448,7 +448,7 @@ class Schedule:
                 self._release(unit)
 
     def _fail(self, units: frozenset[Unit], error: CommodoreError, *, prefix: bool) -> None:
-        """Let the instances that need a dependency fail; each run is told once."""
+        """Let the instances that need a dependency fail; each run is notified once."""
         for run in self._runs.values():
             names = [name for name in run.pending if (run.key, name) in units]
             for name in names:

@@ -75,7 +75,7 @@ def _next_request(control: socket.socket) -> tuple[int, int] | tuple[()] | None:
 
 
 def _report(end: Connection, **message: object) -> None:
-    with end, contextlib.suppress(OSError):  # nobody wants to know any more
+    with end, contextlib.suppress(OSError):  # the reader has gone
         end.send_bytes(json.dumps(message).encode())
 
 
