@@ -354,7 +354,7 @@ class TestLocalMode:
         (run.workspace.manifests / "a.yaml").write_text("by hand\n")
         open_local(run.workspace, announce=run.heard.append)
         (warning,) = run.heard.warnings
-        assert warning.message.endswith("are kept: 'manifests/a.yaml'")
+        assert warning.message.endswith("and replaced: 'manifests/a.yaml'")
         (ref,) = discarded(run.workspace)
         assert git(run.workspace.catalog, "show", f"{ref}:manifests/a.yaml") == "by hand"
         assert (run.workspace.catalog / "note").read_text() == "mine\n"
