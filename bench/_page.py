@@ -18,7 +18,7 @@ _PLOTTED = ("cold", "rerender", "noop", "change")
 _INTRODUCTION = """\
 # Performance from {first} to {last} instances
 
-Made-up clusters of several sizes, compiled by `scripts/bench synthetic`. A target's parameters are {inventory} KiB of
+Generated clusters of several sizes, compiled by `scripts/bench synthetic`. A target's parameters are {inventory} KiB of
 JSON at every size (more where the instances need more). Of {weights} components {mix}. Every fifth
 instance is an alias of another component. An instance renders two or three Jsonnet programs. Those with charts fetch
 the chart from a repository and set namespaces with a filter, those with kustomizations fetch them with git and label

@@ -125,7 +125,7 @@ class Watch:
 
         The caller compiles between two batches. What is saved meanwhile is the next batch, also if it was undone before
         the compile has ended: it may have read either. What the compile itself writes is none: dependencies that it
-        fetches, and files that it writes anew with the content that they had.
+        fetches, and files that it rewrites with the content that they had.
 
         Raises:
             InputError: there are too many files.

@@ -50,7 +50,7 @@ def _verify(section: Section, dry_run: bool, errors: list[CommodoreError]) -> Ve
     entries = [entry.path for entry in section.entries()]
     damaged = []
     for path in (*entries, *section.others()):
-        # What is gone was pruned, and what is whole at a second look was just written anew.
+        # What is gone was pruned, and what is whole at a second look was just written again.
         if section.is_sound(path) or not os.path.lexists(path) or section.is_sound(path):
             continue
         damaged.append(path)

@@ -107,7 +107,7 @@ def cache_prune(ctx: click.Context, /, **values: Any) -> None:
 def cache_verify(ctx: click.Context, /, dry_run: bool, output_format: str) -> int:
     """Read everything in the caches again, and remove what is damaged.
 
-    Runs verify what they take, and make anew what is damaged; this tells how good the disk is. The exit code is 1 if
+    Runs verify what they take, and recreate what is damaged; this tells how good the disk is. The exit code is 1 if
     something was damaged.
     """
     from commodore.cache_care import verify

@@ -83,7 +83,7 @@ def component_compile(ctx: click.Context, /, path: Path, **values: Any) -> None:
 
 
 def _watch(request: ComponentCompile, values: dict[str, Any], console: Console) -> None:
-    """Compile until the user ends it. A file with facts is read anew each time."""
+    """Compile until the user ends it. A file with facts is read again each time."""
     from commodore.authoring import compile_component, watched_sources
 
     def compile_again(engine: Engine, announce: Announce, first: bool) -> None:

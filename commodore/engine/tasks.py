@@ -27,7 +27,7 @@ class Run:
         staging: the run's own folder; `work/<instance>` and `fetch/<wave>/<n>` are made below it.
         dependency_cache: the folder with what was fetched before, None for none.
         result_cache: the folder with what was rendered before, None for none.
-        part_cache: the folder with parts of instances, such as what helm has made of a chart; None to make all anew.
+        part_cache: the folder with parts of instances, such as what helm has made of a chart; None to make all again.
         pending: the instances that have to be rendered; there are results for the others.
         subjects: under what name the result of an instance may be kept (see `commodore.engine.cache`).
         sources: the identities of what dependencies come from, as far as they are known.

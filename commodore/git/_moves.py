@@ -1,6 +1,6 @@
 """What this program is about to do to a working copy is written down before, and the next run completes it.
 
-Git writes the files of a commit one by one: removed, made anew, filled. If it is killed, or the disk is full, half of
+Git writes the files of a commit one by one: removed, recreated, filled. If it is killed, or the disk is full, half of
 them are new, and nothing tells that from changes by a user. The note of a move names the commits whose files may lie
 there. Git inherits the lock on it, so that it is held until the last process of the move has ended.
 """

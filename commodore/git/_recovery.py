@@ -1,4 +1,4 @@
-"""Working copies after an interrupted run: moves are completed, an index that cannot be read is made anew.
+"""Working copies after an interrupted run: moves are completed, an index that cannot be read is recreated.
 
 A file is the program's if it is what one of the commits of the move has there, or the beginning of that. Everything
 else is a user's and stays as it is, in the index, too.

@@ -21,7 +21,7 @@ from commodore.manifests.yaml_out import dump, dump_stream
 #: Kapitan from 0.29 to 0.30 changed in every catalog.
 DiffMode = Literal["plain", "ignore-yaml-formatting", "kapitan-0.29-to-0.30"]
 
-# Labels that Kapitan 0.30 writes anew: its helm is version 3, and there is no Tiller any more.
+# Labels that Kapitan 0.30 rewrites: its helm is version 3, and there is no Tiller any more.
 _TILLER_LABEL: Final = re.compile(r"(.*(?:app\.kubernetes\.io/managed-by|heritage): )Tiller[ \n]*", re.DOTALL)
 
 

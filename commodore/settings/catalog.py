@@ -196,7 +196,7 @@ CATALOG_DIFF = (
     Setting(
         "noise",
         ("--noise/--no-noise",),
-        "Show labels and annotations that charts write anew with each version, too.",
+        "Show labels and annotations that charts rewrite with each version, too.",
         kind="switch",
         default=False,
     ),

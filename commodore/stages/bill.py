@@ -167,7 +167,7 @@ def _libraries(workspace: Workspace) -> Iterator[Part]:
         raise InputError(
             "CMD-CAT-031",
             f"{workspace.jsonnetfile_lock} cannot be read",
-            hint="compile once more; that writes it anew",
+            hint="compile once more; that writes it again",
         ) from error
     listed = locked.get("dependencies") if isinstance(locked, dict) else None
     for one in listed if isinstance(listed, list) else ():

@@ -1,7 +1,7 @@
 """Rendering the hierarchy, or taking over what an earlier run has made of the very same files (ADR 0012).
 
 Reclass reads the files below `inventory` and nothing else, so what it makes of them depends on these alone. A digest of
-all of them, read anew each time, is the key under which the result is kept in the workspace. What is equal in several
+all of them, read again each time, is the key under which the result is kept in the workspace. What is equal in several
 targets is kept once (ADR 0014).
 """
 

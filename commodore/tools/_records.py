@@ -1,4 +1,4 @@
-"""Small files that remember answers, a sealed JSON object each. A missing or broken one is empty and written anew."""
+"""Small files that remember answers, a sealed JSON object each. A missing or broken one is empty and written again."""
 
 from __future__ import annotations
 

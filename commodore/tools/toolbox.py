@@ -65,7 +65,7 @@ class Toolbox:
                 Warned(
                     "CMD-TOOL-023",
                     f"{self.state_file} cannot be read; when tools were installed is unknown",
-                    hint="the next installation writes it anew",
+                    hint="the next installation writes it again",
                 )
             )
             return {}

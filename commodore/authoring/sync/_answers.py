@@ -78,7 +78,7 @@ def _refusal(error: Any, name: str, url: str, changes: bool) -> Exception:
             EnvironmentFault(
                 "CMD-SYNC-020",
                 f"{url} does not accept the token: {words}",
-                hint="is it expired, or of another server? set COMMODORE_GITHUB_TOKEN anew",
+                hint="is it expired, or of another server? set COMMODORE_GITHUB_TOKEN again",
             )
         )
     if status in (403, 404) and changes:

@@ -113,7 +113,7 @@ class LibrarySources:
         return {one: result[one] for one in commits}
 
     def copy(self, export: Export, destination: Path) -> None:
-        """Copy an export's files to the new folder `destination`; a damaged or vanished cache entry is made anew.
+        """Copy an export's files to the new folder `destination`; a damaged or vanished cache entry is recreated.
 
         Raises:
             CommodoreError: that did not work either.

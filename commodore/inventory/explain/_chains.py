@@ -39,7 +39,7 @@ class Link:
         target: where the value is to be found, if it is a part of what a reference of `node` brings.
         overrides, constant: whether the key is marked so, here or where the reference leads.
         resets: what came before does not count.
-        fresh: what came before does not count because a map above begins anew.
+        fresh: what came before does not count because a map above starts over.
         gives: whether there is a value; otherwise the parameter is only taken away.
     """
 
@@ -323,7 +323,7 @@ _DEEP = 150  # paths that wait for each other; Python's own stack ends not far b
 
 
 def counting(links: Sequence[Link]) -> Sequence[Link]:
-    """Those of a chain's links that still count: from the last one on that begins anew, or lets nothing through."""
+    """Those of a chain's links that still count: from the last one on that starts over, or lets nothing through."""
     starts = [number for number, link in enumerate(links) if link.resets or _is_settled(link)]
     return links[starts[-1] :] if starts else links
 

@@ -1,4 +1,4 @@
-"""How reclass-rs merges values: maps deeply, lists by appending, anything else replaced; `~` and null begin anew.
+"""How reclass-rs merges values: maps deeply, lists by appending, anything else replaced; `~` and null start over.
 
 A map that is being merged remembers which of its keys carry markers, as these count again where a reference brings the
 map over another one. As plain data its keys are written with their markers.

@@ -48,7 +48,7 @@ DEFAULT_NOISE: tuple[NoiseRule, ...] = (
     NoiseRule("annotations", "*generated-by"),
     NoiseRule("annotations", "controller-gen.kubebuilder.io/version"),
 )
-"""What charts and generators write anew with each version."""
+"""What charts and generators rewrite with each version."""
 
 
 def hide_noise(comparison: Comparison, rules: Sequence[NoiseRule] = DEFAULT_NOISE) -> Comparison:
