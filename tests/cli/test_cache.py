@@ -36,8 +36,8 @@ def test_info(call: Call, results: list[Path]) -> None:
     lines = [line.split() for line in out.splitlines()]
     assert lines[0] == [str(cache_folder())]
     assert lines[1] == ["entries", "size", "last", "used", "oldest", "use"]
-    assert lines[2] == ["results", "2", "195.7", "KiB", "just", "now", "40", "days", "ago"]
-    assert lines[3] == ["total", "195.7", "KiB"]
+    assert lines[2] == ["results", "2", "195.8", "KiB", "just", "now", "40", "days", "ago"]
+    assert lines[3] == ["total", "195.8", "KiB"]
 
 
 def test_info_of_nothing(call: Call) -> None:
