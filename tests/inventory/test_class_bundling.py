@@ -31,7 +31,7 @@ OTHERS = {
 @contextlib.contextmanager
 def worth_it(least: int) -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("commodore.inventory._together._WORTH_IT", least)
+        patch.setattr("commodore.inventory._class_bundling._WORTH_IT", least)
         yield
 
 
@@ -293,7 +293,7 @@ class TestPlan:
             part = read_part(path)
             return part and type(part)(part.keys, part.text.replace("who", "whoever"))
 
-        monkeypatch.setattr("commodore.inventory._together.read_part", wrong)
+        monkeypatch.setattr("commodore.inventory._class_bundling.read_part", wrong)
         nodes, heard = outcome(hierarchy, ALWAYS)
         assert nodes == expected
         assert [event for event in heard if "put together" in str(event)]
