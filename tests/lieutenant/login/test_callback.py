@@ -37,13 +37,13 @@ def test_other_addresses_when_asked(address: str, expected: str) -> None:
 
 @pytest.mark.parametrize("address", ["", "example.com", "localhost:80", "-1", "0", "127.0.0.1\n"])
 def test_addresses_that_are_none(address: str) -> None:
-    with pytest.raises(UsageError, match="no address"):
+    with pytest.raises(UsageError, match="not a valid address"):
         CallbackSettings(address).addresses()
 
 
 @pytest.mark.parametrize("port", [-1, 65536, 1 << 70])
 def test_ports_that_are_none(port: int) -> None:
-    with pytest.raises(UsageError, match="no port"):
+    with pytest.raises(UsageError, match="not a valid port"):
         CallbackSettings(port=port).addresses()
 
 
