@@ -13,7 +13,7 @@ from commodore.caches import repository_cache
 from commodore.catalog import CatalogChange, CompileMetadata
 from commodore.context import Context
 from commodore.dependencies import deprecation_notices
-from commodore.engine import Engine
+from commodore.engine import CompiledInstance, Engine
 from commodore.errors import UsageError
 from commodore.events import Announce, Noted, stage
 from commodore.git import Author, Children, PublishedClone, RepositoryStore, check_version, repository_key
@@ -98,11 +98,17 @@ class CatalogCompile:
 
 @dataclass(frozen=True, slots=True)
 class CatalogResult:
-    """What a compile did: the change of the catalog, what it was made from (not in local mode), notices to show."""
+    """What a compile did: the change of the catalog, what it was made from (not in local mode), notices to show.
+
+    `rendered` and `reused` are the numbers of instances that were rendered, and of those whose results of earlier runs
+    still held.
+    """
 
     change: CatalogChange
     metadata: CompileMetadata | None
     notices: tuple[str, ...]
+    rendered: int = 0
+    reused: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -151,7 +157,9 @@ def run_compile(
         if request.options.fetch:
             bundle_libraries(fetcher, components, inventory)
 
-        installed = _install(request, sources, inventory, engine, announce, limits)
+        installed, compiled = _install(request, sources, inventory, engine, announce, limits)
+        reused = sum(one.reused for one in compiled)
+        counts = (len(compiled) - reused, reused)
         if installed or request.local:
             change = catalog.stage(sources.clone, request.diff_mode, limits=limits)
         else:
@@ -160,7 +168,7 @@ def run_compile(
         notices = deprecation_notices(inventory.nodes[BOOTSTRAP_TARGET].parameters, components.applications.components)
         if request.local:
             catalog.leave(sources.clone, limits=limits)
-            return CatalogResult(change, None, notices)
+            return CatalogResult(change, None, notices, *counts)
 
         metadata = describe_compile(store, sources.configuration, sources.packages, components)
         announce(Noted(catalog.commit_message(metadata), level=1))
@@ -168,7 +176,7 @@ def run_compile(
             change = _publish(request, source, sources.clone, change, metadata, announce, limits)
         if not request.offline:
             remember_remotes(workspace, store.asked)
-        return CatalogResult(change, metadata, notices)
+        return CatalogResult(change, metadata, notices, *counts)
 
 
 def _render(fetcher: Fetcher, components: Components) -> Inventory:
@@ -203,7 +211,7 @@ def _install(
     engine: Engine,
     announce: Announce,
     limits: Limits,
-) -> bool:
+) -> tuple[bool, tuple[CompiledInstance, ...]]:
     """Stages 9 to 11: render everything into the working copy of the catalog. Returns whether something is new."""
     workspace, components = request.workspace, sources.components
     options = replace(request.options, offline=request.offline)
@@ -211,7 +219,7 @@ def _install(
         references = write_references(components, inventory, new / "refs", announce)
         compiled = compile_instances(engine, workspace, components, inventory, new / "refs", options, announce, limits)
         manifests = assemble_manifests(compiled, references, new / "manifests", announce, workspace.manifests)
-        return catalog.install(workspace, manifests, new / "refs")
+        return catalog.install(workspace, manifests, new / "refs"), compiled
 
 
 def _fetch(request: CatalogCompile, source: ClusterSource, fetcher: Fetcher) -> _Sources:

@@ -9,7 +9,7 @@ from commodore.catalog.message import commit_message
 from commodore.catalog.metadata import CompileMetadata, RepositoryVersion, local_now
 from commodore.catalog.pending import Send, expect_report, pending_file, report_pending
 from commodore.catalog.publish import CatalogChange, install, leave, open_local, prepare, publish, stage, unchanged
-from commodore.catalog.trees import objects_of, read_folder, read_revision, review_working_copy
+from commodore.catalog.trees import objects_of, read_folder, read_revision, review_staged, review_trees
 from commodore.catalog.validation import Problem, Validation, validate_objects
 from commodore.catalog.views import (
     CatalogImage,
@@ -53,7 +53,8 @@ __all__ = [
     "read_folder",
     "read_revision",
     "report_pending",
-    "review_working_copy",
+    "review_staged",
+    "review_trees",
     "stage",
     "unchanged",
     "validate_objects",

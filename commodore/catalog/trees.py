@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from commodore.errors import CommodoreError, InputError
-from commodore.git import check_version, read_blobs, run
+from commodore.git import check_version, read_blobs, run, staged_changes
 from commodore.limits import Limits
 from commodore.manifests import load_all
 from commodore.manifests.object_diff import PlacedObject, Review, review
@@ -16,7 +16,7 @@ from commodore.workspace import guard_disk
 
 _REFS = "refs/"
 _MANIFESTS = "manifests"
-_FILE = "120000", "160000"  # links and other repositories hold no objects
+_OTHER = "120000", "160000"  # links and other repositories hold no objects
 
 
 def read_folder(folder: Path, limits: Limits) -> dict[str, bytes]:
@@ -71,8 +71,7 @@ def read_revision(repository: Path, revision: str, limits: Limits) -> dict[str, 
     for line in answer.text.split("\0")[:-1]:
         entry, _, path = line.partition("\t")
         mode, _, blob = entry.split(" ")
-        hidden = any(part.startswith(".") for part in path.split("/"))
-        if mode not in _FILE and not hidden and not path.startswith(_REFS):
+        if _is_shown(path, mode):
             blobs[path] = blob
     contents = read_blobs(repository, blobs.values(), limits=limits)
     return {path: contents[blob] for path, blob in blobs.items()}
@@ -111,13 +110,29 @@ def _items(document: Any) -> list[Any]:
     return [document]
 
 
-def review_working_copy(folder: Path, limits: Limits) -> Review:
-    """How the objects in a working copy differ from those of its HEAD, which may be unborn.
+def review_staged(folder: Path, limits: Limits) -> Review:
+    """How the objects that are staged in a working copy differ from those of its HEAD, which may be unborn.
 
     Raises:
-        CommodoreError: as for `read_folder` and `read_revision`.
+        EnvironmentFault: git fails.
     """
-    born = run(["rev-parse", "--verify", "--quiet", "HEAD"], cwd=folder, timeout=limits.git_timeout, check=False)
-    old = read_revision(folder, "HEAD", limits) if born.returncode == 0 else {}
-    new = read_folder(folder, limits)
+    changes = staged_changes(folder, limits=limits)
+    old = {one.old_path: one.old_blob for one in changes if _is_shown(one.old_path, one.old_mode)}
+    new = {one.new_path: one.new_blob for one in changes if _is_shown(one.new_path, one.new_mode)}
+    contents = read_blobs(folder, (blob for blob in (*old.values(), *new.values()) if blob), limits=limits)
+    before, after = (
+        {path: contents[blob] for path, blob in side.items() if path is not None and blob is not None}
+        for side in (old, new)
+    )
+    return review_trees(before, after)
+
+
+def review_trees(old: Mapping[str, bytes], new: Mapping[str, bytes]) -> Review:
+    """How the objects of two trees differ."""
     return review(objects_of(old, new), objects_of(new, old))
+
+
+def _is_shown(path: str | None, mode: str | None) -> bool:
+    if path is None or mode in _OTHER or path.startswith(_REFS):
+        return False
+    return not any(part.startswith(".") for part in path.split("/"))

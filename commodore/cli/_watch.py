@@ -41,6 +41,7 @@ class Watched:
         compile: does one run, with an engine and a listener; at the first one it says itself what came of it.
         options: how to compile.
         diff_mode: how modified manifests are shown.
+        how: what is shown: `text` for a diff of each file, `objects`, `stat` for numbers, `none`.
     """
 
     sources: Sources
@@ -48,6 +49,7 @@ class Watched:
     compile: Callable[[Engine, Announce, bool], None]
     options: CompileOptions
     diff_mode: DiffMode = "plain"
+    how: str = "text"
 
 
 def check_watch(values: Mapping[str, Any]) -> None:
@@ -150,21 +152,27 @@ def _show(
     console: Console,
 ) -> None:
     """Print what is different in the manifests since the last good run: a diff, or for machines one object."""
-    from commodore.catalog import ChangeSummary
+    from commodore.catalog import ChangeSummary, review_trees
+    from commodore.cli.catalog_diff import show_review
     from commodore.manifests import compare_trees, render
+    from commodore.manifests.object_diff import json_report
 
     change = compare_trees(old, new)
-    lines = list(render(change, old, new, what.diff_mode))
+    lines = list(render(change, old, new, what.diff_mode)) if what.how == "text" else []
+    review = review_trees(old, new) if what.how == "objects" else None
     if console.log_format == "json":
         found = {
             "sources": names,
             "seconds": round(seconds, 3),
             "changes": [asdict(file) for file in change.files],
             "lines": [line.text.rstrip("\n") for line in lines],
+            **({} if review is None else {"objects": json_report(review)}),
         }
         console.result(json.dumps(found, sort_keys=True))
         return
     console.status(f"Manifests: {ChangeSummary.of(change)}")
+    if review is not None and change.files:
+        show_review(review, console, indent="     ")
     for line in paint((line.style, line.text) for line in lines):
         console.result(f"     {line}" if line else "")
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import asdict, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -9,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from commodore.cli._compile_options import compile_options
+from commodore.cli._compile_summary import StageTimes, show_summary, summary_dict
 from commodore.cli._completion import complete_clusters, complete_tenants
 from commodore.cli._lazy import LazyCommand, LazyGroup
 from commodore.cli._lieutenant import connect, read_dynamic_facts
@@ -27,6 +29,7 @@ if TYPE_CHECKING:
     from commodore.catalog import CatalogChange
     from commodore.engine import Engine
     from commodore.lieutenant import ClusterSource
+    from commodore.manifests.object_diff import Review
     from commodore.pipeline import CatalogCompile
     from commodore.workspace import Workspace
 
@@ -88,31 +91,38 @@ def catalog_compile(ctx: click.Context, /, cluster: str, **values: Any) -> None:
     request.check()
     facts = read_dynamic_facts(values["dynamic_fact"], console)
 
+    shown = Shown(values["diff"], values["output_format"] == "json")
+
     def review(change: CatalogChange) -> bool:
         with console.paused():
-            show_change(console, change, request.workspace, values["diff"])
+            shown.show(console, change, request.workspace)
             ask = request.push and values["interactive"] and change.changed
             return not ask or click.confirm("Commit and push these changes?", default=False)
 
     if values["watch"]:
-        _watch(request, console, values["diff"])
+        _watch(request, console, shown)
         return
-    title = f"{ctx.command_path} {cluster}"
+    title, times = f"{ctx.command_path} {cluster}", StageTimes()
     if values["cluster_file"] is not None or values["local"] or values["offline"]:
         source: ClusterSource = LastRun(request.workspace)
         if values["cluster_file"] is not None:
             source = ClusterFile(values["cluster_file"], facts)
         with profiled(values["profile"], title, console) as announce, console.working():
-            result = run_compile(request, source, review, Context(announce, DEFAULT_LIMITS))
+            result = run_compile(request, source, review, Context(times.listening(announce), DEFAULT_LIMITS))
     else:
         api = connect(ctx, values, console)
         with profiled(values["profile"], title, console) as announce, api as client, console.working():
-            result = run_compile(request, LieutenantApi(client, facts), review, Context(announce, DEFAULT_LIMITS))
+            context = Context(times.listening(announce), DEFAULT_LIMITS)
+            result = run_compile(request, LieutenantApi(client, facts), review, context)
+    if shown.as_json:
+        console.result(json.dumps(summary_dict(cluster, result, shown.review, times), indent=2))
+    else:
+        show_summary(console, result, shown.review, times)
     conclude(console, request, result.change)
     console.notices(result.notices)
 
 
-def _watch(request: CatalogCompile, console: Console, how: str) -> None:
+def _watch(request: CatalogCompile, console: Console, shown: Shown) -> None:
     """Compile locally until the user ends it. The working directory is locked while a run goes on, not between runs."""
     from commodore.inventory import read_cluster_params
     from commodore.pipeline import run_compile, watched_sources
@@ -126,7 +136,7 @@ def _watch(request: CatalogCompile, console: Console, how: str) -> None:
         def review(change: CatalogChange) -> bool:
             if first:
                 with console.paused():
-                    show_change(console, change, workspace, how)
+                    shown.show(console, change, workspace)
             return False
 
         result = run_compile(request, LastRun(workspace), review, Context(announce, limits), engine)
@@ -137,29 +147,43 @@ def _watch(request: CatalogCompile, console: Console, how: str) -> None:
             console.notices(result.notices)
 
     output = {"manifests": workspace.manifests, "refs": workspace.refs}
-    what = Watched(watched_sources(request), output, compile_again, request.options, request.diff_mode)
+    what = Watched(watched_sources(request), output, compile_again, request.options, request.diff_mode, shown.how)
     watch(what, console, limits=limits)
 
 
-def show_change(console: Console, change: CatalogChange, workspace: Workspace, how: str) -> None:
-    """Print what changed in the catalog: as `text`, as `objects`, as `stat`, or (`none`) not at all."""
-    if how == "none":
-        return
-    if not change.changed:
-        console.status("The catalog has not changed.")
-        return
-    counts = {name.replace("_", " "): count for name, count in asdict(change.summary).items() if count}
-    console.status(f"Changes: {', '.join(f'{count} {name}' for name, count in counts.items())}")
-    if how == "stat":
-        return
-    if how == "objects":
-        from commodore.catalog import review_working_copy
-        from commodore.cli.catalog_diff import show_review
+class Shown:
+    """Shows what changed in the catalog: as `text`, as `objects`, as `stat`, or (`none`) not at all.
 
-        show_review(review_working_copy(workspace.catalog, DEFAULT_LIMITS), console, indent="     ")
-        return
-    lines = paint((line.style, line.text) for line in change.lines)
-    console.result("\n".join(f"     {line}" if line else "" for line in lines))
+    Attributes:
+        review: which objects differ; None if nothing is to be shown.
+    """
+
+    def __init__(self, how: str, as_json: bool) -> None:
+        self.how = how
+        self.as_json = as_json
+        self.review: Review | None = None
+
+    def show(self, console: Console, change: CatalogChange, workspace: Workspace) -> None:
+        """Print a change that is staged; nothing of it if the summary is wanted as JSON."""
+        if self.how == "none":
+            return
+        from commodore.catalog import review_staged, review_trees
+
+        self.review = review_staged(workspace.catalog, DEFAULT_LIMITS) if change.changed else review_trees({}, {})
+        if not change.changed:
+            console.status("The catalog has not changed.")
+            return
+        counts = {name.replace("_", " "): count for name, count in asdict(change.summary).items() if count}
+        console.status(f"Changes: {', '.join(f'{count} {name}' for name, count in counts.items())}")
+        if self.how == "stat" or self.as_json:
+            return
+        if self.how == "objects":
+            from commodore.cli.catalog_diff import show_review
+
+            show_review(self.review, console, indent="     ")
+            return
+        lines = paint((line.style, line.text) for line in change.lines)
+        console.result("\n".join(f"     {line}" if line else "" for line in lines))
 
 
 def conclude(console: Console, request: CatalogCompile, change: CatalogChange) -> None:

@@ -241,6 +241,24 @@ def test_a_catalog(world: ClusterWorld, tmp_path: Path) -> None:
     assert [path.name for path in workspace.state.iterdir() if path.name.endswith(".staging")] == []
 
 
+def test_objects_of_a_catalog(world: ClusterWorld, tmp_path: Path) -> None:
+    arguments = ["-d", str(world.work), "catalog", "compile", world.name, "--local", "--watch", "--diff", "objects"]
+    tenant = Workspace.at(world.work).tenant_config(world.tenant) / f"{world.name}.yml"
+    with watching(arguments, tmp_path, **world.environment) as program:
+        program.until("Waiting for changes")
+        tenant.write_text("parameters: {app: {data: {a: '2'}}}\n")
+        shown = program.until("Waiting for changes")
+        assert shown[-7:-1] == [
+            "     1 changed",
+            "",
+            "     ~ ConfigMap app",
+            "         data.a",
+            "         - 1",
+            "         + 2",
+        ]
+        program.end()
+
+
 def test_a_catalog_whose_files_are_read_from_elsewhere(world: ClusterWorld, tmp_path: Path) -> None:
     """A file in the root that takes the place of another one, also of one that nobody has found; and a mode."""
     work = world.work

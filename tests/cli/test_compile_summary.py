@@ -1,0 +1,74 @@
+"""The summary at the end of `catalog compile`."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from tests.world.cluster import ClusterWorld
+
+DEPLOYMENT = """
+{
+  web: {
+    apiVersion: 'apps/v1', kind: 'Deployment', metadata: { name: 'web' },
+    spec: { replicas: (import 'lib/kapitan.libjsonnet').inventory().parameters.app.data.replicas },
+  },
+}
+"""
+
+
+@pytest.fixture
+def world(tmp_path: Path) -> ClusterWorld:
+    made = ClusterWorld(tmp_path)
+    made.component("app", files={"component/main.jsonnet": DEPLOYMENT}, data={"replicas": 2})
+    made.component("other", data={"a": "1"})
+    made.environment = {"XDG_CACHE_HOME": str(tmp_path / "cache")}
+    assert made.compile("--push").code == 0
+    made.tenant_parameters = {"app": {"data": {"replicas": 0}}}
+    made.publish()
+    return made
+
+
+def test_for_people(world: ClusterWorld) -> None:
+    result = world.compile("--diff", "stat")
+    assert result.code == 0
+    lines = [event["message"] for event in result.events if event["event"] == "Status"]
+    assert "Instances: 1 rendered, 1 reused" in lines
+    assert "Objects:   0 added, 1 changed, 0 removed" in lines
+    assert "Dangers:   1 scaled-to-zero" in lines
+    assert result.stdout == ""
+    shown = world.run("-d", str(world.work), "catalog", "compile", world.name, "--local", "--diff", "none").stderr
+    assert "\nInstances: 0 rendered, 2 reused\n" in shown
+    assert "Objects:" not in shown
+
+
+def test_for_programs(world: ClusterWorld) -> None:
+    result = world.compile("-o", "json")
+    assert result.code == 0
+    found = json.loads(result.stdout)
+    assert found["cluster"] == world.name
+    assert (found["changed"], found["pushed"], found["commit"]) == (True, False, None)
+    assert found["instances"] == {"rendered": 1, "reused": 1}
+    assert found["objects"] == {"added": 0, "changed": 1, "removed": 0, "moved": 0}
+    assert found["flags"] == {"scaled-to-zero": 1}
+    assert found["files"]["modified"] == 1
+    assert "compiling" in [one["name"] for one in found["stages"]]
+    assert json.loads(world.compile("-o", "json", "--diff", "none").stdout)["objects"] is None
+
+
+def test_nothing_new(world: ClusterWorld) -> None:
+    assert world.compile("--push").code == 0
+    result = world.compile("-o", "json")
+    found = json.loads(result.stdout)
+    assert found["changed"] is False
+    assert found["objects"] == {"added": 0, "changed": 0, "removed": 0, "moved": 0}
+    assert found["instances"] == {"rendered": 0, "reused": 2}
+
+
+def test_objects_of_a_first_compile(tmp_path: Path) -> None:
+    world = ClusterWorld(tmp_path)
+    world.component("app", data={"a": "1"})
+    found = json.loads(world.compile("-o", "json").stdout)
+    assert found["objects"]["added"] == 1
