@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections import Counter
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
@@ -35,8 +36,13 @@ class StageTimes:
         return hear
 
 
-def show_summary(console: Console, result: CatalogResult, review: Review | None, times: StageTimes) -> None:
-    """Say in a few lines what a compile has done. Objects are counted if somebody wanted to see what changed."""
+def show_summary(
+    console: Console, cluster: str, result: CatalogResult, review: Review | None, times: StageTimes, *, as_json: bool
+) -> None:
+    """Say in a few lines what a compile has done, or as JSON. Objects are counted if changes were to be shown."""
+    if as_json:
+        console.result(json.dumps(_as_dict(cluster, result, review, times), indent=2))
+        return
     lines = [f"Instances: {result.rendered} rendered, {result.reused} reused"]
     if review is not None:
         lines.append(f"Objects:   {_objects(review)}")
@@ -56,7 +62,7 @@ def _objects(review: Review) -> str:
     return f"{text} ({review.hidden_only} of them only noise)" if review.hidden_only else text
 
 
-def summary_dict(cluster: str, result: CatalogResult, review: Review | None, times: StageTimes) -> dict[str, Any]:
+def _as_dict(cluster: str, result: CatalogResult, review: Review | None, times: StageTimes) -> dict[str, Any]:
     """The summary for programs; `objects` and `flags` are null if nobody wanted to see what changed."""
     counts = Counter(change.kind for change in review.comparison.changes) if review is not None else None
     flags = Counter(flag.name for flag in review.flags) if review is not None else None

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import asdict, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -10,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from commodore.cli._compile_options import compile_options
-from commodore.cli._compile_summary import StageTimes, show_summary, summary_dict
+from commodore.cli._compile_summary import StageTimes, show_summary
 from commodore.cli._completion import complete_clusters, complete_tenants
 from commodore.cli._lazy import LazyCommand, LazyGroup
 from commodore.cli._lieutenant import connect, read_dynamic_facts
@@ -112,12 +111,9 @@ def catalog_compile(ctx: click.Context, /, cluster: str, **values: Any) -> None:
     else:
         api = connect(ctx, values, console)
         with profiled(values["profile"], title, console) as announce, api as client, console.working():
-            context = Context(times.listening(announce), DEFAULT_LIMITS)
-            result = run_compile(request, LieutenantApi(client, facts), review, context)
-    if shown.as_json:
-        console.result(json.dumps(summary_dict(cluster, result, shown.review, times), indent=2))
-    else:
-        show_summary(console, result, shown.review, times)
+            source, context = LieutenantApi(client, facts), Context(times.listening(announce), DEFAULT_LIMITS)
+            result = run_compile(request, source, review, context)
+    show_summary(console, cluster, result, shown.review, times, as_json=shown.as_json)
     conclude(console, request, result.change)
     console.notices(result.notices)
 

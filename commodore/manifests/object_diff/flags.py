@@ -74,7 +74,7 @@ def change_flags(change: ObjectChange) -> Iterator[Flag]:
     if old is not None:
         found += _crd(change.new_key, old, change.new.content)
         found += _scale(old, change.new.content)
-        if not change.is_renamed:
+        if not change.is_renamed and not _is_replaced(change.new.content):
             found += _immutable(change.new_key, old, fields)
     for name, message in dict.fromkeys(found):
         yield Flag(name, change.new_key, message)
@@ -151,11 +151,22 @@ _IMMUTABLE: Mapping[tuple[str, str], tuple[tuple[str, ...], ...]] = {
 }
 
 
+def _is_replaced(content: Any) -> bool:
+    """Whether the object is made anew anyway: a hook of Helm or Argo CD, or one that Argo CD is asked to replace."""
+    annotations = _at(content, "metadata", "annotations")
+    if not isinstance(annotations, dict):
+        return False
+    options = str(annotations.get("argocd.argoproj.io/sync-options", ""))
+    hook = annotations.keys() & {"helm.sh/hook", "argocd.argoproj.io/hook"}
+    return bool(hook) or "Replace=true" in options or "Force=true" in options
+
+
 def _immutable(key: ObjectKey, old: Any, fields: Sequence[FieldChange]) -> Iterator[tuple[str, str]]:
     frozen = key.kind in ("ConfigMap", "Secret") and not key.group and _at(old, "immutable") is True
     for field in fields:
         names = _names(field.path)
-        fixed = any(names[: len(path)] == path for path in _IMMUTABLE.get((key.group, key.kind), ()))
+        paths = [path for path in _IMMUTABLE.get((key.group, key.kind), ()) if names[: len(path)] == path]
+        fixed = bool(paths)
         if (key.group, key.kind) == ("apps", "StatefulSet"):
             fixed = names[:1] == ("spec",) and len(names) > 1 and names[1] not in _STATEFULSET_MUTABLE
         if frozen:
@@ -163,7 +174,8 @@ def _immutable(key: ObjectKey, old: Any, fields: Sequence[FieldChange]) -> Itera
         if key.kind == "Service" and field.old in (ABSENT, ""):
             fixed = False  # the API server has chosen an address, which is not in the manifest
         if fixed:
-            yield "immutable", f"{path_text(field.path)} cannot be changed: the API server refuses it"
+            what = ".".join(paths[0]) if paths else path_text(field.path)
+            yield "immutable", f"{what} cannot be changed: the API server refuses it"
 
 
 def _names(path: Path) -> tuple[str, ...]:
@@ -266,15 +278,21 @@ def _rbac(key: ObjectKey, old: Any, new: Any) -> Iterator[tuple[str, str]]:
     if key.kind in ("Role", "ClusterRole"):
         yield from _aggregation(old, new)
         known = _grants(old)
-        for group, resource, verb, only in sorted(_grants(new) - known):
-            if _is_covered((group, resource, verb, only), known):
-                continue
-            strong = verb in _STRONG_VERBS or "*" in (group, resource) or resource == "secrets"
-            if old is not None or strong:
-                what = f"{resource}.{group}" if group else resource
-                yield "rbac-widened", f"newly allowed: {verb} {what}{f' ({only})' if only else ''}"
+        yield from _widened(_grants(new), known, is_new=old is None)
     elif key.kind in ("RoleBinding", "ClusterRoleBinding"):
         yield from _binding(old, new)
+
+
+def _widened(grants: set[tuple[str, ...]], known: set[tuple[str, ...]], *, is_new: bool) -> Iterator[tuple[str, str]]:
+    """What is newly allowed; of a new role only what is far-reaching."""
+    found: dict[tuple[str, ...], list[str]] = {}
+    for group, resource, verb, only in sorted(grants - known):
+        strong = verb in _STRONG_VERBS or "*" in (group, resource) or resource == "secrets"
+        if (strong or not is_new) and not _is_covered((group, resource, verb, only), known):
+            found.setdefault((group, resource, only), []).append(verb)
+    for (group, resource, only), verbs in found.items():
+        what = f"{resource}.{group}" if group else resource
+        yield "rbac-widened", f"newly allowed: {', '.join(verbs)} {what}{f' ({only})' if only else ''}"
 
 
 _AGGREGATED = "rbac.authorization.k8s.io/aggregate-to-"

@@ -64,7 +64,28 @@ def _signature(change: ObjectChange) -> bytes:
     side = change.new if change.kind == "added" else change.old
     if change.kind in ("added", "removed") and side is not None:
         return identity([*kind, _without_names(side.content, names)])
-    return identity([*kind, [_field(field, names) for field in change.fields]])
+    moved = (
+        list(move_of(change.old.file, change.new.file)[1:3]) if change.is_moved and change.old and change.new else []
+    )
+    if change.kind == "moved" and moved:
+        return identity(["moved", moved])
+    return identity([*kind, moved, [_field(field, names) for field in change.fields]])
+
+
+def move_of(old: str, new: str) -> tuple[str, str, str, str]:
+    """How the path of a file changes: its beginning, the part of before, that of now, its end. All end with a slash,
+    or are empty, but for the last; `{a => b}/` may stand for the parts in the middle.
+    """
+    before, after = old.split("/"), new.split("/")
+    start = 0
+    while start < min(len(before), len(after)) - 1 and before[start] == after[start]:
+        start += 1
+    end = 0
+    while end < min(len(before), len(after)) - start and before[-1 - end] == after[-1 - end]:
+        end += 1
+    parts = (before[:start], before[start : len(before) - end], after[start : len(after) - end])
+    first, gone, come = ("/".join([*part, ""]) for part in parts)
+    return first, gone, come, "/".join(before[len(before) - end :])
 
 
 def _field(field: FieldChange, names: dict[str, str]) -> list[Any]:

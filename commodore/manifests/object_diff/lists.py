@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from commodore.manifests.object_diff.model import Item
-from commodore.manifests.object_diff.values import identity
+from commodore.manifests.object_diff.values import identity, leaves, similarity
 
 _BY_FIELD: dict[str, tuple[tuple[str, ...], ...]] = {
     "ports": (("containerPort", "protocol"), ("port", "protocol"), ("containerPort",), ("port",), ("name",)),
@@ -26,14 +26,13 @@ _BY_FIELD: dict[str, tuple[tuple[str, ...], ...]] = {
     "rules": (
         ("alert|record",),
         ("alert|record", "labels.severity"),
-        ("resources|nonResourceURLs", "apiGroups", "resourceNames"),
     ),
     "endpoints": (("port|targetPort", "path"),),
     "parentRefs": (("name", "namespace", "sectionName", "port"),),
 }
 """The fields that Kubernetes merges lists by, most telling first; of the lists that are merged by `name`, none.
 
-Also of lists that Kubernetes replaces as a whole, such as tolerations and the rules of roles: the fields by which
+Also of lists that Kubernetes replaces as a whole, such as tolerations: the fields by which
 people tell their items apart. A dot leads into a map; of fields with `|` between them, the first that is there counts.
 """
 _ANYWHERE = (
@@ -89,8 +88,6 @@ def _name(item: Any, keys: tuple[str, ...]) -> str | None:
         path, value = _value(item, key)
         if value is None and key == keys[0]:
             return None
-        if isinstance(value, list) and all(isinstance(one, str) for one in value):
-            value = " ".join(sorted(value))
         if value is not None and not isinstance(value, _SCALARS):
             return None
         if key == keys[0] or value not in (None, "", _DEFAULTS.get(key)):
@@ -110,6 +107,10 @@ def _value(item: dict[Any, Any], key: str) -> tuple[str, Any]:
     return path, None
 
 
+_SIMILAR = 2_500
+"""Pairs of maps of one part that are looked at for similar ones."""
+_ALIKE = 0.4
+"""The share of leaves that two maps must have in common to count as one that changed."""
 _Blocks = list[tuple[int, int, int, int]]
 
 
@@ -121,13 +122,38 @@ def _align_by_content(old: Sequence[Any], new: Sequence[Any]) -> list[Item]:
         blocks = [(0, len(old), 0, len(new))]
     else:
         blocks = [part for block in _blocks(ours, theirs) for part in _refined(block, old, new)]
-    found: list[Item] = []
-    for old_start, old_end, new_start, new_end in blocks:
-        common = min(old_end - old_start, new_end - new_start)
-        found += [Item("", old_start + step, new_start + step) for step in range(common)]
-        found += [Item("", index, None) for index in range(old_start + common, old_end)]
-        found += [Item("", None, index) for index in range(new_start + common, new_end)]
-    return found
+    return [item for block in blocks for item in _pairs(block, old, new)]
+
+
+def _pairs(block: tuple[int, int, int, int], old: Sequence[Any], new: Sequence[Any]) -> Iterator[Item]:
+    """The items of two parts that replace each other: maps with those that are similar, anything else by its place."""
+    ours, theirs = list(range(block[0], block[1])), list(range(block[2], block[3]))
+    several = len(ours) * len(theirs) > 1 and len(ours) * len(theirs) <= _SIMILAR
+    if several and all(isinstance(item, dict) for item in (*old[block[0] : block[1]], *new[block[2] : block[3]])):
+        for one, other in _similar(ours, theirs, old, new):
+            yield Item("", one, other)
+            ours.remove(one)
+            theirs.remove(other)
+        yield from (Item("", one, None) for one in ours)
+        yield from (Item("", None, other) for other in theirs)
+        return
+    common = min(len(ours), len(theirs))
+    yield from (Item("", one, other) for one, other in zip(ours, theirs, strict=False))
+    yield from (Item("", one, None) for one in ours[common:])
+    yield from (Item("", None, other) for other in theirs[common:])
+
+
+def _similar(
+    ours: Sequence[int], theirs: Sequence[int], old: Sequence[Any], new: Sequence[Any]
+) -> Iterator[tuple[int, int]]:
+    """Pairs of places whose maps are similar, the most similar first, each place once."""
+    before, after = {one: leaves(old[one]) for one in ours}, {one: leaves(new[one]) for one in theirs}
+    rated = [(similarity(before[one], after[other]), one, other) for one in ours for other in theirs]
+    taken: set[tuple[str, int]] = set()
+    for share, one, other in sorted(rated, key=lambda found: (-found[0], abs(found[1] - found[2]), found)):
+        if share >= _ALIKE and ("old", one) not in taken and ("new", other) not in taken:
+            taken |= {("old", one), ("new", other)}
+            yield one, other
 
 
 def _blocks(ours: Sequence[Any], theirs: Sequence[Any]) -> _Blocks:
@@ -141,6 +167,8 @@ def _refined(block: tuple[int, int, int, int], old: Sequence[Any], new: Sequence
     if old_end == old_start or new_end == new_start:
         return [block]
     ours, theirs = (list(map(_argument, items)) for items in (old[old_start:old_end], new[new_start:new_end]))
+    if not any(ours) or not any(theirs):
+        return [block]
     return [
         (old_start + one, old_start + two, new_start + three, new_start + four)
         for one, two, three, four in _blocks(ours, theirs)

@@ -21,18 +21,21 @@ _TEMPLATES = (
 
 @dataclass(frozen=True, slots=True)
 class NoiseRule:
-    """Labels or annotations whose new value is noise, if both sides have one. Selectors never are.
+    """Labels or annotations whose new value is noise, if both sides have one; selectors never are. Or descriptions in
+    the schemas of CustomResourceDefinitions.
 
     Attributes:
-        field: which of the two maps.
+        field: which of them.
         key: a pattern for the key, in which `*` stands for any text.
     """
 
-    field: Literal["labels", "annotations"]
+    field: Literal["labels", "annotations", "descriptions"]
     key: str
 
     def fits(self, path: Path) -> bool:
-        """Whether a path leads to such a label or annotation of an object, or of what it makes."""
+        """Whether a path leads to such a label or annotation of an object, or of what it makes, or to a description."""
+        if self.field == "descriptions":
+            return is_description(path)
         names = [step.key for step in path if isinstance(step, Key)]
         if len(names) < 3 or names[-3:-1] != ["metadata", self.field] or isinstance(path[-1], Item):
             return False
@@ -47,12 +50,27 @@ DEFAULT_NOISE: tuple[NoiseRule, ...] = (
     NoiseRule("annotations", "checksum/*"),
     NoiseRule("annotations", "*generated-by"),
     NoiseRule("annotations", "controller-gen.kubebuilder.io/version"),
+    NoiseRule("descriptions", "*"),
 )
 """What charts and generators rewrite with each version."""
 
 
+def is_description(path: Path) -> bool:
+    """Whether a path leads to a description in the schema of a definition; not to a property of that name."""
+    names = [step.key for step in path if isinstance(step, Key)]
+    if names[:4] != ["spec", "versions", "schema", "openAPIV3Schema"] or names[-1] != "description":
+        return False
+    named = False  # whether the next step names a property
+    for name in names[4:-1]:
+        named = not named and name in ("properties", "patternProperties")
+    return not named
+
+
 def hide_noise(comparison: Comparison, rules: Sequence[NoiseRule] = DEFAULT_NOISE) -> Comparison:
-    """The comparison with noise moved from `fields` to `hidden`. Every change stays: reports count what they hide."""
+    """The comparison with noise moved from `fields` to `hidden`. Every change stays: reports count what they hide.
+
+    An object in another file, of which nothing else is left, is `moved`.
+    """
     return replace(comparison, changes=tuple(_hide(change, rules) for change in comparison.changes))
 
 
@@ -60,9 +78,10 @@ def _hide(change: ObjectChange, rules: Sequence[NoiseRule]) -> ObjectChange:
     noise = tuple(field for field in change.fields if _is_noise(field, rules))
     if not noise:
         return change
-    fields = tuple(field for field in change.fields if field not in noise)
-    return replace(change, fields=fields, hidden=(*change.hidden, *noise))
+    fields = tuple(field for field in change.fields if not _is_noise(field, rules))
+    kind = "moved" if not fields and change.is_moved and not change.is_renamed else change.kind
+    return replace(change, kind=kind, fields=fields, hidden=(*change.hidden, *noise))
 
 
 def _is_noise(field: FieldChange, rules: Sequence[NoiseRule]) -> bool:
-    return field.kind == "replaced" and any(rule.fits(field.path) for rule in rules)
+    return any((field.kind == "replaced" or rule.field == "descriptions") and rule.fits(field.path) for rule in rules)

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections import Counter, defaultdict
+from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
-from typing import Any
 
 from commodore.manifests.object_diff.fields import field_changes
 from commodore.manifests.object_diff.model import Comparison, ObjectChange, PlacedObject, in_object_order
-from commodore.manifests.object_diff.values import identity, is_same
+from commodore.manifests.object_diff.values import identity, is_same, leaves, similarity
 from commodore.manifests.objects import ObjectKey, key_of
 
 RENAME_SIMILARITY = 0.6
@@ -101,10 +100,10 @@ def _find_renamed(
     """Removed and added objects of one kind that are similar, the most similar first."""
     gone, come = _by_kind(removed), _by_kind(added)
     candidates = [
-        (similarity, one, other)
+        (found, one, other)
         for kind in gone.keys() & come.keys()
         if all(kind) or kind[1]
-        for similarity, one, other in _similar(gone[kind], come[kind])
+        for found, one, other in _similar(gone[kind], come[kind])
     ]
     candidates.sort(key=lambda found: (-found[0], sorted((key_of(found[1].content), key_of(found[2].content)))))
     taken: set[int] = set()
@@ -132,34 +131,14 @@ def _similar(
     removed: Sequence[PlacedObject], added: Sequence[PlacedObject]
 ) -> Iterator[tuple[float, PlacedObject, PlacedObject]]:
     few = len(removed) * len(added) <= _RENAME_PAIRS
-    ours = [Counter(_leaves(one.content)) for one in removed]
-    theirs = [Counter(_leaves(one.content)) for one in added]
+    ours = [leaves(one.content, unnamed=True) for one in removed]
+    theirs = [leaves(one.content, unnamed=True) for one in added]
     for one, mine in zip(removed, ours, strict=True):
         for other, yours in zip(added, theirs, strict=True):
             if not few and mine != yours:
                 continue
-            total = mine.total() + yours.total()
-            similarity = 2 * (mine & yours).total() / total if total else 0.0
-            if similarity >= RENAME_SIMILARITY:
-                yield similarity, one, other
-
-
-def _leaves(value: Any) -> Iterator[tuple[Any, ...]]:
-    """What an object holds besides what names it: the values at its paths, places in lists aside."""
-    pending: list[tuple[tuple[Any, ...], Any]] = [((), value)]
-    while pending:
-        path, one = pending.pop()
-        if isinstance(one, dict) and one:
-            named = path in ((), ("metadata",))
-            pending += [
-                ((*path, str(key)), inner)
-                for key, inner in one.items()
-                if not (named and key in ("apiVersion", "kind", "name", "namespace"))
-            ]
-        elif isinstance(one, list) and one:
-            pending += [((*path, ""), inner) for inner in one]
-        else:
-            yield (*path, repr(one))
+            if (found := similarity(mine, yours)) >= RENAME_SIMILARITY:
+                yield found, one, other
 
 
 def apply_comparison(old: Iterable[PlacedObject], comparison: Comparison) -> list[PlacedObject]:

@@ -11,8 +11,8 @@ from commodore.limits import DEFAULT_LIMITS
 from commodore.manifests import _textdiff
 from commodore.manifests._textdiff import DiffLine
 from commodore.manifests.object_diff.flags import Flag
-from commodore.manifests.object_diff.grouping import Group
-from commodore.manifests.object_diff.model import ABSENT, FieldChange, ObjectChange, path_text
+from commodore.manifests.object_diff.grouping import Group, move_of
+from commodore.manifests.object_diff.model import ABSENT, FieldChange, Key, ObjectChange, Path, path_text
 from commodore.manifests.object_diff.review import Review
 from commodore.manifests.objects import ObjectKey
 from commodore.manifests.yaml_out import dump
@@ -25,9 +25,27 @@ _SHOWN_NAMES = 5
 SIGNS = {"added": "+", "removed": "-", "changed": "~", "moved": ">"}
 
 
+_OWN_GROUPS = frozenset({"apps", "autoscaling", "batch", "extensions", "policy"})
+
+
 def object_name(key: ObjectKey) -> str:
-    """What an object is called: `Deployment.apps shop/web`."""
-    return printable(str(key)) if key.kind or key.name else "document without a name"
+    """What an object is called: `Deployment shop/web`. Groups of Kubernetes itself are left out."""
+    if not key.kind and not key.name:
+        return "document without a name"
+    own = key.group in _OWN_GROUPS or key.group.endswith(".k8s.io")
+    return printable(str(key._replace(group="") if own else key))
+
+
+def _changed_name(change: ObjectChange) -> str:
+    """The name of an object; of one whose name the API server makes its beginning, of a document its file."""
+    side = change.new or change.old
+    if change.key.name or side is None:
+        return object_name(change.key)
+    metadata = side.content.get("metadata") if isinstance(side.content, dict) else None
+    beginning = metadata.get("generateName") if isinstance(metadata, dict) else None
+    if isinstance(beginning, str):
+        return object_name(change.key._replace(name=f"{beginning}*"))
+    return printable(f"document in {side.file}") if side.file and not change.key.kind else object_name(change.key)
 
 
 def summary(review: Review) -> str:
@@ -66,11 +84,14 @@ def flag_objects(same: Sequence[Flag]) -> str:
 def group_title(one: Group) -> str:
     """The first change of a group, and how many there are."""
     first = one.changes[0]
-    title = f"{SIGNS[first.kind]} {object_name(first.key)}"
+    title = f"{SIGNS[first.kind]} {_changed_name(first)}"
     if first.is_renamed:
         title = f"{SIGNS[first.kind]} {object_name(first.old_key)} => {object_name(first.new_key)}"
     if first.is_moved and first.old is not None and first.new is not None:
-        title += f" ({printable(first.old.file)} => {printable(first.new.file)})"
+        start, gone, come, end = move_of(first.old.file, first.new.file)
+        start, end = ("…/", "…") if first.kind == "moved" and len(one.changes) > 1 else (start, end)
+        moved = f"{start}{{{gone.rstrip('/')} => {come.rstrip('/')}}}{'/' if end else ''}{end}"
+        title += f" ({printable(moved)})"
     return title if len(one.changes) == 1 else f"{title} and {len(one.changes) - 1} more"
 
 
@@ -109,7 +130,7 @@ def _yaml(content: Any) -> str:
 
 def field_lines(field: FieldChange) -> Iterator[DiffLine]:
     """One field that differs, below the line that names it."""
-    path = printable(path_text(field.path)) or "(the whole document)"
+    path = printable(_shown_path(field.path)) or "(the whole document)"
     if field.inside:
         yield DiffLine("header", f"{path}: in the document")
         for inner in field.inside:
@@ -131,7 +152,29 @@ def field_lines(field: FieldChange) -> Iterator[DiffLine]:
             yield from (DiffLine("add", f"+ {line}") for line in new)
 
 
+def _shown_path(path: Path) -> str:
+    """A path as people write it; in the schema of a definition without the words that lead to each property."""
+    names = [step.key if isinstance(step, Key) else "" for step in path]
+    if names[:2] != ["spec", "versions"] or names[3:5] != ["schema", "openAPIV3Schema"]:
+        return path_text(path)
+    text, words, named = "", "", False
+    for index, name in enumerate(names[5:], 5):
+        if named:
+            text += f".{path_text(path[index : index + 1])}".replace(".[", "[")
+            named = False
+        elif name == "properties":
+            named = True
+        elif name in ("items", "additionalProperties"):
+            text += "[]" if name == "items" else "{}"
+        else:
+            words = path_text(path[index:])
+            break
+    return f"{path_text(path[:3])} schema of {text.removeprefix('.') or 'the object'}{f': {words}' if words else ''}"
+
+
 def _text_lines(old: str, new: str) -> Iterator[DiffLine]:
+    if not old.endswith("\n") and not new.endswith("\n"):  # which then says nothing
+        old, new = f"{old}\n", f"{new}\n"
     before, after = _textdiff.split_lines(old), _textdiff.split_lines(new)
     differences = _textdiff.changes(before, after, DEFAULT_LIMITS)
     if differences is None:

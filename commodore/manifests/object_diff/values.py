@@ -5,6 +5,8 @@ from __future__ import annotations
 import hashlib
 import marshal
 import math
+from collections import Counter
+from collections.abc import Iterator
 from typing import Any
 
 
@@ -71,3 +73,38 @@ def as_json(value: Any) -> Any:
     if isinstance(value, float):
         return value if math.isfinite(value) else str(value)
     return value if value is None or isinstance(value, str | int) else str(value)
+
+
+Leaves = Counter[tuple[Any, ...]]
+
+
+def leaves(value: Any, *, unnamed: bool = False) -> Leaves:
+    """What a value holds: the values at its paths, places in lists aside.
+
+    Args:
+        unnamed: leave out what names an object: its kind, name and namespace.
+    """
+    return Counter(_leaves(value, unnamed))
+
+
+def _leaves(value: Any, unnamed: bool) -> Iterator[tuple[Any, ...]]:
+    pending: list[tuple[tuple[Any, ...], Any]] = [((), value)]
+    while pending:
+        path, one = pending.pop()
+        if isinstance(one, dict) and one:
+            named = unnamed and path in ((), ("metadata",))
+            pending += [
+                ((*path, str(key)), inner)
+                for key, inner in one.items()
+                if not (named and key in ("apiVersion", "kind", "name", "namespace"))
+            ]
+        elif isinstance(one, list) and one:
+            pending += [((*path, ""), inner) for inner in one]
+        else:
+            yield (*path, repr(one))
+
+
+def similarity(one: Leaves, other: Leaves) -> float:
+    """The share of leaves that two values have in common: 0 for nothing, 1 for all."""
+    total = one.total() + other.total()
+    return 2 * (one & other).total() / total if total else 0.0

@@ -80,6 +80,29 @@ def test_text_tells_what_changes() -> None:
     )
 
 
+def test_names_that_people_read() -> None:
+    hook = {"apiVersion": "batch/v1", "kind": "Job", "metadata": {"generateName": "sync-", "namespace": "n"}}
+    schema = {"properties": {"a": {"items": {"properties": {"items": {"type": "x"}}}}}}
+    content = {"apiVersion": "apiextensions.k8s.io/v1", "kind": "CustomResourceDefinition", "metadata": {"name": "x"}}
+
+    def definition(kind: str) -> PlacedObject:
+        text = json.dumps([{"name": "v1", "schema": {"openAPIV3Schema": schema}}]).replace('"x"', f'"{kind}"')
+        return PlacedObject({**content, "spec": {"versions": json.loads(text)}}, f"a/{kind}/c.yaml")
+
+    found = review([PlacedObject({"a": 1}, "x.yaml"), definition("y")], [PlacedObject(hook), definition("z")])
+    lines = text(found).splitlines()
+    assert "+ Job n/sync-*" in lines
+    assert "- document in x.yaml" in lines
+    assert "~ CustomResourceDefinition x (a/{y => z}/c.yaml)" in lines
+    assert "    spec.versions[name=v1] schema of a[].items: type" in lines
+
+
+def test_texts_without_a_newline_at_the_end() -> None:
+    shown = text(review([config("a", x="one\ntwo")], [config("a", x="one\nthree")]))
+    assert "No newline" not in shown
+    assert "No newline" in text(review([config("a", x="one\ntwo")], [config("a", x="one\ntwo\n")]))
+
+
 def test_no_change_is_one_line() -> None:
     assert text(review([config("a")], [config("a")])) == "no object differs"
 

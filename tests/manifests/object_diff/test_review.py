@@ -70,10 +70,9 @@ def changed(old: str, new: str) -> dict[str, FieldChange]:
         ("{volumeClaimTemplates: [{metadata: {name: a}, spec: {x: 1}}]}",
          "{volumeClaimTemplates: [{metadata: {name: a}, spec: {x: 2}}]}",
          {"volumeClaimTemplates[metadata.name=a].spec.x": "replaced"}),
-        ("{rules: [{apiGroups: [''], resources: [b, a], verbs: [get]}, {nonResourceURLs: [/m], verbs: [get]}]}",
-         "{rules: [{nonResourceURLs: [/m], verbs: [get]}, {apiGroups: [''], resources: [a, b], verbs: [get, list]}]}",
-         {"rules": "reordered", "rules[resources=a b].verbs[1]": "added",
-          "rules[resources=a b].resources[0]": "added", "rules[resources=a b].resources[1]": "removed"}),
+        ("{rules: [{groups: [g], resources: [a, b], verbs: [get, list]}, {urls: [/m], verbs: [put]}]}",
+         "{rules: [{x: 1}, {urls: [/m], verbs: [put, get]}, {groups: [g], resources: [a, b, c], verbs: [get, list]}]}",
+         {"rules": "reordered", "rules[0]": "added", "rules[2].resources[2]": "added", "rules[1].verbs[1]": "added"}),
         ("{rules: [{alert: A, expr: x}, {alert: B, expr: x}]}",
          "{rules: [{alert: N}, {alert: A, expr: y}, {record: r}, {alert: B, expr: y}]}",
          {"rules[alert=A].expr": "replaced", "rules[alert=B].expr": "replaced", "rules[alert=N]": "added",
@@ -171,6 +170,24 @@ def test_noise_is_set_apart_and_counted() -> None:
 def test_a_label_that_comes_or_goes_is_shown() -> None:
     old = "{kind: ConfigMap, metadata: {name: a, labels: {chart: x}}}"
     assert reviewed(old, "{kind: ConfigMap, metadata: {name: a, labels: {}}}").hidden == 0
+
+
+def test_descriptions_of_definitions_are_noise() -> None:
+    def definition(**schema: Any) -> str:
+        return crd("Cluster", {"name": "v1", "schema": {"openAPIV3Schema": {"properties": schema}}})
+
+    old = definition(a={"description": "x", "items": {"description": "x"}}, description={"description": "x"})
+    new = definition(a={"description": "y", "items": {}}, description={"description": "y"})
+    assert (reviewed(old, new).hidden, reviewed(old, new).groups) == (3, ())
+    assert reviewed(definition(description={"type": "x"}), definition(description={"type": "y"})).hidden == 0
+    assert reviewed(definition(description={}), definition()).hidden == 0
+
+
+def test_what_differs_in_noise_alone_and_stands_elsewhere_is_moved() -> None:
+    old = placed(DEPLOYMENT % BEFORE, "a/b/c.yaml")
+    new = placed(DEPLOYMENT % {**BEFORE, "chart": "2"}, "a/d/c.yaml")
+    (change,) = review([old], [new]).groups[0].changes
+    assert (change.kind, len(change.hidden), change.fields) == ("moved", 2, ())
 
 
 # Secrets
@@ -345,6 +362,27 @@ def test_flags(old: str, new: str, expected: list[str]) -> None:
     assert set(expected) <= set(FLAGS)
 
 
+def test_verbs_of_a_resource_are_one_danger() -> None:
+    (flag,) = reviewed(role("pods", "get"), role("pods", "get", "list", "watch")).flags
+    assert flag.message == "newly allowed: list, watch pods"
+
+
+@pytest.mark.parametrize(
+    ("annotation", "expected"),
+    [
+        ("helm.sh/hook: pre-install", []),
+        ("argocd.argoproj.io/hook: Sync", []),
+        ("argocd.argoproj.io/sync-options: 'Prune=false,Replace=true'", []),
+        ("other: x", ["immutable"]),
+    ],
+)
+def test_what_is_made_anew_may_change(annotation: str, expected: list[str]) -> None:
+    job = "{apiVersion: batch/v1, kind: Job, metadata: {name: x, annotations: {%s}}, spec: {template: {a: %s, b: %s}}}"
+    found = reviewed(job % (annotation, 1, 1), job % (annotation, 2, 2)).flags
+    assert [flag.name for flag in found] == expected
+    assert all(flag.message.startswith("spec.template cannot") for flag in found)
+
+
 def test_a_renamed_volume_claim_is_a_lost_one() -> None:
     claim = "{apiVersion: v1, kind: PersistentVolumeClaim, metadata: {name: %s}, spec: {a: 1, b: 2, c: 3}}"
     assert flags(claim % "one", claim % "two") == ["deletes-volume"]
@@ -384,6 +422,12 @@ def test_hidden_noise_keeps_no_equal_changes_apart() -> None:
         ]
 
     assert [len(group.changes) for group in review(deployments(1, "a"), deployments(2, "b")).groups] == [2]
+
+
+def test_objects_that_move_together_are_one_group() -> None:
+    kinds = ("ConfigMap", "Service", "Role")
+    old, new = ([placed(thing(kind), f"{folder}/{kind}.yaml") for kind in kinds] for folder in ("a/b", "a/c/d"))
+    assert [len(group.changes) for group in review(old, new).groups] == [3]
 
 
 def test_dangerous_groups_come_first() -> None:
