@@ -152,7 +152,7 @@ _IMMUTABLE: Mapping[tuple[str, str], tuple[tuple[str, ...], ...]] = {
 
 
 def _is_replaced(content: Any) -> bool:
-    """Whether the object is made anew anyway: a hook of Helm or Argo CD, or one that Argo CD is asked to replace."""
+    """Whether the object is recreated anyway: a hook of Helm or Argo CD, or one that Argo CD is asked to replace."""
     annotations = _at(content, "metadata", "annotations")
     if not isinstance(annotations, dict):
         return False
