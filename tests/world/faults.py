@@ -309,6 +309,7 @@ _VOLATILE = re.compile(
     r"|/\.commodore/rendered/[0-9a-f]+\.json$"
     r"|/\.git/refs/commodore/discarded"  # where what may be of somebody is kept
     r"|/worktrees/[^/]*/(logs|ORIG_HEAD$)"
+    r"|/commodore-clean$"  # kept only of files that are older than the clock's resolution
     r"|/\.git/(COMMIT_EDITMSG|ORIG_HEAD|FETCH_HEAD|logs/)"
 )
 
