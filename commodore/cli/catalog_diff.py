@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shlex
 import sys
 from collections.abc import Mapping
 from pathlib import Path
@@ -95,13 +96,21 @@ def _show(found: Review, values: Mapping[str, Any], console: Console) -> None:
     elif form == "markdown":
         if values["max_bytes"] < 4096:
             raise UsageError("CMD-CLI-031", "--max-bytes is less than 4096", hint="a report needs 4096 bytes at least")
-        console.result(markdown_report(found, title="Catalog changes", budget=values["max_bytes"]), newline=False)
+        whole = values["report_url"] or _command(values)
+        shown = markdown_report(found, title="Catalog changes", budget=values["max_bytes"], whole=whole)
+        console.result(shown, newline=False)
     elif form == "html":
         console.result(html_report(found, title="Catalog changes"))
     elif form == "stat":
         console.result(summary(found))
     else:
         show_review(found, console, full=values["full"])
+
+
+def _command(values: Mapping[str, Any]) -> str:
+    """The command that shows everything."""
+    target = ["--target", values["target"]] if values["target"] else []
+    return shlex.join(["commodore", "catalog", "diff", "--base", values["base"], *target])
 
 
 def show_review(found: Review, console: Console, *, full: bool = False, indent: str = "") -> None:

@@ -230,4 +230,11 @@ CATALOG_DIFF = (
         default=65536,
         metavar="BYTES",
     ),
+    Setting(
+        "report_url",
+        ("--report-url",),
+        "Where the whole report will be found, such as the HTML file of a pipeline; a Markdown report without room for "
+        "everything names it.",
+        metavar="URL",
+    ),
 )

@@ -170,3 +170,21 @@ def test_terminals_get_long_changes_folded(repository: Path) -> None:
     assert "… 35 more lines" in shown
     assert "catalog diff --full" in shown
     assert "more lines" not in at_a_terminal([*words, "--full"])
+
+
+@pytest.mark.parametrize(
+    ("words", "named"),
+    [
+        ((), "commodore catalog diff --base HEAD"),
+        (("--report-url", "https://ci.example/report.html?a=1&b=2"), "<https://ci.example/report.html?a=1&b=2>"),
+        (("--report-url", "https://ci.example/><script>"), "https:&#47;&#47;ci.example/&#62;&#60;script&#62;"),
+    ],
+)
+def test_a_report_that_is_cut_names_the_whole_one(
+    call: Call, repository: Path, words: tuple[str, ...], named: str
+) -> None:
+    for number in range(60):
+        write(repository, **{f"c{number}": CONFIG.format(name=f"x{number}", value="1" * number)})
+    out = call("catalog", "diff", str(repository), "-o", "markdown", "--max-bytes", "4096", *words)[1]
+    assert len(out.encode()) <= 4096
+    assert f"The whole report: {named}" in out

@@ -33,7 +33,7 @@ def markdown_report(review: Review, *, title: str = "Changes", budget: int = COM
     Args:
         title: the heading.
         budget: bytes of UTF-8 that the report may have, at least `LEAST_BYTES`.
-        whole: where the whole report is, as text; named if something is left out.
+        whole: where the whole report is, a URL or any text; named if something is left out.
 
     Returns:
         The report. What does not fit is counted by its kind, never passed over in silence.
@@ -79,18 +79,22 @@ def _flag_table(flags: Sequence[Flag], budget: int) -> tuple[str, list[Flag]]:
 
 
 def _cell(text: str) -> str:
-    return _plain(text, _CELL).replace("|", "&#124;")
+    return _plain(text, _CELL)
 
 
 def _plain(text: str, most: int) -> str:
     """Text from outside in which nothing is Markdown, HTML or a mention."""
     text = only_printable(printable(text), "?")
     text = text if len(text) <= most else f"{text[:most]}…"
-    return re.sub(r"([\\`*_{}\[\]()#+!|~<>@$-])", _entity, text)
+    return _ACTIVE.sub(_entity, text)
+
+
+_ACTIVE = re.compile(r"[\\`*_\[\]#|~<>@$&]|(?<=:)//|(?<=www)\.", re.IGNORECASE)
+"""What begins markup, a mention or a link, in the middle of a line."""
 
 
 def _entity(match: re.Match[str]) -> str:
-    return f"&#{ord(match[0])};"
+    return "".join(f"&#{ord(letter)};" for letter in match[0])
 
 
 def _group(one: Group) -> str:
@@ -114,6 +118,13 @@ def _title(one: Group) -> str:
     return f"<code>{html.escape(text)}</code>{flags}"
 
 
+_URL = re.compile(r"https?://[\w.~:/?#@!$&'()*+,;=%-]+")
+
+
+def _link(text: str) -> str:
+    return f"<{text}>" if len(text) <= 500 and _URL.fullmatch(text) else _plain(text, 200)
+
+
 def _left_out(groups: Sequence[Group], flags: Sequence[Flag], whole: str) -> str:
     """What is not in the report, in numbers. Never longer than for everything."""
     kinds = Counter(change.kind for one in groups for change in one.changes)
@@ -122,5 +133,5 @@ def _left_out(groups: Sequence[Group], flags: Sequence[Flag], whole: str) -> str
     said = f"objects {', '.join(parts)}" if parts else ""
     if names:
         said += f"{'; ' if said else ''}dangers {', '.join(f'{count} {name}' for name, count in names.items())}"
-    where = f" The whole report: {_plain(whole, 100)}" if whole else ""
+    where = f" The whole report: {_link(whole)}" if whole else ""
     return f"\n**Not everything fits here.** In full or in part left out: {said}.{where}\n" if said else ""

@@ -87,12 +87,18 @@ def group_title(one: Group) -> str:
     title = f"{SIGNS[first.kind]} {_changed_name(first)}"
     if first.is_renamed:
         title = f"{SIGNS[first.kind]} {object_name(first.old_key)} => {object_name(first.new_key)}"
-    if first.is_moved and first.old is not None and first.new is not None:
-        start, gone, come, end = move_of(first.old.file, first.new.file)
-        start, end = ("…/", "…") if first.kind == "moved" and len(one.changes) > 1 else (start, end)
-        moved = f"{start}{{{gone.rstrip('/')} => {come.rstrip('/')}}}{'/' if end else ''}{end}"
-        title += f" ({printable(moved)})"
+    if first.kind == "moved":
+        title += f" ({_move(first, several=len(one.changes) > 1)})"
     return title if len(one.changes) == 1 else f"{title} and {len(one.changes) - 1} more"
+
+
+def _move(change: ObjectChange, *, several: bool = False) -> str:
+    """How the path of an object's file changes; of several objects only the part that changes."""
+    if change.old is None or change.new is None:
+        return ""
+    start, gone, come, end = move_of(change.old.file, change.new.file)
+    start, end = ("…/", "…") if several else (start, end)
+    return printable(f"{start}{{{gone.rstrip('/')} => {come.rstrip('/')}}}{'/' if end else ''}{end}")
 
 
 def other_names(one: Group, shown: int = _SHOWN_NAMES) -> str:
@@ -112,6 +118,8 @@ def change_lines(change: ObjectChange) -> Iterator[DiffLine]:
     elif change.new is None and change.old is not None:
         yield from _whole(change.old.content, "remove", "-")
     else:
+        if change.is_moved and change.kind != "moved":
+            yield DiffLine("context", f"in another file: {_move(change)}")
         for field in change.fields:
             yield from field_lines(field)
 

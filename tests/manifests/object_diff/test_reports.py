@@ -22,7 +22,7 @@ from commodore.manifests.object_diff import (
 )
 from tests.world.cluster import ROOT
 
-HOSTILE = "\x1b[31m\x1b]8;;http://evil\x07 \u202e `</details>` ``` <script>alert(1)</script> @team [x](y) |a|"
+HOSTILE = "https://a.example www.a.example \x1b[31m\x1b]8;;http://b\x07 \u202e `</details>` ``` <script>alert(1)</script> @team [x](y) |a|"
 
 
 def config(name: str, **data: Any) -> PlacedObject:
@@ -93,7 +93,9 @@ def test_names_that_people_read() -> None:
     lines = text(found).splitlines()
     assert "+ Job n/sync-*" in lines
     assert "- document in x.yaml" in lines
-    assert "~ CustomResourceDefinition x (a/{y => z}/c.yaml)" in lines
+    assert lines[lines.index("~ CustomResourceDefinition x") + 1] == "    in another file: a/{y => z}/c.yaml"
+    moved = review([PlacedObject(hook, "a/b.yaml")], [PlacedObject(hook, "c/b.yaml")])
+    assert text(moved).splitlines()[-1] == "> Job n/sync-* ({a => c}/b.yaml)"
     assert "    spec.versions[name=v1] schema of a[].items: type" in lines
 
 
@@ -152,6 +154,7 @@ def test_hostile_texts_are_harmless(place: str) -> None:
         markdown = markdown_report(found)
         outside = re.sub(r"^(`{3,})diff\n.*?^\1$", "", markdown, flags=re.DOTALL | re.MULTILINE)
         assert "<script" not in outside
+        assert not re.search(r"://|www\.", re.sub(r"<code>.*?</code>", "", outside))
         assert "@team" not in re.sub(r"<code>.*?</code>", "", outside)
         assert outside.count("<details>") == outside.count("</details>")
         assert not re.search("[\x00-\x09\x0b-\x1f\x7f\u202e]", markdown)
