@@ -22,7 +22,10 @@ from commodore.manifests.object_diff import (
 )
 from tests.world.cluster import ROOT
 
-HOSTILE = "https://a.example www.a.example \x1b[31m\x1b]8;;http://b\x07 \u202e `</details>` ``` <script>alert(1)</script> @team [x](y) |a|"
+HOSTILE = (
+    "https://a.example www.a.example "
+    "\x1b[31m\x1b]8;;http://b\x07 \u202e `</details>` ``` <script>alert(1)</script> @team [x](y) |a|"
+)
 
 
 def config(name: str, **data: Any) -> PlacedObject:
