@@ -74,11 +74,21 @@ def _of_map(value: dict[Any, Any], path: str) -> Iterator[ImageUse]:
             continue
         if key == "image":
             is_container = parent in _CONTAINERS and isinstance(name, str)
-            yield ImageUse(str(name) if is_container else f"{path}.image".removeprefix("."), parse_image(text))
+            place = str(name) if is_container else f"{path}.image".removeprefix(".")
+            yield ImageUse(place, parse_image(_with_version(text, value)))
         elif key == "value" and isinstance(name, str) and _NAMED.search(name) and _LIKE_IMAGE.fullmatch(text):
             yield ImageUse(f"{path}[{name}]".removeprefix("."), parse_image(text))
         elif key.endswith("Image") and _LIKE_IMAGE.fullmatch(text):
             yield ImageUse(f"{path}.{key}".removeprefix("."), parse_image(text))
+
+
+def _with_version(image: str, beside: dict[Any, Any]) -> str:
+    """An image with the tag or digest that stands in a field of its own beside it, as in the resources of operators."""
+    parsed = parse_image(image)
+    version = next((found for key in ("tag", "version") if isinstance(found := beside.get(key), str) and found), "")
+    if parsed.tag or parsed.digest or not version:
+        return image
+    return f"{image}@{version}" if version.startswith("sha256:") else f"{image}:{version}"
 
 
 _NAMED = re.compile(r"(?:^|[-_])image$|^RELATED_IMAGE_|config-reloader$", re.IGNORECASE)

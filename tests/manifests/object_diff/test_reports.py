@@ -175,6 +175,8 @@ def test_values_of_any_depth_and_size_are_harmless() -> None:
     found = review([config("a", x="s" * (10 << 20))], [config("a", x=deep), config("b", x=deep)])
     assert "deeply)" in text(found)
     assert len(markdown_report(found).encode()) <= 65_536
+    assert "deeply)" in json.dumps(json_report(found))
+    assert "deeply)" in html_report(found)
 
 
 @pytest.mark.parametrize("budget", [4_096, 10_000, 65_536])

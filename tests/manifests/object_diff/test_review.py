@@ -490,3 +490,16 @@ def test_images_of_variables_and_arguments() -> None:
         "quay.io/a/d:1",
         "quay.io/a/f:1",
     ]
+
+
+@pytest.mark.parametrize(
+    ("fields", "image"),
+    [
+        ("image: quay.io/a/b, version: v1", "quay.io/a/b:v1"),
+        ("image: 'quay.io/a/b:2', tag: v1", "quay.io/a/b:2"),
+        ("image: quay.io/a/b, version: 'sha256:0f'", "quay.io/a/b@sha256:0f"),
+        ("image: quay.io/a/b, version: 1", "quay.io/a/b"),
+    ],
+)
+def test_images_whose_version_stands_beside(fields: str, image: str) -> None:
+    assert [use.image.text for use in images_of(load(f"{{spec: {{{fields}}}}}", place="x"))] == [image]
