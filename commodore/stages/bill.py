@@ -16,7 +16,7 @@ from commodore.git import redact
 from commodore.inventory import compiled_targets, read_cluster_params, render_inventory
 from commodore.limits import DEFAULT_LIMITS, Limits
 from commodore.manifests.object_diff import Image
-from commodore.names import DISTRIBUTION
+from commodore.names import BOOTSTRAP_TARGET, DISTRIBUTION
 from commodore.printable import only_printable
 from commodore.stages.explaining.model import Chart, Repository
 from commodore.stages.explaining.producers import charts_for, repository_of
@@ -42,7 +42,7 @@ def bill_of_materials(workspace: Workspace, limits: Limits = DEFAULT_LIMITS) -> 
     nodes = render_inventory(workspace.inventory).nodes
     parts: dict[str, Part] = {}
     uses: dict[str, set[str]] = {_ROOT: set()}
-    for instance in sorted(compiled_targets(workspace)):
+    for instance in sorted(set(compiled_targets(workspace)) - {BOOTSTRAP_TARGET}):
         node = nodes.get(instance)
         parameters = node.parameters if node is not None else {}
         part = _component(workspace, instance, parameters, limits)

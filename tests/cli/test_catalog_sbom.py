@@ -45,6 +45,7 @@ def test_it_names_components_images_and_tools(call: Call, world: ClusterWorld) -
     parts = {part["name"]: part for part in found["components"]}
     commit = world.remotes["app"].sha("master")
     assert parts["app"]["version"] == "master"
+    assert sorted(parts) == ["app", "docker.io/library/nginx", "quay.io/Own/app"]
     assert {"name": "commodore:commit", "value": commit} in parts["app"]["properties"]
     assert commit in parts["app"]["purl"]
     image = parts["quay.io/Own/app"]

@@ -82,12 +82,14 @@ def leaves(value: Any, *, unnamed: bool = False) -> Leaves:
     """What a value holds: the values at its paths, places in lists aside.
 
     Args:
-        unnamed: leave out what names an object: its kind, name and namespace.
+        unnamed: leave out what names an object: its kind, name and namespace; its name in other texts, too.
     """
     return Counter(_leaves(value, unnamed))
 
 
 def _leaves(value: Any, unnamed: bool) -> Iterator[tuple[Any, ...]]:
+    metadata = value.get("metadata") if unnamed and isinstance(value, dict) else None
+    name = metadata.get("name") if isinstance(metadata, dict) else None
     pending: list[tuple[tuple[Any, ...], Any]] = [((), value)]
     while pending:
         path, one = pending.pop()
@@ -100,6 +102,8 @@ def _leaves(value: Any, unnamed: bool) -> Iterator[tuple[Any, ...]]:
             ]
         elif isinstance(one, list) and one:
             pending += [((*path, ""), inner) for inner in one]
+        elif isinstance(one, str) and isinstance(name, str) and name:
+            yield (*path, repr(one.replace(name, "\0")))
         else:
             yield (*path, repr(one))
 

@@ -130,6 +130,12 @@ def test_a_renamed_object_is_one_change() -> None:
     assert {path_text(field.path) for field in change.fields} == {"metadata.name", "data.d"}
 
 
+def test_the_name_of_a_renamed_object_may_be_in_other_places() -> None:
+    account = "{apiVersion: v1, kind: ServiceAccount, metadata: {name: %s, labels: {name: %s}}}"
+    (change,) = reviewed(account % ("a-1", "a-1"), account % ("a-2", "a-2")).comparison.changes
+    assert change.is_renamed
+
+
 def test_objects_that_have_little_in_common_are_two_changes() -> None:
     other = "{apiVersion: v1, kind: ConfigMap, metadata: {name: b, namespace: n}, data: {x: '9', y: '8', z: '7'}}"
     assert [change.kind for change in reviewed(CONFIG % ("a", "x"), other).comparison.changes] == ["removed", "added"]
