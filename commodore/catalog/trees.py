@@ -11,7 +11,7 @@ from commodore.errors import CommodoreError, InputError
 from commodore.git import check_version, read_blobs, run, staged_changes
 from commodore.limits import Limits
 from commodore.manifests import load_all
-from commodore.manifests.object_diff import PlacedObject, Review, review
+from commodore.manifests.object_diff import PlacedObject, Review, review, tally
 from commodore.workspace import guard_disk
 
 _REFS = "refs/"
@@ -110,8 +110,11 @@ def _items(document: Any) -> list[Any]:
     return [document]
 
 
-def review_staged(folder: Path, limits: Limits) -> Review:
+def review_staged(folder: Path, limits: Limits, *, shown: bool) -> Review:
     """How the objects that are staged in a working copy differ from those of its HEAD, which may be unborn.
+
+    Args:
+        shown: whether the changes are to be shown; else they are only counted, which is much cheaper.
 
     Raises:
         EnvironmentFault: git fails.
@@ -124,7 +127,7 @@ def review_staged(folder: Path, limits: Limits) -> Review:
         {path: contents[blob] for path, blob in side.items() if path is not None and blob is not None}
         for side in (old, new)
     )
-    return review_trees(before, after)
+    return (review if shown else tally)(objects_of(before, after), objects_of(after, before))
 
 
 def review_trees(old: Mapping[str, bytes], new: Mapping[str, bytes]) -> Review:

@@ -165,10 +165,11 @@ class Shown:
             return
         from commodore.catalog import review_staged, review_trees
 
-        self.review = review_staged(workspace.catalog, DEFAULT_LIMITS) if change.changed else review_trees({}, {})
         if not change.changed:
+            self.review = review_trees({}, {})
             console.status("The catalog has not changed.")
             return
+        self.review = review_staged(workspace.catalog, DEFAULT_LIMITS, shown=self.how == "objects")
         counts = {name.replace("_", " "): count for name, count in asdict(change.summary).items() if count}
         console.status(f"Changes: {', '.join(f'{count} {name}' for name, count in counts.items())}")
         if self.how == "stat" or self.as_json:

@@ -26,7 +26,7 @@ from commodore.manifests.object_diff.model import (
 )
 from commodore.manifests.object_diff.noise import DEFAULT_NOISE, NoiseRule, hide_noise
 from commodore.manifests.object_diff.pairing import apply_comparison, compare
-from commodore.manifests.object_diff.review import Review, review
+from commodore.manifests.object_diff.review import Review, review, tally
 from commodore.manifests.object_diff.shown import summary
 from commodore.manifests.object_diff.text_report import text_report
 from commodore.manifests.object_diff.values import as_json
@@ -67,5 +67,6 @@ __all__ = [
     "path_text",
     "review",
     "summary",
+    "tally",
     "text_report",
 ]

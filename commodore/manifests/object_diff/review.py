@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from commodore.manifests.object_diff.flags import Flag, flags_of
 from commodore.manifests.object_diff.grouping import Group, group
@@ -56,6 +56,18 @@ def review(
         hidden=sum(len(change.hidden) for change in shown.changes),
         hidden_only=len(shown.changes) - len(visible),
     )
+
+
+def tally(
+    old: Iterable[PlacedObject], new: Iterable[PlacedObject], noise: Sequence[NoiseRule] = DEFAULT_NOISE
+) -> Review:
+    """Count what differs and name the dangers. The review has no values and no groups: there is nothing to mask."""
+    compared = compare(old, new)
+    flags = flags_of(compared)
+    changes = hide_noise(compared, noise).changes
+    bare = tuple(replace(change, old=None, new=None, fields=(), hidden=()) for change in changes)
+    hidden = sum(len(change.hidden) for change in changes)
+    return Review(Comparison(bare, compared.unchanged), flags, (), hidden, sum(map(_is_noise, changes)))
 
 
 def _is_noise(change: ObjectChange) -> bool:

@@ -17,6 +17,7 @@ from commodore.manifests.object_diff import (
     field_changes,
     path_text,
     review,
+    tally,
 )
 from commodore.manifests.object_diff.images import goes_back, images_of, parse_image
 
@@ -509,3 +510,14 @@ def test_images_of_variables_and_arguments() -> None:
 )
 def test_images_whose_version_stands_beside(fields: str, image: str) -> None:
     assert [use.image.text for use in images_of(load(f"{{spec: {{{fields}}}}}", place="x"))] == [image]
+
+
+def test_a_tally_counts_the_same_and_shows_nothing() -> None:
+    old, new = thing("Secret", stringData={"a": "canary"}), thing("Secret", stringData={"a": "other-canary"})
+    found, counted = reviewed(old, new), tally([placed(old)], [placed(new)])
+    assert counted.flags == found.flags
+    assert [change.kind for change in counted.comparison.changes] == [
+        change.kind for change in found.comparison.changes
+    ]
+    assert (counted.hidden, counted.hidden_only) == (found.hidden, found.hidden_only)
+    assert "canary" not in shown(counted)
