@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from commodore.catalog._local_changes import find_work
 from commodore.catalog.assemble import Compiled, assemble, warn_about_objects
 from commodore.catalog.changes import ChangeSummary, describe
@@ -9,18 +11,38 @@ from commodore.catalog.message import commit_message
 from commodore.catalog.metadata import CompileMetadata, RepositoryVersion, local_now
 from commodore.catalog.pending import Send, expect_report, pending_file, report_pending
 from commodore.catalog.publish import CatalogChange, install, leave, open_local, prepare, publish, stage, unchanged
-from commodore.catalog.trees import objects_of, read_folder, read_revision, review_staged, review_trees
-from commodore.catalog.validation import Problem, Validation, validate_objects
-from commodore.catalog.views import (
-    CatalogImage,
-    ImageChange,
-    ImagePlace,
-    ListedObject,
-    compare_images,
-    list_images,
-    list_objects,
-)
+from commodore.lazy_exports import lazy_exports
 
+if TYPE_CHECKING:
+    from commodore.catalog.trees import objects_of, read_folder, read_revision, review_staged, review_trees
+    from commodore.catalog.validation import Problem, Validation, validate_objects
+    from commodore.catalog.views import (
+        CatalogImage,
+        ImageChange,
+        ImagePlace,
+        ListedObject,
+        compare_images,
+        list_images,
+        list_objects,
+    )
+
+# What compares objects takes a while to load, and a compile without changes compares nothing.
+__getattr__ = lazy_exports(
+    __name__,
+    {
+        "trees": ("objects_of", "read_folder", "read_revision", "review_staged", "review_trees"),
+        "validation": ("Problem", "Validation", "validate_objects"),
+        "views": (
+            "CatalogImage",
+            "ImageChange",
+            "ImagePlace",
+            "ListedObject",
+            "compare_images",
+            "list_images",
+            "list_objects",
+        ),
+    },
+)
 __all__ = [
     "CatalogChange",
     "CatalogImage",

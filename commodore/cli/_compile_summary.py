@@ -63,7 +63,7 @@ def _objects(review: Review) -> str:
 
 
 def _as_dict(cluster: str, result: CatalogResult, review: Review | None, times: StageTimes) -> dict[str, Any]:
-    """The summary for programs; `objects` and `flags` are null if nobody wanted to see what changed."""
+    """The summary for programs; `objects` and `flags` are null if changes were not to be shown."""
     counts = Counter(change.kind for change in review.comparison.changes) if review is not None else None
     flags = Counter(flag.name for flag in review.flags) if review is not None else None
     return {
