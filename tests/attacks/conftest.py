@@ -1,0 +1,95 @@
+"""Attacks on the program, one small story each: what a stranger's repository, answer, folder or variable tries, and the
+code it ends with.
+
+Every item of this folder is one attack. It is refused with a documented code, unless it is marked `harmless` (it ends
+without an error, and without an effect) or `allowed` (the policy lets it happen, and the documentation says why).
+docs/explanation/security.md has the numbers.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from tests.world.cluster import ClusterWorld
+
+
+@pytest.fixture
+def world(tmp_path: Path) -> ClusterWorld:
+    """A cluster with one good component. The attack comes on top."""
+    world = ClusterWorld(tmp_path / "world")
+    world.component("c-good", data={"fine": "yes"})
+    return world
+
+
+@dataclass(frozen=True, slots=True)
+class Witness:
+    """A file outside of everything that the program may write. Code that is executed writes it."""
+
+    path: Path
+
+    @property
+    def shell(self) -> str:
+        """What a shell would execute to write it."""
+        return f"touch {self.path}"
+
+    @property
+    def python(self) -> str:
+        """What Python would execute to write it."""
+        return f"open({str(self.path)!r}, 'w').close()"
+
+    @property
+    def was_written(self) -> bool:
+        return self.path.exists()
+
+    def program(self, path: Path) -> Path:
+        """An executable that writes it, whatever its arguments are."""
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(f"#!/bin/sh\n{self.shell}\n", encoding="utf-8")
+        path.chmod(0o755)
+        return path
+
+
+@pytest.fixture
+def witness(tmp_path: Path) -> Witness:
+    """Tells whether code of the attacker was executed."""
+    return Witness(tmp_path / "executed")
+
+
+@dataclass(frozen=True, slots=True)
+class Secret:
+    """A file of the user, outside of everything that a rendering may read."""
+
+    path: Path
+    text: str
+
+    def is_in(self, *folders: Path) -> list[Path]:
+        """The files below these folders that hold it."""
+        return holding(self.text.encode(), folders)
+
+
+@pytest.fixture
+def secret(tmp_path: Path) -> Secret:
+    """Something that must not get into a catalog, a cache or a message."""
+    path = tmp_path / "private" / "credentials.yml"
+    path.parent.mkdir()
+    text = "canary-of-the-user"
+    path.write_text(f"password: {text}\n", encoding="utf-8")
+    return Secret(path, text)
+
+
+def holding(canary: bytes, folders: Iterable[Path]) -> list[Path]:
+    """The files below these folders, and the links and names, that hold these bytes."""
+    found = []
+    for folder in folders:
+        for path in sorted(folder.rglob("*")):
+            name = str(path.relative_to(folder)).encode("utf-8", "surrogateescape")
+            content = str(path.readlink()).encode() if path.is_symlink() else b""
+            if path.is_file() and not path.is_symlink():
+                content = path.read_bytes()
+            if canary in name or canary in content:
+                found.append(path)
+    return found
