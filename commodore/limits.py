@@ -64,8 +64,13 @@ class Limits:
 
     # manifests
     yaml_depth: int = 256  # nesting of a YAML document that is read; deep ones would exhaust the stack
+    yaml_nodes: int = 5_000_000  # values of one Kubernetes YAML document stream, its aliases resolved
     rename_pairs: int = 10_000  # removed times added files; beyond it only unchanged files are seen as renamed
     diff_matches: int = 10_000_000  # pairs of equal lines in one file; beyond it the diff only tells how many differ
+
+    # Argo CD
+    argocd_file_bytes: int = 64 << 20  # a file with objects or settings that is given as an option
+    argocd_scanned_bytes: int = 4 << 20  # a file of a tree that may define Applications
 
     # references
     path_segment_bytes: int = 255  # one folder or file name of a ref file; what common file systems allow

@@ -35,6 +35,7 @@ CONTEXT = {"help_option_names": ["-h", "--help"], "max_content_width": 100, "aut
     cls=LazyGroup,
     context_settings=CONTEXT,
     lazy={
+        "argocd": LazyCommand("commodore.cli.argocd:argocd", "Say what Argo CD would deploy, from files alone."),
         "cache": LazyCommand("commodore.cli.cache:cache", "Look after the caches."),
         "catalog": LazyCommand("commodore.cli.catalog:catalog", "Compile, explain, list and clean cluster catalogs."),
         "component": LazyCommand("commodore.cli.component:component", "Work on components."),

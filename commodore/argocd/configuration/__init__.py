@@ -1,0 +1,9 @@
+"""The settings of an Argo CD installation, from the files that hold them."""
+
+from __future__ import annotations
+
+from commodore.argocd.configuration.customisations import IgnoredFields, ResourceOverride
+from commodore.argocd.configuration.model import ArgoSettings, Provenanced
+from commodore.argocd.configuration.read import read_file, read_settings
+
+__all__ = ["ArgoSettings", "IgnoredFields", "Provenanced", "ResourceOverride", "read_file", "read_settings"]

@@ -1,0 +1,123 @@
+"""`resource.customizations` of `argocd-cm`, in one piece and in split keys."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+from commodore.argocd.diagnostics import Diagnostic, Diagnostics
+from commodore.argocd.model.fields import Fields
+from commodore.errors import InputError, Location, did_you_mean
+from commodore.manifests.kube_yaml import read_documents
+
+PREFIX = "resource.customizations"
+TYPES = ("health", "useOpenLibs", "actions", "ignoreDifferences", "ignoreResourceUpdates", "knownTypeFields")
+
+
+@dataclass(frozen=True, slots=True)
+class IgnoredFields:
+    """What is left out of comparisons: JSON pointers, jq expressions, managers of fields."""
+
+    pointers: tuple[str, ...] = ()
+    expressions: tuple[str, ...] = ()
+    managers: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class ResourceOverride:
+    """What an installation says of one kind of objects.
+
+    Attributes:
+        known_types: pairs of a field's path, with dots, and the name of its type.
+        health: a Lua script; empty if there is none.
+    """
+
+    ignored: IgnoredFields = IgnoredFields()
+    known_types: tuple[tuple[str, str], ...] = ()
+    health: str = ""
+    use_open_libs: bool = False
+
+
+def read_ignored(fields: Fields) -> IgnoredFields:
+    """The rules of a map with `jsonPointers`, `jqPathExpressions` and `managedFieldsManagers`.
+
+    Raises:
+        InputError: CMD-ARGO-103, one has a wrong type.
+    """
+    return IgnoredFields(
+        fields.texts("jsonPointers"), fields.texts("jqPathExpressions"), fields.texts("managedFieldsManagers")
+    )
+
+
+def read_overrides(config: Mapping[str, tuple[str, Location]], found: Diagnostics) -> dict[str, ResourceOverride]:
+    """All customisations of `argocd-cm`, by `group/Kind` or `Kind`; those in keys of their own win.
+
+    Args:
+        config: values of `argocd-cm` by key, with their places.
+        found: hears of keys that say nothing (CMD-ARGO-127) and of values that cannot be read.
+    """
+    overrides: dict[str, ResourceOverride] = {}
+    for name, kind, value, place in _parts(config, found):
+        try:
+            overrides[name] = _with(overrides.get(name, ResourceOverride()), kind, value, place)
+        except InputError as error:
+            found.take(error.about(f"{PREFIX} of {name}"))
+    return overrides
+
+
+def _parts(config: Mapping[str, tuple[str, Location]], found: Diagnostics) -> Iterator[tuple[str, str, Any, Location]]:
+    """Name, type, value and place of every piece, those of the joint form first."""
+    whole, place = config.get(PREFIX, ("", Location("argocd-cm")))
+    try:
+        for document in read_documents(whole, place=PREFIX):
+            for name, parts in Fields.of(document, PREFIX, place).data.items():
+                for kind, value in Fields.of(parts, f"{PREFIX}.{name}", place).data.items():
+                    yield name, kind.replace("health.lua", "health"), value, place
+    except InputError as error:
+        found.take(error)
+    for key in sorted(config):
+        if not key.startswith(f"{PREFIX}."):
+            continue
+        kind, _, name = key.removeprefix(f"{PREFIX}.").partition(".")
+        value, place = config[key]
+        if kind not in TYPES or not name:
+            found.add(
+                Diagnostic(
+                    "CMD-ARGO-127",
+                    f"{key} is no customisation that Argo CD knows",
+                    "warning",
+                    hint=did_you_mean(kind, TYPES) or f"the second part is one of {', '.join(TYPES)}",
+                    locations=(place,),
+                )
+            )
+            continue
+        yield _group_kind(name), kind, value, place
+
+
+def _group_kind(name: str) -> str:
+    if name == "all":
+        return "*/*"
+    group, separator, kind = name.rpartition("_")
+    return f"{group}/{kind}" if separator else kind
+
+
+def _with(override: ResourceOverride, kind: str, value: Any, place: Location) -> ResourceOverride:
+    if kind == "ignoreDifferences":
+        return replace(override, ignored=read_ignored(Fields.of(_data(value, kind), kind, place)))
+    if kind == "knownTypeFields":
+        listed = Fields.of({kind: _data(value, kind)}, "", place)
+        types = tuple((one.required("field"), one.required("type")) for one in listed.items(kind))
+        return replace(override, known_types=types)
+    if kind == "health":
+        return replace(override, health=str(value))
+    if kind == "useOpenLibs":
+        return replace(override, use_open_libs=str(value).lower() == "true")
+    return override
+
+
+def _data(value: Any, kind: str) -> Any:
+    """The data of a value that holds YAML as text, or is data already."""
+    if not isinstance(value, str):
+        return value
+    return next(read_documents(value, place=kind), {} if kind != "knownTypeFields" else [])

@@ -1,0 +1,165 @@
+"""Reading what an installation has from files that are given for it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from commodore.argocd.configuration.customisations import read_overrides
+from commodore.argocd.configuration.model import (
+    DEFAULTS,
+    PARAMETER_DEFAULTS,
+    ArgoSettings,
+    Level,
+    Provenanced,
+    with_defaults,
+)
+from commodore.argocd.diagnostics import Diagnostic, Diagnostics
+from commodore.argocd.model.cluster import SECRET_TYPE, Cluster, read_cluster
+from commodore.argocd.model.fields import Fields
+from commodore.errors import InputError, Location
+from commodore.limits import Limits
+from commodore.manifests.kube_yaml import read_placed_documents
+
+CONFIG, PARAMETERS = "argocd-cm", "argocd-cmd-params-cm"
+
+
+@dataclass
+class Candidates:
+    """What may become the settings of an installation, gathered from files of one or several levels.
+
+    Levels are added from the strongest to the weakest; a key that is there already is kept.
+    """
+
+    found: Diagnostics
+    namespace: str = ""
+    config: dict[str, Provenanced] = field(default_factory=dict)
+    parameters: dict[str, Provenanced] = field(default_factory=dict)
+    clusters: dict[str, Cluster] = field(default_factory=dict)
+    projects: list[tuple[Mapping[str, Any], Location]] = field(default_factory=list)
+
+    def config_map(self, fields: Fields, level: Level) -> None:
+        """Take in a ConfigMap `argocd-cm` or `argocd-cmd-params-cm`."""
+        metadata = fields.fields("metadata")
+        table = self.config if metadata.text("name") == CONFIG else self.parameters
+        if metadata.text("name") == CONFIG and not self.namespace:
+            self.namespace = metadata.text("namespace")
+        for key, value in fields.text_map("data").items():
+            self._take(table, key, Provenanced(value, level, fields.place))
+
+    def secret(self, fields: Fields) -> None:
+        """Take in a Secret, if it is that of a cluster."""
+        if fields.fields("metadata").text_map("labels").get(SECRET_TYPE) == "cluster":
+            cluster = read_cluster(fields.data, fields.place)
+            self.clusters.setdefault(cluster.server, cluster)
+
+    def settings(self, namespace: str = "") -> ArgoSettings:
+        """The settings, with defaults for what was not found."""
+        places = {key: (one.value, one.place or Location(CONFIG)) for key, one in self.config.items()}
+        _check(self.config, self.found)
+        return ArgoSettings(
+            namespace=namespace or self.namespace or "argocd",
+            config=with_defaults(self.config, DEFAULTS),
+            parameters=with_defaults(self.parameters, PARAMETER_DEFAULTS),
+            clusters=tuple(sorted(self.clusters.values(), key=lambda one: (one.name, one.server))),
+            overrides=read_overrides(places, self.found),
+            projects=tuple(self.projects),
+        )
+
+    def _take(self, table: dict[str, Provenanced], key: str, new: Provenanced) -> None:
+        known = table.get(key)
+        if known is None:
+            table[key] = new
+            return
+        assert known.place is not None
+        assert new.place is not None
+        if known.level != new.level:
+            overridden = (*known.overridden, new.place)
+            table[key] = Provenanced(known.value, known.level, known.place, overridden)
+        elif known.value != new.value:
+            self.found.add(
+                Diagnostic(
+                    "CMD-ARGO-120",
+                    f"the setting {key} is given twice with different values; the first one counts",
+                    "warning",
+                    hint="keep one of them",
+                    locations=(known.place, new.place),
+                )
+            )
+
+
+def read_settings(files: Iterable[Path], limits: Limits, found: Diagnostics) -> ArgoSettings:
+    """The settings of an installation from YAML streams of its objects: ConfigMaps, cluster Secrets, AppProjects.
+
+    Args:
+        found: hears of conflicts and of values that mean nothing.
+
+    Raises:
+        InputError: CMD-ARGO-101, a file cannot be read; CMD-ARGO-103, an object in it is of another kind, or a field
+            has a wrong type.
+    """
+    candidates = Candidates(found)
+    for file in files:
+        for value, line in read_placed_documents(read_file(file, limits), place=str(file)):
+            _add(candidates, value, Location(str(file), line))
+    return candidates.settings()
+
+
+def _add(candidates: Candidates, value: Any, place: Location) -> None:
+    fields = Fields.of(value, "", place)
+    kind, name = fields.text("kind"), fields.fields("metadata").text("name")
+    if kind == "ConfigMap" and name in (CONFIG, PARAMETERS):
+        candidates.config_map(fields, "option")
+    elif kind == "Secret":
+        candidates.secret(fields)
+    elif kind == "AppProject":
+        candidates.projects.append((fields.data, place))
+    else:
+        raise InputError(
+            "CMD-ARGO-103",
+            f"{kind or 'an object without kind'} {name!r} is no setting of Argo CD",
+            hint=f"the file holds ConfigMaps {CONFIG} and {PARAMETERS}, Secrets of clusters and AppProjects",
+            locations=[place],
+        )
+
+
+def read_file(file: Path, limits: Limits) -> bytes:
+    """The content of a file that is given as an option or lies in a tree.
+
+    Raises:
+        InputError: CMD-ARGO-101, it cannot be read or is too large.
+    """
+    try:
+        with file.open("rb") as stream:
+            content = stream.read(limits.argocd_file_bytes + 1)
+    except (OSError, ValueError) as error:
+        reason = error.strerror if isinstance(error, OSError) else str(error)
+        raise InputError(
+            "CMD-ARGO-101", f"the file {file} cannot be read: {reason}", hint="check its path and permissions"
+        ) from error
+    if len(content) > limits.argocd_file_bytes:
+        raise InputError(
+            "CMD-ARGO-101",
+            f"the file {file} is larger than {limits.argocd_file_bytes} bytes",
+            hint="split it; objects of Argo CD are small",
+        )
+    return content
+
+
+_METHODS = ("annotation", "label", "annotation+label")
+
+
+def _check(config: Mapping[str, Provenanced], found: Diagnostics) -> None:
+    method = config.get("application.resourceTrackingMethod")
+    if method is not None and method.value not in _METHODS:
+        found.add(
+            Diagnostic(
+                "CMD-ARGO-121",
+                f"application.resourceTrackingMethod is {method.value!r}, which counts as 'annotation'",
+                "warning",
+                hint=f"write one of {', '.join(_METHODS)}",
+                locations=(method.place,) if method.place else (),
+            )
+        )

@@ -1,0 +1,140 @@
+"""What is found while a repository is analysed, without ending the analysis: one list, sorted, equal ones together."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
+from typing import Any, Literal
+
+from commodore.errors import CommodoreError, Findings, Location
+
+Severity = Literal["error", "warning", "boundary", "info"]
+"""`boundary` is a limit of working without a cluster."""
+
+SEVERITIES: tuple[Severity, ...] = ("error", "warning", "boundary", "info")
+
+
+@dataclass(frozen=True, slots=True)
+class Diagnostic:
+    """One finding.
+
+    Attributes:
+        code: stable code, `CMD-ARGO-<NNN>` mostly.
+        message: one sentence that names the thing and says what was expected.
+        family: the family of the error that it is; empty if it is none.
+        application: what it concerns, as `namespace/name`; empty if nothing of that kind, as the next ones.
+        object: the Kubernetes object that it concerns.
+        escalated: whether it is an error only because `--strict` was given.
+        count: how many equal ones it stands for.
+    """
+
+    code: str
+    message: str
+    severity: Severity
+    hint: str = ""
+    family: str = ""
+    application: str = ""
+    set: str = ""
+    source: int | None = None
+    object: str = ""
+    locations: tuple[Location, ...] = ()
+    escalated: bool = False
+    count: int = 1
+
+    @property
+    def actionable(self) -> bool:
+        """Whether it is worth a line without being asked for."""
+        return self.severity != "info"
+
+    def as_dict(self) -> dict[str, Any]:
+        """JSON-ready data, keys in a fixed order."""
+        return {
+            "code": self.code,
+            "severity": self.severity,
+            "family": self.family,
+            "message": self.message,
+            "hint": self.hint,
+            "application": self.application,
+            "set": self.set,
+            "source": self.source,
+            "object": self.object,
+            "locations": [{"place": one.place, "line": one.line, "column": one.column} for one in self.locations],
+            "escalated": self.escalated,
+            "count": self.count,
+        }
+
+
+class Diagnostics:
+    """Collects diagnostics, from several threads if need be."""
+
+    def __init__(self) -> None:
+        self._found: list[Diagnostic] = []
+        self._lock = threading.Lock()
+
+    def add(self, diagnostic: Diagnostic) -> None:
+        """Take one in."""
+        with self._lock:
+            self._found.append(diagnostic)
+
+    def take(self, error: CommodoreError, *, application: str = "", set_: str = "", source: int | None = None) -> None:
+        """Take an error in, each of several ones by itself."""
+        for one in error.errors if isinstance(error, Findings) else (error,):
+            self.add(
+                Diagnostic(
+                    code=one.code,
+                    severity="error",
+                    message=one.message,
+                    hint=one.hint,
+                    family=one.family,
+                    application=application,
+                    set=set_,
+                    source=source,
+                    locations=one.locations,
+                )
+            )
+
+    def found(self, *, strict: bool = False) -> tuple[Diagnostic, ...]:
+        """What was found, by severity, code, application and place; equal ones once, with their number.
+
+        Args:
+            strict: make errors of those whose code says that something could not be honoured (`STRICT`).
+        """
+        with self._lock:
+            found = list(self._found)
+        if strict:
+            found = [_escalated(one) for one in found]
+        return tuple(_folded(sorted(found, key=_order)))
+
+
+_STRICT = (
+    9, 11, 104, 105, 107, 108, 110, 120, 121, 127, 201, 202, 204, 210, 215, 216, 319, 321, 322, 414,
+    415, 421, 426, 501, 505, 506, 507, 601, 602, 603, 604, 605, 607, 704, 705, 707, 801, 910,
+)  # fmt: skip
+STRICT = frozenset(f"CMD-ARGO-{number:03d}" for number in _STRICT)
+"""The codes that are errors with `--strict`."""
+
+
+def _escalated(one: Diagnostic) -> Diagnostic:
+    if one.code not in STRICT or one.severity == "error":
+        return one
+    return replace(one, severity="error", family="input", escalated=True)
+
+
+def _order(one: Diagnostic) -> tuple[Any, ...]:
+    places = [(place.place, place.line or 0, place.column or 0) for place in one.locations]
+    rank = SEVERITIES.index(one.severity)
+    return rank, one.code, one.application, one.set, one.source or 0, places, one.object, one.message
+
+
+def _folded(found: Iterable[Diagnostic]) -> Iterator[Diagnostic]:
+    last: Diagnostic | None = None
+    for one in found:
+        if last is not None and replace(last, count=1) == one:
+            last = replace(last, count=last.count + 1)
+            continue
+        if last is not None:
+            yield last
+        last = one
+    if last is not None:
+        yield last

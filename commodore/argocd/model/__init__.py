@@ -1,0 +1,8 @@
+"""The objects of Argo CD as they are written: Applications, clusters. Reading them checks types, not sense."""
+
+from __future__ import annotations
+
+from commodore.argocd.model.cluster import IN_CLUSTER, IN_CLUSTER_SERVER, SECRET_TYPE, Cluster, read_cluster
+from commodore.argocd.model.fields import Fields
+
+__all__ = ["Cluster", "Fields", "IN_CLUSTER", "IN_CLUSTER_SERVER", "SECRET_TYPE", "read_cluster"]

@@ -1,0 +1,65 @@
+"""What the Secrets of an installation say of clusters. Credentials are never read."""
+
+from __future__ import annotations
+
+import base64
+import binascii
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from commodore.argocd.model.fields import Fields, wrong_type
+from commodore.errors import InputError, Location
+
+SECRET_TYPE = "argocd.argoproj.io/secret-type"  # noqa: S105 - the name of a label
+IN_CLUSTER = "in-cluster"
+IN_CLUSTER_SERVER = "https://kubernetes.default.svc"
+
+
+@dataclass(frozen=True, slots=True)
+class Cluster:
+    """A cluster that Argo CD knows. `labels` and `annotations` are those of its Secret."""
+
+    name: str
+    server: str
+    project: str = ""
+    labels: Mapping[str, str] = ()  # type: ignore[assignment]
+    annotations: Mapping[str, str] = ()  # type: ignore[assignment]
+    namespaces: tuple[str, ...] = ()
+    place: Location | None = None
+
+
+def read_cluster(secret: Mapping[str, Any], place: Location) -> Cluster:
+    """The cluster of a Secret with the type `cluster`.
+
+    Raises:
+        InputError: CMD-ARGO-103, a field is missing or has the wrong type.
+    """
+    fields = Fields.of(secret, "", place)
+    metadata = fields.fields("metadata")
+    server = secret_text(fields, "server")
+    if not server:
+        raise InputError("CMD-ARGO-103", "data.server is missing", hint="add the field", locations=[place])
+    name = secret_text(fields, "name")
+    namespaces = secret_text(fields, "namespaces")
+    return Cluster(
+        name=name or server,
+        server=server.rstrip("/"),
+        project=secret_text(fields, "project"),
+        labels=metadata.text_map("labels"),
+        annotations=metadata.text_map("annotations"),
+        namespaces=tuple(part.strip() for part in namespaces.split(",") if part.strip()),
+        place=place,
+    )
+
+
+def secret_text(secret: Fields, key: str) -> str:
+    """One value of a Secret, plain or from base64; empty if it is absent."""
+    plain = secret.fields("stringData").text(key)
+    if plain:
+        return plain
+    encoded = secret.fields("data").text(key)
+    try:
+        return base64.b64decode(encoded, validate=True).decode()
+    except (binascii.Error, ValueError):
+        raise wrong_type(f"data.{key}", "base64 of text", encoded, secret.place) from None

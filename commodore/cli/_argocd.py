@@ -1,0 +1,85 @@
+"""What the commands of `argocd` share: their exit codes, and how they show diagnostics."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from commodore.cli._lazy import LazyGroup
+from commodore.cli.console import Console, console_of
+from commodore.context import Context
+from commodore.errors import CommodoreError, InternalError
+from commodore.exhaustion import judge, refusal
+from commodore.limits import DEFAULT_LIMITS
+from commodore.printable import printable_lines
+
+if TYPE_CHECKING:
+    from commodore.argocd import Diagnostic, Diagnostics
+
+EQUAL, DIFFERENT, FAILED = 0, 1, 2
+_COLOURS = {"error": "red", "warning": "yellow", "boundary": "cyan", "info": "white"}
+
+
+class ArgoGroup(LazyGroup):
+    """The commands of `argocd` have exit codes of their own, those of diff: 0 equal, 1 different, 2 trouble.
+
+    A pipeline that reads 1 as "there are changes" must not read a broken chart as a change. Bugs stay 70.
+    """
+
+    def invoke(self, ctx: click.Context) -> Any:
+        try:
+            return super().invoke(ctx)
+        except CommodoreError as error:
+            if isinstance(error, InternalError):
+                raise
+            console_of(ctx).error(judge(error))
+            return FAILED
+        except OSError as error:
+            fault = refusal(error)
+            if fault is None:
+                raise
+            console_of(ctx).error(fault)
+            return FAILED
+
+
+def context_of(console: Console, *, offline: bool = False) -> Context:
+    """The surroundings of an analysis."""
+    return Context(console.announce, DEFAULT_LIMITS, offline)
+
+
+def show_diagnostics(found: Diagnostics, values: Mapping[str, Any], console: Console) -> int:
+    """Show the diagnostics that are wanted, on standard error; errors always. Returns the exit code they make."""
+    shown = found.found(strict=values["strict"])
+    wanted = values["diagnostics"]
+    for one in shown:
+        if one.severity == "error" or wanted == "all" or (wanted == "actionable" and one.actionable):
+            _show(one, console)
+    return FAILED if any(one.severity == "error" for one in shown) else EQUAL
+
+
+def _show(one: Diagnostic, console: Console) -> None:
+    if console.quiet and one.severity != "error":
+        return
+    if console.log_format == "json":
+        click.echo(json.dumps({"event": "Diagnostic", **one.as_dict()}, sort_keys=True), err=True)
+        return
+    about = one.application or one.set
+    about += f", source {one.source}" if one.source is not None else ""
+    times = f" ({one.count} times)" if one.count > 1 else ""
+    head = click.style(one.severity, fg=_COLOURS[one.severity], bold=one.severity == "error")
+    subject = f"{about}: " if about else ""
+    click.echo(f"{head}: {printable_lines(subject + one.message)}{times} [{one.code}]", err=True)
+    for place in one.locations:
+        click.echo(f"  at {printable_lines(str(place))}", err=True)
+    if one.hint:
+        click.echo(f"  hint: {printable_lines(one.hint)}", err=True)
+
+
+def document(command: str, found: Sequence[Diagnostic], **parts: Any) -> dict[str, Any]:
+    """The JSON-ready result of a command, with what every one has."""
+    diagnostics = [one.as_dict() for one in found]
+    partial = any(one.severity == "error" for one in found)
+    return {"schema": f"commodore.argocd/{command}/v1", **parts, "diagnostics": diagnostics, "partial": partial}

@@ -1,0 +1,23 @@
+"""`commodore argocd`: what Argo CD would deploy, from files alone."""
+
+from __future__ import annotations
+
+import click
+
+from commodore.cli._argocd import ArgoGroup
+from commodore.cli._lazy import LazyCommand
+
+
+@click.group(
+    "argocd",
+    cls=ArgoGroup,
+    lazy={
+        "settings": LazyCommand("commodore.cli.argocd_settings:settings", "Show the settings of an installation."),
+    },
+)
+def argocd() -> None:
+    """Say what Argo CD would deploy, from files alone.
+
+    Nothing is asked of a cluster or of Argo CD. Exit codes are those of diff: 0 if all is well, 1 if there is a
+    difference, 2 if anything failed.
+    """

@@ -1,0 +1,74 @@
+"""`commodore argocd settings`: the settings that count, and where each comes from."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from commodore.cli._argocd import document, show_diagnostics
+from commodore.cli._options import options
+from commodore.cli.console import console_of
+from commodore.limits import DEFAULT_LIMITS
+from commodore.printable import printable
+from commodore.settings.argocd import ARGOCD_SETTINGS
+
+if TYPE_CHECKING:
+    from commodore.argocd import ArgoSettings
+
+
+@click.command("settings")
+@options(*ARGOCD_SETTINGS)
+@click.pass_context
+def settings(ctx: click.Context, /, **values: Any) -> int:
+    """Show the settings of an installation: each with its value, where it comes from, and what it overrides."""
+    from commodore.argocd import Diagnostics, read_settings
+    from commodore.manifests import dump
+
+    console = console_of(ctx)
+    found = Diagnostics()
+    read = read_settings(values["argocd_settings"], DEFAULT_LIMITS, found)
+    data = document("settings", found.found(strict=values["strict"]), **_data(read))
+    if values["out"] == "json":
+        console.result(json.dumps(data, indent=2))
+    elif values["out"] == "yaml":
+        console.result(dump(data), newline=False)
+    else:
+        console.result(_text(read))
+    return show_diagnostics(found, values, console)
+
+
+def _data(read: ArgoSettings) -> dict[str, Any]:
+    rows = [
+        {
+            "configMap": name,
+            "key": key,
+            "value": one.value,
+            "level": one.level,
+            "place": str(one.place) if one.place else None,
+            "overridden": [str(place) for place in one.overridden],
+        }
+        for name, key, one in read.rows()
+    ]
+    clusters = [
+        {
+            "name": one.name,
+            "server": one.server,
+            "project": one.project,
+            "labels": dict(one.labels),
+            "annotations": dict(one.annotations),
+        }
+        for one in read.clusters
+    ]
+    return {"namespace": read.namespace, "settings": rows, "clusters": clusters}
+
+
+def _text(read: ArgoSettings) -> str:
+    lines = [f"namespace: {printable(read.namespace)}"]
+    for name, key, one in read.rows():
+        where = str(one.place) if one.place else "default"
+        also = f", overrides {', '.join(map(str, one.overridden))}" if one.overridden else ""
+        lines.append(f"{name} {printable(key)}: {printable(one.value)!r} ({printable(where + also)})")
+    lines += [f"cluster {printable(one.name)}: {printable(one.server)}" for one in read.clusters]
+    return "\n".join(lines)

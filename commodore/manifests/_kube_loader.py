@@ -1,0 +1,191 @@
+"""Constructing JSON values from libyaml's nodes by the rules of Kubernetes' YAML library.
+
+A module of its own because importing PyYAML takes time that `kube_yaml` postpones.
+"""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import re
+from collections.abc import Iterator
+from typing import Any
+
+import yaml
+from yaml.constructor import ConstructorError
+
+from commodore.errors import InputError
+from commodore.limits import DEFAULT_LIMITS
+from commodore.manifests._loader import Loader as _Bounded
+from commodore.manifests._loader import explain
+from commodore.manifests.kube_yaml import Problem, whole
+
+_TRUE = {"y", "Y", "yes", "Yes", "YES", "on", "On", "ON", "true", "True", "TRUE"}
+_FALSE = {"n", "N", "no", "No", "NO", "off", "Off", "OFF", "false", "False", "FALSE"}
+_NULL = {"", "~", "null", "Null", "NULL"}
+_NO_NUMBER = {
+    ".nan",
+    ".NaN",
+    ".NAN",
+    *(f"{sign}{word}" for sign in ("", "+", "-") for word in (".inf", ".Inf", ".INF")),
+}
+_INTEGER = re.compile(r"([-+]?)(?:0[xX]([0-9a-fA-F]+)|0[oO]([0-7]+)|0[bB]([01]+)|0([0-7]+)|(0|[1-9][0-9]*))")
+_BASES = (16, 8, 2, 8, 10)
+_FLOAT = re.compile(r"[-+]?(\.[0-9]+|[0-9]+(\.[0-9]*)?)([eE][-+]?[0-9]+)?")
+_CONSTANTS: dict[str, Any] = {**dict.fromkeys(_TRUE, True), **dict.fromkeys(_FALSE, False), **dict.fromkeys(_NULL)}
+_STARTS = frozenset("0123456789+-.")
+_LARGEST, _SMALLEST = (1 << 64) - 1, -(1 << 63)
+
+_TAG = "tag:yaml.org,2002:"
+_TEXT, _PLAIN = f"{_TAG}str", "!plain"
+
+
+class _TooMuchError(Exception):
+    """The limit of nodes was hit."""
+
+
+class _Loader(_Bounded):
+    """Gives plain scalars a tag of their own: what they are is decided by `_plain`."""
+
+    def resolve(self, kind: Any, value: Any, implicit: Any) -> str:
+        if kind is yaml.ScalarNode:
+            return _PLAIN if implicit[0] else _TEXT
+        return f"{_TAG}seq" if kind is yaml.SequenceNode else f"{_TAG}map"
+
+
+def documents(text: str | bytes, place: str, problems: list[Problem] | None) -> Iterator[tuple[Any, int]]:
+    """The documents of a stream, empty ones as None, with their first lines."""
+    loader = None
+    builder = _Builder(problems)
+    try:
+        loader = _Loader(text)
+        while loader.check_node():
+            node = loader.get_node()
+            if node is not None:
+                yield builder.build(node), node.start_mark.line + 1
+    except _TooMuchError as error:
+        raise InputError(
+            "CMD-YAML-004",
+            f"{place} holds more than {DEFAULT_LIMITS.yaml_nodes} values once its aliases are resolved",
+            hint="write less into one file; aliases of aliases multiply",
+            locations=[place],
+        ) from error
+    except GeneratorExit:
+        raise
+    except Exception as error:
+        raise explain(error, text, place) from error
+    finally:
+        if loader is not None:
+            loader.dispose()
+
+
+class _Builder:
+    """Makes values of nodes. Aliases become copies: callers change what they are given."""
+
+    def __init__(self, problems: list[Problem] | None) -> None:
+        self._problems = problems
+        self._left = DEFAULT_LIMITS.yaml_nodes
+        self._inside: set[int] = set()
+
+    def build(self, node: Any) -> Any:
+        self._left -= 1
+        if self._left < 0 or len(self._inside) > DEFAULT_LIMITS.yaml_depth:
+            raise _TooMuchError
+        if type(node) is yaml.ScalarNode:
+            return _scalar(node)
+        if id(node) in self._inside:
+            raise ConstructorError(None, None, "an alias leads into itself", node.start_mark)
+        self._inside.add(id(node))
+        try:
+            if type(node) is yaml.SequenceNode:
+                return [self.build(child) for child in node.value]
+            return self._map(node)
+        finally:
+            self._inside.discard(id(node))
+
+    def _map(self, node: Any) -> dict[str, Any]:
+        own: dict[str, Any] = {}
+        merged: list[dict[str, Any]] = []
+        for key_node, value_node in node.value:
+            if key_node.tag == _PLAIN and key_node.value == "<<":
+                merged.append(self._merged(value_node))
+                continue
+            key = _key(key_node)
+            if key in own and self._problems is not None:
+                self._problems.append((f"the key {key!r} stands twice", key_node.start_mark.line + 1))
+            own[key] = self.build(value_node)
+        if not merged:
+            return own
+        result: dict[str, Any] = {}
+        for one in merged:
+            result.update(one)
+        result.update(own)
+        return result
+
+    def _merged(self, node: Any) -> dict[str, Any]:
+        if type(node) is yaml.SequenceNode:
+            result: dict[str, Any] = {}
+            for child in reversed(node.value):
+                result.update(self._merged(child))
+            return result
+        if type(node) is not yaml.MappingNode:
+            raise ConstructorError(None, None, "what is merged by '<<' is no map", node.start_mark)
+        value = self.build(node)
+        assert isinstance(value, dict)
+        return value
+
+
+def _key(node: Any) -> str:
+    if type(node) is not yaml.ScalarNode:
+        raise ConstructorError(None, None, "a key is no text", node.start_mark)
+    value = _scalar(node)
+    if value is None:
+        raise ConstructorError(None, None, "a key is null", node.start_mark)
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, float):
+        return f"{value:g}"
+    return str(value)
+
+
+def _scalar(node: Any) -> Any:
+    tag, text = node.tag, node.value
+    if tag == _TEXT:
+        return text
+    if tag == _PLAIN:
+        return _plain(text, node)
+    kind = tag.removeprefix(_TAG) if tag.startswith(_TAG) else ""
+    if kind == "binary":
+        try:
+            return base64.b64decode(text).decode("utf-8", "replace")
+        except (binascii.Error, ValueError):
+            raise ConstructorError(None, None, "a !!binary value is no base64", node.start_mark) from None
+    if kind in ("int", "float", "bool", "null"):
+        value = _plain(text, node)
+        if kind == "float" or type(value).__name__ == {"null": "NoneType"}.get(kind, kind):
+            return value
+        raise ConstructorError(None, None, f"{text!r} is no !!{kind}", node.start_mark)
+    return text
+
+
+def _plain(text: str, node: Any) -> Any:
+    """What a plain scalar is."""
+    if text in _CONSTANTS:
+        return _CONSTANTS[text]
+    if text[0] not in _STARTS:
+        return text
+    if text in _NO_NUMBER:
+        raise ConstructorError(None, None, f"JSON has no number {text}", node.start_mark)
+    bare = text.replace("_", "")
+    found = _INTEGER.fullmatch(bare)
+    if found is not None:
+        sign, *groups = found.groups()
+        base, digits = next((base, digits) for base, digits in zip(_BASES, groups, strict=True) if digits)
+        if len(digits) < 70:
+            number = int(digits, base) * (-1 if sign == "-" else 1)
+            if _SMALLEST <= number <= _LARGEST:
+                return number
+    if _FLOAT.fullmatch(bare) is not None:
+        real = float(bare)
+        return text if real in (float("inf"), float("-inf")) else whole(real)
+    return text

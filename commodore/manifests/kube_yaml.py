@@ -1,0 +1,79 @@
+"""YAML in with the meaning that Kubernetes and Argo CD give it: scalars of YAML 1.1 and 1.2 mixed, all made JSON.
+
+`yes` is true, `012` is ten, `1e3` a number, a date is text, and keys are text whatever they look like. Catalogs are
+read by `yaml_in`, with the meaning that Kapitan gives them.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from typing import Any
+
+from commodore.errors import InputError, Location
+
+Problem = tuple[str, int]
+"""What is odd about a text that can be read all the same, and its line."""
+
+
+def read_documents(text: str | bytes, *, place: str, problems: list[Problem] | None = None) -> Iterator[Any]:
+    """The documents of a YAML stream one by one as JSON values, empty ones left out.
+
+    What precedes a mistake is given before the error is raised.
+
+    Args:
+        text: the stream; bytes are UTF-8, or UTF-16 with a byte order mark.
+        place: what errors call the stream.
+        problems: hears of keys that stand twice in one map, of which the last counts.
+
+    Raises:
+        InputError: CMD-YAML-001, the text is no YAML, or has a value that JSON has not; CMD-YAML-003, nested too
+            deeply; CMD-YAML-004, aliases make too much of it.
+    """
+    from commodore.manifests._kube_loader import documents
+
+    for value, _ in documents(text, place, problems):
+        if value is not None:
+            yield value
+
+
+def read_placed_documents(
+    text: str | bytes, *, place: str, problems: list[Problem] | None = None
+) -> Iterator[tuple[Any, int]]:
+    """As `read_documents`, each document with the line on which it begins."""
+    from commodore.manifests._kube_loader import documents
+
+    for value, line in documents(text, place, problems):
+        if value is not None:
+            yield value, line
+
+
+def read_json(text: str | bytes, *, place: str) -> Any:
+    """The one value of a JSON text. Whole numbers written with a fraction are whole numbers.
+
+    Raises:
+        InputError: CMD-YAML-001, it is no JSON.
+    """
+    try:
+        return json.loads(text, parse_float=_number, parse_constant=_no_constant)
+    except json.JSONDecodeError as error:
+        raise InputError(
+            "CMD-YAML-001",
+            f"{place} is not valid JSON: {error.msg}",
+            locations=[Location(place, error.lineno, error.colno)],
+        ) from error
+    except (ValueError, RecursionError) as error:
+        raise InputError("CMD-YAML-001", f"{place} is not valid JSON: {error}", locations=[place]) from error
+
+
+def _number(text: str) -> int | float:
+    return whole(float(text))
+
+
+def _no_constant(name: str) -> Any:
+    raise ValueError(f"JSON has no {name}")
+
+
+def whole(number: float) -> int | float:
+    """The integer that a float is, if it is one that fits into 64 bits."""
+    return int(number) if number.is_integer() and abs(number) < 1 << 63 else number

@@ -1,0 +1,148 @@
+"""Settings of an installation, from the files that hold its objects."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from commodore.argocd import ArgoSettings, Diagnostics, read_settings
+from commodore.argocd.configuration import IgnoredFields
+from commodore.errors import InputError
+from commodore.limits import DEFAULT_LIMITS
+
+CONFIG = """\
+apiVersion: v1
+kind: ConfigMap
+metadata: {name: argocd-cm, namespace: gitops}
+data:
+  application.resourceTrackingMethod: label
+  kustomize.buildOptions: --enable-helm
+  kustomize.path.v4.5.7: /usr/local/bin/kustomize-4
+  kustomize.buildOptions.v4.5.7: --enable-alpha-plugins
+  helm.valuesFileSchemes: https
+  resource.customizations: |
+    apps/Deployment:
+      ignoreDifferences: |
+        jsonPointers: [/spec/replicas]
+    Service:
+      ignoreDifferences: "jsonPointers: [/spec/old]"
+  resource.customizations.ignoreDifferences.Service: "jqPathExpressions: [.spec.new]"
+  resource.customizations.ignoreDifferences.all: "managedFieldsManagers: [controller]"
+  resource.customizations.knownTypeFields.example.com_Thing: |
+    - {field: spec.size, type: core/Quantity}
+---
+apiVersion: v1
+kind: ConfigMap
+metadata: {name: argocd-cmd-params-cm}
+data: {applicationsetcontroller.enable.new.git.file.globbing: "true"}
+---
+apiVersion: v1
+kind: Secret
+metadata: {name: prod, labels: {argocd.argoproj.io/secret-type: cluster, env: prod}}
+stringData: {name: prod, server: "https://prod.example.com/", config: '{"bearerToken": "t0psecret"}'}
+---
+apiVersion: v1
+kind: Secret
+metadata: {name: test, labels: {argocd.argoproj.io/secret-type: cluster}}
+data: {name: dGVzdA==, server: aHR0cHM6Ly90ZXN0}
+"""
+
+
+def read(tmp_path: Path, *texts: str) -> tuple[ArgoSettings, list[str]]:
+    files = []
+    for number, text in enumerate(texts):
+        files.append(tmp_path / f"{number}.yaml")
+        files[-1].write_text(text, encoding="utf-8")
+    found = Diagnostics()
+    settings = read_settings(files, DEFAULT_LIMITS, found)
+    return settings, [one.code for one in found.found()]
+
+
+@pytest.mark.requirement("D13", "D14", "D21")
+def test_what_an_installation_says(tmp_path: Path) -> None:
+    settings, codes = read(tmp_path, CONFIG)
+    assert codes == []
+    assert (settings.namespace, settings.tracking_method) == ("gitops", "label")
+    assert settings.value_file_schemes == {"https"}
+    assert settings.kustomize_versions() == ("v4.5.7",)
+    assert settings.build_options() == "--enable-helm"
+    assert settings.build_options("v4.5.7") == "--enable-alpha-plugins"
+    assert settings.new_git_file_globbing
+    assert settings.overrides["apps/Deployment"].ignored == IgnoredFields(pointers=("/spec/replicas",))
+    assert settings.overrides["Service"].ignored == IgnoredFields(expressions=(".spec.new",))
+    assert settings.overrides["*/*"].ignored == IgnoredFields(managers=("controller",))
+    assert settings.overrides["example.com/Thing"].known_types == (("spec.size", "core/Quantity"),)
+    place = settings.config["kustomize.buildOptions"].place
+    assert place is not None
+    assert (place.place, place.line) == (str(tmp_path / "0.yaml"), 1)
+
+
+@pytest.mark.requirement("D18", "D23")
+def test_clusters_are_read_without_their_credentials(tmp_path: Path) -> None:
+    settings, _ = read(tmp_path, CONFIG)
+    assert [(one.name, one.server) for one in settings.clusters] == [
+        ("prod", "https://prod.example.com"),
+        ("test", "https://test"),
+    ]
+    assert settings.clusters[0].labels["env"] == "prod"
+    assert "t0psecret" not in repr(settings)
+
+
+@pytest.mark.requirement("D19")
+def test_the_defaults() -> None:
+    settings = ArgoSettings()
+    assert (settings.namespace, settings.tracking_method) == ("argocd", "annotation")
+    assert settings.label_key == "app.kubernetes.io/instance"
+    assert settings.enabled("helm")
+    assert settings.value_file_schemes == {"http", "https"}
+    assert settings.instance_name("argocd", "shop") == settings.instance_name("", "shop") == "shop"
+    assert settings.instance_name("team", "shop") == "team_shop"
+
+
+@pytest.mark.requirement("D20", "D75")
+def test_conflicts_are_told_with_both_places(tmp_path: Path) -> None:
+    other = "kind: ConfigMap\nmetadata: {name: argocd-cm}\ndata: {kustomize.buildOptions: other}\n"
+    settings, codes = read(tmp_path, CONFIG, other)
+    assert settings.build_options() == "--enable-helm"
+    assert codes == ["CMD-ARGO-120"]
+
+
+@pytest.mark.parametrize(
+    ("line", "code"),
+    [
+        ("application.resourceTrackingMethod: anotation", "CMD-ARGO-121"),
+        ("resource.customizations.ignoreDiferences.Service: x", "CMD-ARGO-127"),
+        ("resource.customizations.ignoreDifferences.Service: '[]'", "CMD-ARGO-103"),
+        ("resource.customizations: 'a: ['", "CMD-YAML-001"),
+    ],
+)
+def test_values_that_mean_nothing_are_told(line: str, code: str, tmp_path: Path) -> None:
+    _, codes = read(tmp_path, f"kind: ConfigMap\nmetadata: {{name: argocd-cm}}\ndata:\n  {line}\n")
+    assert codes == [code]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "kind: Deployment\nmetadata: {name: a}\n",
+        "[]",
+        "kind: ConfigMap\nmetadata: {name: argocd-cm}\ndata: {a: 1}\n",
+        "kind: Secret\nmetadata: {labels: {argocd.argoproj.io/secret-type: cluster}}\n",
+        "kind: Secret\nmetadata: {labels: {argocd.argoproj.io/secret-type: cluster}}\ndata: {server: '%'}\n",
+    ],
+)
+def test_other_objects_are_refused(text: str, tmp_path: Path) -> None:
+    with pytest.raises(InputError) as caught:
+        read(tmp_path, text)
+    assert caught.value.code == "CMD-ARGO-103"
+    assert caught.value.locations[0].place == str(tmp_path / "0.yaml")
+
+
+def test_a_file_that_is_too_large(tmp_path: Path) -> None:
+    file = tmp_path / "a.yaml"
+    with file.open("wb") as stream:
+        stream.truncate(DEFAULT_LIMITS.argocd_file_bytes + 1)
+    with pytest.raises(InputError) as caught:
+        read_settings([file], DEFAULT_LIMITS, Diagnostics())
+    assert caught.value.code == "CMD-ARGO-101"

@@ -1,0 +1,54 @@
+"""Diagnostics: their order, their number, and what --strict makes of them."""
+
+from __future__ import annotations
+
+import itertools
+
+import pytest
+
+from commodore.argocd import Diagnostic, Diagnostics
+from commodore.errors import Findings, InputError, Location, PolicyError
+
+
+@pytest.mark.requirement("D90")
+def test_the_order_does_not_depend_on_when_they_are_found() -> None:
+    three = [
+        Diagnostic("CMD-ARGO-416", "c", "info"),
+        Diagnostic("CMD-ARGO-319", "a", "warning", application="argocd/b"),
+        Diagnostic("CMD-ARGO-319", "a", "warning", application="argocd/a"),
+    ]
+    results = set()
+    for order in itertools.permutations(three):
+        found = Diagnostics()
+        for one in order:
+            found.add(one)
+        results.add(found.found())
+    assert results == {(three[2], three[1], three[0])}
+
+
+def test_equal_ones_are_one_with_a_number() -> None:
+    found = Diagnostics()
+    for _ in range(3):
+        found.add(Diagnostic("CMD-ARGO-319", "a", "warning"))
+    assert [one.count for one in found.found()] == [3]
+
+
+@pytest.mark.requirement("D28", "D75")
+def test_strict_makes_errors_of_what_could_not_be_honoured() -> None:
+    found = Diagnostics()
+    found.add(Diagnostic("CMD-ARGO-319", "a", "warning"))
+    found.add(Diagnostic("CMD-ARGO-122", "b", "info"))
+    assert [one.severity for one in found.found()] == ["warning", "info"]
+    assert [(one.severity, one.escalated) for one in found.found(strict=True)] == [("error", True), ("info", False)]
+
+
+@pytest.mark.requirement("D74")
+def test_errors_keep_their_places_and_families() -> None:
+    found = Diagnostics()
+    errors = [InputError("CMD-ARGO-103", "a", locations=[Location("x", 3)]), PolicyError("CMD-ARGO-420", "b")]
+    found.take(Findings(errors), application="argocd/a", source=1)
+    assert [(one.code, one.family, one.application, one.source) for one in found.found()] == [
+        ("CMD-ARGO-103", "input", "argocd/a", 1),
+        ("CMD-ARGO-420", "policy", "argocd/a", 1),
+    ]
+    assert found.found()[0].as_dict()["locations"] == [{"place": "x", "line": 3, "column": None}]

@@ -1,0 +1,125 @@
+"""YAML as Kubernetes reads it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from commodore.errors import InputError
+from commodore.manifests.kube_yaml import Problem, read_documents, read_json, read_placed_documents
+
+
+def read(text: str | bytes, problems: list[Problem] | None = None) -> Any:
+    (value,) = read_documents(f"v: {text}" if isinstance(text, str) else text, place="a.yaml", problems=problems)
+    return value["v"]
+
+
+@pytest.mark.requirement("D6")
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [
+        *((word, True) for word in ("y", "Y", "yes", "Yes", "YES", "on", "On", "true", "True", "TRUE")),
+        *((word, False) for word in ("n", "N", "no", "No", "NO", "off", "Off", "false", "False", "FALSE")),
+        ("tRUE", "tRUE"),
+        *((word, None) for word in ("~", "null", "Null", "")),
+        ("012", 10),
+        ("0o12", 10),
+        ("0x1F", 31),
+        ("0b11", 3),
+        ("09", 9),
+        ("-7", -7),
+        ("1_000", 1000),
+        ("1e3", 1000),
+        ("1.5", 1.5),
+        (".5", 0.5),
+        ("1.0", 1),
+        ("2024-01-02", "2024-01-02"),
+        ("2024-01-02T03:04:05Z", "2024-01-02T03:04:05Z"),
+        ("12:30:45", "12:30:45"),
+        ("1:20", "1:20"),
+        ("1e309", "1e309"),
+        ("18446744073709551615", 18446744073709551615),
+        ("9007199254740993", 9007199254740993),
+        ('"yes"', "yes"),
+        ("!!str 12", "12"),
+        ("!!binary aGVsbG8=", "hello"),
+        ("!mine x", "x"),
+        ("=", "="),
+        ('{"a": [1, 2.0]}', {"a": [1, 2]}),
+    ],
+)
+def test_what_scalars_mean(text: str, value: Any) -> None:
+    found = read(text)
+    assert (found, type(found)) == (value, type(value))
+
+
+@pytest.mark.requirement("D6")
+def test_keys_are_texts() -> None:
+    assert list(read_documents("true: a\n1: b\n1.5: c\nyes: d\n", place="a")) == [{"true": "d", "1": "b", "1.5": "c"}]
+
+
+@pytest.mark.parametrize("text", ["null: a", "v: .inf", "v: .nan", "? [a]\n: b", "v: !!int x", "v: *none", "v:\n\t- a"])
+def test_what_json_cannot_say_is_refused(text: str) -> None:
+    with pytest.raises(InputError) as caught:
+        list(read_documents(text, place="a.yaml"))
+    assert caught.value.code == "CMD-YAML-001"
+    assert caught.value.locations[0].place == "a.yaml"
+
+
+def test_maps_are_merged() -> None:
+    text = "a: &a {p: 1, q: 2}\nb: {<<: *a, q: 3}\nc:\n  q: 4\n  <<: [*a, {r: 5}]\n"
+    (value,) = read_documents(text, place="a")
+    assert value["b"] == {"p": 1, "q": 3}
+    assert value["c"] == {"p": 1, "q": 4, "r": 5}
+
+
+def test_aliases_are_copies() -> None:
+    (value,) = read_documents("a: &a {x: 1}\nb: *a\n", place="a")
+    value["a"]["x"] = 2
+    assert value["b"] == {"x": 1}
+
+
+def test_a_key_that_stands_twice_is_told() -> None:
+    problems: list[Problem] = []
+    assert list(read_documents("a: 1\nb: 2\na: 3\n", place="a", problems=problems)) == [{"a": 3, "b": 2}]
+    assert problems == [("the key 'a' stands twice", 3)]
+
+
+def test_documents_with_their_lines() -> None:
+    text = "---\n# nothing\n---\na: 1\n---\n\nb: 2\n"
+    assert list(read_placed_documents(text, place="a")) == [({"a": 1}, 4), ({"b": 2}, 7)]
+
+
+def test_what_precedes_a_mistake_is_given() -> None:
+    documents = read_documents("a: 1\n---\nb: [\n", place="a")
+    assert next(documents) == {"a": 1}
+    with pytest.raises(InputError):
+        next(documents)
+
+
+@pytest.mark.parametrize("encoding", ["utf-8-sig", "utf-16"])
+def test_byte_order_marks(encoding: str) -> None:
+    assert read("v: ü".encode(encoding)) == "ü"
+
+
+def test_aliases_that_multiply_are_refused() -> None:
+    lines = ["a0: &a0 [x, x, x, x, x, x, x, x, x, x]"]
+    lines += [f"a{n}: &a{n} [{', '.join([f'*a{n - 1}'] * 10)}]" for n in range(1, 9)]
+    with pytest.raises(InputError) as caught:
+        list(read_documents("\n".join(lines), place="a"))
+    assert caught.value.code == "CMD-YAML-004"
+
+
+def test_deep_nesting_is_refused() -> None:
+    with pytest.raises(InputError) as caught:
+        list(read_documents("[" * 100_000, place="a"))
+    assert caught.value.code == "CMD-YAML-003"
+
+
+def test_json() -> None:
+    assert read_json('{"a": 1.0, "b": 1.5}', place="a") == {"a": 1, "b": 1.5}
+    for text in ("{", "[NaN]", "{} {}"):
+        with pytest.raises(InputError) as caught:
+            read_json(text, place="a.json")
+        assert caught.value.code == "CMD-YAML-001"
