@@ -65,7 +65,32 @@ def align(field: Any, old: Sequence[Any], new: Sequence[Any]) -> list[Item]:
         old_names, new_names = _names(old, keys), _names(new, keys)
         if old_names is not None and new_names is not None and (old_names or new_names):
             return [Item(name, old_names.get(name), new_names.get(name)) for name in {**old_names, **new_names}]
-    return _align_by_content(old, new)
+    items = _align_by_content(old, new)
+    return _labelled(items, old, new) if field == "rules" else items
+
+
+def _labelled(items: list[Item], old: Sequence[Any], new: Sequence[Any]) -> list[Item]:
+    """The items with what they grant as names, such as `resources=pods`; as they are, unless that tells all apart.
+
+    What a rule of a Role grants may change, so it does not say which rules belong together.
+    """
+    labels = []
+    for item in items:
+        sides = [_grant(rules[place]) for rules, place in ((old, item.old), (new, item.new)) if place is not None]
+        labels.append(min(sides))
+    if "" in labels or len(set(labels)) < len(labels):
+        return items
+    return [Item(label, item.old, item.new) for label, item in zip(labels, items, strict=True)]
+
+
+def _grant(rule: Any) -> str:
+    """What a rule of a Role is about: its resources and their groups, or URLs; empty for anything else."""
+    parts = []
+    for key in ("resources", "nonResourceURLs", "apiGroups", "resourceNames"):
+        values = rule.get(key) if isinstance(rule, dict) else None
+        if isinstance(values, list) and all(isinstance(value, str) for value in values) and any(values):
+            parts.append(f"{key}={' '.join(value for value in values if value)}")
+    return ",".join(parts) if parts and not parts[0].startswith(("apiGroups", "resourceNames")) else ""
 
 
 def _names(items: Sequence[Any], keys: tuple[str, ...]) -> dict[str, int] | None:
