@@ -1,5 +1,7 @@
 """Compare two made-up catalogs object by object: time and memory, beside `diff -r` on the same folders.
 
+If `dyff` is on PATH, it compares the same objects as one file, too.
+
     python bench/object_diff.py [--objects N] [--changed PERCENT]... [--runs N]
 
 Every run is a process of its own, `commodore catalog diff`, so what it takes to start counts. The objects are of five
@@ -65,6 +67,13 @@ def write_catalog(folder: Path, objects: int, changed: frozenset[int]) -> None:
         file.write_text("\n---\n".join(texts) + "\n", encoding="utf-8")
 
 
+def join(folder: Path) -> str:
+    """All manifests of a folder as one file; its path."""
+    joined = folder.with_suffix(".yaml")
+    joined.write_text("---\n" + "\n---\n".join(path.read_text() for path in sorted(folder.rglob("*.yaml"))))
+    return str(joined)
+
+
 def measure(name: str, command: Sequence[str], runs: int, folder: Path) -> None:
     """Run a command some times, and print what that took. Exit code 1 says that something differs."""
     record = folder / "costs"
@@ -99,6 +108,9 @@ def main(arguments: Sequence[str]) -> int:
             for form in ("text", "json", "markdown", "html"):
                 measure(f"catalog diff -o {form}", [*ours, "-o", form], options.runs, folder)
             measure("diff -r", ["diff", "-r", str(folder / "old"), str(new)], options.runs, folder)
+            if dyff := shutil.which("dyff"):
+                files = [join(one) for one in (folder / "old", new)]
+                measure("dyff between", [dyff, "between", *files], options.runs, folder)
     return 0
 
 

@@ -77,7 +77,7 @@ def _labelled(items: list[Item], old: Sequence[Any], new: Sequence[Any]) -> list
     labels = []
     for item in items:
         sides = [_grant(rules[place]) for rules, place in ((old, item.old), (new, item.new)) if place is not None]
-        labels.append(min(sides))
+        labels.append(min(sides, key=lambda label: (len(label), label)))
     if "" in labels or len(set(labels)) < len(labels):
         return items
     return [Item(label, item.old, item.new) for label, item in zip(labels, items, strict=True)]

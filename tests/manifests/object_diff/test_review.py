@@ -75,8 +75,8 @@ def changed(old: str, new: str) -> dict[str, FieldChange]:
          "{rules: [{x: 1}, {urls: [/m], verbs: [put, get]}, {groups: [g], resources: [a, b, c], verbs: [get, list]}]}",
          {"rules": "reordered", "rules[0]": "added", "rules[2].resources[2]": "added", "rules[1].verbs[1]": "added"}),
         ("{rules: [{apiGroups: [''], resources: [pods], verbs: [get]}, {nonResourceURLs: [/m], verbs: [get]}]}",
-         "{rules: [{apiGroups: [''], resources: [pods, pods/log], verbs: [get]}, {apiGroups: [a], resources: [b]},"
-         " {nonResourceURLs: [/m], verbs: [get, put]}]}",
+         ("{rules: [{apiGroups: [''], resources: [pods, pods/log], verbs: [get]}, {apiGroups: [a], resources: [b]},"
+         " {nonResourceURLs: [/m], verbs: [get, put]}]}"),
          {"rules[resources=pods].resources[1]": "added", "rules[resources=b,apiGroups=a]": "added",
           "rules[nonResourceURLs=/m].verbs[1]": "added"}),
         ("{rules: [{apiGroups: [''], resources: [pods], verbs: [get]}, {apiGroups: [''], resources: [pods]}]}",
