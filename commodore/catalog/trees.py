@@ -27,7 +27,9 @@ def read_folder(folder: Path, limits: Limits) -> dict[str, bytes]:
         EnvironmentFault: it cannot be read.
     """
     if not folder.is_dir():
-        raise InputError("CMD-CAT-018", f"{folder} is no folder", hint="name a folder with manifests, or a revision")
+        raise InputError(
+            "CMD-CAT-018", f"there is no folder {folder}", hint="name a folder with manifests, or a revision"
+        )
     found: dict[str, bytes] = {}
     with guard_disk(folder):
         for place, folders, names in os.walk(folder):

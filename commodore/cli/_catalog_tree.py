@@ -7,6 +7,7 @@ from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from commodore.errors import InputError
 from commodore.limits import DEFAULT_LIMITS
 
 if TYPE_CHECKING:
@@ -17,7 +18,11 @@ SELECTING = ("instance", "kind", "namespace", "object_name", "file")
 
 
 def tree_of(folder: Path, what: str | None) -> dict[str, bytes]:
-    """A revision of the repository in `folder`, a folder, or `folder` itself. A revision goes before a folder."""
+    """A revision of the repository in `folder`, a folder, or `folder` itself. A revision goes before a folder.
+
+    Raises:
+        InputError: CMD-CAT-018, CMD-CAT-019, there is no such folder and no such revision.
+    """
     from commodore.catalog import read_folder, read_revision
 
     if what is None:
@@ -25,7 +30,11 @@ def tree_of(folder: Path, what: str | None) -> dict[str, bytes]:
     if Path(what).is_dir() and ("/" in what or not folder.is_dir()):
         return read_folder(Path(what), DEFAULT_LIMITS)
     if not folder.is_dir():
-        return read_folder(folder, DEFAULT_LIMITS)  # which says that there is none
+        raise InputError(
+            "CMD-CAT-019",
+            f"'{what}' is not a folder, and there is no catalog in {folder} that could have it as a revision",
+            hint="name a folder with manifests, or run this in a working directory that was compiled before",
+        )
     return read_revision(folder, what, DEFAULT_LIMITS)
 
 

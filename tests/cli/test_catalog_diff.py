@@ -112,6 +112,15 @@ def test_errors_end_with_two(call: Call, repository: Path, words: list[str], err
 def test_without_a_catalog(call: Call, tmp_path: Path) -> None:
     code, _, err = call("-d", str(tmp_path / "empty"), "catalog", "diff")
     assert code == 2
+    assert "'HEAD' is not a folder" in err
+    assert "CMD-CAT-019" in err
+
+
+def test_a_folder_that_is_not_there(call: Call, tmp_path: Path) -> None:
+    (tmp_path / "old").mkdir()
+    code, _, err = call("-d", str(tmp_path / "empty"), "catalog", "diff", "--base", str(tmp_path / "old"))
+    assert code == 2
+    assert f"there is no folder {tmp_path / 'empty' / 'catalog'}" in err
     assert "CMD-CAT-018" in err
 
 
