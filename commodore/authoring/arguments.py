@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from commodore.authoring.slug import COMPONENT, Kind, check_case, check_owner, check_slug, check_text
+from commodore.authoring.slug import COMPONENT, Kind, check_case, check_owner, check_slug, check_switch, check_text
 from commodore.errors import CommodoreError, InputError
 from commodore.events import Announce, Noted
 from commodore.manifests import load
@@ -30,6 +30,7 @@ _DEFAULTS = {
     | dict.fromkeys(PATTERN_LISTS, ""),
     "package": _COMMON,
 }
+_SWITCHES = _DEFAULTS["component"].keys() - set(PATTERN_LISTS)
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,6 +123,8 @@ def complete(arguments: Mapping[str, Any], kind: Kind, folder: Path) -> dict[str
     check_owner(completed["github_owner"])
     for case in str(completed["test_cases"]).split():
         check_case(case)
+    for name in sorted(_SWITCHES & completed.keys()):
+        check_switch(completed[name], name)
     return completed
 
 

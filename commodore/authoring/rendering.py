@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from commodore.authoring.templates import Template
+from commodore.child_environment import child_environment
 from commodore.errors import EnvironmentFault, InputError
 from commodore.git import redact_text
 from commodore.limits import DEFAULT_LIMITS, Limits
@@ -74,7 +75,7 @@ def render(
                 {
                     "template": str(_find(template, source, directory, commit)),
                     "output": str(output),
-                    "arguments": {name: value for name, value in arguments.items() if name not in _MARKS},
+                    "arguments": {name: value for name, value in arguments.items() if not _is_setting(name)},
                     "marks": {"_template": template.url, "_commit": commit},
                 }
             )
@@ -88,7 +89,9 @@ def render(
         return renderings
 
 
-_MARKS = ("_template", "_commit")
+def _is_setting(name: str) -> bool:
+    """Whether an argument is for cookiecutter itself, as `_extensions` is: the template's own count."""
+    return name.startswith("_") and not name.startswith("__")
 
 
 def _find(template: Template, source: Path, directory: str | None, commit: str) -> Path:
@@ -105,7 +108,9 @@ def _find(template: Template, source: Path, directory: str | None, commit: str) 
 def _run(template: Template, jobs: list[dict[str, Any]], answer: Path, limits: Limits) -> list[dict[str, Any]]:
     command = [sys.executable, "-P", str(Path(__file__).with_name("_render.py")), str(answer)]
     # A template's code gets no tokens.
-    environment = {name: value for name, value in os.environ.items() if not name.startswith(("GIT_", "COMMODORE_"))}
+    environment = {
+        name: value for name, value in child_environment().items() if not name.startswith(("GIT_", "COMMODORE_"))
+    }
     process = subprocess.Popen(
         command,
         stdin=subprocess.PIPE,

@@ -113,6 +113,21 @@ def check_case(case: object) -> str:
     return case
 
 
+def check_switch(answer: object, name: str) -> str:
+    """Return `answer` if it is "y" or "n". Templates put it into the code of their hooks.
+
+    Raises:
+        InputError: it is not.
+    """
+    if answer not in ("y", "n"):
+        raise InputError(
+            "CMD-TPL-009",
+            f"{answer!r} cannot be the value of the template's argument {name!r}",
+            hint="it is a switch: write y or n in .cruft.json",
+        )
+    return str(answer)
+
+
 def check_text(text: object, what: str) -> str:
     """Return `text` if it is one line of printable text, as titles and names of copyright holders are.
 

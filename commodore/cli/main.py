@@ -15,13 +15,16 @@ from typing import Any, NoReturn
 import click
 
 from commodore import __version__
+from commodore.child_environment import child_environment
 from commodore.cli._completion import VARIABLE, is_completing
+from commodore.cli._dotenv import load_dotenv
 from commodore.cli._interruption import keep_interruptions, stop_keeping_interruptions
 from commodore.cli._lazy import LazyCommand, LazyGroup
 from commodore.cli._options import gather, options
 from commodore.cli._streams import PipeClosed, finish_streams, prepare_streams
 from commodore.cli.console import Console
-from commodore.errors import CommodoreError, EnvironmentFault, InputError, InternalError, UsageError
+from commodore.errors import CommodoreError, EnvironmentFault, InternalError, UsageError
+from commodore.events import ignore
 from commodore.exhaustion import judge, refusal
 from commodore.settings.common import LOG_FORMAT, QUIET, REQUEST_TIMEOUT, WORKING_DIR
 from commodore.settings.model import ENVIRONMENT_PREFIX
@@ -63,6 +66,7 @@ def main() -> None:
     signal.signal(signal.SIGTERM, _terminated)
     keep_interruptions()
     prepare_streams()
+    os.environ.update(child_environment())
     try:
         code = run(sys.argv[1:], dotenv=True)
     except PipeClosed:
@@ -90,7 +94,7 @@ def run(arguments: list[str], *, dotenv: bool = False) -> int:
         return _complete(arguments, dotenv=dotenv)
     try:
         if dotenv:
-            load_dotenv(current_directory())
+            load_dotenv(current_directory(), _error_console(arguments).announce, arguments=arguments)
         code = commodore.main(args=arguments, prog_name="commodore", standalone_mode=False)
         sys.stdout.flush()
         return code if isinstance(code, int) else 0
@@ -127,7 +131,7 @@ def _complete(arguments: list[str], *, dotenv: bool) -> int:
     """Print completions for the shell. The user is still typing: errors wait for the command itself."""
     with contextlib.suppress(Exception, KeyboardInterrupt):
         if dotenv:
-            load_dotenv(current_directory())
+            load_dotenv(current_directory(), ignore, arguments=arguments)
         commodore.main(args=arguments, prog_name="commodore", complete_var=VARIABLE, standalone_mode=False)
     return 0
 
@@ -146,24 +150,6 @@ def current_directory() -> Path:
             f"the current directory cannot be used: {error.strerror}",
             hint="change to a folder that exists and run again",
         ) from error
-
-
-def load_dotenv(folder: Path) -> None:
-    """Read `.env` of this folder, and of no parent; variables that are set already win.
-
-    Raises:
-        InputError: the file cannot be read.
-    """
-    file = folder / ".env"
-    if file.is_file():
-        from dotenv import load_dotenv as load
-
-        try:
-            load(file, override=False)
-        except (OSError, ValueError) as error:
-            raise InputError(
-                "CMD-CLI-004", f"the file {file} cannot be read: {error}", hint="correct or remove it"
-            ) from error
 
 
 def _usage_error(error: click.ClickException) -> UsageError:

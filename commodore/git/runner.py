@@ -7,7 +7,6 @@ The user's own git configuration (`insteadOf`, credential helpers, proxies, `GIT
 from __future__ import annotations
 
 import contextlib
-import os
 import re
 import subprocess
 import threading
@@ -15,6 +14,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from commodore.child_environment import child_environment
 from commodore.errors import CommodoreError, EnvironmentFault
 from commodore.exhaustion import find_exhaustion, find_in_output
 from commodore.git._processes import terminate_tree
@@ -263,7 +263,7 @@ def _end(process: subprocess.Popen[bytes]) -> None:
 
 def clean_environment() -> dict[str, str]:
     """The variables git gets: the caller's, without those that redirect git, in English, never prompting."""
-    kept = {name: value for name, value in os.environ.items() if name not in _NEVER_INHERITED}
+    kept = {name: value for name, value in child_environment().items() if name not in _NEVER_INHERITED}
     return {**kept, "LC_ALL": "C", "GIT_TERMINAL_PROMPT": "0"}
 
 

@@ -6,6 +6,7 @@ import os
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
+from commodore.child_environment import absolute_folders
 from commodore.engine import Batch
 from commodore.events import Announce
 from commodore.limits import Limits
@@ -25,7 +26,7 @@ def tool_environment(environ: Mapping[str, str] = os.environ) -> dict[str, str]:
         folders.append(INSTALLED / "scripts" / "kubectl-kustomize")
     if not folders:
         return {}
-    return {"PATH": os.pathsep.join((environ.get("PATH", os.defpath), *map(str, folders)))}
+    return {"PATH": os.pathsep.join((absolute_folders(environ.get("PATH", os.defpath)), *map(str, folders)))}
 
 
 def check_tools(batches: Iterable[Batch], announce: Announce, limits: Limits) -> None:

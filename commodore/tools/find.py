@@ -23,6 +23,7 @@ from typing import IO
 
 from platformdirs.unix import Unix
 
+from commodore.child_environment import absolute_folders, child_environment
 from commodore.errors import EnvironmentFault, InputError
 from commodore.events import Announce, Warned, ignore
 from commodore.limits import DEFAULT_LIMITS, Limits
@@ -104,7 +105,7 @@ def locate_tool(
         raise InputError("CMD-TOOL-001", f"unknown tool {name!r}", hint=f"known tools: {', '.join(TOOL_NAMES)}")
     if explicit is not None:
         return _explicit(name, explicit)
-    search = _absolute_folders(environ.get("PATH", os.defpath))
+    search = absolute_folders(environ.get("PATH", os.defpath))
     variable = _ENVIRONMENT.get(name, "")
     if value := environ.get(variable, ""):
         return _from_environment(name, variable, value, search)
@@ -163,7 +164,7 @@ def ask_versions(
     (CMD-TOOL-005) keeps the version None, and that is announced. Nothing is raised for it: it may still do its work.
     """
     asked = tuple(tools)
-    variables = {name: value for name, value in environ.items() if not _SECRET_VARIABLES.match(name)}
+    variables = {name: value for name, value in child_environment(environ).items() if not _SECRET_VARIABLES.match(name)}
     with ThreadPoolExecutor(max_workers=max(1, len(asked))) as pool:
         answers = tuple(pool.map(lambda tool: _ask(tool, variables, limits.tool_timeout), asked))
     for _, warning in answers:
@@ -204,11 +205,6 @@ def _from_environment(name: str, variable: str, value: str, search: str) -> Tool
 
 def _executable(path: Path) -> bool:
     return os.access(path, os.X_OK) and path.is_file()
-
-
-def _absolute_folders(path: str) -> str:
-    """PATH without its relative entries: a tool must not come out of a fetched repository that we happen to be in."""
-    return os.pathsep.join(folder for folder in path.split(os.pathsep) if Path(folder).is_absolute())
 
 
 def _ask(tool: Tool, environ: Mapping[str, str], timeout: float) -> tuple[str | None, Warned | None]:

@@ -11,9 +11,11 @@ from pathlib import Path
 
 import pytest
 
+from commodore.cli._dotenv import load_dotenv
 from commodore.cli._lazy import LazyCommand
-from commodore.cli.main import commodore, load_dotenv
+from commodore.cli.main import commodore
 from commodore.errors import InputError
+from commodore.events import ignore
 from tests.cli.conftest import Shown
 from tests.cli.probe import Seen
 from tests.world.cluster import ROOT
@@ -190,7 +192,7 @@ def test_dotenv_of_the_current_directory_alone(tmp_path: Path) -> None:
 def test_a_dotenv_that_is_no_text(tmp_path: Path) -> None:
     (tmp_path / ".env").write_bytes(b"A=\xff\xfe\n")
     with pytest.raises(InputError) as caught:
-        load_dotenv(tmp_path)
+        load_dotenv(tmp_path, ignore)
     assert caught.value.code == "CMD-CLI-004"
 
 

@@ -15,6 +15,7 @@ from dataclasses import replace
 from multiprocessing.connection import Connection, wait
 from typing import Any
 
+from commodore.child_environment import child_environment
 from commodore.engine.pool.messages import TaskSender
 from commodore.engine.tasks import CompileTask, FetchTask, Outcome, Task
 from commodore.errors import EnvironmentFault
@@ -101,6 +102,7 @@ class WorkerPool:
                     [sys.executable, "-P", "-X", "utf8", "-c", _BOOT, str(descriptor), self._module, *path],
                     stdin=subprocess.DEVNULL,
                     pass_fds=(descriptor,),
+                    env=child_environment(),
                     start_new_session=True,
                 )
 

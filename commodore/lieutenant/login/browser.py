@@ -8,6 +8,8 @@ import sys
 import threading
 import webbrowser
 
+from commodore.child_environment import child_environment
+
 _OPEN = "import sys, webbrowser; sys.exit(not webbrowser.open(sys.argv[1]))"
 
 
@@ -30,11 +32,18 @@ def open_browser(url: str) -> None:
     """Open the page. In a process and a thread of its own: some browsers do not return until they are closed, and what
     they write must not get between our results.
     """
-    command = [sys.executable, "-c", _OPEN, url]
+    # Isolated: neither the current directory nor PYTHON* variables decide what is imported.
+    command = [sys.executable, "-I", "-c", _OPEN, url]
     nothing = subprocess.DEVNULL
     threading.Thread(
         target=lambda: subprocess.run(
-            command, stdin=nothing, stdout=nothing, stderr=nothing, start_new_session=True, check=False
+            command,
+            env=child_environment(),
+            stdin=nothing,
+            stdout=nothing,
+            stderr=nothing,
+            start_new_session=True,
+            check=False,
         ),
         daemon=True,
     ).start()
