@@ -43,6 +43,7 @@ KINDS = ("kill", "killall", "SIGTERM", "SIGINT", "exception", "ENOSPC", "EIO")
 
 _FOLDERS = ("work", "home", "tmp", "remotes")
 _PATIENCE = 20.0  # seconds until processes that are still there after the program's end are left behind
+_END = 300.0  # seconds until a run counts as one that hangs
 _SPACE = {"open", "write", "mkdir", "rename", "link", "symlink", "fsync", "ftruncate", "sendfile", "copy_file_range"}
 _EXCEPTION = signal.SIGUSR1
 _RAISING = f"""\
@@ -174,13 +175,19 @@ class FaultWorld:
         run = _Disturbed(self, fault)
         with self._tapped(run.decide) as tapped:
             run.main = tapped.process.pid
-            _, stderr = tapped.process.communicate()
-            code, words = tapped.process.returncode, stderr.decode(errors="replace")
-            trouble = [] if tapped.is_gone(_PATIENCE) else ["processes were left behind"]
-            if trouble:
+            trouble = []
+            try:
+                _, stderr = tapped.process.communicate(timeout=_END)
+            except subprocess.TimeoutExpired:
+                trouble.append(f"the disturbed run has not ended after {_END:.0f} s")
                 run.end_all()
-        if not run.happened:
-            return "nowhere", [*trouble, f"the run ended with {code} before: {_errors(words)}"]
+                _, stderr = tapped.process.communicate()
+            code, words = tapped.process.returncode, stderr.decode(errors="replace")
+            if not tapped.is_gone(_PATIENCE):
+                trouble.append("processes were left behind")
+                run.end_all()
+        if not run.happened:  # how many changes there are varies a little: the last ones may not come
+            return "nowhere", [*trouble, *([f"the run ended with {code} before: {_errors(words)}"] if code else [])]
         trouble += _check_end(fault.kind, code, words)
         if fault.kind in ("ENOSPC", "EIO") and code == 0 and self.pushed() != reference.pushed:
             trouble.append("the disturbed run ended well and pushed something else")
@@ -306,6 +313,7 @@ _DESERVED = {"CMD-GIT-045"}
 _VOLATILE = re.compile(
     r"/objects/(pack/(pack|multi-pack)-|info/|[0-9a-f]{2}(/[0-9a-f]{38})?$)"  # git's objects
     r"|/cache/commodore/results/([^./][^/]*/)*[^./][^/]*$"
+    r"|/cache/commodore/repositories/[0-9a-f]{2}(/[0-9a-f]{64}(/[^./][^/]*)?)?$"  # kept or not, as git packs it
     r"|/\.commodore/rendered/[0-9a-f]+\.json$"
     r"|/\.git/refs/commodore/discarded"  # where what may be of somebody is kept
     r"|/worktrees/[^/]*/(logs|ORIG_HEAD$)"
@@ -408,7 +416,7 @@ def _check_end(kind: str, code: int, words: str) -> list[str]:
         "killall": {-signal.SIGKILL},
         "SIGTERM": {130},
         "SIGINT": {130},
-        "exception": {0, 3, 70},
+        "exception": {0, 1, 3, 70},  # 1: within a component's code, whose exceptions are the component's
     }.get(kind, {0, 3})
     trouble = [] if code in allowed else [f"exit code {code}: {_errors(words)}"]
     if "Traceback" in words:

@@ -195,8 +195,11 @@ def _memory(pid: int, address: int, size: int, *, text: bool = False) -> bytes:
             return os.pread(memory.fileno(), size, address)
         found = b""
         while len(found) < size:  # a page that is not there may follow
-            found += os.pread(memory.fileno(), 256 - address % 256, address)
-            address += 256 - address % 256
+            part = os.pread(memory.fileno(), 256 - address % 256, address)
+            if not part:  # killed meanwhile
+                raise ProcessLookupError(pid)
+            found += part
+            address += len(part)
             if b"\0" in found:
                 break
         return found.partition(b"\0")[0]
