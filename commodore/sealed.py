@@ -7,10 +7,15 @@ missing. It protects against accidents; a process that may write to a cache can 
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import json
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
+
+from commodore.errors import EnvironmentFault
+from commodore.workspace import write_atomically
 
 _MAGIC = b"commodore-sealed-1 "
 
@@ -36,6 +41,27 @@ def read_sealed(path: Path, label: Sequence[str]) -> bytes | None:
         return unseal(label, path.read_bytes())
     except OSError:
         return None
+
+
+def read_note(path: Path, *kind: str, most: int = -1) -> dict[str, Any]:
+    """The members of a sealed JSON object; none without a file that is sound, of this kind and written to this place.
+
+    Args:
+        kind: what kind of note it is, and what it is found by besides the name of the file.
+        most: a file of so many bytes or more is damaged; negative for any size.
+    """
+    with contextlib.suppress(OSError, ValueError, RecursionError), path.open("rb") as file:
+        content = unseal((*kind, path.name), file.read(most))
+        found = json.loads(content) if content is not None else None
+        return found if isinstance(found, dict) else {}
+    return {}
+
+
+def write_note(path: Path, note: object, *kind: str, mode: int = 0o644) -> None:
+    """Keep a JSON object for `read_note`. A disk that refuses costs the note, and nothing else."""
+    with contextlib.suppress(OSError, EnvironmentFault):
+        content = json.dumps(note).encode("ascii")
+        write_atomically(path, seal((*kind, path.name), content), mode)
 
 
 def _head(label: Sequence[str], content: bytes) -> bytes:

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from commodore.sealed import read_sealed, seal, unseal
+from commodore.sealed import read_note, read_sealed, seal, unseal, write_note
 
 LABEL = ("result", "subject", "name")
 
@@ -37,3 +37,19 @@ def test_what_cannot_be_read_is_missing(tmp_path: Path) -> None:
     assert read_sealed(tmp_path / "none" / "below", LABEL) is None
     (tmp_path / "file").write_bytes(seal(LABEL, b"text"))
     assert read_sealed(tmp_path / "file", LABEL) == b"text"
+
+
+def test_notes(tmp_path: Path) -> None:
+    """A note counts under its kind and its place; all else is nothing."""
+    note, other = tmp_path / "folder" / "note", tmp_path / "folder" / "other"
+    assert read_note(note, "kind") == {}
+    write_note(note, {"b": 1, "a": "ü\udcff"}, "kind")
+    assert read_note(note, "kind") == {"b": 1, "a": "ü\udcff"}
+    assert read_note(note, "another") == read_note(note, "kind", "further") == {}
+    assert read_note(note, "kind", most=10) == {}
+    other.write_bytes(note.read_bytes())
+    assert read_note(other, "kind") == {}
+    for content in (b"[1]", b"{", b"[" * 100_000):
+        note.write_bytes(seal(("kind", "note"), content))
+        assert read_note(note, "kind") == {}
+    write_note(tmp_path / "folder" / "note" / "below", {}, "kind")  # no folder: the note is lost, and nothing else

@@ -18,7 +18,7 @@ from commodore.printable import printable_lines
 from commodore.settings.cache import CACHE_INFO, CACHE_PRUNE, CACHE_VERIFY
 
 if TYPE_CHECKING:
-    from commodore.cache_care import Survey
+    from commodore.caches.maintenance import Survey
 
 
 @click.group(
@@ -42,11 +42,12 @@ def cache() -> None:
 @click.pass_context
 def cache_info(ctx: click.Context, /, output_format: str) -> None:
     """Show what the caches hold: entries, sizes, and when they were last used."""
-    from commodore.cache_care import survey
+    from commodore.cache_care import stores
     from commodore.caches import cache_folder
+    from commodore.caches.maintenance import survey
 
     console = console_of(ctx)
-    found = survey()
+    found = survey(stores())
     if output_format == "json":
         told = {"folder": str(cache_folder()), "sections": [_survey_dict(one) for one in found]}
         console.result(json.dumps(told, indent=2))
@@ -67,7 +68,9 @@ def cache_prune(ctx: click.Context, /, **values: Any) -> None:
 
     Runs may go on meanwhile. Installed tools and tokens stay.
     """
-    from commodore.cache_care import PruneRules, parse_age, parse_size, prune
+    from commodore.cache_care import stores
+    from commodore.caches.maintenance import PruneRules, prune
+    from commodore.caches.units import parse_age, parse_size
     from commodore.limits import DEFAULT_LIMITS
 
     console = console_of(ctx)
@@ -84,7 +87,7 @@ def cache_prune(ctx: click.Context, /, **values: Any) -> None:
     if rules == PruneRules():
         rules = PruneRules.usual(DEFAULT_LIMITS)
     with console.working():
-        done = prune(rules, dry_run=values["dry_run"], announce=console.announce)
+        done = prune(stores(), rules, dry_run=values["dry_run"], announce=console.announce)
     if values["output_format"] == "json":
         names = ("removed", "removed_bytes", "left", "left_bytes")
         told = [{"name": one.name, **{name: getattr(one, name) for name in names}} for one in done]
@@ -110,11 +113,12 @@ def cache_verify(ctx: click.Context, /, dry_run: bool, output_format: str) -> in
     Runs verify what they take, and recreate what is damaged; this tells how good the disk is. The exit code is 1 if
     something was damaged.
     """
-    from commodore.cache_care import verify
+    from commodore.cache_care import stores
+    from commodore.caches.maintenance import verify
 
     console = console_of(ctx)
     with console.working():
-        found = verify(dry_run=dry_run, announce=console.announce)
+        found = verify(stores(), dry_run=dry_run, announce=console.announce)
     damaged = [path for one in found for path in one.damaged]
     if output_format == "json":
         told = [
@@ -147,7 +151,7 @@ def _moment(seconds: float | None) -> str | None:
 
 
 def _survey_row(one: Survey) -> tuple[str, str, str, str, str]:
-    from commodore.cache_care import age_text
+    from commodore.caches.units import age_text
 
     now = time.time()
     if one.elsewhere:
@@ -159,7 +163,7 @@ def _survey_row(one: Survey) -> tuple[str, str, str, str, str]:
 
 
 def _size(size: int) -> str:
-    from commodore.cache_care import size_text
+    from commodore.caches.units import size_text
 
     return size_text(size)
 

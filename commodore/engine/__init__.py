@@ -2,16 +2,10 @@
 
 from __future__ import annotations
 
+from commodore.engine.cache.dependencies import DependencyCache
 from commodore.engine.cache.instance_records import FilesRead, InstanceRecord, changed_reads, read_place, read_record
-from commodore.engine.cache.maintenance import (
-    KeptResult,
-    is_sound_dependency,
-    is_sound_download,
-    is_sound_result,
-    kept_results,
-    kept_shapes,
-    tidy_results,
-)
+from commodore.engine.cache.remote_identity import Downloads
+from commodore.engine.cache.result_store import ResultStore
 from commodore.engine.engine import COMPILE_STAGE, Engine, usable_cpus
 from commodore.engine.jsonnet.evaluator import check_jsonnet_engine
 from commodore.engine.model import Batch, BatchOutcome, CompiledInstance, CompileRequest, InstanceJob
@@ -22,20 +16,16 @@ __all__ = [
     "COMPILE_STAGE",
     "CompileRequest",
     "CompiledInstance",
+    "DependencyCache",
+    "Downloads",
     "Engine",
     "FilesRead",
     "InstanceJob",
     "InstanceRecord",
-    "KeptResult",
+    "ResultStore",
     "changed_reads",
     "check_jsonnet_engine",
-    "is_sound_dependency",
-    "is_sound_download",
-    "is_sound_result",
-    "kept_results",
-    "kept_shapes",
     "read_place",
     "read_record",
-    "tidy_results",
     "usable_cpus",
 ]

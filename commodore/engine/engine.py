@@ -16,10 +16,11 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
+from commodore.caches.maintenance import keep_bounded
 from commodore.context import Context
 from commodore.engine.cache.instance_records import FilesRead, write_record
-from commodore.engine.cache.maintenance import keep_bounded
 from commodore.engine.cache.portable_paths import FOLDER_MODE
+from commodore.engine.cache.result_store import ResultStore
 from commodore.engine.cache.results import ResultFinder, Reuse
 from commodore.engine.jsonnet.evaluator import CHECK, check_jsonnet_engine, summary
 from commodore.engine.model import Batch, BatchOutcome, CompiledInstance, CompileRequest, InstanceJob
@@ -161,7 +162,8 @@ class Engine:
         for root, known in durations.items():
             _remember(root, known, outcomes, batches)
         if self._result_cache is not None and any(run.pending for run, _ in begun):
-            keep_bounded(self._result_cache, self._limits)
+            store, limits = ResultStore(self._result_cache, self._limits), self._limits
+            keep_bounded(store, limits.result_cache_bytes, limits.result_check_age)
         return outcomes
 
     def _tell(self, evaluations: Sequence[Evaluations]) -> None:

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from commodore.git._recovery import recover
 from commodore.git._refs import Kind, RemoteRefs, Revision
+from commodore.git.bare_stores import CloneStore, CommitStore
 from commodore.git.changes import LocalChanges, inspect
 from commodore.git.identity import FALLBACK_AUTHOR, Author, author_from, identity_environment
 from commodore.git.ls_remote import RemoteState
-from commodore.git.mirrors import Mirrors, is_sound_mirror
+from commodore.git.mirrors import Mirrors
 from commodore.git.publish import PublishedClone, PushOutcome, clone_or_update, commit, push, unstage
 from commodore.git.repository import Repository
 from commodore.git.runner import Children, GitResult, run
@@ -21,6 +22,8 @@ __all__ = [
     "Author",
     "Checkout",
     "Children",
+    "CloneStore",
+    "CommitStore",
     "FALLBACK_AUTHOR",
     "FETCH_STAGE",
     "GitResult",
@@ -43,7 +46,6 @@ __all__ = [
     "find_root",
     "identity_environment",
     "inspect",
-    "is_sound_mirror",
     "normalize",
     "open_checkout",
     "push",

@@ -12,8 +12,8 @@ from pathlib import Path
 from typing import Any, Literal
 
 from commodore.git.runner import run
-from commodore.sealed import read_sealed, seal
-from commodore.workspace import guard_disk, write_atomically
+from commodore.sealed import read_note, write_note
+from commodore.workspace import guard_disk
 
 Kind = Literal["branch", "tag", "revision"]
 
@@ -67,7 +67,7 @@ def read_refs(bare: Path, timeout: float | None) -> RemoteRefs:
     if noted is not None:
         return noted
     refs = _list_refs(bare, timeout)
-    _write_note(bare, storage, refs)
+    write_note(bare / _NOTE, asdict(refs), "refs", storage)
     return refs
 
 
@@ -83,7 +83,7 @@ def write_refs(bare: Path, refs: RemoteRefs) -> None:
             (bare / BRANCHES).mkdir(parents=True, exist_ok=True)
             content = f"ref: {BRANCHES}{refs.head}\n"
             (bare / BRANCHES / "HEAD").write_bytes(content.encode("utf-8", "surrogateescape"))
-    _write_note(bare, _describe_storage(bare), refs)
+    write_note(bare / _NOTE, asdict(refs), "refs", _describe_storage(bare))
 
 
 def refs_from(content: Mapping[str, Any]) -> RemoteRefs:
@@ -120,15 +120,9 @@ def _files(start: Path) -> Iterator[str]:
 
 def _read_note(bare: Path, storage: str) -> RemoteRefs | None:
     try:
-        content = read_sealed(bare / _NOTE, ("refs", storage))
-        return refs_from(json.loads(content)) if content is not None else None
-    except (OSError, ValueError, KeyError, TypeError, AttributeError):
+        return refs_from(read_note(bare / _NOTE, "refs", storage))
+    except (LookupError, TypeError, AttributeError):
         return None
-
-
-def _write_note(bare: Path, storage: str, refs: RemoteRefs) -> None:
-    content = json.dumps(asdict(refs), sort_keys=True).encode("ascii")
-    write_atomically(bare / _NOTE, seal(("refs", storage), content))
 
 
 def _list_refs(bare: Path, timeout: float | None) -> RemoteRefs:

@@ -12,32 +12,29 @@ from __future__ import annotations
 import contextlib
 import errno
 import hashlib
-import json
 import os
 import re
 import shutil
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import asdict
 from pathlib import Path
+from typing import Any
 
+from commodore.caches.entry_store import ABOUT, EntryStore
 from commodore.errors import CommodoreError
 from commodore.git._empty_repository import is_plain
 from commodore.git._refs import RemoteRefs, refs_from
 from commodore.git.runner import run
 from commodore.git.urls import normalize, redact
 from commodore.limits import DEFAULT_LIMITS, Limits
-from commodore.sealed import read_sealed, seal
-from commodore.staging import staging
-from commodore.workspace import replace_tree
 
-_ABOUT = "about.json"
 _PACK = re.compile(r"pack-[0-9a-f]{40}")
 _FILE = re.compile(r"pack-[0-9a-f]{40}\.(pack|idx)")
 _DIGEST_BYTES = 20  # both files end with the SHA-1 of all that is before it
 _CHUNK = 1 << 20
 
 
-class Mirrors:
+class Mirrors(EntryStore):
     """The entries in one folder, which this user alone may read. May be used from several threads and processes.
 
     Args:
@@ -45,13 +42,12 @@ class Mirrors:
     """
 
     def __init__(self, root: Path, limits: Limits = DEFAULT_LIMITS) -> None:
-        self._root = root
-        self._limits = limits
+        super().__init__("repositories", root, limits)
 
     def holds(self, url: str) -> bool:
         """Whether there is an entry for a remote URL."""
         entry = self._entry(url)
-        return entry is not None and (entry / _ABOUT).is_file()
+        return entry is not None and (entry / ABOUT).is_file()
 
     def take(self, url: str, bare: Path) -> RemoteRefs | None:
         """Give an empty bare repository the objects of the entry for `url`.
@@ -65,11 +61,10 @@ class Mirrors:
             return None
         folder = bare / "objects" / "pack"
         with contextlib.suppress(OSError):
-            if (refs := _take(entry, folder)) is not None:
-                with contextlib.suppress(OSError):  # a cache may be there to be read only
-                    os.utime(entry / _ABOUT)
+            if (refs := self._take(entry, folder)) is not None:
+                self.note_use(entry)
                 return refs
-        self._remove(entry)
+        self.evict(entry)
         for name in os.listdir(folder):
             (folder / name).unlink()
         return None
@@ -92,11 +87,12 @@ class Mirrors:
             packs = _complete_packs(bare)
             if packs is None:
                 return
-            if len(packs) > self._limits.mirror_packs or _size(bare, packs) > self._limits.mirror_bytes:
-                self._remove(entry)
+            if len(packs) > self.limits.mirror_packs or _size(bare, packs) > self.limits.mirror_bytes:
+                self.evict(entry)
                 return
-            about = _describe(entry, bare, packs, refs)
-            if not _same(entry / _ABOUT, about) and (is_new or self._adds(entry, bare, packs, refs)):
+            ends = {name: _end(bare / "objects" / "pack" / name) for name in packs}
+            about = {"packs": ends, "refs": asdict(refs)}
+            if self.describe(entry) != about and (is_new or self._adds(entry, bare, packs, refs)):
                 self._add(entry, bare, packs, about)
 
     def _entry(self, url: str) -> Path | None:
@@ -104,7 +100,7 @@ class Mirrors:
         if "?" in wanted:  # it may say more than which repository it is, and is never recorded
             return None
         key = hashlib.sha256(b"1\0" + redact(wanted).encode("utf-8", "surrogateescape")).hexdigest()
-        return self._root / key[:2] / key
+        return self.place(key)
 
     def _adds(self, entry: Path, bare: Path, packs: list[str], refs: RemoteRefs) -> bool:
         """Whether a clone has all that an entry has, and all that its refs need beyond that.
@@ -112,51 +108,58 @@ class Mirrors:
         Raises:
             CommodoreError: something is missing.
         """
-        known = _read_about(entry / _ABOUT) if (entry / _ABOUT).is_file() else None
+        known = self._contents(entry)
         if known is not None and not set(packs).issuperset(known[0]):
             return False
         wanted = {*refs.branches.values(), *refs.tags.values()}
         have = {*known[1].branches.values(), *known[1].tags.values()} if known is not None else set[str]()
         lines = "".join([*(f"{sha}\n" for sha in sorted(wanted)), *(f"^{sha}\n" for sha in sorted(have))])
         arguments = ["rev-list", "--objects", "--quiet", "--stdin"]
-        run(arguments, cwd=bare, timeout=self._limits.git_timeout, input=lines.encode("ascii"))
+        run(arguments, cwd=bare, timeout=self.limits.git_timeout, input=lines.encode("ascii"))
         return True
 
-    def _add(self, entry: Path, bare: Path, packs: Iterable[str], about: bytes) -> None:
-        with staging(self._root, age=self._limits.staging_age) as fresh:
+    def _add(self, entry: Path, bare: Path, packs: Iterable[str], about: Mapping[str, Any]) -> None:
+        with self.staging() as fresh:
             new = fresh / "entry"
             new.mkdir(mode=0o700)
             for name in packs:
                 _link(bare / "objects" / "pack" / name, new / name)
-            (new / _ABOUT).write_bytes(about)
-            replace_tree(new, entry)
+            self.publish(new, entry, about, anew=True)
 
-    def _remove(self, entry: Path) -> None:
-        with contextlib.suppress(OSError, CommodoreError):
-            if os.path.lexists(entry):
-                with staging(self._root, age=self._limits.staging_age) as fresh:
-                    entry.rename(fresh / "old")
-
-
-def is_sound_mirror(entry: Path) -> bool:
-    """Whether an entry has all its files, and these are what git wrote."""
-    try:
-        found = _read_about(entry / _ABOUT)
-        return found is not None and all(_digest(entry / name) == digest for name, digest in found[0].items())
-    except OSError:
-        return False
-
-
-def _take(entry: Path, folder: Path) -> RemoteRefs | None:
-    found = _read_about(entry / _ABOUT)
-    if found is None:
-        return None
-    packs, refs = found
-    for name, digest in packs.items():
-        _link(entry / name, folder / name)
-        if _digest(folder / name) != digest:
+    def _contents(self, entry: Path) -> tuple[dict[str, str], RemoteRefs] | None:
+        """The digests of an entry's files by their names, and its refs."""
+        about = self.describe(entry)
+        try:
+            return (_packs(about), refs_from(about["refs"])) if about is not None else None
+        except (ValueError, LookupError, TypeError, AttributeError):
             return None
-    return refs
+
+    def _take(self, entry: Path, folder: Path) -> RemoteRefs | None:
+        found = self._contents(entry)
+        if found is None:
+            return None
+        packs, refs = found
+        for name, digest in packs.items():
+            _link(entry / name, folder / name)
+            if _digest(folder / name) != digest:
+                return None
+        return refs
+
+    def fits(self, place: Path, about: Mapping[str, Any]) -> bool:
+        refs_from(about["refs"])
+        return all(_digest(place / name) == digest for name, digest in _packs(about).items())
+
+
+def _packs(about: Mapping[str, Any]) -> dict[str, str]:
+    """The files of an entry by its description, each with the digest at its end.
+
+    Raises:
+        LookupError, TypeError, ValueError: they are no packs.
+    """
+    packs = dict(about["packs"])
+    if not all(map(_FILE.fullmatch, packs)):
+        raise ValueError(packs)
+    return packs
 
 
 def _complete_packs(bare: Path) -> list[str] | None:
@@ -177,33 +180,6 @@ def _complete_packs(bare: Path) -> list[str] | None:
 
 def _size(bare: Path, packs: Iterable[str]) -> int:
     return sum((bare / "objects" / "pack" / name).stat().st_size for name in packs)
-
-
-def _describe(entry: Path, bare: Path, packs: list[str], refs: RemoteRefs) -> bytes:
-    ends = {name: _end(bare / "objects" / "pack" / name) for name in packs}
-    content = json.dumps({"packs": ends, "refs": asdict(refs)}, sort_keys=True)
-    return seal(_label(entry), content.encode("ascii"))
-
-
-def _read_about(path: Path) -> tuple[dict[str, str], RemoteRefs] | None:
-    """The digests of an entry's files by their names, and its refs."""
-    content = read_sealed(path, _label(path.parent))
-    if content is None:
-        return None
-    try:
-        about = json.loads(content)
-        packs, refs = dict(about["packs"]), refs_from(about["refs"])
-        return (packs, refs) if all(map(_FILE.fullmatch, packs)) else None
-    except (ValueError, KeyError, TypeError):
-        return None
-
-
-def _label(entry: Path) -> tuple[str, str]:
-    return "repository", entry.name
-
-
-def _same(path: Path, content: bytes) -> bool:
-    return path.is_file() and path.read_bytes() == content
 
 
 def _link(source: Path, target: Path) -> None:

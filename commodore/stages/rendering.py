@@ -24,7 +24,7 @@ from commodore.events import Announce, Event, Noted, Warned
 from commodore.interning import SHARED_LEVELS, Branch, Shared
 from commodore.inventory import Inventory, Node
 from commodore.limits import Limits
-from commodore.sealed import read_sealed, seal
+from commodore.sealed import read_note, seal
 from commodore.stages.checkouts import Fetcher
 from commodore.workspace import remove_tree, write_atomically
 
@@ -33,6 +33,7 @@ _FORMAT = 3
 _KEPT = 5
 """Results that stay: a run makes one of the whole hierarchy and one per step of finding out what is included, of which
 there are three in most clusters."""
+_KIND = "rendered hierarchy"
 _SUFFIXES = (".yml", ".yaml")
 _EVENTS = {event.__name__: event for event in (Noted, Warned)}
 
@@ -163,22 +164,15 @@ def _engine() -> str:
 
 
 def _read(path: Path) -> tuple[list[Node], list[Event]] | None:
-    text = read_sealed(path, _label(path))
-    if text is None:
-        return None
+    document = read_note(path, _KIND)
     try:
-        document = json.loads(text)
         values: list[Any] = []
         for is_branch, record in document["records"]:
             values.append({key: values[one] for key, one in record.items()} if is_branch else record)
         nodes = [Node(name, tuple(applications), values[one]) for name, applications, one in document["nodes"]]
         return nodes, [_EVENTS[kind](**fields) for kind, fields in document["events"]]
-    except (ValueError, LookupError, TypeError, AttributeError):
+    except (LookupError, TypeError, AttributeError):
         return None
-
-
-def _label(path: Path) -> tuple[str, str]:
-    return "rendered hierarchy", path.stem
 
 
 def _keep(path: Path, nodes: list[Node], heard: list[Event], limits: Limits) -> None:
@@ -198,7 +192,7 @@ def _keep(path: Path, nodes: list[Node], heard: list[Event], limits: Limits) -> 
     with contextlib.suppress(OSError, EnvironmentFault):  # it only saves time
         if not path.parent.is_dir():
             remove_tree(path.parent)
-        write_atomically(path, seal(_label(path), text), mode=0o600)
+        write_atomically(path, seal((_KIND, path.name), text), mode=0o600)
         others = sorted(path.parent.iterdir(), key=lambda one: one.lstat().st_mtime_ns, reverse=True)
         for old in others[_KEPT:]:
             remove_tree(old)

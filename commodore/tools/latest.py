@@ -10,7 +10,7 @@ from pathlib import Path
 from commodore.caches import cache_folder
 from commodore.errors import EnvironmentFault
 from commodore.events import Warned
-from commodore.tools._records import read_record, write_record
+from commodore.sealed import read_note, write_note
 from commodore.tools.numbers import VersionNumber
 from commodore.tools.releases import Releases
 
@@ -27,7 +27,7 @@ def latest_versions(tools: Sequence[str], releases: Releases) -> dict[str, Versi
     whatever its age, and that is announced (CMD-TOOL-030).
     """
     file, limits = release_cache(), releases.limits
-    record = read_record(file, limits)
+    record = read_note(file, "tools", most=limits.tool_state_bytes)
     answers: dict[str, VersionNumber | EnvironmentFault] = {}
     now = time.time()
     for tool in tools:
@@ -49,7 +49,7 @@ def latest_versions(tools: Sequence[str], releases: Releases) -> dict[str, Versi
             message = f"{answer.message}; the last answer about {tool} is used, which may be old"
             releases.announce(Warned("CMD-TOOL-030", message, hint=answer.hint))
             answers[tool] = old
-    write_record(file, record)
+    write_note(file, record, "tools")
     return {tool: answers[tool] for tool in tools}
 
 

@@ -11,7 +11,7 @@ from commodore.caches import cache_folder
 from commodore.errors import EnvironmentFault, raise_all
 from commodore.events import Announce
 from commodore.limits import Limits
-from commodore.tools._records import read_record, write_record
+from commodore.sealed import read_note, write_note
 from commodore.tools.find import Tool, ask_versions, locate_tool
 from commodore.tools.numbers import VersionNumber
 from commodore.tools.pins import MINIMUM_VERSIONS
@@ -61,7 +61,7 @@ def _versions(
 ) -> dict[str, str | None]:
     """The version of each tool by name, from the cache if its file is still the same."""
     file = version_cache()
-    record = read_record(file, limits)
+    record = read_note(file, "tools", most=limits.tool_state_bytes)
     now = time.time()
     versions: dict[str, str | None] = {}
     for tool in tools:
@@ -77,7 +77,7 @@ def _versions(
         if tool.version is not None and mark:
             record[_key(tool)] = [mark, tool.version, now]
     if unknown:
-        write_record(file, _recent(record, now, limits))
+        write_note(file, _recent(record, now, limits), "tools")
     return versions
 
 

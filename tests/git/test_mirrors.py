@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from commodore.errors import EnvironmentFault
-from commodore.git import Mirrors, Repository, RepositoryStore, check_out, clone_or_update, is_sound_mirror
+from commodore.git import Mirrors, Repository, RepositoryStore, check_out, clone_or_update
 from commodore.limits import DEFAULT_LIMITS, Limits
 from commodore.sealed import read_sealed, seal
 from tests.git.conftest import Heard
@@ -44,6 +44,10 @@ def fetched(store: RepositoryStore, remote: Remote, *versions: str | None, url: 
 
 def entries(cache: Path) -> list[Path]:
     return sorted(path.parent for path in cache.glob("*/*/about.json"))
+
+
+def is_sound(entry: Path) -> bool:
+    return Mirrors(entry.parent.parent).is_sound(entry)
 
 
 def is_whole(repository: Repository) -> bool:
@@ -181,12 +185,12 @@ def test_a_damaged_entry_is_replaced(begin: Begin, world: GitWorld, cache: Path,
         middle = len(content) // 2
         changed = content[:middle] + bytes([content[middle] ^ 1]) + content[middle + 1 :]
         victim.write_bytes({"short": content[:-1], "list": b"[]"}.get(damage, changed))
-    assert not is_sound_mirror(entry)
+    assert not is_sound(entry)
     calls.forget()
     second = fetched(begin("two"), remote)
     assert (calls.count("fetch"), second.refs()) == (1, first.refs())
     assert is_whole(second)
-    assert is_sound_mirror(*entries(cache))
+    assert is_sound(*entries(cache))
     calls.forget()
     fetched(begin("three"), remote)
     assert calls.count("fetch") == 0
@@ -205,7 +209,7 @@ def test_a_whole_file_of_another_entry(
     (victim,), (foreign,) = entry.glob(f"*.{ending}"), other.glob(f"*.{ending}")
     victim.unlink()  # the clone has a link to the same file
     victim.write_bytes(foreign.read_bytes())
-    assert not is_sound_mirror(entry)
+    assert not is_sound(entry)
     calls.forget()
     second = fetched(begin("two"), remote)
     assert (calls.count("fetch"), second.refs()) == (1, first.refs())
@@ -310,7 +314,7 @@ def test_many_runs_at_once(begin: Begin, world: GitWorld, cache: Path) -> None:
     with ThreadPoolExecutor(4) as pool:
         clones = list(pool.map(lambda number: fetched(begin(f"w{number}"), remote, "master", "v2"), range(8)))
     assert all(is_whole(clone) and clone.resolve("master").sha == remote.sha() for clone in clones)
-    assert is_sound_mirror(*entries(cache))
+    assert is_sound(*entries(cache))
     assert [name for name in os.listdir(cache) if name.startswith("new-")] == []
 
 
@@ -331,7 +335,7 @@ def test_a_damaged_clone_does_not_come_back(begin: Begin, world: GitWorld, cache
     remote.commit({"a": "4"})
     assert is_whole(fetched(begin("one"), remote))
     assert heard.codes == ["CMD-GIT-024"]
-    assert is_sound_mirror(*entries(cache))
+    assert is_sound(*entries(cache))
 
 
 @pytest.mark.parametrize("kept", [True, False])
@@ -390,13 +394,13 @@ def test_entries_name_packs_alone(begin: Begin, world: GitWorld, cache: Path, tm
     fetched(begin("one"), remote)
     (entry,) = entries(cache)
     (pack,) = entry.glob("*.pack")
-    label = ("repository", entry.name)
+    label = ("repositories", entry.name)
     content = (read_sealed(entry / "about.json", label) or b"").decode()
     content = content.replace(pack.name, pack.name.replace(".pack", f".x/../../{entry.name}/{pack.name}"))
     (entry / "about.json").write_bytes(seal(label, content.encode()))
-    assert not is_sound_mirror(entry)
+    assert not is_sound(entry)
     assert is_whole(fetched(begin("two"), remote))
-    assert is_sound_mirror(*entries(cache))
+    assert is_sound(*entries(cache))
 
 
 @pytest.mark.parametrize(("status", "code"), [(401, "CMD-GIT-004"), (403, "CMD-GIT-004"), (404, "CMD-GIT-005")])

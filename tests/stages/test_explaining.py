@@ -284,7 +284,7 @@ def test_without_a_record(workspace: Workspace, explain: Explain) -> None:
     record = workspace.state / "records" / "second.json"
     kept = record.read_bytes()
     try:
-        for content in (None, b"", b"{}", seal(("record", "second"), b'{"reads": 1}')):
+        for content in (None, b"", b"{}", seal(("record", "second.json"), b'{"reads": 1}')):
             record.unlink() if content is None else record.write_bytes(content)
             found = explain("second/deep/objects.yaml#Made/up.count")
             assert (found.reused, found.parameters, found.files, found.component) == (None, (), (), "app")

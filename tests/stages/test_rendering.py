@@ -73,7 +73,7 @@ def mark(path: Path) -> None:
         parameters[1]["marked"] = 0
     document["events"] = [["Noted", {"message": "said before", "level": 1}]]
     text = json.dumps(document).encode()
-    path.write_bytes(seal(("rendered hierarchy", path.stem), text))
+    path.write_bytes(seal(("rendered hierarchy", path.name), text))
 
 
 def test_the_same_files_are_rendered_once(workspace: Workspace) -> None:

@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from commodore.dependencies.bundle.exports import is_sound_export
+from commodore.dependencies.bundle.exports import ExportCache
 from commodore.dependencies.bundle.install import BundleResult, install
 from commodore.dependencies.bundle.jsonnetfile import (
     FILE_NAME,
@@ -29,6 +29,7 @@ __all__ = [
     "BundleResult",
     "BundledComponent",
     "Conflict",
+    "ExportCache",
     "JsonnetDependency",
     "FILE_NAME",
     "GitSource",
@@ -42,7 +43,6 @@ __all__ = [
     "bundle_component",
     "effective_jsonnetfiles",
     "install",
-    "is_sound_export",
     "parse_jsonnetfile",
     "parse_remote",
     "read_jsonnetfile",

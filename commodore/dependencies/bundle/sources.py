@@ -7,9 +7,7 @@ repositories there are. A repository that is a dependency of the cluster itself 
 
 from __future__ import annotations
 
-import contextlib
 import hashlib
-import json
 import re
 import time
 from collections import defaultdict
@@ -27,12 +25,14 @@ from commodore.events import Announce, StageAdvanced, Warned, ignore
 from commodore.git import FETCH_STAGE, RemoteState, Repository, RepositoryStore, run
 from commodore.git.runner import Children
 from commodore.limits import DEFAULT_LIMITS, Limits
-from commodore.sealed import read_sealed, seal
-from commodore.workspace import guard_disk, write_atomically
+from commodore.sealed import read_note, write_note
+from commodore.workspace import guard_disk
 
 _FULL_SHA = re.compile(r"[0-9a-fA-F]{40}|[0-9a-fA-F]{64}")
 # What is not a ref's name but still names a commit: an abbreviation, a walk along the history, `git describe`.
 _EXPRESSION = re.compile(r"[0-9a-fA-F]{4,63}|.*[~^].*|.+-\d+-g[0-9a-f]{4,64}")
+
+_VERSIONS = "library versions"
 
 Outcome = TypeVar("Outcome")
 
@@ -209,19 +209,12 @@ class LibrarySources:
 
     def _remembered(self, remote: Remote, version: str) -> str:
         """The commit a version was when it was last asked for, for runs without network; empty if it never was."""
-        sha = self._known_versions(remote).get(version)
+        sha = read_note(self._memory(remote), _VERSIONS).get(version)
         return sha if isinstance(sha, str) and _FULL_SHA.fullmatch(sha) else ""
 
     def _remember(self, remote: Remote, version: str, sha: str) -> None:
         path = self._memory(remote)
-        content = json.dumps({**self._known_versions(remote), version: sha}, sort_keys=True).encode()
-        with contextlib.suppress(EnvironmentFault):  # it is for runs without network only
-            write_atomically(path, seal(("library versions", path.stem), content))
-
-    def _known_versions(self, remote: Remote) -> dict[str, object]:
-        path = self._memory(remote)
-        content = read_sealed(path, ("library versions", path.stem))
-        return dict(json.loads(content)) if content is not None else {}
+        write_note(path, {**read_note(path, _VERSIONS), version: sha}, _VERSIONS)
 
     def _attempt(self, step: Callable[..., Outcome], *arguments: object) -> Outcome | CommodoreError:
         """One package's failure is an answer: only who needs the package can tell whether it matters."""

@@ -16,10 +16,10 @@ from pathlib import Path, PurePosixPath
 
 from commodore.dependencies.bundle.jsonnetfile import FILE_NAME, GitSource
 from commodore.dependencies.bundle.sources import LibrarySources
-from commodore.dependencies.bundle.sums import measure
 from commodore.dependencies.bundle.walk import Package, content_place
 from commodore.errors import InputError
 from commodore.events import Announce, Noted, Warned
+from commodore.tree import measure
 from commodore.workspace import guard_disk, link_relative, remove_tree, replace_tree
 
 CACHE = ".cache"

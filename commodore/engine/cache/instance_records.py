@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import json
 import os
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -15,9 +14,8 @@ from commodore.engine.cache.portable_paths import PortablePaths
 from commodore.engine.cache.static_key import installed
 from commodore.engine.cache.trace import FILE_KINDS, FOLDER_KINDS, Observer
 from commodore.engine.tasks import Record, Run
-from commodore.errors import EnvironmentFault
-from commodore.sealed import read_sealed, seal
-from commodore.workspace import Workspace, write_atomically
+from commodore.sealed import read_note, write_note
+from commodore.workspace import Workspace
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,16 +50,15 @@ def write_record(root: Path, instance: str, component: str, record: Record, *, r
         "refusal": record.refusal,
         "unseen": record.unseen,
     }
-    with contextlib.suppress(OSError, EnvironmentFault):
-        write_atomically(_file(root, instance), seal(("record", instance), json.dumps(content).encode()))
+    write_note(_file(root, instance), content, "record")
 
 
 def read_record(root: Path, instance: str) -> InstanceRecord | None:
     """The record of an instance; None if there is none."""
-    with contextlib.suppress(OSError, ValueError, KeyError, TypeError):
-        content: Mapping[str, object] = json.loads(read_sealed(_file(root, instance), ("record", instance)) or b"")
-        reads = tuple(tuple(map(str, key)) for key in content["reads"])  # type: ignore[attr-defined]
-        digests = tuple(map(str, content["digests"]))  # type: ignore[call-overload]
+    with contextlib.suppress(KeyError, TypeError):
+        content = read_note(_file(root, instance), "record")
+        reads = tuple(tuple(map(str, key)) for key in content["reads"])
+        digests = tuple(map(str, content["digests"]))
         if len(digests) == len(reads):
             component, refusal = str(content["component"]), str(content["refusal"])
             reused, unseen = bool(content["reused"]), bool(content.get("unseen"))

@@ -18,18 +18,19 @@ from pathlib import Path
 from typing import Any
 
 from commodore import git
+from commodore.caches.entry_store import EntryStore
 from commodore.context import Context
 from commodore.engine.cache.dependencies import CacheKey, chart_key, commit_key
 from commodore.engine.cache.keys import Key
 from commodore.engine.cache.portable_paths import tree_digest
 from commodore.errors import CommodoreError
 from commodore.limits import Limits
-from commodore.sealed import read_sealed, seal
-from commodore.workspace import write_atomically
+from commodore.sealed import read_note, write_note
 
 FULL_COMMIT = re.compile(r"[0-9a-f]{40}|[0-9a-f]{64}")
 NO_REF = "\0default"
 _SETTLED = 60.0
+_COMMIT = "commit"
 
 
 def source_keys(node: Mapping[str, Any]) -> list[Key] | None:
@@ -100,7 +101,7 @@ class Sources:
     """
 
     def __init__(self, cache: Path | None, context: Context) -> None:
-        self._downloads = Downloads(cache) if cache is not None else None
+        self._downloads = Downloads(cache, context.limits) if cache is not None else None
         self._commits = cache / "commits" if cache is not None else None
         self._context = context
         self.offline = context.offline
@@ -146,18 +147,12 @@ class Sources:
         return commit
 
     def _last_commit(self, key: Key) -> str | None:
-        if self._commits is None:
-            return None
-        file = self._commit_file(self._commits, key)
-        commit = (read_sealed(file, ("commit", file.name)) or b"").decode("ascii")
-        return commit if FULL_COMMIT.fullmatch(commit) else None
+        commit = read_note(self._commit_file(self._commits, key), _COMMIT).get("commit") if self._commits else None
+        return commit if isinstance(commit, str) and FULL_COMMIT.fullmatch(commit) else None
 
     def _remember(self, key: Key, commit: str) -> None:
         if self._commits is not None:
-            with contextlib.suppress(OSError, CommodoreError):
-                self._commits.mkdir(mode=0o700, parents=True, exist_ok=True)
-                file = self._commit_file(self._commits, key)
-                write_atomically(file, seal(("commit", file.name), commit.encode()))
+            write_note(self._commit_file(self._commits, key), {"commit": commit}, _COMMIT)
 
     @staticmethod
     def _commit_file(folder: Path, key: Key) -> Path:
@@ -212,19 +207,24 @@ def _spellings(name: str | None, default: str) -> list[str]:
     return [branch, *tags] if branch == default else [*tags, branch]
 
 
-class Downloads:
-    """Files of web servers, kept with what the server needs to say that they are still the same."""
+class Downloads(EntryStore):
+    """Files of web servers by URL, kept with what the server needs to say that they are still the same.
 
-    def __init__(self, cache: Path) -> None:
-        self._root = cache / "downloads"
+    Args:
+        cache: the folder of all that is fetched; that of the downloads lies in it.
+    """
+
+    def __init__(self, cache: Path, limits: Limits) -> None:
+        super().__init__("downloads", cache / "downloads", limits)
 
     def digest(self, url: str, context: Context) -> str | None:
         """The digest of what a URL gives now; None if it gives nothing. The content is kept."""
         from commodore.engine.cache.downloads import get_download  # the library behind it takes its time to load
 
-        about = self._about(url)
+        place = self._of(url)
+        about = self.describe(place) or {}
         headers = {}
-        if self._content(url, about.get("digest", "")) is not None:
+        if about and self.is_sound(place):
             names = {"If-None-Match": "etag", "If-Modified-Since": "modified"}
             headers = {header: about[name] for header, name in names.items() if about.get(name)}
         try:
@@ -232,62 +232,49 @@ class Downloads:
         except CommodoreError:
             return None
         if answer.status == 304:
-            self._note_use(url)
+            self.note_use(place)
             return str(about["digest"]) if headers else None
-        return self._keep(url, answer.body, answer.headers) if answer.status < 400 else None
+        return self.add(url, answer.body, answer.headers) if answer.status < 400 else None
 
     def last(self, url: str) -> str | None:
         """The digest of what a URL gave the last time, if that is kept."""
-        digest = str(self._about(url).get("digest", ""))
-        return digest if self._content(url, digest) is not None else None
+        about = self.describe(self._of(url))
+        return str(about["digest"]) if about is not None and self.is_sound(self._of(url)) else None
 
     def find(self, url: str, digest: str) -> tuple[bytes, str] | None:
         """The content of a URL with this digest, and its type, if it is kept."""
-        content = self._content(url, digest)
-        self._note_use(url)
-        return (content, str(self._about(url).get("type", ""))) if content is not None else None
+        place = self._of(url)
+        with contextlib.suppress(OSError):
+            about, content = self.describe(place), (place / "content").read_bytes()
+            if about is not None and hashlib.sha256(content).hexdigest() == digest:
+                self.note_use(place)
+                return content, str(about["type"])
+        return None
 
-    def _note_use(self, url: str) -> None:
-        with contextlib.suppress(OSError):  # what is used last goes last when there is no more room
-            os.utime(self._place(url) / "about.json")
+    def add(self, url: str, content: bytes, headers: Mapping[str, str]) -> str:
+        """Keep what a URL gives, instead of what it gave before. Returns its digest.
 
-    def _keep(self, url: str, content: bytes, headers: Mapping[str, str]) -> str:
-        digest = hashlib.sha256(content).hexdigest()
+        Args:
+            headers: those of the answer.
+        """
         about = {
-            "digest": digest,
+            "digest": hashlib.sha256(content).hexdigest(),
             "type": headers.get("Content-Type", "application/octet-stream"),
             "etag": headers.get("ETag", ""),
             "modified": _modified(headers),
         }
-        with contextlib.suppress(OSError, CommodoreError):
-            place = self._place(url)
-            place.mkdir(mode=0o700, parents=True, exist_ok=True)
-            write_atomically(place / digest, content)
-            content_of_about = json.dumps(about, sort_keys=True).encode()
-            write_atomically(place / "about.json", seal(("download", place.name), content_of_about))
-        return digest
+        with contextlib.suppress(OSError, CommodoreError), self.staging() as aside:
+            fresh = aside / "entry"
+            fresh.mkdir(mode=0o700)
+            (fresh / "content").write_bytes(content)
+            self.publish(fresh, self._of(url), about, anew=True)
+        return about["digest"]
 
-    def _about(self, url: str) -> dict[str, Any]:
-        return read_download(self._place(url))
+    def fits(self, place: Path, about: Mapping[str, Any]) -> bool:
+        return bool(hashlib.sha256((place / "content").read_bytes()).hexdigest() == about["digest"])
 
-    def _content(self, url: str, digest: str) -> bytes | None:
-        if not digest:
-            return None
-        with contextlib.suppress(OSError):
-            content = (self._place(url) / digest).read_bytes()
-            return content if hashlib.sha256(content).hexdigest() == digest else None
-        return None
-
-    def _place(self, url: str) -> Path:
-        name = hashlib.sha256(url.encode()).hexdigest()
-        return self._root / name[:2] / name
-
-
-def read_download(entry: Path) -> dict[str, Any]:
-    """What is known of a download, by the folder that keeps it; nothing if that is damaged or of another URL."""
-    content = read_sealed(entry / "about.json", ("download", entry.name))
-    about = json.loads(content) if content is not None else {}
-    return about if isinstance(about, dict) else {}
+    def _of(self, url: str) -> Path:
+        return self.place(hashlib.sha256(url.encode()).hexdigest())
 
 
 def _modified(headers: Mapping[str, str]) -> str:

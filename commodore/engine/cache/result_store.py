@@ -17,16 +17,19 @@ import hashlib
 import json
 import os
 import stat
+import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from commodore.caches.entry_store import HEX, Entry, Store, digest_folders
 from commodore.engine.cache.keys import Key
 from commodore.engine.cache.portable_paths import FOLDER_MODE
 from commodore.errors import EnvironmentFault
 from commodore.limits import Limits
 from commodore.sealed import read_sealed, seal
+from commodore.tree import children, walk
 from commodore.workspace import write_atomically
 
 _SHAPES = "shapes"
@@ -76,14 +79,14 @@ class Result:
 def read_folder(folder: Path, traces: Sequence[str] = ()) -> Result | None:
     """An instance's rendered folder as a result; None if it holds something that is neither file, folder nor link."""
     files: list[tuple[str, int, bytes | str | None]] = []
-    for path in sorted(folder.rglob("*")):
-        name, mode = str(path.relative_to(folder)), path.lstat().st_mode
+    for name, entry in walk(folder):
+        mode = entry.stat(follow_symlinks=False).st_mode
         if stat.S_ISLNK(mode):
-            files.append((name, 0, os.readlink(path)))
+            files.append((name, 0, os.readlink(entry.path)))
         elif stat.S_ISDIR(mode):
             files.append((name, stat.S_IMODE(mode), None))
         elif stat.S_ISREG(mode):
-            files.append((name, stat.S_IMODE(mode), path.read_bytes()))
+            files.append((name, stat.S_IMODE(mode), Path(entry.path).read_bytes()))
         else:
             return None
     return Result(tuple(files), tuple(traces), stat.S_IMODE(folder.lstat().st_mode))
@@ -113,20 +116,13 @@ def holds(folder: Path, result: Result) -> bool:
     """Whether a folder is what a result would be written to, with the same modes and nothing else in it."""
     wanted = {name: (mode, content) for name, mode, content in result.files}
     found = 0
-    above = [(str(folder), "")]
     try:
         if stat.S_IMODE(os.lstat(folder).st_mode) != result.mode:
             return False
-        while above:
-            place, prefix = above.pop()
-            with os.scandir(place) as entries:
-                for entry in entries:
-                    name = f"{prefix}{entry.name}"
-                    if name not in wanted or not _is_same(entry, *wanted[name]):
-                        return False
-                    found += 1
-                    if wanted[name][1] is None:
-                        above.append((entry.path, f"{name}/"))
+        for name, entry in walk(folder):
+            if name not in wanted or not _is_same(entry, *wanted[name]):
+                return False
+            found += 1
     except OSError:
         return False
     return found == len(wanted)
@@ -146,12 +142,11 @@ def _is_same(entry: os.DirEntry[str], mode: int, content: bytes | str | None) ->
         return file.read() == content
 
 
-class ResultStore:
+class ResultStore(Store):
     """The folder of results. A disk that refuses is as good as an empty store."""
 
     def __init__(self, root: Path, limits: Limits) -> None:
-        self._root = root
-        self._limits = limits
+        super().__init__("results", root, limits)
 
     def shapes(self, subject: str) -> Iterator[tuple[str, tuple[Key, ...]]]:
         """What renderings of a subject have read, the one used last first: the shape's digest and its keys."""
@@ -159,14 +154,14 @@ class ResultStore:
         with contextlib.suppress(OSError):
             entries = [(entry.stat().st_mtime_ns, entry.name) for entry in os.scandir(folder)]
             for _, name in sorted(entries, reverse=True):
-                content = read_kept(folder / name)
+                content = _read(folder / name)
                 if content is not None:
                     yield name.removesuffix(".json"), tuple(tuple(key) for key in json.loads(content))
 
     def find(self, subject: str, shape: str, digests: Sequence[str]) -> Result | None:
         """The result of a rendering that has read the things of a shape and found this."""
         place = self._result(subject, shape, digests)
-        content = read_kept(place)
+        content = _read(place)
         if content is None:
             return None
         with contextlib.suppress(OSError):  # what is used last goes last when there is no more room
@@ -176,7 +171,7 @@ class ResultStore:
 
     def add(self, subject: str, found: Mapping[Key, str], result: Result) -> None:
         """Keep a result. Nothing happens if it is too large, or the disk refuses."""
-        if sum(len(content or b"") for _, _, content in (*result.files, *result.outside)) > self._limits.result_bytes:
+        if sum(len(content or b"") for _, _, content in (*result.files, *result.outside)) > self.limits.result_bytes:
             return
         keys = sorted(found)
         text = json.dumps(keys).encode()
@@ -185,7 +180,7 @@ class ResultStore:
         with contextlib.suppress(OSError, EnvironmentFault):
             (place / _SHAPES).mkdir(mode=0o700, parents=True, exist_ok=True)
             _write(self._result(subject, shape, [found[key] for key in keys]), _pack(result))
-            if read_kept(place / _SHAPES / f"{shape}.json") != text:  # damaged, or not there yet
+            if _read(place / _SHAPES / f"{shape}.json") != text:  # damaged, or not there yet
                 _write(place / _SHAPES / f"{shape}.json", text)
 
     def forget(self, subject: str, shape: str, digests: Sequence[str]) -> None:
@@ -194,14 +189,55 @@ class ResultStore:
             self._result(subject, shape, digests).unlink()
 
     def _subject(self, subject: str) -> Path:
-        return self._root / subject[:2] / subject
+        return self.root / subject[:2] / subject
 
     def _result(self, subject: str, shape: str, digests: Sequence[str]) -> Path:
         name = hashlib.sha256(json.dumps([shape, *digests]).encode()).hexdigest()
         return self._subject(subject) / f"{name}.result"
 
+    # Care
 
-def read_kept(path: Path) -> bytes | None:
+    def entries(self) -> Iterator[Entry]:
+        for subject in digest_folders(self.root):
+            for path, status in _plain_files(subject):
+                if path.suffix == ".result" and HEX.fullmatch(path.stem):
+                    yield Entry(path, status.st_size, status.st_mtime)
+
+    def others(self) -> Iterator[Path]:
+        for subject in digest_folders(self.root):
+            yield from (path for path, _ in _plain_files(subject / _SHAPES) if path.suffix == ".json")
+
+    def is_sound(self, path: Path) -> bool:
+        return _read(path) is not None
+
+    def tidy(self) -> None:
+        """Remove lists that belong to no result any more, and what killed runs have left half written."""
+        for subject in list(digest_folders(self.root)):
+            for path, status in (*_plain_files(subject), *_plain_files(subject / _SHAPES)):
+                if path.name.startswith(".") and time.time() - status.st_mtime > self.limits.staging_age:
+                    with contextlib.suppress(OSError):
+                        path.unlink()
+            if any(path.suffix == ".result" for path, _ in _plain_files(subject)):
+                continue
+            with contextlib.suppress(OSError):  # another run may be about to keep a result there
+                for path, _ in _plain_files(subject / _SHAPES):
+                    path.unlink()
+                for folder in (subject / _SHAPES, subject, subject.parent):
+                    folder.rmdir()
+
+
+def _plain_files(folder: Path) -> list[tuple[Path, os.stat_result]]:
+    """The files in a folder, without links; none if it is gone or a link itself."""
+    found = []
+    with contextlib.suppress(OSError):
+        for entry in children(folder) if not folder.is_symlink() else ():
+            if entry.is_file(follow_symlinks=False):
+                with contextlib.suppress(OSError):  # it has just gone
+                    found.append((Path(entry.path), entry.stat(follow_symlinks=False)))
+    return found
+
+
+def _read(path: Path) -> bytes | None:
     """The content of a file of the store; None if there is no sound one that belongs to this place."""
     return read_sealed(path, _label(path))
 

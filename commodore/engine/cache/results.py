@@ -419,7 +419,7 @@ class ResultFinder:
         if self._dependency_cache is None:
             return False
         if key[1] == "http":
-            found = Downloads(self._dependency_cache).find(key[2], identity)
+            found = Downloads(self._dependency_cache, self._limits).find(key[2], identity)
             if found is not None:
                 write_atomically(output, found[0])
             return found is not None

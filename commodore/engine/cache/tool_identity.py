@@ -19,14 +19,13 @@ from pathlib import Path
 
 from commodore.engine.cache import script_reads as scripts
 from commodore.engine.cache.portable_paths import add_times
-from commodore.errors import CommodoreError, EnvironmentFault
+from commodore.errors import CommodoreError
 from commodore.limits import Limits
-from commodore.sealed import read_sealed, seal
-from commodore.workspace import write_atomically
+from commodore.sealed import read_note, write_note
 
 _VERSION = {"helm": ["version"], "kustomize": ["version"], "kubectl": ["version", "--client"]}
 _NATIVE = (b"\x7fELF", b"\xcf\xfa\xed\xfe", b"\xce\xfa\xed\xfe", b"\xca\xfe\xba\xbe")  # Linux, macOS
-_LABEL = ("digests of programs",)
+_NOTE = "digests of programs"
 _POD = "/var/run/secrets/kubernetes.io/serviceaccount/namespace"
 _LOCAL_TIME = "/etc/localtime"
 _ZONES = ("/usr/share/zoneinfo", "/usr/share/lib/zoneinfo", "/usr/lib/locale/TZ", "/etc/zoneinfo")  # Go's, in its order
@@ -141,16 +140,13 @@ class Programs:
         if self._remembered is None:
             self._remembered = {}
             if self._memory is not None:
-                with contextlib.suppress(ValueError, AttributeError):
-                    found = json.loads(read_sealed(self._memory, _LABEL) or b"")
-                    self._remembered = {str(stamp): str(digest) for stamp, digest in found.items()}
+                found = read_note(self._memory, _NOTE)
+                self._remembered = {stamp: str(digest) for stamp, digest in found.items()}
         return self._remembered
 
     def _remember(self, remembered: dict[str, str]) -> None:
         if self._memory is not None:
-            with contextlib.suppress(OSError, EnvironmentFault):
-                newest = dict(list(remembered.items())[-self._limits.remembered_programs :])
-                write_atomically(self._memory, seal(_LABEL, json.dumps(newest).encode()))
+            write_note(self._memory, dict(list(remembered.items())[-self._limits.remembered_programs :]), _NOTE)
 
 
 def _stamp(path: str, status: os.stat_result) -> str:

@@ -93,7 +93,7 @@ def _take(group: tuple[KapitanDependency, ...], task: FetchTask, cache: Dependen
         if key is None or identity is None or cache is None or run.dependency_cache is None:
             raise _not_there()
         if key[1] == "http":
-            found = Downloads(run.dependency_cache).find(item.source, identity)
+            found = Downloads(run.dependency_cache, run.limits).find(item.source, identity)
             if found is None:
                 raise _not_there()
             write_atomically(item.output, found[0])
@@ -152,7 +152,7 @@ def _install(run: Run, cache: DependencyCache | None) -> None:
     """
 
     limits, context = run.limits, run.context()
-    downloads = Downloads(run.dependency_cache) if run.dependency_cache is not None else None
+    downloads = Downloads(run.dependency_cache, run.limits) if run.dependency_cache is not None else None
 
     def download(source: str) -> tuple[bytes, str]:
         known = run.sources.get(("source", "http", source))

@@ -8,14 +8,15 @@ from __future__ import annotations
 
 import contextlib
 import hashlib
-import json
 import os
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 
-from commodore.errors import EnvironmentFault
-from commodore.workspace import Workspace, remove_tree, write_atomically
+from commodore.sealed import read_note, write_note
+from commodore.tree import children, walk
+from commodore.workspace import Workspace, remove_tree
 
+_NOTE = "fetched"
 Stamp = tuple[int, ...]
 """What tells whether a file was touched: its inode, size, and times of change."""
 
@@ -58,25 +59,18 @@ class FetchedFiles:
 
     def _others(self) -> set[Path]:
         """All folders to which something was fetched."""
-        found = set()
-        with contextlib.suppress(OSError):
-            for file in self._notes.iterdir():
-                with contextlib.suppress(OSError, ValueError, KeyError, TypeError):
-                    found.add(Path(json.loads(file.read_bytes())["output"]))
-        return found
+        with contextlib.suppress(OSError, LookupError, TypeError):
+            notes = [read_note(Path(file.path), _NOTE) for file in children(self._notes)]
+            return {Path(note["output"]) for note in notes if note}
+        return set()
 
     def _read(self, output: Path) -> Mapping[str, Stamp]:
-        with contextlib.suppress(OSError, ValueError, KeyError, TypeError, AttributeError):
-            content = json.loads(self._file(output).read_bytes())
-            if content["output"] == str(output):
-                return {str(name): tuple(map(int, stamp)) for name, stamp in content["files"].items()}
+        with contextlib.suppress(LookupError, TypeError, AttributeError):
+            return {name: tuple(stamp) for name, stamp in read_note(self._file(output), _NOTE)["files"].items()}
         return {}
 
     def _write(self, output: Path, files: Mapping[str, Stamp]) -> None:
-        content = {"output": str(output), "files": files}
-        with contextlib.suppress(OSError, EnvironmentFault):
-            self._notes.mkdir(parents=True, exist_ok=True)
-            write_atomically(self._file(output), json.dumps(content).encode())
+        write_note(self._file(output), {"output": str(output), "files": files}, _NOTE)
 
     def _file(self, output: Path) -> Path:
         return self._notes / f"{hashlib.sha256(os.fsencode(output)).hexdigest()}.json"
@@ -85,15 +79,9 @@ class FetchedFiles:
 def _stamps(folder: Path) -> dict[str, Stamp]:
     """All that is no folder in a folder, by relative path. Links are not followed; nothing if it is no folder."""
     found: dict[str, Stamp] = {}
-    above = [""] if not folder.is_symlink() else []
-    while above:
-        prefix = above.pop()
-        with contextlib.suppress(OSError), os.scandir(f"{folder}/{prefix}") as entries:
-            for entry in entries:
-                name = f"{prefix}{entry.name}"
-                if entry.is_dir(follow_symlinks=False):
-                    above.append(f"{name}/")
-                    continue
+    with contextlib.suppress(OSError):
+        for name, entry in walk(folder) if not folder.is_symlink() else ():
+            if not entry.is_dir(follow_symlinks=False):
                 status = entry.stat(follow_symlinks=False)
                 found[name] = (status.st_ino, status.st_size, status.st_mtime_ns, status.st_ctime_ns)
     return found

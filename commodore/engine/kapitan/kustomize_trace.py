@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import codecs
 import contextlib
-import hashlib
 import os
 import re
 import shlex
@@ -68,7 +67,7 @@ class Kustomize:
     ) -> None:
         self._reads = reads
         self._folder = scratch
-        self._cache = cache
+        self._cache = git.CommitStore("kustomize", cache, limits) if cache is not None else None
         self._sources = sources
         self._limits = limits
         self._fetches: list[Fetch] = []
@@ -81,11 +80,12 @@ class Kustomize:
         found = shutil.which("git", path=environment.get("PATH", os.defpath))
         if found is None or self._cache is None:
             return dict(environment)
-        sweep(self._cache, "new-", self._limits.staging_age)  # which scripts that were killed have left
+        store = self._cache
+        sweep(store.root, store.staging_prefix, self._limits.staging_age)  # which scripts that were killed have left
         self._folder.mkdir(parents=True)
         script = Path(__file__).resolve().parent.parent.parent / "scripts" / "fetch-once"
         network = "offline" if self._sources.offline else "online"
-        words = [str(script), found, str(self._cache), str(self._log), network]
+        words = [str(script), found, str(store.root), str(self._log), network]
         ours = self._folder / "git"
         ours.write_text(f'#!/bin/sh\nexec /bin/sh {shlex.join(words)} "$@"\n')
         ours.chmod(0o755)
@@ -232,14 +232,9 @@ class Kustomize:
         return self._git(fetch, "cat-file", "blob", f"{fetch.commit}:{path}")
 
     def _git(self, fetch: Fetch, *arguments: str) -> bytes:
-        return git.run(list(arguments), cwd=self._store(fetch), timeout=self._limits.git_timeout).stdout
-
-    def _store(self, fetch: Fetch) -> Path:
-        """Where `fetch-once` has put a commit: it lets git name the URL as it names the content of a file."""
         assert self._cache is not None
-        url = fetch.url.encode()
-        name = hashlib.sha1(b"blob %d\0%s" % (len(url), url), usedforsecurity=False).hexdigest()
-        return self._cache / f"{name}-{fetch.commit}.git"
+        place = self._cache.place(fetch.url, fetch.commit)
+        return git.run(list(arguments), cwd=place, timeout=self._limits.git_timeout).stdout
 
 
 def is_remote(source: str) -> bool:

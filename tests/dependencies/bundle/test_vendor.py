@@ -9,10 +9,10 @@ from pathlib import Path
 
 import pytest
 
-from commodore.dependencies.bundle.sums import measure
 from commodore.dependencies.bundle.walk import content_place
 from commodore.errors import InputError
 from commodore.events import Event, Noted, Warned
+from commodore.tree import measure
 from tests.dependencies.bundle.conftest import Bundler, Libraries, git, local
 from tests.world.repos import Script
 

@@ -9,11 +9,11 @@ from pathlib import Path
 
 import pytest
 
-from commodore.engine import Engine, kept_results, kept_shapes
-from commodore.engine.cache.maintenance import keep_bounded
-from commodore.engine.cache.result_store import Result, ResultStore
+from commodore.caches.maintenance import keep_bounded as keep_store_bounded
+from commodore.engine import Engine, ResultStore
+from commodore.engine.cache.result_store import Result
 from commodore.events import ignore
-from commodore.limits import DEFAULT_LIMITS
+from commodore.limits import DEFAULT_LIMITS, Limits
 from tests.engine.world import World, jsonnet
 
 LIMITS = replace(DEFAULT_LIMITS, result_cache_bytes=25_000)
@@ -31,6 +31,10 @@ def fill(root: Path, names: str) -> dict[str, Path]:
     return found
 
 
+def keep_bounded(root: Path, limits: Limits) -> None:
+    keep_store_bounded(ResultStore(root, limits), limits.result_cache_bytes, limits.result_check_age)
+
+
 def left(found: dict[str, Path]) -> str:
     return "".join(name for name, path in found.items() if path.exists())
 
@@ -39,7 +43,7 @@ def test_the_least_recently_used_go(tmp_path: Path) -> None:
     found = fill(tmp_path, "abcd")
     keep_bounded(tmp_path, LIMITS)
     assert left(found) == "ab"
-    assert len(list(kept_shapes(tmp_path))) == 2
+    assert len(list(ResultStore(tmp_path, LIMITS).others())) == 2
     assert not found["d"].parent.exists()
 
 
@@ -81,7 +85,7 @@ def test_links_are_not_followed(tmp_path: Path) -> None:
         (root / group.name).symlink_to(group)
     keep_bounded(root, replace(LIMITS, result_cache_bytes=0))
     assert left(found) == "abcd"
-    assert list(kept_results(root)) == []
+    assert list(ResultStore(root, LIMITS).entries()) == []
 
 
 def test_a_run_that_keeps_results_looks_after_them(tmp_path: Path) -> None:

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import shutil
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from commodore.engine import Batch, Engine, is_sound_result, kept_results, kept_shapes
-from commodore.engine.cache.maintenance import keep_bounded
+from commodore.caches.maintenance import keep_bounded
+from commodore.engine import Batch, Engine, ResultStore
 from commodore.events import Event, Noted, TaskEnded, ignore
 from commodore.limits import DEFAULT_LIMITS
 from tests.engine.echo import Echo
@@ -511,13 +511,14 @@ def test_damaged_parts_are_made_again(clusters: Clusters, plain: Engine) -> None
 def test_parts_are_looked_after_like_results(clusters: Clusters) -> None:
     assert not clusters.taken(both(clusters, "one"))
     root = clusters.kept.results
-    found = list(kept_results(root))
-    assert len(found) == len(list(kept_shapes(root))) == 3  # the instance and its two parts
-    assert all(is_sound_result(one.path) for one in found)
-    assert all(is_sound_result(shape) for shape in kept_shapes(root))
-    keep_bounded(root, replace(DEFAULT_LIMITS, result_cache_bytes=0, result_check_age=0.0))
-    assert not list(kept_results(root))
-    assert not list(kept_shapes(root))
+    store = ResultStore(root, DEFAULT_LIMITS)
+    found = list(store.entries())
+    assert len(found) == len(list(store.others())) == 3  # the instance and its two parts
+    assert all(store.is_sound(one.path) for one in found)
+    assert all(store.is_sound(shape) for shape in store.others())
+    keep_bounded(store, 0, 0.0)
+    assert not list(store.entries())
+    assert not list(store.others())
 
 
 def test_no_credential_is_told(clusters: Clusters, remote: Path) -> None:

@@ -264,16 +264,16 @@ def test_credentials_are_not_written_down(source: str) -> None:
 def test_a_damaged_download_is_fetched_again(tmp_path: Path, echo: Echo) -> None:
     echo.headers, echo.content = {"ETag": '"1"'}, b"one"
     url = f"{echo.url}/x"
-    first = Downloads(tmp_path).digest(url, ONLINE)
+    first = Downloads(tmp_path, DEFAULT_LIMITS).digest(url, ONLINE)
     assert first is not None
-    (content,) = tmp_path.rglob(first)
+    (content,) = tmp_path.rglob("content")
     content.write_bytes(b"damaged")
-    assert Downloads(tmp_path).find(url, first) is None
-    assert Downloads(tmp_path).digest(url, ONLINE) == first
+    assert Downloads(tmp_path, DEFAULT_LIMITS).find(url, first) is None
+    assert Downloads(tmp_path, DEFAULT_LIMITS).digest(url, ONLINE) == first
     assert echo.answered == [200, 200]
-    assert Downloads(tmp_path).find(url, first) == (b"one", "application/octet-stream")
+    assert Downloads(tmp_path, DEFAULT_LIMITS).find(url, first) == (b"one", "application/octet-stream")
     (tmp_path / "downloads").rename(tmp_path / "gone")
-    assert Downloads(tmp_path).find(url, first) is None
+    assert Downloads(tmp_path, DEFAULT_LIMITS).find(url, first) is None
 
 
 def test_each_source_is_asked_once_and_nobody_when_offline(tmp_path: Path, echo: Echo, remote: Path) -> None:

@@ -12,9 +12,10 @@ from typing import Any
 import pytest
 
 from commodore.engine import Engine
-from commodore.engine.cache.result_store import read_folder, read_kept
+from commodore.engine.cache.result_store import ResultStore, read_folder
 from commodore.errors import InternalError
 from commodore.events import ignore
+from commodore.limits import DEFAULT_LIMITS
 from tests.engine.world import Kept, World
 
 MAIN = """
@@ -326,10 +327,11 @@ def test_a_damaged_result_is_rendered_again(kept: Kept, tmp_path: Path) -> None:
     assert not is_reused(world)
     before = world.read("app/objects.yaml")
     results = list(kept.results.rglob("*.result"))  # the instance's, and the filter's
+    store = ResultStore(kept.results, DEFAULT_LIMITS)
     for result in results:
-        assert read_kept(result) is not None
+        assert store.is_sound(result)
         result.write_bytes(result.read_bytes().replace(b"library", b"LIBRARY"))
-        assert read_kept(result) is None
+        assert not store.is_sound(result)
     assert not is_reused(world)
     assert world.read("app/objects.yaml") == before
     assert is_reused(world)
@@ -373,6 +375,6 @@ def _falsify(kept: Kept) -> None:
     from commodore.engine.cache import result_store as store
 
     for place in kept.results.rglob("*.result"):
-        content = store.read_kept(place)
+        content = store._read(place)
         assert content is not None
         store._write(place, content.replace(b"library", b"LIBRARY"))

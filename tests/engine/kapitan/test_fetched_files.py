@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from commodore.engine.kapitan.fetched_files import FetchedFiles
+from commodore.sealed import seal, write_note
 from tests.engine.world import Kept, World, jsonnet
 from tests.world.repos import GitWorld
 
@@ -76,10 +77,12 @@ def test_what_another_dependency_has_put_there_stays(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("content", ["", "{", "[]", "null", '{"output": 1}', '{"output": "OUT", "files": {"b": "x"}}'])
-def test_damaged_notes_do_not_matter(tmp_path: Path, content: str) -> None:
+@pytest.mark.parametrize("sealed", [True, False])
+def test_damaged_notes_do_not_matter(tmp_path: Path, content: str, sealed: bool) -> None:
     fetch(tmp_path, {"a": "1", "b": "1"})
     (note,) = (tmp_path / ".commodore" / "fetched").iterdir()
-    note.write_text(content.replace("OUT", str(tmp_path / "f0")))
+    text = content.replace("OUT", str(tmp_path / "f0")).encode()
+    note.write_bytes(seal(("fetched", note.name), text) if sealed else text)
     fetch(tmp_path, {"a": "1"})
     assert files(tmp_path) == ["f0/a", "f0/b"]
     fetch(tmp_path, {})
@@ -94,7 +97,7 @@ def test_names_that_lead_elsewhere_are_not_followed(tmp_path: Path) -> None:
     status = outside.stat()
     (note,) = (tmp_path / ".commodore" / "fetched").iterdir()
     stamp = [status.st_ino, status.st_size, status.st_mtime_ns, status.st_ctime_ns]
-    note.write_text(f'{{"output": "{tmp_path / "f0"}", "files": {{"../outside": {stamp}}}}}')
+    write_note(note, {"output": str(tmp_path / "f0"), "files": {"../outside": stamp}}, "fetched")
     fetch(tmp_path, {"a": "2"})
     assert outside.read_text() == "mine"
 

@@ -7,22 +7,23 @@ from pathlib import Path
 
 import pytest
 
-from commodore.cache_care import verify
+from commodore.cache_care import stores
 from commodore.caches import result_cache
-from tests.cache_care.conftest import Cache
+from commodore.caches.maintenance import verify
+from tests.caches.conftest import Cache
 
 
 def damaged() -> dict[str, tuple[Path, ...]]:
-    return {one.name: one.damaged for one in verify(dry_run=True) if one.damaged}
+    return {one.name: one.damaged for one in verify(stores(), dry_run=True) if one.damaged}
 
 
 def test_a_sound_cache(cache: Cache) -> None:
     entries = cache.everything()
-    assert {one.name: (one.entries, one.damaged) for one in verify()} == dict.fromkeys(entries, (1, ()))
+    assert {one.name: (one.entries, one.damaged) for one in verify(stores())} == dict.fromkeys(entries, (1, ()))
 
 
 def test_an_empty_cache() -> None:
-    assert verify() == ()
+    assert verify(stores()) == ()
 
 
 def append(path: Path) -> None:
@@ -62,7 +63,7 @@ def test_a_file_of_an_entry_is_damaged(section: str, file: str, harm: Callable[[
         place.chmod(0o600)
     harm(place)
     assert damaged() == {section: (entries[section],)}
-    verify()
+    verify(stores())
     assert not entries[section].exists()
     assert damaged() == {}
     assert all(path.exists() for name, path in entries.items() if name != section)
@@ -74,7 +75,7 @@ def test_a_result_is_damaged(harm: Callable[[Path], None], cache: Cache) -> None
     harm(path)
     assert damaged() == {"results": (path,)}
     assert path.exists()
-    (found,) = verify()
+    (found,) = verify(stores())
     assert (found.entries, found.damaged) == (2, (path,))
     assert (path.exists(), other.exists()) == (False, True)
     assert len(list(result_cache().rglob("*.json"))) == 1
@@ -92,7 +93,7 @@ def test_a_list_of_what_was_read_is_damaged(cache: Cache) -> None:
 @pytest.mark.parametrize("name", ["content", "about"])
 def test_a_download_is_damaged(name: str, cache: Cache) -> None:
     entry = cache.add_download("https://example.com/a")
-    file = entry / "about.json" if name == "about" else next(one for one in entry.iterdir() if len(one.name) == 64)
+    file = entry / "about.json" if name == "about" else entry / "content"
     file.write_bytes(b"{}")
     assert damaged() == {"downloads": (entry,)}
 
@@ -117,7 +118,7 @@ def test_two_entries_are_swapped(section: str, cache: Cache) -> None:
     one, other = cache.add(section, "one"), cache.add(section, "other")
     swap(one, other)
     assert set(damaged()[section]) == {one, other}
-    verify()
+    verify(stores())
     assert damaged() == {}
 
 

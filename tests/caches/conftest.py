@@ -56,9 +56,11 @@ class Cache:
         return dependency_cache() / key.digest[:2] / key.digest
 
     def add_download(self, url: str) -> Path:
-        downloads = Downloads(dependency_cache())
-        downloads._keep(url, b"downloaded", {})
-        return downloads._place(url)
+        downloads = Downloads(dependency_cache(), DEFAULT_LIMITS)
+        before = {entry.path for entry in downloads.entries()}
+        downloads.add(url, b"downloaded", {})
+        (entry,) = {entry.path for entry in downloads.entries()} - before
+        return entry
 
     def add(self, section: str, name: str) -> Path:
         """An entry of a name in any part but the templates."""

@@ -1,0 +1,31 @@
+"""All stores of the cache, for those who look after it; see `commodore.caches.maintenance`."""
+
+from __future__ import annotations
+
+from commodore.caches import (
+    dependency_cache,
+    library_cache,
+    repository_cache,
+    result_cache,
+    template_cache,
+    template_lock,
+)
+from commodore.caches.entry_store import Store
+from commodore.dependencies.bundle import ExportCache
+from commodore.engine import DependencyCache, Downloads, ResultStore
+from commodore.git import CloneStore, CommitStore, Mirrors
+from commodore.limits import DEFAULT_LIMITS, Limits
+
+
+def stores(limits: Limits = DEFAULT_LIMITS) -> tuple[Store, ...]:
+    """All parts that may be removed at any time. Installed tools and tokens are none of them."""
+    dependencies = dependency_cache()
+    return (
+        ResultStore(result_cache(), limits),
+        DependencyCache(dependencies, limits).store,
+        Downloads(dependencies, limits),
+        CommitStore("kustomize", dependencies / "kustomize", limits),
+        Mirrors(repository_cache(), limits),
+        ExportCache(library_cache() / "exports", limits).store,
+        CloneStore("templates", template_cache(), limits, template_lock()),
+    )

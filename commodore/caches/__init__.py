@@ -1,0 +1,27 @@
+"""What all working directories share: where it lies (`paths`), how it is kept (`entry_store`) and looked after
+(`maintenance`).
+"""
+
+from __future__ import annotations
+
+from commodore.caches.paths import (
+    cache_folder,
+    dependency_cache,
+    library_cache,
+    repository_cache,
+    result_cache,
+    template_cache,
+    template_lock,
+    token_cache,
+)
+
+__all__ = [
+    "cache_folder",
+    "dependency_cache",
+    "library_cache",
+    "repository_cache",
+    "result_cache",
+    "template_cache",
+    "template_lock",
+    "token_cache",
+]

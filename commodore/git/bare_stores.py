@@ -1,0 +1,79 @@
+"""Stores of whole bare repositories: clones that change in place, and single commits that never do."""
+
+from __future__ import annotations
+
+import hashlib
+import math
+import re
+from collections.abc import Iterator
+from contextlib import AbstractContextManager, nullcontext
+from pathlib import Path
+
+from commodore.caches.entry_store import Entry, Store, entry_of, folders
+from commodore.file_lock import hold
+from commodore.git.runner import run
+from commodore.limits import Limits
+from commodore.workspace import guard_disk
+
+_COMMIT = re.compile(r"[0-9a-f]{40,64}-([0-9a-f]{40,64})\.git")
+_HOST_DEPTH = 12  # folders between the root and a clone; URLs with longer paths are not looked for
+
+
+class CloneStore(Store):
+    """The clones of a `RepositoryStore` that no working directory owns. They change in place.
+
+    Args:
+        lock_file: whoever fetches into the clones holds this lock.
+    """
+
+    staging_prefix = ".new-"
+
+    def __init__(self, name: str, root: Path, limits: Limits, lock_file: Path) -> None:
+        super().__init__(name, root, limits)
+        self._lock_file = lock_file
+
+    def entries(self) -> Iterator[Entry]:
+        return _clones(self.root)
+
+    def is_sound(self, path: Path) -> bool:
+        return _asks_git(path, ["fsck", "--no-progress", "--no-dangling"], self.limits)
+
+    def lock(self) -> AbstractContextManager[object]:
+        if not self._lock_file.parent.is_dir():
+            return nullcontext()
+        with guard_disk(self._lock_file):
+            return hold(self._lock_file, wait=math.inf)
+
+
+class CommitStore(Store):
+    """Repositories of one commit each, which `scripts/fetch-once` makes and takes."""
+
+    def place(self, url: str, commit: str) -> Path:
+        """Where a commit of a remote is: the script lets git name the URL as it names the content of a file."""
+        text = url.encode()
+        name = hashlib.sha1(b"blob %d\0%s" % (len(text), text), usedforsecurity=False).hexdigest()
+        return self.root / f"{name}-{commit}.git"
+
+    def entries(self) -> Iterator[Entry]:
+        for place in folders(self.root):
+            if _COMMIT.fullmatch(place.name):
+                yield from entry_of(place)
+
+    def is_sound(self, path: Path) -> bool:
+        commit = _COMMIT.sub(r"\1", path.name)
+        checks = (["fsck", "--no-progress", "--no-dangling"], ["cat-file", "-e", f"{commit}^{{commit}}"])
+        return all(_asks_git(path, check, self.limits) for check in checks)
+
+
+def _clones(root: Path, depth: int = 0) -> Iterator[Entry]:
+    for place in folders(root):
+        if place.name.endswith(".git") and (place / "HEAD").is_file():
+            yield from entry_of(place, "FETCH_HEAD", "HEAD", ".")
+        elif not place.name.startswith(".") and depth < _HOST_DEPTH:
+            yield from _clones(place, depth + 1)
+
+
+def _asks_git(bare: Path, arguments: list[str], limits: Limits) -> bool:
+    environment = {"GIT_DIR": str(bare)}
+    answer = run(arguments, cwd=bare, timeout=limits.git_timeout, check=False, environment=environment)
+    return answer.returncode == 0
