@@ -121,6 +121,11 @@ class Limits:
     archive_members: int = 200_000  # files and folders in one archive
     archive_bytes: int = 2 << 30  # one archive, unpacked
 
+    # observing
+    image_length: int = 4096  # one reference of an image
+    observed_images: int = 5000  # images of one Application
+    authorized_stages: int = 100  # Stages that one Application names
+
     # external tools
     tool_timeout: float = 10.0  # asking a tool for its version
     tool_version_age: float = (

@@ -48,6 +48,7 @@ CONTEXT = {"help_option_names": ["-h", "--help"], "max_content_width": 100, "aut
         "fetch-token": LazyCommand("commodore.cli.login:fetch_token", "Print a token for the Lieutenant API."),
         "login": LazyCommand("commodore.cli.login:login", "Log in to the Lieutenant API."),
         "logout": LazyCommand("commodore.cli.login:logout", "Log out of the Lieutenant API."),
+        "observe": LazyCommand("commodore.cli.observe:observe", "Tell Kargo what git has deployed already."),
         "package": LazyCommand("commodore.cli.package:package", "Work on configuration packages."),
         "tool": LazyCommand("commodore.cli.tool:tool", "Manage the external tools."),
         "version": LazyCommand("commodore.cli.version:version", "Show versions of commodore and its tools."),

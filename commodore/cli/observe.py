@@ -1,0 +1,185 @@
+"""`commodore observe`: tell Kargo what git has deployed already."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Iterator, Sequence
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from commodore.cli._lazy import LazyCommand, LazyGroup
+from commodore.cli._options import options
+from commodore.cli.console import Console, console_of
+from commodore.errors import Findings, UsageError
+from commodore.events import Warned
+from commodore.printable import cells, printable
+from commodore.settings.observe import OBSERVE_PLAN
+
+if TYPE_CHECKING:
+    from commodore.observe import Decision, GivenObjects, StageWorld
+
+_COLOURS = {"none": None, "wait": "yellow", "blocked": "red", "promote": "green"}
+
+
+@click.group(
+    cls=LazyGroup,
+    lazy={
+        "plan": LazyCommand("commodore.cli.observe:observe_plan", "Show what would be promoted, and why nothing is.")
+    },
+)
+@options()
+def observe() -> None:
+    """Tell Kargo what git has deployed already.
+
+    Finds images that Argo CD runs and a Stage of Kargo does not know of, and the Freight that has them. Promoting that
+    Freight brings Kargo's books up to date; in git it changes nothing.
+    """
+
+
+@click.command("plan")
+@click.argument("files", nargs=-1, required=True, type=click.Path(path_type=Path, allow_dash=True))
+@options(*OBSERVE_PLAN)
+@click.pass_context
+def observe_plan(ctx: click.Context, /, files: tuple[Path, ...], **values: Any) -> int:
+    """Show for each Stage what would be promoted to it, or why nothing is.
+
+    FILES are files or folders with Applications, Stages, Freights, Warehouses and Promotions, as `kubectl get -A -o
+    yaml` writes them; `-` is standard input. Nothing is written to a cluster. Ends with exit code 1 if an object in the
+    files cannot be read or is there twice.
+    """
+    from commodore.cli import _observe_options as given
+    from commodore.observe import build_worlds, plan_stage, read_objects
+
+    console = console_of(ctx)
+    plan_options = given.plan_options(values)
+    scope = given.scope(values)
+    now = _time(values["at"])
+    objects = read_objects(_sources(files))
+    worlds = build_worlds(objects.objects, scope, holds=given.holds(values), unreadable=objects.unreadable)
+    _warn(console, objects, worlds)
+    decisions = [plan_stage(world, plan_options, now) for world in worlds]
+    _show(console, decisions, values)
+    if values["emit"] is not None:
+        _emit(values["emit"], decisions)
+    if objects.findings:
+        console.error(Findings(objects.findings))
+    refused = values["check"] and any(one.kind in ("promote", "blocked") for one in decisions)
+    return int(bool(objects.findings) or refused)
+
+
+def _sources(files: Sequence[Path]) -> list[Any]:
+    from commodore.observe import Source, read_files
+
+    sources: list[Any] = read_files([file for file in files if str(file) != "-"])
+    if any(str(file) == "-" for file in files):
+        sources.append(Source("standard input", sys.stdin.buffer.read()))
+    return sources
+
+
+def _time(text: str | None) -> datetime:
+    """The time to decide for.
+
+    Raises:
+        UsageError: CMD-OBS-030, the text is no time.
+    """
+    from commodore.observe import read_time
+
+    if text is None:
+        return datetime.now(UTC)
+    time = read_time(text)
+    if time is None:
+        raise UsageError(
+            "CMD-OBS-030", f"the value '{text}' of --at cannot be read", hint="give a time like 2026-01-02T03:04:05Z"
+        )
+    return time
+
+
+def _warn(console: Console, objects: GivenObjects, worlds: Sequence[StageWorld]) -> None:
+    """Say what is wrong with the annotations of Applications."""
+    from commodore.observe import authorization_problems
+
+    for message in authorization_problems(objects.objects):
+        hint = "write namespace:stage, several with commas"
+        console.announce(Warned("CMD-OBS-004", f"AuthorizedStageInvalid: {message}", hint))
+    if not worlds:
+        hint = "annotate Applications with kargo.akuity.io/authorized-stage: namespace:stage, or look at more of them"
+        console.announce(Warned("CMD-OBS-006", "no Application names a Stage that is looked at", hint))
+
+
+def _show(console: Console, decisions: Sequence[Decision], values: dict[str, Any]) -> None:
+    if values["explain"]:
+        decisions = _asked_for(decisions, values["explain"])
+    data = [one.as_dict() for one in decisions]
+    if values["output_format"] == "json":
+        console.result(json.dumps(data, indent=2))
+    elif values["output_format"] == "yaml":
+        from commodore.manifests import dump
+
+        console.result(dump(data), newline=False)
+    elif values["explain"]:
+        from commodore.observe import explain
+
+        for one in decisions:
+            for line in explain(one):
+                console.result(printable(line))
+    else:
+        for line in _table(decisions):
+            console.result(line)
+
+
+def _asked_for(decisions: Sequence[Decision], wanted: str) -> list[Decision]:
+    """The decisions about one Stage, named with or without its namespace.
+
+    Raises:
+        UsageError: CMD-OBS-030, no Application names such a Stage.
+    """
+    found = [one for one in decisions if wanted in (str(one.stage), one.stage.name)]
+    if not found:
+        known = ", ".join(str(one.stage) for one in decisions[:10]) or "none"
+        raise UsageError("CMD-OBS-030", f"no Application names the Stage '{wanted}'", hint=f"known are: {known}")
+    return found
+
+
+def _table(decisions: Sequence[Decision]) -> Iterator[str]:
+    """Lines for people: one for each decision, and below those that need somebody what it is about."""
+    from commodore.observe import HEADINGS, decision_rows
+
+    rows = [HEADINGS, *(tuple(map(printable, row)) for row in decision_rows(decisions))]
+    widths = [max(cells(row[column]) for row in rows) for column in range(len(HEADINGS))]
+    for number, row in enumerate(rows):
+        line = "  ".join(text + " " * (width - cells(text)) for text, width in zip(row, widths, strict=True)).rstrip()
+        if number == 0:
+            yield click.style(line, bold=True)
+            continue
+        one = decisions[number - 1]
+        yield click.style(line, fg=_COLOURS[one.kind]) if _COLOURS[one.kind] else line
+        if one.kind != "none":
+            yield f"    {printable(one.message)}"
+
+
+def _emit(folder: Path, decisions: Sequence[Decision]) -> None:
+    """Write the Promotions that would be made.
+
+    Raises:
+        EnvironmentFault: CMD-OBS-005, the folder cannot be written to.
+    """
+    from commodore.errors import EnvironmentFault
+    from commodore.manifests import dump
+
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        for one in decisions:
+            if one.verdict.promotion is not None:
+                meta = one.verdict.promotion["metadata"]
+                path = folder / f"{meta['namespace']}_{meta['name']}.yaml"
+                path.write_text(dump(one.verdict.promotion), encoding="utf-8")
+    except OSError as error:
+        raise EnvironmentFault(
+            "CMD-OBS-005",
+            f"the Promotions cannot be written to {folder}: {error.strerror}",
+            hint="name a folder that can be written to",
+        ) from error

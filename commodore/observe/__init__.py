@@ -1,0 +1,52 @@
+"""What Argo CD runs beside what Kargo has recorded, and the Promotion that brings both together.
+
+The planner is a pure function over plain objects.
+"""
+
+from __future__ import annotations
+
+from commodore.observe.cases import PlanOptions, Step, Verdict
+from commodore.observe.explaining import HEADINGS, decision_rows, explain
+from commodore.observe.files import GivenObjects, Source, read_files, read_objects
+from commodore.observe.planning import Decision, plan_stage
+from commodore.observe.quantities import read_duration, read_time, show_time
+from commodore.observe.worlds import (
+    Authorization,
+    LabelRule,
+    Scope,
+    SeenApplication,
+    StageName,
+    StageWorld,
+    authorization_problems,
+    build_worlds,
+    read_authorization,
+    read_selector,
+)
+
+__all__ = [
+    "Authorization",
+    "Decision",
+    "GivenObjects",
+    "HEADINGS",
+    "LabelRule",
+    "PlanOptions",
+    "Scope",
+    "SeenApplication",
+    "Source",
+    "StageName",
+    "StageWorld",
+    "Step",
+    "Verdict",
+    "authorization_problems",
+    "build_worlds",
+    "decision_rows",
+    "explain",
+    "plan_stage",
+    "read_authorization",
+    "read_duration",
+    "read_files",
+    "read_objects",
+    "read_selector",
+    "read_time",
+    "show_time",
+]

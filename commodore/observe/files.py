@@ -1,0 +1,157 @@
+"""Objects from files, as `kubectl get -o yaml` writes them, for plans without a cluster."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from commodore.errors import CommodoreError, InputError
+from commodore.manifests import load_all
+from commodore.observe.kargo import KargoObject, UnreadableError, read_object
+
+_SUFFIXES = frozenset({".yaml", ".yml", ".json"})
+_KINDS = frozenset({"Application", "Stage", "Freight", "Warehouse", "Promotion"})
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """One text with objects, and what to call it."""
+
+    place: str
+    text: bytes
+
+
+@dataclass(frozen=True, slots=True)
+class GivenObjects:
+    """What was read: the objects, what is wrong with others, and of which kinds some could not be read."""
+
+    objects: tuple[KargoObject, ...]
+    findings: tuple[CommodoreError, ...]
+    unreadable: frozenset[str]
+
+
+def read_files(paths: Iterable[Path]) -> list[Source]:
+    """Files as they are, folders with all YAML and JSON files in them, each file once.
+
+    Raises:
+        InputError: CMD-OBS-002, a file or folder cannot be read.
+    """
+    sources: dict[Path, Source] = {}
+    for path in paths:
+        try:
+            files = sorted(one for one in path.rglob("*") if one.suffix in _SUFFIXES) if path.is_dir() else [path]
+            for file in files:
+                if not file.is_dir():
+                    sources.setdefault(file.resolve(), Source(str(file), file.read_bytes()))
+        except OSError as error:
+            raise _unreadable(str(path), error.strerror or str(error)) from error
+    return list(sources.values())
+
+
+def read_objects(sources: Sequence[Source]) -> GivenObjects:
+    """The objects of the five kinds in some texts. Other kinds are passed over.
+
+    Raises:
+        InputError: CMD-OBS-001, there is not one of them.
+    """
+    objects: dict[tuple[str, str], tuple[KargoObject, str]] = {}
+    findings: list[CommodoreError] = []
+    unreadable: set[str] = set()
+    for place, value in _documents(sources, findings):
+        try:
+            read = read_object(value)
+        except UnreadableError as error:
+            findings.append(_unreadable(place, f"{_named(value)}: {error}"))
+            unreadable.add(str(value.get("kind")))
+            continue
+        if read is None:
+            if "apiVersion" not in value or "kind" not in value:
+                findings.append(_unreadable(place, "it has no apiVersion and kind"))
+            continue
+        found, problems = read
+        findings += [_unreadable(place, f"{_named(value)}: {problem}") for problem in problems]
+        key = (type(found).__name__, str(found.meta))
+        if key in objects:
+            findings.append(_duplicate(key, [objects[key][1], place]))
+        else:
+            objects[key] = (found, place)
+    if not objects and not findings:
+        raise InputError(
+            "CMD-OBS-001",
+            "there is no object of Kargo or Argo CD in the input",
+            hint="give what 'kubectl get applications,stages,freights,warehouses,promotions -A -o yaml' writes",
+        )
+    return GivenObjects(tuple(found for found, _ in objects.values()), tuple(findings), frozenset(unreadable & _KINDS))
+
+
+def _documents(sources: Sequence[Source], findings: list[CommodoreError]) -> Iterator[tuple[str, Mapping[str, Any]]]:
+    """Every object with its place; lists are taken apart."""
+    for source in sources:
+        try:
+            documents = _load(source)
+        except CommodoreError as error:
+            findings.append(_unreadable(source.place, error.message))
+            continue
+        for number, document in enumerate(documents, start=1):
+            place = f"{source.place} (document {number})" if len(documents) > 1 else source.place
+            if document is not None:
+                yield from _taken_apart(place, document, findings)
+
+
+def _load(source: Source) -> list[Any]:
+    if source.text.lstrip().startswith(b"{"):
+        try:
+            return [json.loads(source.text)]
+        except (ValueError, RecursionError):
+            pass  # several documents, or YAML that begins like JSON
+    return load_all(source.text, place=source.place)
+
+
+def _taken_apart(place: str, document: Any, findings: list[CommodoreError]) -> Iterator[tuple[str, Mapping[str, Any]]]:
+    if not isinstance(document, Mapping):
+        findings.append(_unreadable(place, "it is no object"))
+        return
+    items = document.get("items")
+    if not str(document.get("kind", "")).endswith("List") or items is None:
+        yield place, document
+        return
+    if not isinstance(items, list):
+        findings.append(_unreadable(place, "its items are no list"))
+        return
+    for number, item in enumerate(items, start=1):
+        at = f"{place} (item {number})"
+        if isinstance(item, Mapping):
+            # Lists of one kind leave the kind of their items out.
+            kind = str(document["kind"]).removesuffix("List")
+            defaults = {"apiVersion": document.get("apiVersion"), "kind": kind} if kind else {}
+            yield at, {**defaults, **item}
+        else:
+            findings.append(_unreadable(at, "it is no object"))
+
+
+def _named(value: Mapping[str, Any]) -> str:
+    meta = value.get("metadata")
+    name = meta.get("name", "") if isinstance(meta, Mapping) else ""
+    return f"{value.get('kind')} {str(name)[:253]}".rstrip()
+
+
+def _unreadable(place: str, why: str) -> InputError:
+    return InputError(
+        "CMD-OBS-002",
+        f"an object cannot be read: {why}",
+        hint="mend it, or leave it out of the input",
+        locations=[place],
+    )
+
+
+def _duplicate(key: tuple[str, str], places: list[str]) -> InputError:
+    kind, name = key
+    return InputError(
+        "CMD-OBS-003",
+        f"{kind} {name} is there twice: the first one counts",
+        hint="give each object once",
+        locations=places,
+    )

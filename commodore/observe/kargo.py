@@ -1,0 +1,382 @@
+"""The objects of Kargo and Argo CD, as far as a decision needs them. A field that is not there counts as empty."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Any
+
+from commodore.limits import DEFAULT_LIMITS
+from commodore.observe.fields import Fields
+from commodore.observe.images import Image, InvalidImageError, Version, read_image, read_repository
+
+KARGO_GROUP = "kargo.akuity.io"
+ARGOCD_GROUP = "argoproj.io"
+AUTHORIZED_STAGE = "kargo.akuity.io/authorized-stage"
+PREFIXES = ("kargo-observer.mkutlak.github.io", "kargo-observer.kutlak.cc", "observe.commodore.dev")
+FINISHED_PHASES = frozenset({"Succeeded", "Failed", "Errored", "Aborted"})
+FINISHED_VERIFICATIONS = frozenset({"Successful", "Failed", "Error", "Aborted", "Inconclusive"})
+
+
+@dataclass(frozen=True, slots=True)
+class Meta:
+    """What every object has."""
+
+    namespace: str
+    name: str
+    uid: str
+    created: datetime | None
+    deleting: bool
+    labels: Mapping[str, str]
+    annotations: Mapping[str, str]
+
+    def __str__(self) -> str:
+        return f"{self.namespace}/{self.name}"
+
+
+@dataclass(frozen=True, slots=True)
+class Application:
+    """An Application of Argo CD.
+
+    `deployed` is when its newest deployment was recorded; `operation_finished` when its last operation ended;
+    `reconciled` and `unreadable_images` are what its images are worth.
+    """
+
+    meta: Meta
+    images: tuple[Image, ...]
+    invalid_images: tuple[str, ...]
+    sync: str
+    revision: str
+    operation: str
+    operation_finished: datetime | None
+    deployed: datetime | None
+    health: str
+
+    @property
+    def ignored(self) -> bool:
+        return _annotated(self.meta, "ignore")
+
+    @property
+    def opted_in(self) -> bool:
+        return _annotated(self.meta, "observe")
+
+    @property
+    def synced_at(self) -> datetime | None:
+        """When the last sync that is known ended with success."""
+        finished = self.operation_finished if self.operation == "Succeeded" else None
+        return max(filter(None, (self.deployed, finished)), default=None)
+
+
+@dataclass(frozen=True, slots=True)
+class Contents:
+    """What a Freight is made of. `others` are its commits, charts and other artifacts, each as its identity."""
+
+    name: str
+    origin: str
+    images: tuple[Image, ...]
+    others: frozenset[tuple[str, ...]]
+
+
+@dataclass(frozen=True, slots=True)
+class Freight:
+    meta: Meta
+    alias: str
+    contents: Contents
+    discovered: datetime | None
+    verified_in: Mapping[str, timedelta | None]  # Stage to the longest soak
+    current_in: Mapping[str, datetime | None]  # Stage to since when
+    approved_for: frozenset[str]
+
+    @property
+    def name(self) -> str:
+        return self.meta.name
+
+    @property
+    def since(self) -> datetime | None:
+        """When it was discovered, or at least made."""
+        return self.discovered or self.meta.created
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """From where a Stage takes Freight. `soak` is None where none is asked for."""
+
+    origin: str
+    direct: bool
+    stages: tuple[str, ...]
+    all_stages: bool
+    soak: timedelta | None
+
+
+@dataclass(frozen=True, slots=True)
+class PromotionReference:
+    name: str
+    finished: datetime | None
+
+
+@dataclass(frozen=True, slots=True)
+class Stage:
+    """`current` names what is being promoted; `holds` is whether this Kargo keeps holds of automatic promotion."""
+
+    meta: Meta
+    requests: tuple[Request, ...]
+    targets: bool
+    steps: tuple[Any, ...]
+    variables: tuple[Any, ...]
+    history: tuple[Contents, ...]
+    verifications: tuple[str, ...]
+    last: PromotionReference | None
+    current: str
+    auto_promotion: bool
+    holds: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Subscription:
+    repository: str
+    by_digest: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Warehouse:
+    meta: Meta
+    subscriptions: tuple[Subscription, ...]
+    manual: bool
+    discovered: Mapping[str, frozenset[str]]  # repository to tags
+
+    @property
+    def origin(self) -> str:
+        return f"Warehouse/{self.meta.name}"
+
+
+@dataclass(frozen=True, slots=True)
+class Promotion:
+    meta: Meta
+    stage: str
+    freight: str
+    phase: str
+    started: datetime | None
+    finished: datetime | None
+
+    @property
+    def name(self) -> str:
+        return self.meta.name
+
+    @property
+    def is_finished(self) -> bool:
+        return self.phase in FINISHED_PHASES
+
+
+KargoObject = Application | Stage | Freight | Warehouse | Promotion
+
+
+class UnreadableError(ValueError):
+    """The object cannot be read: it has no name, or a field that a decision may not do without has a wrong type."""
+
+
+def read_object(value: Mapping[str, Any]) -> tuple[KargoObject, list[str]] | None:
+    """An object of one of the five kinds, and which of its fields had to be ignored; None for other kinds.
+
+    Raises:
+        UnreadableError: nothing can be decided with it.
+    """
+    group, _, _ = str(value.get("apiVersion", "")).partition("/")
+    reader = _READERS.get((group, str(value.get("kind", ""))))
+    if reader is None:
+        return None
+    fields = Fields(value)
+    found = reader(fields)
+    if not found.meta.name:
+        raise UnreadableError("it has no name")
+    if fields.problems and isinstance(found, Stage | Freight):
+        # Half of a history, or of what a Freight carries, would look like a drift.
+        raise UnreadableError("; ".join(fields.problems))
+    return found, fields.problems
+
+
+def _meta(fields: Fields) -> Meta:
+    meta = fields.fields("metadata")
+    return Meta(
+        namespace=meta.text("namespace") or "default",
+        name=meta.text("name"),
+        uid=meta.text("uid"),
+        created=meta.time("creationTimestamp"),
+        deleting=meta.has("deletionTimestamp"),
+        labels=_pairs(meta, "labels"),
+        annotations=_pairs(meta, "annotations"),
+    )
+
+
+def _pairs(fields: Fields, key: str) -> Mapping[str, str]:
+    pairs = fields.fields(key)
+    return {str(name): pairs.text(name) for name in pairs.values}
+
+
+def _annotated(meta: Meta, word: str) -> bool:
+    return any(meta.annotations.get(f"{prefix}/{word}") == "true" for prefix in PREFIXES)
+
+
+def _application(fields: Fields) -> Application:
+    status = fields.fields("status")
+    summary = status.fields("summary")
+    texts = list(summary.texts("images"))
+    if len(texts) > (most := DEFAULT_LIMITS.observed_images):
+        fields.problems.append(f"status.summary.images has more than {most} images: the others are ignored")
+    images, invalid = [], []
+    for text in texts[:most]:
+        try:
+            images.append(read_image(text))
+        except InvalidImageError:
+            invalid.append(text)
+    operation = status.fields("operationState")
+    sync = status.fields("sync")
+    return Application(
+        meta=_meta(fields),
+        images=tuple(sorted(set(images))),
+        invalid_images=tuple(sorted(set(invalid))),
+        sync=sync.text("status"),
+        revision=sync.text("revision"),
+        operation=operation.text("phase"),
+        operation_finished=operation.time("finishedAt"),
+        deployed=max(filter(None, (one.time("deployedAt") for one in status.each("history"))), default=None),
+        health=status.fields("health").text("status"),
+    )
+
+
+def _freight(fields: Fields) -> Freight:
+    status = fields.fields("status")
+    return Freight(
+        meta=_meta(fields),
+        alias=fields.text("alias") or fields.fields("metadata").fields("labels").text(f"{KARGO_GROUP}/alias"),
+        contents=_contents(fields, fields.fields("metadata").text("name")),
+        discovered=fields.time("discoveredAt"),
+        verified_in={stage: one.duration("longestSoak") for stage, one in status.entries("verifiedIn")},
+        current_in={stage: one.time("since") for stage, one in status.entries("currentlyIn")},
+        approved_for=frozenset(stage for stage, _ in status.entries("approvedFor")),
+    )
+
+
+def _contents(fields: Fields, name: str, origin: str = "") -> Contents:
+    if not origin:
+        old = fields.text("warehouse")  # Kargo before origins
+        origin = f"Warehouse/{old}" if old else _origin(fields)
+    return Contents(name=name, origin=origin, images=tuple(sorted(set(_images(fields)))), others=_others(fields))
+
+
+def _origin(fields: Fields) -> str:
+    origin = fields.fields("origin")
+    name = origin.text("name")
+    return f"{origin.text('kind') or 'Warehouse'}/{name}" if name else ""
+
+
+def _images(fields: Fields) -> Iterator[Image]:
+    for one in fields.each("images"):
+        try:
+            repository = read_repository(one.text("repoURL"))
+        except InvalidImageError:
+            continue
+        yield Image(repository, Version(one.text("tag"), one.text("digest").lower()))
+
+
+def _others(fields: Fields) -> frozenset[tuple[str, ...]]:
+    keys = {
+        "commits": ("repoURL", "id"),
+        "charts": ("repoURL", "name", "version"),
+        "artifacts": ("artifactType", "subscriptionName", "version"),
+    }
+    return frozenset(
+        (kind, *(one.text(key) for key in parts)) for kind, parts in keys.items() for one in fields.each(kind)
+    )
+
+
+def _stage(fields: Fields) -> Stage:
+    spec, status = fields.fields("spec"), fields.fields("status")
+    template = spec.fields("promotionTemplate").fields("spec")
+    newest = next(status.each("freightHistory"), Fields({}, problems=fields.problems))
+    last = status.fields("lastPromotion")
+    current = status.fields("currentPromotion").text("name") if status.has("currentPromotion") else ""
+    request = status.fields("currentPromotionRequest").text("name") if status.has("currentPromotionRequest") else ""
+    return Stage(
+        meta=_meta(fields),
+        requests=tuple(_request(one) for one in spec.each("requestedFreight")),
+        targets=spec.has("targets"),
+        steps=template.items("steps"),
+        variables=(*spec.items("vars"), *template.items("vars")),
+        history=tuple(_contents(one, one.text("name"), origin) for origin, one in newest.entries("items")),
+        verifications=tuple(one.text("phase") for one in newest.each("verificationHistory")),
+        last=PromotionReference(last.text("name"), last.time("finishedAt")) if last.text("name") else None,
+        current=current or request or ("unnamed" if _is_promoting(status) else ""),
+        auto_promotion=status.flag("autoPromotionEnabled"),
+        holds=status.has("autoPromotionHolds"),
+    )
+
+
+def _is_promoting(status: Fields) -> bool:
+    return bool(status.fields("currentPromotion").values or status.fields("currentPromotionRequest").values)
+
+
+def _request(fields: Fields) -> Request:
+    sources = fields.fields("sources")
+    return Request(
+        origin=_origin(fields),
+        direct=sources.flag("direct"),
+        stages=tuple(sources.texts("stages")),
+        all_stages=sources.text("availabilityStrategy") == "All",
+        soak=sources.duration("requiredSoakTime"),
+    )
+
+
+def _warehouse(fields: Fields) -> Warehouse:
+    spec = fields.fields("spec")
+    return Warehouse(
+        meta=_meta(fields),
+        subscriptions=tuple(_subscriptions(spec)),
+        manual=spec.text("freightCreationPolicy") == "Manual",
+        discovered=_discovered(fields.fields("status").fields("discoveredArtifacts")),
+    )
+
+
+def _subscriptions(spec: Fields) -> Iterator[Subscription]:
+    for one in spec.each("subscriptions"):
+        image = one.fields("image")
+        if not image.values:
+            continue
+        try:
+            repository = read_repository(image.text("repoURL"))
+        except InvalidImageError as error:
+            spec.problems.append(f"{image.path}.repoURL names no repository: {error}")
+            continue
+        yield Subscription(repository, image.text("imageSelectionStrategy") == "Digest")
+
+
+def _discovered(artifacts: Fields) -> Mapping[str, frozenset[str]]:
+    tags: dict[str, frozenset[str]] = {}
+    for one in artifacts.each("images"):
+        try:
+            repository = read_repository(one.text("repoURL"))
+        except InvalidImageError:
+            continue
+        tags[repository] = tags.get(repository, frozenset()) | {found.text("tag") for found in one.each("references")}
+    return tags
+
+
+def _promotion(fields: Fields) -> Promotion:
+    spec, status = fields.fields("spec"), fields.fields("status")
+    return Promotion(
+        meta=_meta(fields),
+        stage=spec.text("stage"),
+        freight=spec.text("freight") or status.fields("freight").text("name"),
+        phase=status.text("phase"),
+        started=status.time("startedAt"),
+        finished=status.time("finishedAt"),
+    )
+
+
+_READERS: Mapping[tuple[str, str], Callable[[Fields], KargoObject]] = {
+    (ARGOCD_GROUP, "Application"): _application,
+    (KARGO_GROUP, "Freight"): _freight,
+    (KARGO_GROUP, "Promotion"): _promotion,
+    (KARGO_GROUP, "Stage"): _stage,
+    (KARGO_GROUP, "Warehouse"): _warehouse,
+}

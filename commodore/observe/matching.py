@@ -1,0 +1,156 @@
+"""What runs beside what Kargo has recorded."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from commodore.observe.images import Image, Version
+from commodore.observe.kargo import Application, Contents, Freight, Stage, Subscription, Warehouse
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Drift:
+    """One version that runs and is not recorded, with what is recorded instead."""
+
+    repository: str
+    deployed: Version
+    recorded: tuple[Version, ...]
+
+    def __str__(self) -> str:
+        recorded = ", ".join(map(str, self.recorded)) or "nothing"
+        return f"{self.repository} runs {self.deployed}, recorded is {recorded}"
+
+
+@dataclass(frozen=True, slots=True)
+class Deployed:
+    """What runs of one repository: versions with the Applications that run them, and who runs unversioned ones."""
+
+    versions: Mapping[Version, frozenset[str]]
+    unversioned: frozenset[str]
+
+
+@dataclass(frozen=True, slots=True)
+class Origin:
+    """One Warehouse that a Stage takes Freight from, and how often it subscribes to each repository."""
+
+    key: str
+    warehouse: Warehouse | None
+    subscriptions: Mapping[str, tuple[Subscription, ...]]
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """What runs beside what is recorded. `drift` has an entry for each origin that differs, in the order of names."""
+
+    origins: tuple[Origin, ...]
+    deployed: Mapping[str, Deployed]
+    recorded: Mapping[str, tuple[Version, ...]]
+    drift: Mapping[str, tuple[Drift, ...]]
+
+    @property
+    def subscribed(self) -> frozenset[str]:
+        return frozenset(repository for origin in self.origins for repository in origin.subscriptions)
+
+    def all_drift(self) -> tuple[Drift, ...]:
+        return tuple(sorted({one for drift in self.drift.values() for one in drift}))
+
+    def origin(self, key: str) -> Origin:
+        return next(origin for origin in self.origins if origin.key == key)
+
+
+def compare(stage: Stage, warehouses: Iterable[Warehouse], applications: Sequence[Application]) -> Comparison:
+    """Compare the images of the Applications with the newest history of the Stage, for each origin of its Freight."""
+    known = {warehouse.origin: warehouse for warehouse in warehouses}
+    origins = tuple(
+        Origin(key, known.get(key), _subscriptions(known.get(key)))
+        for key in sorted({request.origin for request in stage.requests})
+    )
+    deployed = _deployed(applications)
+    recorded = _recorded(stage.history)
+    drift = {origin.key: tuple(_drift(origin, deployed, recorded)) for origin in origins}
+    return Comparison(origins, deployed, recorded, {key: found for key, found in drift.items() if found})
+
+
+def contains(contents: Contents, drift: Iterable[Drift]) -> bool:
+    """Whether a Freight has everything that runs and is not recorded."""
+    return all(
+        any(image.repository == one.repository and one.deployed.matches(image.version) for image in contents.images)
+        for one in drift
+    )
+
+
+def moved_images(contents: Contents, deployed: Mapping[str, Deployed]) -> Iterator[Image]:
+    """The images of a Freight of which another version runs: promoting it would change what git says."""
+    carried = Counter(image.repository for image in contents.images)
+    for image in contents.images:
+        running = deployed[image.repository].versions if image.repository in deployed else {}
+        if not running:
+            continue
+        if not any(version.matches(image.version) for version in running):
+            yield image
+        elif carried[image.repository] < len(running):
+            yield image  # one version in place of several
+
+
+def same_tag_twice(repository: str, tag: str, freights: Iterable[Freight]) -> bool:
+    """Whether the tag has been several images."""
+    digests = {
+        image.version.digest
+        for freight in freights
+        for image in freight.contents.images
+        if image.repository == repository and image.version.tag == tag and image.version.digest
+    }
+    return len(digests) > 1
+
+
+def _subscriptions(warehouse: Warehouse | None) -> Mapping[str, tuple[Subscription, ...]]:
+    found: dict[str, tuple[Subscription, ...]] = {}
+    for one in warehouse.subscriptions if warehouse else ():
+        found[one.repository] = (*found.get(one.repository, ()), one)
+    return found
+
+
+def _deployed(applications: Iterable[Application]) -> Mapping[str, Deployed]:
+    """All images by repository. Spellings of one version are one: a digest decides, a bare tag joins its digest."""
+    seen: dict[str, dict[Version, set[str]]] = defaultdict(lambda: defaultdict(set))
+    for application in applications:
+        for image in application.images:
+            seen[image.repository][image.version].add(str(application.meta))
+    return {repository: _joined(seen[repository]) for repository in sorted(seen)}
+
+
+def _joined(seen: Mapping[Version, set[str]]) -> Deployed:
+    by_digest: dict[str, Version] = {}
+    for version in sorted(seen, reverse=True):
+        if version.digest and (version.tag or version.digest not in by_digest):
+            by_digest[version.digest] = version
+    versions: dict[Version, frozenset[str]] = {}
+    for version, applications in seen.items():
+        if version.digest:
+            joined = [by_digest[version.digest]]
+        else:
+            tags = {one.digest for one in seen if one.digest and one.tag == version.tag}
+            joined = sorted(by_digest[digest] for digest in tags) or [version]
+        for one in joined if version else ():
+            versions[one] = versions.get(one, frozenset()) | applications
+    return Deployed(dict(sorted(versions.items())), frozenset(seen.get(Version(), ())))
+
+
+def _recorded(history: Iterable[Contents]) -> Mapping[str, tuple[Version, ...]]:
+    found: dict[str, set[Version]] = defaultdict(set)
+    for item in history:
+        for image in item.images:
+            found[image.repository].add(image.version)
+    return {repository: tuple(sorted(versions)) for repository, versions in found.items()}
+
+
+def _drift(
+    origin: Origin, deployed: Mapping[str, Deployed], recorded: Mapping[str, tuple[Version, ...]]
+) -> Iterator[Drift]:
+    for repository in sorted(origin.subscriptions):
+        known = recorded.get(repository, ())
+        for version in deployed[repository].versions if repository in deployed else ():
+            if not any(version.matches(one) for one in known):
+                yield Drift(repository, version, known)

@@ -1,0 +1,108 @@
+"""What to do about one Stage: a pure function of what is known about it, of the options and of the time."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from commodore.observe.cases import Case, Kind, PlanOptions, Row, Step, Verdict
+from commodore.observe.matching import Drift
+from commodore.observe.origins import decide_origins
+from commodore.observe.promotion import drift_data
+from commodore.observe.table import STAGE_ROWS
+from commodore.observe.worlds import StageName, StageWorld
+
+
+@dataclass(frozen=True, slots=True)
+class Decision:
+    """What to do about a Stage, and why. `retry_after` None: when something changes. `candidates` are Freights."""
+
+    stage: StageName
+    verdict: Verdict
+    applications: tuple[str, ...]
+    drift: tuple[Drift, ...]
+    notes: tuple[str, ...]
+    steps: tuple[Step, ...]
+    alias: str = ""
+
+    @property
+    def kind(self) -> Kind:
+        return self.verdict.kind
+
+    @property
+    def reason(self) -> str:
+        return self.verdict.reason
+
+    @property
+    def message(self) -> str:
+        return "; ".join((self.verdict.message, *self.notes))
+
+    def as_dict(self) -> dict[str, Any]:
+        """The decision as JSON-ready data."""
+        verdict = self.verdict
+        return {
+            "kind": verdict.kind,
+            "reason": verdict.reason,
+            "message": self.message,
+            "stage": str(self.stage),
+            "applications": list(self.applications),
+            "drift": [drift_data(one) for one in self.drift],
+            "origin": verdict.origin or None,
+            "freight": verdict.freight or None,
+            "candidates": list(verdict.candidates),
+            "promotion": verdict.promotion,
+            "retry_after": None if verdict.retry_after is None else verdict.retry_after.total_seconds(),
+            "severity": verdict.severity,
+        }
+
+
+def plan_stage(world: StageWorld, options: PlanOptions, now: datetime) -> Decision:
+    """Decide about one Stage: the first row of the table that applies.
+
+    Args:
+        now: with a time zone. Nothing here asks a clock.
+    """
+    case = Case(world, options, now)
+    steps: list[Step] = []
+    verdict = _first(case, STAGE_ROWS, steps) or decide_origins(case, steps)
+    compared = world.stage is not None and bool(case.observed)
+    return Decision(
+        stage=world.name,
+        verdict=verdict,
+        applications=tuple(sorted(str(one.application.meta) for one in world.applications)),
+        drift=case.comparison.all_drift() if compared else (),
+        notes=tuple(_notes(case)) if compared else (),
+        steps=tuple(steps),
+        alias=next((one.alias for one in world.freights if one.name == verdict.freight), ""),
+    )
+
+
+def _first(case: Case, rows: Sequence[tuple[str, Row]], steps: list[Step]) -> Verdict | None:
+    for reason, row in rows:
+        outcome = row(case)
+        if isinstance(outcome, Verdict):
+            steps.append(Step(outcome.reason, True, outcome.message))
+            return outcome
+        steps.append(Step(reason, False, outcome))
+    return None
+
+
+def _notes(case: Case) -> list[str]:
+    """What a user should know besides: images that do not count, Applications without images, Warehouses not there."""
+    notes = []
+    for application in case.applications:
+        if application.invalid_images:
+            shown = ", ".join(repr(text[:100]) for text in application.invalid_images[:3])
+            notes.append(f"{application.meta} has images that cannot be read: {shown}")
+        if not application.images and any(one.images for one in case.applications):
+            notes.append(f"{application.meta} shows no images")
+    for repository in sorted(case.comparison.subscribed):
+        deployed = case.comparison.deployed.get(repository)
+        if deployed and deployed.unversioned:
+            notes.append(f"{repository} runs without tag and digest in {', '.join(sorted(deployed.unversioned))}")
+    missing = [origin.key for origin in case.comparison.origins if origin.warehouse is None]
+    if missing and "Warehouse" not in case.world.missing:
+        notes.append(f"not found: {', '.join(missing)}")
+    return notes

@@ -1,0 +1,47 @@
+"""Times and durations as Kubernetes and Go write them."""
+
+from __future__ import annotations
+
+import re
+from datetime import UTC, datetime, timedelta
+
+_UNITS = {"ns": 1e-9, "us": 1e-6, "µs": 1e-6, "μs": 1e-6, "ms": 1e-3, "s": 1.0, "m": 60.0, "h": 3600.0}
+_NUMBER = r"(?:\d+(?:\.\d*)?|\.\d+)"
+_PART = re.compile(rf"({_NUMBER})(ns|us|µs|μs|ms|s|m|h)")
+_DURATION = re.compile(rf"(?:{_NUMBER}(?:ns|us|µs|μs|ms|s|m|h))+")
+
+
+def read_duration(text: str) -> timedelta | None:
+    """A number of seconds (`30`) or a Go duration (`1h30m`), not negative; None if it is neither or too large."""
+    text = text.strip()
+    try:
+        if re.fullmatch(_NUMBER, text):
+            return timedelta(seconds=float(text))
+        if _DURATION.fullmatch(text):
+            return timedelta(seconds=sum(float(number) * _UNITS[unit] for number, unit in _PART.findall(text)))
+    except OverflowError:
+        return None
+    return None
+
+
+def read_time(text: str) -> datetime | None:
+    """A time as RFC 3339 writes it, in UTC; None if it is none. Without an offset it is UTC."""
+    try:
+        time = datetime.fromisoformat(text.strip())
+        return time.replace(tzinfo=UTC) if time.tzinfo is None else time.astimezone(UTC)
+    except (ValueError, OverflowError):
+        return None
+
+
+def show_time(time: datetime) -> str:
+    """A time for people and for JSON, to the second: `2026-01-02T03:04:05Z`."""
+    return time.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+
+
+def show_duration(duration: timedelta) -> str:
+    """A duration for people: `1h30m`, `45s`; parts of seconds are rounded up."""
+    seconds = -int(-duration.total_seconds() // 1)
+    hours, seconds = divmod(max(seconds, 0), 3600)
+    minutes, seconds = divmod(seconds, 60)
+    text = (f"{hours}h" if hours else "") + (f"{minutes}m" if minutes else "")
+    return text + (f"{seconds}s" if seconds or not text else "")

@@ -1,0 +1,195 @@
+"""From a heap of objects to what one decision needs: one world for each Stage that an Application names."""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from datetime import timedelta
+
+from commodore.limits import DEFAULT_LIMITS
+from commodore.observe.kargo import (
+    AUTHORIZED_STAGE,
+    Application,
+    Freight,
+    KargoObject,
+    Promotion,
+    Stage,
+    Warehouse,
+)
+
+_NAMESPACE = re.compile(r"[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?")
+_RULE = re.compile(r"(?P<not>!?)\s*(?P<label>[\w./-]+)\s*(?:(?P<sign>==?|!=)\s*(?P<value>[\w.-]*))?", re.ASCII)
+_NAME = re.compile(r"[a-z0-9]([a-z0-9.-]{0,251}[a-z0-9])?")
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class StageName:
+    namespace: str
+    name: str
+
+    def __str__(self) -> str:
+        return f"{self.namespace}/{self.name}"
+
+
+@dataclass(frozen=True, slots=True)
+class Authorization:
+    """The Stages that an Application's annotation names, and the entries that name none."""
+
+    stages: tuple[StageName, ...] = ()
+    invalid: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class SeenApplication:
+    """An Application, and for how long its images have been the same; None counts as long enough."""
+
+    application: Application
+    unchanged_for: timedelta | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class StageWorld:
+    """All that one decision is made of. Freights, Warehouses and Promotions are those of the Stage's namespace.
+
+    `holds` says that this Kargo keeps automatic promotion back after a Promotion by hand. `missing` are the kinds of
+    which no object at all was given.
+    """
+
+    name: StageName
+    stage: Stage | None
+    applications: tuple[SeenApplication, ...]
+    warehouses: tuple[Warehouse, ...] = ()
+    freights: tuple[Freight, ...] = ()
+    promotions: tuple[Promotion, ...] = ()
+    holds: bool = False
+    missing: frozenset[str] = frozenset()
+
+
+@dataclass(frozen=True, slots=True)
+class LabelRule:
+    """One part of a selector: the label has the value (None: any), or not."""
+
+    label: str
+    value: str | None
+    wanted: bool
+
+    def holds(self, labels: Mapping[str, str]) -> bool:
+        found = self.label in labels if self.value is None else labels.get(self.label) == self.value
+        return found is self.wanted
+
+
+def read_selector(text: str) -> tuple[LabelRule, ...] | None:
+    """A selector like `team=web,tier!=test,observed,!legacy`; None if it is none."""
+    rules = []
+    for part in filter(None, (part.strip() for part in text.split(","))):
+        match = _RULE.fullmatch(part)
+        if not match or (match["not"] and match["sign"]):
+            return None
+        value = match["value"] if match["sign"] else None
+        rules.append(LabelRule(match["label"], value, not (match["not"] or match["sign"] == "!=")))
+    return tuple(rules)
+
+
+@dataclass(frozen=True, slots=True)
+class Scope:
+    """Which objects count: namespaces of Projects and of Applications (none: all), and labels of Applications."""
+
+    namespaces: frozenset[str] = frozenset()
+    application_namespaces: frozenset[str] = frozenset()
+    selector: tuple[LabelRule, ...] = ()
+
+    def takes(self, application: Application) -> bool:
+        meta = application.meta
+        known = not self.application_namespaces or meta.namespace in self.application_namespaces
+        return known and all(rule.holds(meta.labels) for rule in self.selector)
+
+
+def read_authorization(application: Application) -> Authorization:
+    """The Stages that an Application's annotation names: `namespace:stage`, several with commas."""
+    text = application.meta.annotations.get(AUTHORIZED_STAGE, "")
+    entries = [entry.strip() for entry in text.split(",", DEFAULT_LIMITS.authorized_stages)]
+    stages, invalid = [], []
+    for entry in filter(None, entries[: DEFAULT_LIMITS.authorized_stages]):
+        namespace, colon, name = (part.strip() for part in entry.partition(":"))
+        if colon and _NAMESPACE.fullmatch(namespace) and _NAME.fullmatch(name):
+            stages.append(StageName(namespace, name))
+        else:
+            invalid.append(entry)
+    if len(entries) > DEFAULT_LIMITS.authorized_stages:
+        invalid.append(f"all entries after the first {DEFAULT_LIMITS.authorized_stages}")
+    return Authorization(tuple(dict.fromkeys(stages)), tuple(invalid))
+
+
+def authorization_problems(objects: Iterable[KargoObject]) -> list[str]:
+    """What is wrong with the annotations that name Stages, in words, by Application."""
+    return [
+        f"the annotation {AUTHORIZED_STAGE} of Application {one.meta} has an entry that is none: '{entry[:500]}'"
+        for one in objects
+        if isinstance(one, Application)
+        for entry in read_authorization(one).invalid
+    ]
+
+
+def build_worlds(
+    objects: Iterable[KargoObject], scope: Scope, *, holds: bool | None, unreadable: Iterable[str] = ()
+) -> list[StageWorld]:
+    """The worlds of all Stages that an Application names, in the order of their names.
+
+    Args:
+        holds: whether this Kargo knows holds of automatic promotion; None: it does if a Stage shows that.
+        unreadable: kinds of objects that were given but could not be read.
+    """
+    by_stage: dict[StageName, list[SeenApplication]] = defaultdict(list)
+    projects: dict[str, _Project] = defaultdict(_Project)
+    given = set(unreadable)
+    for one in objects:
+        given.add(type(one).__name__)
+        if isinstance(one, Application):
+            for name in read_authorization(one).stages if scope.takes(one) else ():
+                if not scope.namespaces or name.namespace in scope.namespaces:
+                    by_stage[name].append(SeenApplication(one))
+        else:
+            projects[one.meta.namespace].add(one)
+    if holds is None:
+        holds = any(stage.holds for project in projects.values() for stage in project.stages.values())
+    missing = frozenset({"Stage", "Freight", "Warehouse"} - given)
+    return [
+        projects[name.namespace].world(name, by_stage[name], holds=holds, missing=missing) for name in sorted(by_stage)
+    ]
+
+
+@dataclass(slots=True)
+class _Project:
+    """The objects of one namespace."""
+
+    stages: dict[str, Stage] = field(default_factory=dict)
+    warehouses: list[Warehouse] = field(default_factory=list)
+    freights: list[Freight] = field(default_factory=list)
+    promotions: dict[str, list[Promotion]] = field(default_factory=lambda: defaultdict(list))
+
+    def add(self, one: Stage | Warehouse | Freight | Promotion) -> None:
+        match one:
+            case Stage():
+                self.stages[one.meta.name] = one
+            case Warehouse():
+                self.warehouses.append(one)
+            case Freight():
+                self.freights.append(one)
+            case Promotion():
+                self.promotions[one.stage].append(one)
+
+    def world(
+        self, name: StageName, applications: list[SeenApplication], *, holds: bool, missing: frozenset[str]
+    ) -> StageWorld:
+        return StageWorld(
+            name=name,
+            stage=self.stages.get(name.name),
+            applications=tuple(applications),
+            warehouses=tuple(self.warehouses),
+            freights=tuple(self.freights),
+            promotions=tuple(self.promotions.get(name.name, ())),
+            holds=holds,
+            missing=missing,
+        )

@@ -1,0 +1,158 @@
+"""Options of the observe commands."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from commodore.settings.model import Kind, Setting
+
+
+def _option(name: str, flags: tuple[str, ...], help: str, kind: Kind = "text", **more: Any) -> Setting:
+    """An option with its variable."""
+    return Setting(name, flags, help, kind=kind, environment=f"COMMODORE_OBSERVE_{name.upper()}", **more)
+
+
+SCOPE = (
+    _option(
+        "namespace",
+        ("-n", "--namespace"),
+        "Look only at Stages in this namespace; several with commas or several options.",
+        metavar="NAMESPACE",
+        multiple=True,
+    ),
+    _option(
+        "application_namespace",
+        ("--application-namespace",),
+        "Look only at Applications in this namespace; several with commas or several options.",
+        metavar="NAMESPACE",
+        multiple=True,
+    ),
+    _option("selector", ("-l", "--selector"), "Look only at Applications with these labels.", metavar="LABELS"),
+    _option(
+        "observe_mode",
+        ("--observe-mode",),
+        "Which Applications count: all that are not annotated to be ignored, or only those annotated to be observed.",
+        kind="choice",
+        choices=("opt-out", "opt-in"),
+        default="opt-out",
+    ),
+    _option(
+        "kargo_version",
+        ("--kargo-version",),
+        "The version of Kargo. By default found by what its objects have, else one before 1.11.",
+        metavar="VERSION",
+    ),
+)
+
+GUARDS = (
+    _option(
+        "allow_conflicts",
+        ("--allow-conflicts",),
+        "Promote a Freight even if it has another version of an image that runs.",
+        kind="switch",
+        default=False,
+    ),
+    _option(
+        "other_artifacts",
+        ("--other-artifacts",),
+        "What to do about a Freight with commits, charts or artifacts that differ from the recorded ones.",
+        kind="choice",
+        choices=("refuse", "warn", "ignore"),
+        default="refuse",
+    ),
+    _option(
+        "unsynced",
+        ("--unsynced",),
+        "Look at Applications that are not synced, too.",
+        kind="switch",
+        default=False,
+    ),
+    _option(
+        "auto_promotion",
+        ("--auto-promotion",),
+        "What to do about a Freight that automatic promotion would replace at once.",
+        kind="choice",
+        choices=("refuse", "ignore"),
+        default="refuse",
+    ),
+    _option(
+        "settle",
+        ("--settle",),
+        "How long the images must have been the same: seconds, or a duration like 1m30s.",
+        default="30s",
+        metavar="DURATION",
+    ),
+    _option(
+        "health",
+        ("--health",),
+        "States of health in which the images of an Application count, with commas.",
+        default="Healthy,Degraded,Suspended",
+        metavar="STATES",
+    ),
+    _option(
+        "clock_margin",
+        ("--clock-margin",),
+        "How much later than a Promotion a sync must have ended, for clocks that differ.",
+        default="5s",
+        metavar="DURATION",
+    ),
+    _option(
+        "label_prefix",
+        ("--label-prefix",),
+        "Prefix of the labels on Promotions.",
+        default="kargo-observer.mkutlak.github.io",
+        metavar="PREFIX",
+    ),
+)
+
+WRITING = (
+    _option(
+        "dry_run",
+        ("--dry-run/--no-dry-run",),
+        "Decide as if nothing might be written.",
+        kind="switch",
+        default=False,
+    ),
+    _option(
+        "pause_file",
+        ("--pause-file",),
+        "While this file exists, nothing is written.",
+        kind="path",
+        metavar="FILE",
+    ),
+)
+
+OBSERVE_PLAN = (
+    *SCOPE,
+    *GUARDS,
+    *WRITING,
+    Setting(
+        "output_format",
+        ("-o", "--output-format"),
+        "Output format.",
+        kind="choice",
+        choices=("table", "json", "yaml"),
+        default="table",
+    ),
+    Setting(
+        "explain",
+        ("--explain",),
+        "Show every step to the decision about this Stage, with the values that decided.",
+        metavar="[NAMESPACE/]STAGE",
+    ),
+    Setting(
+        "emit",
+        ("--emit",),
+        "Write the Promotions that would be made into this folder, a file each.",
+        kind="path",
+        metavar="DIR",
+    ),
+    Setting("at", ("--at",), "Decide as if it were this time (RFC 3339).", metavar="TIME"),
+    Setting(
+        "check",
+        ("--check",),
+        "End with exit code 1 if a Promotion would be made or a Stage is blocked.",
+        kind="switch",
+        default=False,
+    ),
+)

@@ -1,0 +1,288 @@
+"""`commodore observe plan`."""
+
+from __future__ import annotations
+
+import io
+import json
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+import yaml
+
+from tests.world.kargo import (
+    Object,
+    application,
+    at,
+    drifted,
+    freight,
+    freight_name,
+    request,
+    stage,
+    warehouse,
+)
+
+Call = Callable[..., tuple[int, str, str]]
+
+NOW = at(0)
+
+
+@pytest.fixture
+def given(tmp_path: Path) -> Callable[..., str]:
+    """A file with some objects, as kubectl writes it."""
+
+    def write(*objects: Object, name: str = "objects.yaml") -> str:
+        file = tmp_path / name
+        listed = {"apiVersion": "v1", "kind": "List", "items": list(objects)}
+        file.write_text(json.dumps(listed) if name.endswith(".json") else yaml.safe_dump(listed), encoding="utf-8")
+        return str(file)
+
+    return write
+
+
+def decisions(shown: str) -> list[dict[str, Any]]:
+    found: list[dict[str, Any]] = json.loads(shown)
+    return found
+
+
+def test_a_decision_as_json(call: Call, given: Callable[..., str]) -> None:
+    code, out, err = call("observe", "plan", given(*drifted()), "-o", "json", "--at", NOW)
+    (decision,) = decisions(out)
+    assert (code, err) == (0, "")
+    assert {key: value for key, value in decision.items() if key not in ("promotion", "message")} == {
+        "kind": "promote",
+        "reason": "Promote",
+        "stage": "shop/prod",
+        "applications": ["argocd/web"],
+        "drift": [{"repository": "registry.example.com/shop/web", "deployed": "2", "recorded": ["1"]}],
+        "origin": "Warehouse/web",
+        "freight": freight_name("2"),
+        "candidates": [freight_name("2")],
+        "retry_after": 60,
+        "severity": "normal",
+    }
+    assert decision["promotion"]["metadata"]["name"].startswith("prod.")
+
+
+def test_other_formats(call: Call, given: Callable[..., str]) -> None:
+    file = given(*drifted(), name="objects.json")
+    _, as_json, _ = call("observe", "plan", file, "-o", "json", "--at", NOW)
+    _, as_yaml, _ = call("observe", "plan", file, "-o", "yaml", "--at", NOW)
+    assert yaml.safe_load(as_yaml) == decisions(as_json)
+    _, table, _ = call("observe", "plan", file, "--at", NOW)
+    heading, row, message = table.splitlines()
+    assert heading.split() == ["STAGE", "DECISION", "REASON", "DEPLOYED", "RECORDED", "FREIGHT", "APPLICATIONS"]
+    assert row.split() == [
+        *("shop/prod", "promote", "Promote", "web:2", "web:1", freight_name("2")[:7], "(alias-2)", "argocd/web")
+    ]
+    assert message.strip() == f"{freight_name('2')} (alias-2) of Warehouse/web has what runs"
+
+
+@pytest.mark.requirement("O35")
+def test_explain(call: Call, given: Callable[..., str]) -> None:
+    objects = drifted(application(stage="shop:prod,shop:test"), stage("test"))
+    code, out, _ = call("observe", "plan", given(*objects), "--explain", "shop/prod", "--at", NOW)
+    assert code == 0
+    assert out.startswith("Stage shop/prod: promote, Promote\n")
+    assert "     AwaitingSync: Promotion " in out
+    assert "  -> Promote: " in out
+    code, _, err = call("observe", "plan", given(*objects), "--explain", "nosuch")
+    assert code == 2
+    assert "known are: shop/prod, shop/test" in err
+
+
+def test_emit(call: Call, given: Callable[..., str], tmp_path: Path) -> None:
+    folder = tmp_path / "deep" / "out"
+    objects = drifted(application(stage="shop:prod,shop:test"), stage("test", steps=()))
+    code, out, _ = call("observe", "plan", given(*objects), "-o", "json", "--at", NOW, "--emit", str(folder))
+    assert code == 0
+    (file,) = folder.iterdir()
+    promotion = decisions(out)[0]["promotion"]
+    assert file.name == f"shop_{promotion['metadata']['name']}.yaml"
+    assert yaml.safe_load(file.read_text(encoding="utf-8")) == promotion
+    code, _, err = call("observe", "plan", given(*objects), "--emit", str(file))
+    assert code == 3
+    assert "CMD-OBS-005" in err
+
+
+@pytest.mark.parametrize(
+    ("objects", "code"),
+    [
+        (drifted(), 1),
+        (drifted(application(stage="shop:gone")), 1),
+        (drifted(application(sync="OutOfSync")), 0),
+        (drifted(application(images=["registry.example.com/shop/web:1"])), 0),
+    ],
+)
+def test_check(call: Call, given: Callable[..., str], objects: list[Object], code: int) -> None:
+    assert call("observe", "plan", given(*objects), "--check", "--at", NOW)[0] == code
+    assert call("observe", "plan", given(*objects), "--at", NOW)[0] == 0
+
+
+def test_options_reach_the_planner(call: Call, given: Callable[..., str], tmp_path: Path) -> None:
+    carrying = freight("2", commits=[{"repoURL": "r", "id": "c"}])
+    newer = freight("3", discovered=5)
+    pause = tmp_path / "pause"
+    pause.touch()
+    table: list[tuple[list[str], list[Object], str]] = [
+        (["--observe-mode", "opt-in"], drifted(), "NotOptedIn"),
+        (["--unsynced"], drifted(application(sync="OutOfSync")), "Promote"),
+        (["--health", "Progressing"], drifted(application(health="Progressing")), "Promote"),
+        (["--other-artifacts", "warn"], drifted(carrying), "Promote"),
+        (["--allow-conflicts"], drifted(), "Promote"),
+        ([], drifted(stage(autoPromotionEnabled=True), newer), "AutoPromotionWouldUndo"),
+        (["--auto-promotion", "ignore"], drifted(stage(autoPromotionEnabled=True), newer), "Promote"),
+        (["--kargo-version", "1.11.2"], drifted(stage(autoPromotionEnabled=True), newer), "Promote"),
+        (["--kargo-version", "v1.10.4"], drifted(stage(autoPromotionEnabled=True), newer), "AutoPromotionWouldUndo"),
+        (["--clock-margin", "1h"], drifted(), "AwaitingSync"),
+        (["--dry-run"], drifted(), "DryRun"),
+        (["--pause-file", str(pause)], drifted(), "Paused"),
+        (["--settle", "1h"], drifted(), "Promote"),
+    ]
+    for flags, objects, reason in table:
+        _, out, err = call("observe", "plan", given(*objects), "-o", "json", "--at", NOW, *flags)
+        assert ([one["reason"] for one in decisions(out)], flags) == ([reason], flags), err
+
+
+def test_scope(call: Call, given: Callable[..., str]) -> None:
+    objects = [
+        *drifted(application(labels={"team": "a"})),
+        application("b", namespace="other", stage="spare:prod", labels={"team": "b"}),
+    ]
+
+    def stages(*flags: str) -> list[str]:
+        _, out, _ = call("observe", "plan", given(*objects), "-o", "json", *flags)
+        return [one["stage"] for one in decisions(out)]
+
+    assert stages() == ["shop/prod", "spare/prod"]
+    assert stages("-n", "shop,nosuch") == ["shop/prod"]
+    assert stages("--application-namespace", "other") == ["spare/prod"]
+    assert stages("--selector", "team=a") == ["shop/prod"]
+    assert stages("--selector", "team!=a,team") == ["spare/prod"]
+    assert stages("--selector", "!team") == []
+    assert "CMD-OBS-006" in call("observe", "plan", given(*objects), "-n", "nosuch")[2]
+
+
+@pytest.mark.parametrize(
+    "flags",
+    [
+        ["--settle", "soon"],
+        ["--clock-margin", "-1"],
+        ["--at", "now"],
+        ["--kargo-version", "new"],
+        ["--selector", "a b"],
+        ["--label-prefix", "a/b"],
+    ],
+)
+def test_values_that_cannot_be_read(call: Call, given: Callable[..., str], flags: list[str]) -> None:
+    code, _, err = call("observe", "plan", given(*drifted()), *flags)
+    assert code == 2
+    assert "CMD-OBS-030" in err
+    assert flags[0] in err
+
+
+@pytest.mark.requirement("O2")
+def test_a_malformed_annotation_is_told_and_does_not_fail(call: Call, given: Callable[..., str]) -> None:
+    code, out, err = call("observe", "plan", given(*drifted(application(stage="shop:prod,shop"))), "-o", "json")
+    assert code == 0
+    assert [one["stage"] for one in decisions(out)] == ["shop/prod"]
+    assert "has an entry that is none: 'shop' [CMD-OBS-004]" in err
+    assert "AuthorizedStageInvalid" in err
+
+
+def test_findings(call: Call, given: Callable[..., str]) -> None:
+    """What cannot be read or is there twice is told, the rest is decided, and the exit code is 1."""
+    twice = drifted()
+    code, out, err = call("observe", "plan", given(*twice, stage(steps=())), "-o", "json", "--at", NOW)
+    assert (code, decisions(out)[0]["reason"]) == (1, "Promote")
+    assert "Stage shop/prod is there twice: the first one counts [CMD-OBS-003]" in err
+    broken = stage()
+    broken["status"]["freightHistory"] = "none"
+    code, out, err = call("observe", "plan", given(*drifted(broken)), "-o", "json", "--at", NOW)
+    assert (code, decisions(out)[0]["reason"]) == (1, "StageNotFound")
+    assert "Stage prod: status.freightHistory must be a list, not this text [CMD-OBS-002]" in err
+    odd = application()
+    odd["status"]["summary"]["images"] = "nginx"
+    code, out, err = call("observe", "plan", given(*drifted(odd)), "-o", "json", "--at", NOW)
+    assert (code, decisions(out)[0]["reason"]) == (1, "NothingDeployed")
+    assert "Application web: status.summary.images must be a list" in err
+
+
+@pytest.mark.parametrize(
+    "text", ["[1]", "kind: [", "metadata: {}\nkind: Stage", "- a", "\x00", '{"kind": "List", "items": 1}']
+)
+def test_files_that_hold_no_objects(call: Call, tmp_path: Path, text: str) -> None:
+    file = tmp_path / "bad.yaml"
+    file.write_text(text, encoding="utf-8")
+    code, out, err = call("observe", "plan", str(file), "-o", "json")
+    assert (code, decisions(out)) == (1, [])
+    assert "CMD-OBS-002" in err
+    assert "bad.yaml" in err
+
+
+def test_nothing_to_decide_about(call: Call, tmp_path: Path) -> None:
+    file = tmp_path / "other.yaml"
+    file.write_text("apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\n", encoding="utf-8")
+    code, _, err = call("observe", "plan", str(file))
+    assert code == 1
+    assert "CMD-OBS-001" in err
+    code, _, err = call("observe", "plan", str(tmp_path / "nosuch.yaml"))
+    assert code == 1
+    assert "nosuch.yaml" in err
+
+
+def test_folders_streams_and_lists_of_one_kind(call: Call, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Any mix of files: a folder, several documents, a list of one kind, standard input."""
+    objects = drifted()
+    folder = tmp_path / "objects"
+    (folder / "deep").mkdir(parents=True)
+    (folder / "deep" / "a.yaml").write_text(yaml.safe_dump_all(objects[:2]), encoding="utf-8")
+    (folder / "notes.txt").write_text("- no object", encoding="utf-8")
+    freights = {"apiVersion": "kargo.akuity.io/v1alpha1", "kind": "FreightList", "items": []}
+    for one in objects[3:]:
+        freights["items"].append({key: value for key, value in one.items() if key not in ("apiVersion", "kind")})  # type: ignore[attr-defined]
+    (folder / "b.json").write_text(json.dumps(freights), encoding="utf-8")
+    stdin = io.BytesIO(yaml.safe_dump(objects[2]).encode())
+    monkeypatch.setattr(sys, "stdin", SimpleNamespace(buffer=stdin))
+    code, out, err = call("observe", "plan", str(folder), str(folder / "b.json"), "-", "-o", "json", "--at", NOW)
+    assert (code, err) == (0, "")
+    assert [one["reason"] for one in decisions(out)] == ["Promote"]
+
+
+def test_a_soak_ends_at_a_time(call: Call, given: Callable[..., str]) -> None:
+    soaking = {"verifiedIn": {"test": {}}, "currentlyIn": {"test": {"since": at(50)}}}
+    asks = stage(requests=[request(stages=["test"], requiredSoakTime="1h")])
+    file = given(*drifted(asks, freight("2", status=soaking)))
+    for time, reason in ((at(0), "FreightNotAvailable"), (at(-10), "Promote")):
+        _, out, _ = call("observe", "plan", file, "-o", "json", "--at", time)
+        assert decisions(out)[0]["reason"] == reason
+
+
+def test_what_a_user_sees_of_odd_texts(call: Call, given: Callable[..., str]) -> None:
+    """Control characters of objects do not reach the terminal."""
+    odd = warehouse()
+    odd["spec"]["subscriptions"][0]["image"]["repoURL"] = "a\x1b[31mb"
+    code, out, err = call("observe", "plan", given(*drifted(odd)))
+    assert code == 1
+    assert "\x1b" not in out + err
+
+
+def test_planning_loads_neither_kapitan_nor_a_client(given: Callable[..., str]) -> None:
+    program = (
+        "import sys; from commodore.cli.main import run; run(sys.argv[1:]); "
+        "loaded = {name.partition('.')[0] for name in sys.modules}; "
+        "print(sorted(loaded & {'kapitan', 'lightkube', 'httpx', 'requests'}))"
+    )
+    arguments = ["observe", "plan", given(*drifted()), "--at", NOW]
+    shown = subprocess.run([sys.executable, "-c", program, *arguments], capture_output=True, text=True, check=True)
+    assert shown.stdout.splitlines()[-1] == "[]"
+
+
+def test_compiling_does_not_load_the_observer() -> None:
+    program = "import sys, commodore.pipeline; print([name for name in sys.modules if 'observe' in name])"
+    shown = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    assert shown.stdout.strip() == "[]"

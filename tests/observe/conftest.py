@@ -1,0 +1,36 @@
+"""Decisions about made-up objects."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from datetime import datetime
+from typing import Any
+
+from commodore.observe import Decision, PlanOptions, Scope, build_worlds, plan_stage
+from commodore.observe.kargo import KargoObject, read_object
+from tests.world.kargo import NOW, Object
+
+
+def read(objects: Iterable[Object]) -> list[KargoObject]:
+    """Objects as the planner has them; nothing may be wrong with them."""
+    found = []
+    for one in objects:
+        read = read_object(one)
+        assert read is not None
+        assert read[1] == []
+        found.append(read[0])
+    return found
+
+
+def plan(
+    objects: Iterable[Object], now: datetime = NOW, *, holds: bool | None = None, **options: Any
+) -> list[Decision]:
+    """What is decided about each Stage that an Application names."""
+    worlds = build_worlds(read(objects), Scope(), holds=holds)
+    return [plan_stage(world, PlanOptions(**options), now) for world in worlds]
+
+
+def decide(objects: Iterable[Object], now: datetime = NOW, *, holds: bool | None = None, **options: Any) -> Decision:
+    """What is decided about the only Stage."""
+    (decision,) = plan(objects, now, holds=holds, **options)
+    return decision
