@@ -365,6 +365,18 @@ def test_findings_are_flat(world: World) -> None:
     assert all(error.code == "CMD-ENG-008" for error in caught.value.errors)
 
 
+def test_a_targets_wrong_settings_are_one_error_whoever_reads_them(world: World) -> None:
+    """Which instances look at them depends on what is taken from the cache; what the user reads does not."""
+    world.add("a", jsonnet("a/main.jsonnet", typo=1))
+    for name in ("b", "c"):
+        world.add(name, jsonnet(f"{name}/main.jsonnet"))
+        text = "local kap = import 'lib/kapitan.libjsonnet'; { out: { v: kap.inventory_global().a.parameters } }"
+        world.write(f"dependencies/{name}/main.jsonnet", text)
+    world.write("dependencies/a/main.jsonnet", "{ out: { a: 1 } }")
+    errors = world.fail()
+    assert [error.message for error in errors] == ["instance 'a': parameters.kapitan.compile[0].typo: unknown field"]
+
+
 def test_modes_do_not_depend_on_the_umask(world: World) -> None:
     world.add("a", jsonnet("a/main.jsonnet", "sub"))
     world.write("dependencies/a/main.jsonnet", "{ out: { a: 1 } }")

@@ -21,6 +21,8 @@ _FRAME = re.compile(
 _LIBRARIES = str(Path(__file__).resolve().parent.parent.parent)
 _IMPORT_FAILED = "importer error: "
 _NATIVE_FAILED = "failed to execute native callback"
+_WRONG_TARGET = "CMD-ENG-008"
+"""What another target's settings raise. That target has the same error, which is reported once, whoever reads it."""
 
 
 class JsonnetError(Exception):
@@ -77,7 +79,7 @@ def _explain(text: str, failures: list[tuple[str, Exception]]) -> Exception:
     message, locations = _read_trace(text)
     if failures and (_NATIVE_FAILED in message or _IMPORT_FAILED in message):
         name, cause = failures[-1]
-        if isinstance(cause, CommodoreError) and cause.exit_code != 1:
+        if isinstance(cause, CommodoreError) and (cause.exit_code != 1 or cause.code == _WRONG_TARGET):
             return cause
         said = cause.message if isinstance(cause, CommodoreError | JsonnetError) else _describe(cause)
         # Imports have no name; functions of ours that no user has called are not worth naming.
