@@ -102,6 +102,9 @@ class Limits:
     github_writes: float = 1.0  # pause between two requests that change something, as GitHub asks for
     comment_characters: int = 60_000  # of rejected patches in a comment; GitHub takes 65536
 
+    # rendering
+    input_file_bytes: int = 64 << 20  # one file that a template, a filter or a function of theirs reads
+
     # engine
     shapes: int = 16  # recorded read sets of one instance that are compared with the current files
     kustomizations: int = 1000  # folders that one kustomization is made of

@@ -5,9 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from commodore.errors import CommodoreError
+
+if TYPE_CHECKING:
+    from commodore.confinement import TrustPolicy
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,6 +52,7 @@ class CompileRequest:
             the caller's as it is when the run begins.
         jsonnet_engine: `go`, `jrsonnet`, or `check` to evaluate with both and compare; an instance's own parameter
             comes first.
+        policy: what components may do beyond reading files; None for what holds without a policy file.
     """
 
     root: Path
@@ -65,6 +69,7 @@ class CompileRequest:
     directory: Path | None = None
     environment: Mapping[str, str] = field(default_factory=dict, hash=False)
     jsonnet_engine: str = "go"
+    policy: TrustPolicy | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -173,10 +173,15 @@ def kind_of(path: str) -> str:
 def file_digest(path: str) -> str:
     """The digest of a file's content, or of what is in its place."""
     try:
-        with open(path, "rb") as file:
-            return hashlib.sha256(file.read()).hexdigest()
-    except IsADirectoryError:
-        return FOLDER
+        handle = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK)  # which does not wait for a pipe's writer
+        try:
+            mode = os.fstat(handle).st_mode
+            if not stat.S_ISREG(mode):
+                return FOLDER if stat.S_ISDIR(mode) else UNREADABLE
+            with open(handle, "rb", closefd=False) as file:
+                return hashlib.sha256(file.read()).hexdigest()
+        finally:
+            os.close(handle)
     except (FileNotFoundError, NotADirectoryError):
         return MISSING
     except OSError:

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from commodore import manifests
-from commodore.engine.confinement import Confinement
+from commodore.confinement import Confinement
 from commodore.errors import InputError
 
 _EXTENSIONS = (".yaml", ".yml", ".json")
@@ -46,12 +46,10 @@ def run(folder: Path, arguments: Mapping[str, Any], confinement: Confinement) ->
                 locations=[confinement.describe(file)],
             )
         written[target] = file
-        confinement.check(target)
         _rewrite(file, target, arguments, confinement)
     if arguments.get("create_namespace") in (True, "true"):
         namespace = folder / "00_namespace.yaml"
-        confinement.check(namespace)
-        namespace.write_text(manifests.dump_stream([_namespace(arguments["namespace"])]), encoding="utf-8")
+        confinement.write(namespace, manifests.dump_stream([_namespace(arguments["namespace"])]).encode())
 
 
 def _unusable(place: str, what: str) -> InputError:
@@ -62,7 +60,7 @@ def _unusable(place: str, what: str) -> InputError:
 def _rewrite(file: Path, target: Path, arguments: Mapping[str, Any], confinement: Confinement) -> None:
     place = confinement.describe(file)
     objects: list[Any] = []
-    for document in manifests.load_all(file.read_bytes(), place=place):
+    for document in manifests.load_all(confinement.read(str(file)), place=place):
         if document is None:
             continue
         if not isinstance(document, dict):
@@ -76,7 +74,7 @@ def _rewrite(file: Path, target: Path, arguments: Mapping[str, Any], confinement
             objects.append(as_jsonnet(document))
         except OverflowError as error:
             raise _unusable(place, "a number that is too large") from error
-    target.write_text(manifests.dump_stream(objects), encoding="utf-8")
+    confinement.write(target, manifests.dump_stream(objects).encode())
     if file != target:
         os.unlink(file)
 

@@ -10,12 +10,12 @@ from pathlib import Path
 from typing import Any
 
 from commodore import manifests
+from commodore.confinement import Confinement
 from commodore.engine.cache.partial_results import Part
 from commodore.engine.cache.result_store import Result
 from commodore.engine.cache.trace import TraceRecorder
-from commodore.engine.confinement import Confinement
 from commodore.engine.jsonnet.evaluator import Evaluator
-from commodore.engine.jsonnet.go import Importer, JsonnetError, Natives, read_source, read_text
+from commodore.engine.jsonnet.go import Importer, JsonnetError, Natives, find_text, read_source
 from commodore.engine.jsonnet.lazy_inventory import LazyInventory, NodeView
 from commodore.engine.model import InstanceJob
 from commodore.engine.tasks import Run
@@ -54,12 +54,13 @@ def run_jsonnet_filter(
         return
     reads = part.reads
     names = {"target": job.component, "component": job.component, "output_path": str(folder)}
-    importer = _importer(run, job, reads)
-    functions = {**natives(node, reads), **LazyInventory(NodeView(job.name, node), job.name, reads).natives()}
+    importer = _importer(run, job, reads, confinement)
+    inventory = LazyInventory(NodeView(job.name, node), job.name, reads)
+    functions = {**natives(node, reads, confinement), **inventory.natives()}
     variables = {**arguments, **names}
     told = len(evaluator.traces)
     try:
-        source = read_source(file, reads.jsonnet)
+        source = read_source(str(file), confinement, reads.jsonnet)
         text = evaluator.evaluate(str(file), source, importer=importer, natives=functions, ext_vars=variables)
     except JsonnetError as error:
         hint = "correct the filter's Jsonnet at the places named"
@@ -88,7 +89,7 @@ def _write(made: Result, folder: Path, confinement: Confinement) -> None:
         confinement.check(place)
         place.parent.mkdir(parents=True, exist_ok=True)
         assert isinstance(content, bytes)
-        place.write_bytes(content)
+        confinement.write(place, content)
 
 
 def search_paths(run: Run) -> tuple[Path, ...]:
@@ -97,36 +98,37 @@ def search_paths(run: Run) -> tuple[Path, ...]:
     return run.request.filter_search_paths or (root, _PACKAGE, root / "vendor")
 
 
-def _importer(run: Run, job: InstanceJob, reads: TraceRecorder) -> Importer:
+def _importer(run: Run, job: InstanceJob, reads: TraceRecorder, confinement: Confinement) -> Importer:
     """Imports of filters. A folder of the wanted name is an error, an empty file counts as not found."""
     rendered = run.workplace(job.name)
 
     def find(folder: str, wanted: str) -> tuple[str, bytes]:
         below_compiled = os.path.normpath(wanted).split(os.sep)[0] == "compiled"
         folders = [Path(folder), *((rendered,) if below_compiled else search_paths(run))]
-        for candidate in folders:
-            path = Path(os.path.normpath(candidate / wanted))
-            if path.exists():
-                content = read_text(path, reads.jsonnet)
-                if content:
-                    return str(path), content
-            else:
-                reads.absent(str(path))
+        paths = [os.path.normpath(candidate / wanted) for candidate in folders]
+        for path in filter(confinement.is_open, paths):
+            content = find_text(path, confinement, reads.jsonnet)
+            if content:
+                return path, content
+            if content is None:
+                reads.absent(path)
+        confinement.explain_missing(paths, "import")
         raise JsonnetError(f"cannot find the import {wanted!r} in {', '.join(map(str, folders))}")
 
     return find
 
 
-def natives(node: Mapping[str, Any], reads: TraceRecorder) -> Natives:
+def natives(node: Mapping[str, Any], reads: TraceRecorder, confinement: Confinement) -> Natives:
     """The native functions of filters. Relative paths are relative to the current folder of the run."""
 
     def load(file: str) -> Any:
-        return _plain(manifests.load(_read(file, reads), place=file), file)
+        return _plain(manifests.load(_read(file, reads, confinement), place=file), file)
 
     def load_all(file: str) -> Any:
-        return _plain(manifests.load_all(_read(file, reads), place=file), file)
+        return _plain(manifests.load_all(_read(file, reads, confinement), place=file), file)
 
     def list_dir(folder: str, basename: bool = True) -> list[str]:
+        confinement.check_tree(folder)
         reads.tree(os.path.join(os.getcwd(), folder))
         names = sorted(name for name in os.listdir(folder) if os.path.isfile(os.path.join(folder, name)))
         reads.tree(os.path.join(os.getcwd(), folder))  # once more: it may have changed meanwhile
@@ -144,9 +146,9 @@ def natives(node: Mapping[str, Any], reads: TraceRecorder) -> Natives:
     }
 
 
-def _read(file: str, reads: TraceRecorder) -> bytes:
+def _read(file: str, reads: TraceRecorder, confinement: Confinement) -> bytes:
     try:
-        content = Path(file).read_bytes()
+        content = confinement.read(file)
         reads.file(os.path.join(os.getcwd(), file), content)
         return content
     except OSError as error:

@@ -11,9 +11,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from commodore.confinement import Confinement
 from commodore.engine.cache.partial_results import Parts
 from commodore.engine.cache.trace import TraceRecorder
-from commodore.engine.confinement import Confinement
 from commodore.engine.filters import helm_namespace
 from commodore.engine.filters.jsonnet import run_jsonnet_filter
 from commodore.engine.jsonnet.evaluator import Evaluator
@@ -133,10 +133,10 @@ def run_filters(
     filters: tuple[Filter, ...],
     node: Mapping[str, Any],
     run: Run,
-    instance: str,
     reads: TraceRecorder,
     evaluator: Evaluator,
     parts: Parts,
+    confinement: Confinement,
 ) -> list[str]:
     """Run an instance's filters one after another on what it has rendered. Returns what was skipped, as text.
 
@@ -144,12 +144,13 @@ def run_filters(
         reads: where to note what they read.
         evaluator: evaluates those that are Jsonnet files.
         parts: what such filters have made before.
+        confinement: what they may read and write.
 
     Raises:
         CommodoreError: a filter failed; later ones did not run.
     """
     notes: list[str] = []
-    confinement = Confinement(run.rendered(instance))
+    job = run.jobs[reads.instance]
     for found in filters:
         if not found.enabled:
             notes.append(f"{found}: skipped, it is not enabled")
@@ -160,7 +161,6 @@ def run_filters(
             if found.type == "builtin":
                 helm_namespace.run(folder, found.arguments, confinement)
             else:
-                job = run.jobs[instance]
                 file = jsonnet_file(found, job)
                 fixed = [found.path, dict(found.arguments), evaluator.engine]
                 part = parts.begin(f"filter {found.filter}", fixed, reads)

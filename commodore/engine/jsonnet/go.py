@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
+from commodore.confinement import Confinement, is_absent
 from commodore.errors import CommodoreError, Location
 
 Importer = Callable[[str, str], tuple[str, bytes]]
@@ -126,15 +127,16 @@ def _location(match: re.Match[str]) -> Location:
     return Location(match["file"], int(match["line"] or match["line2"]), int(match["column"] or match["column2"]))
 
 
-def read_source(path: Path, seen: Callable[[str, bytes], None]) -> str:
+def read_source(path: str, confinement: Confinement, seen: Callable[[str, bytes], None]) -> str:
     """A file's text, read once. `seen` hears what was read.
 
     Raises:
         JsonnetError: it is a folder, cannot be read, or is not UTF-8.
+        PolicyError: it may not be read.
     """
     try:
-        content = path.read_bytes()
-        seen(str(path), content)
+        content = confinement.read(path)
+        seen(path, content)
         return content.decode()
     except UnicodeDecodeError as error:
         raise JsonnetError(f"{path} is not UTF-8 text") from error
@@ -142,6 +144,15 @@ def read_source(path: Path, seen: Callable[[str, bytes], None]) -> str:
         raise JsonnetError(f"cannot read {path}: {error.strerror}") from error
 
 
-def read_text(path: Path, seen: Callable[[str, bytes], None]) -> bytes:
-    """A file's text as UTF-8 with `\\n` line ends, as Kapitan hands it to Jsonnet; see `read_source`."""
-    return read_source(path, seen).replace("\r\n", "\n").replace("\r", "\n").encode()
+def find_text(path: str, confinement: Confinement, seen: Callable[[str, bytes], None]) -> bytes | None:
+    """A file's text as UTF-8 with `\\n` line ends, as Kapitan hands it to Jsonnet; None if there is no file that may be
+    read. See `read_source`.
+    """
+    if not confinement.is_open(path):
+        return None
+    try:
+        return read_source(path, confinement, seen).replace("\r\n", "\n").replace("\r", "\n").encode()
+    except JsonnetError as error:
+        if isinstance(error.__cause__, OSError) and is_absent(error.__cause__):
+            return None
+        raise

@@ -7,9 +7,9 @@ import os
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
+from commodore.confinement import Confinement
 from commodore.engine.cache.partial_results import Parts
 from commodore.engine.cache.trace import TraceRecorder
-from commodore.engine.confinement import Confinement
 from commodore.engine.jsonnet.evaluator import Evaluator
 from commodore.engine.kapitan.inventory import RenderedInventory
 from commodore.engine.kapitan.kustomize_trace import Kustomize
@@ -52,7 +52,7 @@ class Work:
 
     Args:
         inventory: what templates ask for.
-        confinement: where the instance may write.
+        confinement: what the instance may read, write and do.
         instance: its name.
         imported: the texts of imports, by path.
         limits: bounds of sizes.

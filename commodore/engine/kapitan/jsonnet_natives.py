@@ -9,35 +9,46 @@ import io
 import json
 import os
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
+import jinja2
+import jsonschema
 import kapitan
+import referencing
+from jsonschema_specifications import REGISTRY as SPECIFICATIONS
 from kapitan import resources
+from kapitan.errors import CompileError
 
 from commodore import manifests
+from commodore.confinement import is_absent
 from commodore.engine.jsonnet import go as _jsonnet
 from commodore.engine.jsonnet import lazy_inventory as _lazy_inventory
+from commodore.engine.kapitan import templates
 from commodore.engine.kapitan.context import SearchPaths, Work, current
+from commodore.errors import PolicyError
 
 _PACKAGE = os.path.dirname(kapitan.__file__)
 _LIBRARY = os.path.join(_PACKAGE, "lib", "kapitan.libjsonnet")
 
 # Native functions whose result depends on their arguments alone.
 _PURE = ("yaml_dump", "yaml_dump_stream", "sha256_string", "gzip_b64")
-_REFERENCES = ("$ref", "$dynamicRef", "$recursiveRef")
 
 
 def _read_first(search: SearchPaths, name: str) -> tuple[str, bytes] | None:
     """The first file of a name in the search paths, read once: the bytes that are noted are those that are used."""
-    reads = current().reads
-    for folder in search.for_name(name):
-        path = os.path.join(folder, name)
-        if os.path.exists(path):
-            content = Path(path).read_bytes()
+    reads, confinement = current().reads, current().confinement
+    paths = [os.path.join(folder, name) for folder in search.for_name(name)]
+    for path in filter(confinement.is_open, paths):
+        try:
+            content = confinement.read(path)
+        except OSError as error:
+            if not is_absent(error):
+                raise
+            reads.absent(path)
+        else:
             reads.file(path, content)
             return path, content
-        reads.absent(path)
+    confinement.explain_missing(paths)
     return None
 
 
@@ -65,12 +76,12 @@ def _read_file(search: SearchPaths, name: str) -> str:
     found = _read_first(search, name)
     if found is None:
         raise OSError(f"Could not find file {name}")
-    return io.TextIOWrapper(io.BytesIO(found[1]), newline="").read()
+    return _text(found[1])
 
 
 def evaluate(path: str, *, import_callback: Any, native_callbacks: Any, ext_vars: Any) -> str:
     work = current()
-    text = _jsonnet.read_source(Path(path), work.reads.jsonnet)
+    text = _jsonnet.read_source(path, work.confinement, work.reads.jsonnet)
     return work.evaluator.evaluate(path, text, importer=import_callback, natives=native_callbacks, ext_vars=ext_vars)
 
 
@@ -110,6 +121,7 @@ class _Natives:
         self._search = search
         self._inventory = work.inventory
         self._reads = work.reads
+        self._confinement = work.confinement
         self._lazy = _lazy_inventory.LazyInventory(work.inventory, work.instance, work.reads)
 
     def table(self) -> dict[str, Native]:
@@ -122,36 +134,48 @@ class _Natives:
             "yaml_load_stream": (("name",), lambda name: _yaml_load_stream(search, name)),
             "file_read": (("name",), lambda name: _read_file(search, name)),
             "file_exists": (("name",), on_paths(self._file_exists, reads.kind)),
-            "dir_files_list": (("name",), on_paths(_sorted_list, reads.tree)),
-            "dir_files_read": (("name",), on_paths(resources.dir_files_read, reads.tree)),
-            "jsonschema_validate": (("obj", "schema_obj"), self._validate),
+            "dir_files_list": (("name",), on_paths(_list_files, reads.tree)),
+            "dir_files_read": (("name",), on_paths(self._read_files, reads.tree)),
+            "jsonschema_validate": (("obj", "schema_obj"), _validate),
             "jinja2_render_file": (("name", "ctx"), on_paths(self._render_template, reads.file)),
         }
 
     def _on_search_paths(self, function: Callable[..., Any], note: Callable[[str], object]) -> Callable[..., Any]:
         def call(name: str, *arguments: Any) -> Any:
-            folders = self._search.for_name(name)
-            for folder in folders:
-                note(os.path.join(folder, name))
-            found = function(folders, name, *arguments)
-            for folder in folders:  # once more: it may have changed meanwhile
-                note(os.path.join(folder, name))
-            return found
+            paths = [os.path.join(folder, name) for folder in self._search.for_name(name)]
+            within = [path for path in paths if self._confinement.is_open(path)]
+            found = next(filter(self._confinement.exists, within), None)
+            if found is None:
+                self._confinement.explain_missing(paths)
+            elif os.path.isdir(found):
+                self._confinement.check_tree(found)
+            for path in within:
+                note(path)
+            result = function(name, found, *arguments)
+            for path in within:  # once more: it may have changed meanwhile
+                note(path)
+            return result
 
         return call
 
-    def _file_exists(self, folders: list[str], name: str) -> Any:
+    def _file_exists(self, _name: str, path: str | None) -> Any:
         self._reads.location()  # as it tells the path, too
-        return resources.file_exists(folders, name)
+        return {"exists": path is not None, "path": path or ""}
 
-    def _render_template(self, folders: list[str], name: str, context: str) -> Any:
+    def _read_files(self, _name: str, path: str | None) -> dict[str, str] | None:
+        """Kapitan's `dir_files_read`: without the folder it gives null."""
+        if path is None:
+            return None
+        return {name: _text(self._confinement.read(os.path.join(path, name))) for name in _files(path)}
+
+    def _render_template(self, name: str, path: str | None, context: str) -> str:
         self._reads.refuse(f"the Jinja2 template {name}")
-        return resources.jinja2_render_file(folders, name, context)
-
-    def _validate(self, value: str, schema: str) -> Any:
-        if _leads_elsewhere(json.loads(schema)):
-            self._reads.refuse("a schema that refers to another file")
-        return resources.jsonschema_validate(value, schema)
+        if path is None:
+            raise FileNotFoundError(f"there is no template {name!r} in the search paths")
+        try:
+            return templates.render_file(path, json.loads(context), search_paths=self._search)
+        except jinja2.TemplateError as error:
+            raise CompileError(f"Jsonnet jinja2 failed to render {path}: {error}") from error
 
     def _read_inventory(self, target: str | None, _path: str | None) -> Any:
         if target:
@@ -162,31 +186,64 @@ class _Natives:
         return self._inventory.inventory
 
 
-def _sorted_list(folders: list[str], name: str) -> list[str]:
-    return sorted(resources.dir_files_list(folders, name))
+def _validate(value: str, schema: str) -> dict[str, Any]:
+    """Kapitan's `jsonschema_validate`. A schema refers to itself and to the published meta-schemas alone."""
+    wanted: list[str] = []
+
+    def refuse(uri: str) -> referencing.Resource[Any]:
+        wanted.append(uri)
+        raise LookupError(uri)
+
+    known = SPECIFICATIONS.combine(referencing.Registry(retrieve=refuse))  # type: ignore[call-arg]
+    instance, described = json.loads(value), json.loads(schema)
+    try:
+        jsonschema.validate(instance, described, format_checker=jsonschema.FormatChecker(), registry=known)
+    except jsonschema.ValidationError as error:
+        return {"valid": False, "reason": str(error)}
+    except Exception as error:
+        if not wanted:
+            raise
+        raise PolicyError(
+            "CMD-CONF-005",
+            f"a JSON schema refers to {wanted[0]}, and nothing is fetched while rendering",
+            hint="put what it refers to into the schema, under $defs",
+        ) from error
+    return {"valid": True, "reason": ""}
 
 
-def _leads_elsewhere(schema: Any) -> bool:
-    """Whether a JSON schema refers to anything but itself."""
-    if isinstance(schema, dict):
-        names = [schema[key] for key in _REFERENCES if key in schema]
-        return any(not str(name).startswith("#") for name in names) or any(map(_leads_elsewhere, schema.values()))
-    return isinstance(schema, list) and any(map(_leads_elsewhere, schema))
+def _list_files(name: str, path: str | None) -> list[str]:
+    if path is None:
+        raise OSError(f"Could not find folder {name}")
+    return sorted(_files(path))
+
+
+def _files(folder: str) -> list[str]:
+    """The names of the files in a folder, in the folder's own order."""
+    return [name for name in os.listdir(folder) if os.path.isfile(os.path.join(folder, name))]
+
+
+def _text(content: bytes) -> str:
+    """A file's text with its own line ends."""
+    return io.TextIOWrapper(io.BytesIO(content), newline="").read()
 
 
 def search_import(folder: str, wanted: str, search: SearchPaths) -> tuple[str, bytes]:
     """The file of an import: beside the importing file, in Kapitan's package, in the search paths."""
-    imported, reads = current().imported, current().reads
-    for candidate_folder in (folder, _PACKAGE, *search.for_name(wanted)):
-        path = os.path.normpath(os.path.join(candidate_folder, wanted))
+    imported, reads, confinement = current().imported, current().reads, current().confinement
+    folders = (folder, _PACKAGE, *search.for_name(wanted))
+    paths = [os.path.normpath(os.path.join(one, wanted)) for one in folders]
+    for path in paths:
         if path in imported:
             return path, imported[path]
-        if os.path.exists(path):
-            content = _jsonnet.read_text(Path(path), reads.jsonnet)
+        if not confinement.is_open(path):
+            continue
+        content = _jsonnet.find_text(path, confinement, reads.jsonnet)
+        if content is not None:
             if path == _LIBRARY:
                 content = _lazy_inventory.override(content)
             if not path.startswith(search.workplace):  # what this run renders may still change
                 imported[path] = content
             return path, content
         reads.absent(path)
+    confinement.explain_missing(paths, "import")
     raise _jsonnet.JsonnetError(f"cannot find the import {wanted!r}")

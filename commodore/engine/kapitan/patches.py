@@ -19,7 +19,7 @@ from types import SimpleNamespace
 from typing import Any
 
 import yaml
-from kapitan import cached
+from kapitan import cached, utils
 from kapitan.inputs import base, cuelang, external, helm, jinja2, jsonnet, kustomize
 from kapitan.inputs.base import CompiledFile, CompilingFile
 from kapitan.refs.base import PlainRefBackend
@@ -28,7 +28,8 @@ from kapitan.utils import PrettyDumper
 from commodore import manifests
 from commodore.engine.cache.result_store import read_folder, write_folder
 from commodore.engine.cache.tool_identity import defaults_digest, tool_digest
-from commodore.engine.kapitan import jsonnet_natives
+from commodore.engine.kapitan import jsonnet_natives, templates
+from commodore.engine.kapitan.commands import HELM_PARAMETERS, check_helm
 from commodore.engine.kapitan.context import current
 from commodore.engine.kapitan.helm_key import is_random, rendering_key
 from commodore.engine.kapitan.shell import quote_paths
@@ -70,6 +71,7 @@ def install() -> None:
     for module in (kustomize, cuelang):
         module.open = _open_confined
     PlainRefBackend.__getitem__ = _read_reference
+    utils.render_jinja2_file = templates.render_file
     external.subprocess = SimpleNamespace(run=_run_external, PIPE=subprocess.PIPE)
     external.re = SimpleNamespace(compile=lambda _pattern: SimpleNamespace(sub=_fill_in))
 
@@ -81,16 +83,20 @@ class _ConfinedFile(CompiledFile):  # type: ignore[misc]
     """A file that an input writes; refused if it lies outside of the instance's folder."""
 
     def __enter__(self) -> Any:
-        current().confinement.check(self.name)
+        """Kapitan's function, with files that are opened by the confinement."""
+        confinement, mode = current().confinement, self.kwargs.get("mode", "r")
+        confinement.check(self.name)
         current().reads.written(self.name)
-        return super().__enter__()
+        os.makedirs(os.path.dirname(self.name), exist_ok=True)
+        self.fp = open(self.name, mode, opener=confinement.opener)
+        return base.CompilingFile(self.fp, self.ref_controller, **self.kwargs)
 
 
 def _open_confined(path: Any, mode: str = "r", *args: Any, **kwargs: Any) -> Any:
     """`open` for the inputs that write without Kapitan's writer: objects' names become file names there."""
     if mode != "r":
-        current().confinement.check(path)
         current().reads.written(path)
+        kwargs["opener"] = current().confinement.opener
     return builtins.open(path, mode, *args, **kwargs)
 
 
@@ -171,6 +177,7 @@ _REVEALED = ("plain", "base64", "env")
 def _read_reference(backend: Any, path: str) -> Any:
     """Kapitan's function, noting the ref file that it reads."""
     reads, file = current().reads, os.path.join(os.path.abspath(backend.path), path.partition("@")[0])
+    current().confinement.check_open(file, "reference")
     reads.file(file)
     if cached.args.reveal and backend.type_name not in _REVEALED:
         reads.refuse(f"a secret of type {backend.type_name} is revealed")
@@ -203,11 +210,6 @@ def _load(stream: Any) -> Any:
     return manifests.load(stream.read(), place=_place(stream))
 
 
-# Parameters of charts that make helm read nothing but the chart and the values.
-_HELM_PARAMETERS = {
-    *("name", "release_name", "namespace", "output_file", "include_crds", "skip_crds", "skip_tests", "no_hooks"),
-    *("kube_version", "api_versions", "is_upgrade", "name_template", "skip_schema_validation", "timeout", "debug"),
-}
 _original_render_chart = helm.render_chart
 
 
@@ -221,18 +223,13 @@ def _render_chart(
     helm_flags: dict[str, Any] | None = None,
 ) -> Any:
     """Kapitan's function, with copies of what it changes: its default flags and the entry's parameters."""
-    for key in ("name", "release_name"):
-        name = helm_params.get(key)
-        if isinstance(name, str) and name.startswith("-"):
-            raise PolicyError(
-                "CMD-ENG-014",
-                f"helm_params.{key} is {name!r}, which helm would read as an option",
-                hint="give a name that does not begin with '-'",
-            )
+    confinement = current().confinement
+    check_helm(confinement, helm_path, helm_params, helm_values_files or ())
+    confinement.check_tree(os.path.abspath(chart_dir), "chart")
     if "output_file" in helm_params:
-        current().confinement.check(os.path.join(output_path, str(helm_params["output_file"])))
+        confinement.check(os.path.join(output_path, str(helm_params["output_file"])))
     reads = current().reads
-    unknown = sorted(set(helm_params) - _HELM_PARAMETERS)
+    unknown = sorted(set(helm_params) - HELM_PARAMETERS)
     if unknown:
         reads.refuse(f"the helm parameter {unknown[0]}")
     for file in helm_values_files or ():

@@ -22,6 +22,7 @@ from kapitan.inputs import base, get_compiler, kadet
 from kapitan.refs.base import PlainRef, PlainRefBackend, RefController, Revealer
 from kapitan.utils import normalise_join_path
 
+from commodore.confinement import Confinement
 from commodore.engine.cache.partial_results import Parts
 from commodore.engine.cache.portable_paths import MISSING
 from commodore.engine.cache.remote_identity import Sources
@@ -29,9 +30,10 @@ from commodore.engine.cache.result_store import read_folder, write_folder
 from commodore.engine.cache.static_key import OBSERVED_INPUTS, WRAPPER
 from commodore.engine.cache.tool_identity import Programs
 from commodore.engine.cache.trace import TraceRecorder
-from commodore.engine.confinement import Confinement
 from commodore.engine.jsonnet.evaluator import Evaluator
 from commodore.engine.kapitan import patches
+from commodore.engine.kapitan.commands import prepare_external
+from commodore.engine.kapitan.confining import Confinements
 from commodore.engine.kapitan.context import SearchPaths, Work, current, working
 from commodore.engine.kapitan.errors import EntryPlace, explain
 from commodore.engine.kapitan.inventory import RenderedInventory
@@ -78,6 +80,7 @@ class Renderer:
         request = run.request
         self._run = run
         self.inventory = RenderedInventory(run)
+        self.confinements = Confinements(run)
         kept = run.result_cache
         here = request.directory or request.root
         self.programs = Programs(os.environ, here, kept / "programs.json", run.limits) if kept is not None else None
@@ -144,12 +147,13 @@ class Renderer:
             )
         return self.inventory.targets[instance].parameters.kapitan
 
-    def compile(self, instance: str, reads: TraceRecorder, evaluator: Evaluator) -> list[str]:
+    def compile(self, instance: str, reads: TraceRecorder, evaluator: Evaluator, confinement: Confinement) -> list[str]:
         """Render an instance's compile entries in order. Returns warnings. No entries give an empty folder.
 
         Args:
             reads: where to note what is read.
             evaluator: evaluates Jsonnet files.
+            confinement: what the instance may read, write and do.
 
         Raises:
             CommodoreError: an entry failed; later ones are not tried, because they may use its output.
@@ -159,7 +163,6 @@ class Renderer:
         output.mkdir(parents=True)
         scratch.mkdir()
         directory = self._run.jobs[instance].directory
-        confinement = Confinement(output, scratch, directory)
         search = SearchPaths(map(str, self._run.request.search_paths), str(workplace), str(directory))
         tempfile.tempdir = str(scratch)
         base._ENSURED_DIRS.clear()  # a folder may have been removed since Kapitan made it
@@ -202,14 +205,18 @@ class Renderer:
                 str(confinement.output.parent), search, self._references, place.instance, self._arguments
             )
             for wanted in entry.input_paths:
-                found = find_inputs(wanted, search, reads)
+                found = find_inputs(wanted, search, reads, confinement)
                 if not found and not entry.ignore_missing:
-                    raise _missing(place, wanted, search)
+                    raise _missing(place, wanted, search, confinement)
                 for path in found:
                     if place.input_type == "remove":
                         confinement.check(path, "path to remove")
+                    own, program = entry, path
+                    if place.input_type == "external":
+                        own = entry.model_copy(deep=True)
+                        program = prepare_external(confinement, own, path, current().known_paths)
                     with self._observed(entry, place, path, folder):
-                        compiler.compile_input_path(entry, path, folder)
+                        compiler.compile_input_path(own, program, folder)
         except Exception as error:
             raise explain(error, place, path) from error
 
@@ -220,6 +227,10 @@ class Renderer:
         writes_elsewhere = work.reads.places.name(folder) is not None
         if writes_elsewhere and place.input_type not in ("jsonnet", "helm"):
             work.reads.refuse(f"an input of type {place.input_type} writes to {folder}", unseen=False)
+        if place.input_type not in ("jsonnet", "remove", "external"):
+            work.confinement.check_tree(os.path.join(os.getcwd(), path), "input")
+        if place.input_type == "kadet":
+            work.confinement.policy.require("kadet", work.confinement.component, f"the module {path}")
         whole = {"helm": work.reads.tree, "copy": work.reads.copied}.get(place.input_type, lambda _: None)
         whole(os.path.join(os.getcwd(), path))
         if place.input_type == "remove" and work.reads.places.name(path) is not None:
@@ -286,16 +297,19 @@ def _filled(text: str, folder: str) -> str:
     return text.replace("${compiled_target_dir}", folder)
 
 
-def find_inputs(wanted: str, search: SearchPaths, reads: TraceRecorder) -> list[str]:
+def find_inputs(wanted: str, search: SearchPaths, reads: TraceRecorder, confinement: Confinement) -> list[str]:
     """The files and folders that an input path names, in the order in which they are compiled.
 
     Kapitan compiles every hit on every search path, in random order, and later ones overwrite equal outputs. Here they
     come from the last search path to the first (a pattern's matches within one from last to first name), so that the
     first one wins, as everywhere else; what is reached on several ways is compiled once.
+
+    Raises:
+        PolicyError: there is nothing but what may not be read.
     """
     found: dict[str, str] = {}
-    for folder in search.for_name(wanted):
-        candidate = os.path.join(folder, wanted)
+    candidates = [os.path.join(folder, wanted) for folder in search.for_name(wanted)]
+    for candidate in filter(confinement.is_open, candidates):
         known, rest = search.split(candidate)
         if glob.has_magic(rest):
             hits = reads.pattern(known, rest)
@@ -303,15 +317,17 @@ def find_inputs(wanted: str, search: SearchPaths, reads: TraceRecorder) -> list[
             hits = [candidate] if reads.kind(candidate) != MISSING else []
         for hit in hits:
             found.setdefault(os.path.realpath(hit), hit)
+    if not found:
+        confinement.explain_missing(candidates, "input path")
     return list(found.values())[::-1]
 
 
-def _missing(place: EntryPlace, wanted: str, search: SearchPaths) -> InputError:
+def _missing(place: EntryPlace, wanted: str, search: SearchPaths, confinement: Confinement) -> InputError:
     folders = search.for_name(wanted)
     near: set[str] = set()
     for folder in folders:
         parent = os.path.dirname(os.path.join(folder, wanted))
-        if os.path.isdir(parent):
+        if confinement.is_open(parent) and os.path.isdir(parent):
             near.update(os.path.join(os.path.dirname(wanted), name) for name in os.listdir(parent))
     return InputError(
         "CMD-ENG-011",

@@ -94,6 +94,7 @@ def _compile(renderer: _kapitan.Renderer, task: CompileTask) -> Outcome:
     asked = task.run.request.jsonnet_engine
     engine = GO if task.of_record else engine_of(asked, task.instance, node)
     evaluator = Evaluator(engine, task.instance, task.run.request.root)
+    confinement = renderer.confinements.of(task.instance)
     reads = _recording.begin(task.run, task.instance, renderer.programs)
     renderer.parts.taken.clear()
     try:
@@ -103,14 +104,15 @@ def _compile(renderer: _kapitan.Renderer, task: CompileTask) -> Outcome:
     except CommodoreError as error:
         errors.append(error)
     try:
-        skipped.extend(renderer.compile(task.instance, reads, evaluator))
+        skipped.extend(renderer.compile(task.instance, reads, evaluator, confinement))
     except Findings as findings:
         errors.extend(findings.errors)
     except CommodoreError as error:
         errors.append(error)
     rendered = time.perf_counter()
     if not errors:
-        notes.extend(filters.run_filters(steps, node, task.run, task.instance, reads, evaluator, renderer.parts))
+        inside = confinement.of_output_alone()
+        notes.extend(filters.run_filters(steps, node, task.run, reads, evaluator, renderer.parts, inside))
         errors.extend(evaluator.differences)
     filtered = time.perf_counter()
     if errors:

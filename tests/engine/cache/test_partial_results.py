@@ -15,7 +15,7 @@ from commodore.engine import Batch, Engine, ResultStore
 from commodore.events import Event, Noted, TaskEnded, ignore
 from commodore.limits import DEFAULT_LIMITS
 from tests.engine.echo import Echo
-from tests.engine.kapitan.test_kustomize_trace import KUSTOMIZE, commit, entry, git
+from tests.engine.kapitan.test_kustomize_trace import KUSTOMIZE, TRUSTED, commit, entry, git
 from tests.engine.world import Kept, World, jsonnet
 
 COUNTED = KUSTOMIZE.replace("shift\ninput=$1", 'echo run >> "$HOME/runs"\nshift\ninput=$1')
@@ -57,10 +57,10 @@ class Clusters:
         """How often kustomize was run."""
         return len((self.root / "runs").read_text().splitlines())
 
-    def taken(self, world: World) -> str:
+    def taken(self, world: World, **changes: Any) -> str:
         """Compile, and tell which parts were taken."""
         self.events.clear()
-        (compiled,) = world.compile()
+        (compiled,) = world.compile(**changes)
         assert not compiled.reused
         assert world.read("app/url/url.yaml") == f"url: https://git.example.com/{world.root.name}\n"
         facts = [dict(event.facts) for event in self.events if isinstance(event, TaskEnded) and event.task == "compile"]
@@ -283,9 +283,9 @@ def test_a_folder_that_others_write_to_as_well(clusters: Clusters, plain: Engine
 
 def test_what_cannot_be_observed_is_built_each_time(clusters: Clusters) -> None:
     for name in ("one", "two"):
-        assert not clusters.taken(build(clusters, name, arguments=("--enable-helm",)))
+        assert not clusters.taken(build(clusters, name, arguments=("--enable-helm",)), policy=TRUSTED)
     for name in ("three", "four"):
-        assert not clusters.taken(build(clusters, name, PATH=f"{clusters.root}/one/bin:/usr/bin:/bin"))
+        assert not clusters.taken(build(clusters, name, PATH=f"{clusters.root}/one/bin:/usr/bin:/bin"), policy=TRUSTED)
     assert clusters.runs() == 4
 
 

@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
-import os
-import threading
-from collections.abc import Iterator
-from contextlib import contextmanager
+import hashlib
+import sys
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from commodore.confinement import Confinement, Roots
 from commodore.engine.cache.portable_paths import PortablePaths
 from commodore.engine.cache.tool_identity import Programs
 from commodore.engine.cache.trace import TraceRecorder
+from commodore.engine.kapitan import jsonnet_natives
+from commodore.engine.kapitan.context import SearchPaths, Work, working
 from commodore.limits import DEFAULT_LIMITS
-from tests.engine.world import World, jsonnet
 
 
 @pytest.fixture
@@ -70,45 +72,38 @@ def test_a_program_that_is_replaced_while_it_is_used(reads: TraceRecorder, tmp_p
     assert reads.refusal == "the program helm changed while it was used"
 
 
-@contextmanager
-def answering(path: Path, first: str, later: str) -> Iterator[None]:
-    """A file with other content for whoever reads it a second time."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    os.mkfifo(path)
-    path.with_name("later").write_text(later, encoding="utf-8")
-
-    def answer() -> None:
-        with open(path, "w", encoding="utf-8") as file:  # waits for somebody who reads
-            path.with_name("later").replace(path)
-            file.write(first)
-
-    thread = threading.Thread(target=answer)
-    thread.start()
-    try:
-        yield
-    finally:
-        if path.is_fifo():  # nobody has read it
-            os.close(os.open(path, os.O_RDONLY | os.O_NONBLOCK))
-        thread.join()
+@pytest.fixture(scope="module")
+def opened() -> list[str]:
+    """The files that this process opens. Such a hook stays for as long as the process."""
+    found: list[str] = []
+    sys.addaudithook(lambda event, arguments: found.append(str(arguments[0])) if event == "open" else None)
+    return found
 
 
 @pytest.mark.parametrize(
-    ("template", "name", "first", "second", "expected"),
+    ("name", "read"),
     [
-        ("std.native('yaml_load')('app/x.yml')", "x.yml", "a: 1", "a: 2", '"{\\"a\\": 1}"'),
-        ("std.native('yaml_load_stream')('app/x.yml')", "x.yml", "a: 1", "a: 2", '"[{\\"a\\": 1}]"'),
-        ("std.native('file_read')('app/x.txt')", "x.txt", "one", "two", "one"),
-        ("importstr 'app/x.txt'", "x.txt", "one", "two", "one"),
-        (None, "main.jsonnet", "{ out: { a: 'one' } }", "{ out: { a: 'two' } }", "one"),
+        ("x.yml", jsonnet_natives._yaml_load),
+        ("x.yml", jsonnet_natives._yaml_load_stream),
+        ("x.txt", jsonnet_natives._read_file),
+        ("x.txt", lambda search, name: jsonnet_natives.search_import(search[0], name, search)),
     ],
+    ids=["yaml_load", "yaml_load_stream", "file_read", "import"],
 )
 def test_files_of_templates_are_read_once(
-    world: World, template: str | None, name: str, first: str, second: str, expected: str
+    reads: TraceRecorder,
+    opened: list[str],
+    tmp_path: Path,
+    name: str,
+    read: Callable[[SearchPaths, str], object],
 ) -> None:
     """What is noted are the very bytes that the template gets: a second look could see another file."""
-    world.add("app", jsonnet("app/main.jsonnet"))
-    if template is not None:
-        world.write("dependencies/app/main.jsonnet", f"{{ out: {{ a: {template} }} }}")
-    with answering(world.root / "dependencies" / "app" / name, first, second):
-        world.compile()
-    assert expected.strip('"').replace('\\"', '"') in world.read("app/out.yaml")
+    (tmp_path / name).write_text("a: 1")
+    confinement = Confinement(tmp_path / "out", Roots(read=(tmp_path,)))
+    nothing: Any = None
+    work = Work(nothing, confinement, "app", {}, DEFAULT_LIMITS, reads, [], nothing, nothing)
+    opened.clear()
+    with working(work):
+        read(SearchPaths([str(tmp_path)], str(tmp_path / "work")), name)
+    assert opened.count(str(tmp_path / name)) == 1
+    assert reads.found["file", f"root:{name}"] == hashlib.sha256(b"a: 1").hexdigest()

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 import yaml
 
+from commodore.confinement import TrustPolicy
 from commodore.errors import EnvironmentFault, InputError, Location, PolicyError
 from tests.engine.world import World, jsonnet
 
@@ -91,7 +92,8 @@ def test_the_helm_binary_can_be_chosen(world: World, chart: Path) -> None:
     world.environment["KAPITAN_HELM_PATH"] = str(world.root / "bin" / "variable")
     world.add("a", helm(helm_params={"name": "x"}))
     world.add("b", helm(helm_params={"name": "x"}, helm_path=str(world.root / "bin" / "entry")))
-    world.compile(processes=1)
+    policy = TrustPolicy(programs=(str(world.root / "bin" / "entry"),))
+    world.compile(processes=1, policy=policy)
     assert (world.root / "used").read_text() == "variable\nentry\n"
 
 

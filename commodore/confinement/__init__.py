@@ -1,0 +1,13 @@
+"""What renderings may read, write, execute and fetch, and how much of everything they may take.
+
+What is rendered here is written by others: components, charts, class files. All wings that render make a `Confinement`
+for each rendering, and nothing in rendering code opens a file, starts a process or asks a server past it.
+"""
+
+from __future__ import annotations
+
+from commodore.confinement.confinement import Confinement, Roots, is_absent
+from commodore.confinement.policy import CAPABILITIES, DEFAULT_POLICY, TrustPolicy
+from commodore.confinement.words import split_words
+
+__all__ = ["CAPABILITIES", "DEFAULT_POLICY", "Confinement", "Roots", "TrustPolicy", "is_absent", "split_words"]

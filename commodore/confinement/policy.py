@@ -1,0 +1,77 @@
+"""What the code and the names in other people's repositories may do beyond reading files: the trust policy."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from fnmatch import fnmatchcase
+from types import MappingProxyType
+
+from commodore.errors import PolicyError
+
+EVERY = ("*",)
+"""Every component, or every host."""
+
+CAPABILITIES: Mapping[str, str] = MappingProxyType(
+    {
+        "external": "run the commands of its compile entries of type `external`",
+        "kadet": "run the Python modules of its compile entries of type `kadet`",
+        "shell": "write its `external` commands for a shell, and set variables such as PATH for them",
+        "jinja2_filters": "let templates use the Python functions in `lib/jinja2_filters.py`",
+        "helm_options": "give helm options that run programs, ask servers or read other files, and values by URL",
+        "kustomize_options": "give kustomize options that run programs or let it read files of other folders",
+    }
+)
+"""What a component can be allowed, by the name that it has in a policy, and what it may then do."""
+
+
+@dataclass(frozen=True, slots=True)
+class TrustPolicy:
+    """Who may do what. Without a policy file it is `DEFAULT_POLICY`.
+
+    Components are named by their names, with `*` for any characters. An instance counts as its component.
+
+    Args:
+        external, kadet, shell, jinja2_filters, helm_options, kustomize_options: the components that have a capability;
+            see `CAPABILITIES`.
+        programs: absolute paths of programs that compile entries may name in place of those that are found (helm_path).
+        hosts: the hosts that rendering may fetch from, with `*` for any characters. It does not count for the addresses
+            of this machine and its link, which have to be named in full.
+        isolated: whether what is executed gets no network and only its own files, as far as this machine can do that.
+    """
+
+    external: tuple[str, ...] = EVERY
+    kadet: tuple[str, ...] = EVERY
+    shell: tuple[str, ...] = ()
+    jinja2_filters: tuple[str, ...] = ()
+    helm_options: tuple[str, ...] = ()
+    kustomize_options: tuple[str, ...] = ()
+    programs: tuple[str, ...] = ()
+    hosts: tuple[str, ...] = EVERY
+    isolated: bool = False
+
+    def allows(self, capability: str, component: str) -> bool:
+        """Whether a component has one of the `CAPABILITIES`."""
+        if capability not in CAPABILITIES:
+            raise ValueError(f"{capability} is no capability")
+        return any(fnmatchcase(component, pattern) for pattern in getattr(self, capability))
+
+    def require(self, capability: str, component: str, what: str) -> None:
+        """Refuse what a component may not do.
+
+        Args:
+            what: what it would do, as the subject of a message: `the command 'make'`.
+
+        Raises:
+            PolicyError: it does not have the capability.
+        """
+        if not self.allows(capability, component):
+            raise PolicyError(
+                "CMD-CONF-004",
+                f"{what} is not allowed to component {component!r}: it would {CAPABILITIES[capability]}",
+                hint=f"if you trust it, name the component under `{capability}` in the trust policy",
+            )
+
+
+DEFAULT_POLICY = TrustPolicy()
+"""What holds where nothing else is said."""

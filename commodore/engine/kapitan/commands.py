@@ -1,0 +1,129 @@
+"""What compile entries may let programs do: judged before anything is started. Runs in workers only."""
+
+from __future__ import annotations
+
+import os
+import re
+import shlex
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from commodore.confinement import Confinement, split_words
+from commodore.engine.cache.static_key import WRAPPER
+from commodore.engine.kapitan.shell import quote_paths
+from commodore.errors import PolicyError
+
+_TARGET = "${compiled_target_dir}"
+_STAND_IN = "\ue000"  # of a private plane: no path holds it by chance
+
+# What makes the programs that a command starts other ones, or lets them believe another configuration.
+_POWERFUL = re.compile(
+    r"(PATH|HOME|ENV|BASH_ENV|IFS|SHELL|SHELLOPTS|EDITOR|PAGER|BROWSER|TMPDIR"
+    r"|(GIT|LD|DYLD|PYTHON|PERL\d*|RUBY|NODE|JAVA|SSH|XDG|KUBE|KUSTOMIZE|HELM|KAPITAN|COMMODORE)_?\w*)",
+    re.IGNORECASE,
+)
+
+# Parameters of charts that make helm read nothing but the chart and the values, and start nothing.
+HELM_PARAMETERS = frozenset(
+    (
+        *("name", "release_name", "namespace", "output_file", "include_crds", "skip_crds", "skip_tests", "no_hooks"),
+        *("kube_version", "api_versions", "is_upgrade", "name_template", "skip_schema_validation", "timeout", "debug"),
+    )
+)
+_HELM_HARMLESS = HELM_PARAMETERS | {
+    *("set_json", "set_literal", "disable_openapi_validation", "description", "labels", "replace", "force", "devel"),
+    *("version", "create_namespace", "wait", "wait_for_jobs", "atomic", "enable_dns", "hide_notes", "no_color"),
+    *("render_subchart_notes", "rollback_on_failure", "take_ownership", "server_side", "force_conflicts"),
+}
+_HELM_UNSAFE = _HELM_HARMLESS & {"enable_dns"}
+
+_KUSTOMIZE_HARMLESS = re.compile(
+    r"--reorder(=\w+)?|none|legacy|--enable-managedby-label(=\w+)?|--load-restrictor=LoadRestrictionsRootOnly"
+)
+
+
+def check_helm(
+    confinement: Confinement, helm_path: str | None, parameters: Mapping[str, Any], values: Iterable[str]
+) -> None:
+    """Judge how helm is called for a chart.
+
+    Args:
+        helm_path: the program that the entry names.
+        parameters: the entry's `helm_params`.
+        values: the files with values that it names.
+
+    Raises:
+        PolicyError: it runs something else, asks a server, or reads what may not be read.
+    """
+    component, policy = confinement.component, confinement.policy
+    if helm_path:
+        check_program(confinement, helm_path, "helm_path")
+    for name in ("name", "release_name"):
+        given = parameters.get(name)
+        if isinstance(given, str) and given.startswith("-"):
+            raise PolicyError(
+                "CMD-ENG-014",
+                f"helm_params.{name} is {given!r}, which helm would read as an option",
+                hint="give a name that does not begin with '-'",
+            )
+    for name in sorted(set(parameters) - (_HELM_HARMLESS - _HELM_UNSAFE)):
+        policy.require("helm_options", component, f"the helm parameter {name!r}")
+    for file in values:
+        if "://" in file or file == "-":
+            policy.require("helm_options", component, "a file with values that is a URL or standard input")
+        else:
+            confinement.check_tree(os.path.abspath(file), "file with values")
+
+
+def check_program(confinement: Confinement, program: str, what: str) -> None:
+    """Refuse a program that a compile entry or a dependency names, unless the policy does so, too.
+
+    Raises:
+        PolicyError: it does not.
+    """
+    if program not in confinement.policy.programs or not os.path.isabs(program):
+        raise PolicyError(
+            "CMD-CONF-008",
+            f"{what} names the program {program!r}, which the trust policy does not name",
+            hint="leave it out: the program on the user's PATH is taken; or name its absolute path under `programs`",
+        )
+
+
+def prepare_external(confinement: Confinement, entry: Any, path: str, known_paths: Iterable[str]) -> str:
+    """Judge an entry of type `external`. Its arguments are made such that a shell finds these words and nothing else.
+
+    Args:
+        entry: is changed.
+        path: the program that it names.
+        known_paths: those that Kapitan and class files put into arguments, whatever characters they hold.
+
+    Returns:
+        The program, quoted for a shell.
+
+    Raises:
+        PolicyError: it may not be run, or not like this.
+    """
+    component, policy = confinement.component, confinement.policy
+    is_wrapper, what = path == str(WRAPPER), f"the command {os.path.basename(path)!r}"
+    if not is_wrapper:
+        policy.require("external", component, what)
+        if path not in policy.programs:
+            confinement.check_tree(os.path.abspath(path), "command")
+        if policy.allows("shell", component):
+            return shlex.quote(path)
+    if powerful := sorted(name for name in entry.env_vars if _POWERFUL.fullmatch(name)):
+        policy.require("shell", component, f"setting the variable {powerful[0]}")
+    text = quote_paths(" ".join(entry.args), known_paths).replace(_TARGET, _STAND_IN)
+    words = [word.replace(_STAND_IN, _TARGET) for word in split_words(text, what)]
+    if is_wrapper:
+        _check_kustomize(confinement, words)
+    entry.args = [shlex.quote(word) for word in words]
+    return shlex.quote(path)
+
+
+def _check_kustomize(confinement: Confinement, arguments: Sequence[str]) -> None:
+    """Judge the wrapper's arguments behind the first one, which is the folder to write to."""
+    for argument in arguments[1:]:
+        if not _KUSTOMIZE_HARMLESS.fullmatch(argument):
+            what = f"the kustomize argument {argument!r}"
+            confinement.policy.require("kustomize_options", confinement.component, what)

@@ -1,0 +1,7 @@
+"""The engine's small world: what is attacked is one rendering."""
+
+from __future__ import annotations
+
+from tests.engine.conftest import engine, listener, world
+
+__all__ = ["engine", "listener", "world"]
