@@ -10,4 +10,12 @@ from commodore.confinement.confinement import Confinement, Roots, is_absent
 from commodore.confinement.policy import CAPABILITIES, DEFAULT_POLICY, TrustPolicy
 from commodore.confinement.words import split_words
 
-__all__ = ["CAPABILITIES", "DEFAULT_POLICY", "Confinement", "Roots", "TrustPolicy", "is_absent", "split_words"]
+__all__ = [
+    "CAPABILITIES",
+    "Confinement",
+    "DEFAULT_POLICY",
+    "Roots",
+    "TrustPolicy",
+    "is_absent",
+    "split_words",
+]
