@@ -9,7 +9,7 @@ from functools import partial
 from typing import Any
 
 from commodore import catalog
-from commodore.caches import repository_cache
+from commodore.caches import repository_cache, usable
 from commodore.catalog import CatalogChange, CompileMetadata
 from commodore.context import Context
 from commodore.dependencies import deprecation_notices
@@ -140,7 +140,7 @@ def run_compile(
     request.check()
     workspace, announce, limits = request.workspace, context.announce, context.limits
     offline = request.local or request.offline
-    mirrors = repository_cache() if request.options.cached else None
+    mirrors = usable(repository_cache()) if request.options.cached else None
     with (
         workspace.locked(limits),
         engine_of(engine, request.options, announce, limits) as engine,

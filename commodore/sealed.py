@@ -10,6 +10,8 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import json
+import os
+import stat
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -36,11 +38,19 @@ def unseal(label: Sequence[str], whole: bytes) -> bytes | None:
 
 
 def read_sealed(path: Path, label: Sequence[str]) -> bytes | None:
-    """The content of a sealed file; None if there is none that is sound."""
+    """The content of a sealed file; None if there is none that is sound, or it belongs to another user.
+
+    A link is not followed, and nothing is waited for that is no file.
+    """
     try:
-        return unseal(label, path.read_bytes())
+        handle = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK)
     except OSError:
         return None
+    with contextlib.suppress(OSError), open(handle, "rb") as file:
+        found = os.fstat(handle)
+        if stat.S_ISREG(found.st_mode) and found.st_uid == os.geteuid():
+            return unseal(label, file.read())
+    return None
 
 
 def read_note(path: Path, *kind: str, most: int = -1) -> dict[str, Any]:

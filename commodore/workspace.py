@@ -139,6 +139,35 @@ class Workspace:
         """What `catalog clean` removes."""
         return (self.inventory, self.libraries, self.dependencies / "libs", self.compiled, self.catalog)
 
+    @property
+    def own(self) -> tuple[Path, ...]:
+        """The folders that a run fills. None of them is a link: what is written there would get somewhere else."""
+        return (
+            self.state,
+            self.inventory,
+            self.classes,
+            self.component_classes,
+            self.defaults_classes,
+            self.cluster_params.parent,
+            self.targets,
+            self.dependencies,
+            self.repositories,
+            self.libraries,
+            self.vendor,
+            self.compiled,
+            self.catalog,
+        )
+
+    def _refuse_links(self) -> None:
+        links = [folder for folder in self.own if folder.is_symlink()]
+        if links:
+            raise PolicyError(
+                "CMD-WORK-007",
+                f"{', '.join(str(link.relative_to(self.root)) for link in links)} in {self.root} must not be a link",
+                hint="remove the link; to keep the files elsewhere, let --working-dir name a folder there",
+                locations=[str(link) for link in links],
+            )
+
     @contextlib.contextmanager
     def staging(self, name: str) -> Iterator[Path]:
         """A fresh empty folder on the workspace's file system, removed afterwards if it is still there.
@@ -170,9 +199,10 @@ class Workspace:
         """Hold the workspace for one run. The operating system frees the lock when the process ends, however it ends.
 
         Raises:
-            PolicyError: another run holds it (its pid and start time are named).
+            PolicyError: another run holds it (its pid and start time are named), or one of its folders is a link.
             EnvironmentFault: the operating system refused.
         """
+        self._refuse_links()
         with guard_disk(self.state / "lock"):
             self.state.mkdir(parents=True, exist_ok=True)
             try:

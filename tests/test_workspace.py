@@ -181,13 +181,10 @@ class TestStaging:
             assert sorted(path.name for path in state.iterdir()) == ["lock", "pending-report.json"]
 
     def test_the_sweep_takes_staging_folders_only(self, tmp_path: Path) -> None:
-        """`.commodore` may be a link to a folder that holds somebody's work."""
-        home = tmp_path / "home"
+        home = tmp_path / "wd" / ".commodore"
         (home / "work").mkdir(parents=True)
         (home / "work" / "precious").write_text("")
         (home / "x.staging").symlink_to(home / "work")
-        (tmp_path / "wd").mkdir()
-        (tmp_path / "wd" / ".commodore").symlink_to(home)
         with Workspace.at(tmp_path / "wd").locked():
             pass
         assert (home / "work" / "precious").exists()
@@ -221,7 +218,8 @@ class TestAt:
         """Changing the working directory moves every derived path."""
         workspace = Workspace(tmp_path / "w")
         names = [name for name in vars(Workspace) if isinstance(vars(Workspace)[name], property)]
-        found = [getattr(workspace, name) for name in names if name != "generated"] + list(workspace.generated)
+        found = [getattr(workspace, name) for name in names if name not in ("generated", "own")]
+        found += [*workspace.generated, *workspace.own]
         found += [workspace.component("c"), workspace.package("p"), workspace.target("t"), workspace.tenant_config("t")]
         assert len(found) > 20
         assert all(path.is_relative_to(tmp_path / "w") for path in found)

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from commodore.authoring.fake_cluster import TENANT_CLASSES, Facts, link_values, package_parameters, write_argocd_stub
-from commodore.caches import repository_cache
+from commodore.caches import repository_cache, usable
 from commodore.engine import CompiledInstance
 from commodore.errors import InputError, did_you_mean
 from commodore.events import Announce, Noted, stage
@@ -99,7 +99,7 @@ def compile_package(
         workspace.locked(limits),
     ):
         cached = request.options.cached
-        mirrors = repository_cache() if cached else None
+        mirrors = usable(repository_cache()) if cached else None
         store = RepositoryStore(
             workspace.repositories, announce=announce, limits=limits, offline=request.local, mirrors=mirrors
         )

@@ -23,7 +23,7 @@ from commodore.authoring.testing import (
     judge_all,
     once,
 )
-from commodore.caches import repository_cache
+from commodore.caches import repository_cache, usable
 from commodore.dependencies.bundle import LibrarySources
 from commodore.engine import Batch, BatchOutcome
 from commodore.errors import CommodoreError
@@ -93,7 +93,7 @@ def _prepare_all(
     suite: PackageSuite, directory: Path, cases: Sequence[Case], folder: Path, announce: Announce, limits: Limits
 ) -> list[_Prepared | Rendered]:
     """One store of repositories for all cases, so that each repository is fetched once and each remote asked once."""
-    mirrors = repository_cache() if suite.options.cached else None
+    mirrors = usable(repository_cache()) if suite.options.cached else None
     store = RepositoryStore(folder / "repositories", announce=announce, limits=limits, mirrors=mirrors)
     sources: LibrarySources | None = None
     prepared: list[_Prepared | Rendered] = []

@@ -15,7 +15,7 @@ from typing import Protocol
 from urllib.parse import urlsplit
 
 from commodore.authoring.slug import Kind
-from commodore.caches import template_cache, template_lock
+from commodore.caches import template_cache, template_lock, usable
 from commodore.errors import InputError, PolicyError, did_you_mean
 from commodore.events import Announce, Noted, ignore
 from commodore.file_lock import hold
@@ -198,7 +198,7 @@ def _open_bundled(kind: Kind, place: Path, limits: Limits) -> _Bundled:
 
 
 def _fetch(url: str, versions: tuple[str | None, ...], announce: Announce, limits: Limits) -> _Remote:
-    root = template_cache()
+    root = usable(template_cache())
     store = RepositoryStore(root, announce=announce, limits=limits)
     with guard_disk(root):
         root.mkdir(parents=True, exist_ok=True)

@@ -4,7 +4,11 @@
 
 from __future__ import annotations
 
+import os
+import stat
 from pathlib import Path
+
+from commodore.errors import PolicyError
 
 
 def cache_folder() -> Path:
@@ -12,6 +16,37 @@ def cache_folder() -> Path:
     from platformdirs import user_cache_path
 
     return user_cache_path("commodore")
+
+
+def usable(section: Path) -> Path:
+    """A folder of the cache, if nobody else decides what is in it. What others might write to is closed to them.
+
+    Raises:
+        PolicyError: it, or the cache, is a link or belongs to somebody else (CMD-CACHE-005).
+    """
+    root = cache_folder()
+    parts = section.relative_to(root).parts
+    for folder in (root, *(root.joinpath(*parts[: end + 1]) for end in range(len(parts)))):
+        try:
+            found = folder.lstat()
+        except (FileNotFoundError, NotADirectoryError):
+            break
+        if stat.S_ISLNK(found.st_mode):
+            raise _refusal(folder, "it is a link, so what is kept would be written elsewhere")
+        if found.st_uid != os.geteuid():
+            raise _refusal(folder, "it belongs to another user, who could change what is kept")
+        if found.st_mode & (stat.S_IWGRP | stat.S_IWOTH) and stat.S_ISDIR(found.st_mode):
+            folder.chmod(stat.S_IMODE(found.st_mode) & ~(stat.S_IWGRP | stat.S_IWOTH))
+    return section
+
+
+def _refusal(folder: Path, reason: str) -> PolicyError:
+    return PolicyError(
+        "CMD-CACHE-005",
+        f"the cache folder {folder} is not used: {reason}",
+        hint="remove it, let XDG_CACHE_HOME name another place (which may be a link), or run with --no-cache",
+        locations=[str(folder)],
+    )
 
 
 def library_cache() -> Path:

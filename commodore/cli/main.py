@@ -7,6 +7,7 @@ import contextlib
 import itertools
 import os
 import signal
+import stat
 import sys
 import threading
 from pathlib import Path
@@ -68,6 +69,7 @@ def main() -> None:
     keep_interruptions()
     prepare_streams()
     os.environ.update(child_environment())
+    _close_to_others()
     try:
         code = run(sys.argv[1:], dotenv=True)
     except PipeClosed:
@@ -75,6 +77,13 @@ def main() -> None:
     except KeyboardInterrupt:  # once more, while that was dealt with
         code = 130
     _leave(code)
+
+
+def _close_to_others() -> None:
+    """Let others write to nothing that is made here, whatever the umask is, and the group only if that was wanted."""
+    mask = os.umask(0o022)
+    if mask & stat.S_IWOTH:
+        os.umask(mask)
 
 
 def _leave(code: int) -> NoReturn:

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from commodore.caches import library_cache
+from commodore.caches import library_cache, usable
 from commodore.dependencies.bundle import (
     BundledComponent,
     JsonnetFile,
@@ -67,7 +67,7 @@ def library_sources(fetcher: Fetcher) -> Iterator[LibrarySources]:
     """
     store, announce, limits = fetcher.store, fetcher.announce, fetcher.limits
     if fetcher.cached or store.offline:
-        yield LibrarySources(store, library_cache(), announce=announce, limits=limits)
+        yield LibrarySources(store, usable(library_cache()), announce=announce, limits=limits)
         return
     with fetcher.workspace.staging("libraries") as folder:
         yield LibrarySources(store, folder, announce=announce, limits=limits, reuse=False)
@@ -113,7 +113,7 @@ class StandaloneBundler:
         self._announce = announce
         self._limits = limits
         store = RepositoryStore(repositories, announce=announce, limits=limits)
-        self._sources = LibrarySources(store, library_cache(), announce=announce, limits=limits)
+        self._sources = LibrarySources(store, usable(library_cache()), announce=announce, limits=limits)
         self._files: dict[str, tuple[Path, JsonnetFile] | None] = {}
         self._vendors: dict[tuple[Path, JsonnetFile], Path] = {}
 

@@ -6,7 +6,7 @@ from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 
-from commodore.caches import dependency_cache, result_cache
+from commodore.caches import dependency_cache, result_cache, usable
 from commodore.engine import Batch, CompiledInstance, CompileRequest, Engine, InstanceJob, check_jsonnet_engine
 from commodore.events import Announce, stage
 from commodore.inventory import Inventory
@@ -51,8 +51,8 @@ def open_engine(options: CompileOptions, announce: Announce, limits: Limits) -> 
         processes=options.processes,
         announce=announce,
         limits=limits,
-        dependency_cache=dependency_cache() if options.cached else None,
-        result_cache=result_cache() if options.cached else None,
+        dependency_cache=usable(dependency_cache()) if options.cached else None,
+        result_cache=usable(result_cache()) if options.cached else None,
         shadow=options.shadow / 100,
     )
 
