@@ -13,6 +13,7 @@ from commodore.caches.paths import (
     template_cache,
     template_lock,
     token_cache,
+    usable,
 )
 
 __all__ = [
@@ -24,4 +25,5 @@ __all__ = [
     "template_cache",
     "template_lock",
     "token_cache",
+    "usable",
 ]
