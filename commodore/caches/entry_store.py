@@ -21,7 +21,7 @@ from typing import Any
 from commodore.errors import CommodoreError, EnvironmentFault
 from commodore.limits import Limits
 from commodore.sealed import read_sealed, seal
-from commodore.staging import staging
+from commodore.staging import staging, sweep
 from commodore.tree import Measure, Rules, Skip, children, measure, size_of
 from commodore.workspace import guard_disk, remove_tree, replace_tree, write_atomically
 
@@ -80,6 +80,10 @@ class Store(ABC):
             EnvironmentFault: the operating system refused.
         """
         return staging(self.root, self.staging_prefix, self.limits.staging_age)
+
+    def sweep(self, now: float | None = None) -> None:
+        """Remove what killed runs have left, at the time `now` (seconds since 1970)."""
+        sweep(self.root, self.staging_prefix, self.limits.staging_age, now)
 
     def remove(self, path: Path) -> bool:
         """Remove an entry: by one rename or unlink for everybody else. Returns False if it was gone already.

@@ -17,7 +17,6 @@ from commodore.caches.entry_store import Entry, Store
 from commodore.errors import CommodoreError, raise_all
 from commodore.events import Announce, StageAdvanced, Warned, ignore
 from commodore.limits import Limits
-from commodore.staging import sweep
 from commodore.tree import size_of
 from commodore.workspace import write_atomically
 
@@ -207,7 +206,7 @@ def _remove_all(store: Store, entries: Sequence[Entry], now: float, errors: list
             except CommodoreError as error:
                 errors.append(error)
         store.tidy()
-        sweep(store.root, store.staging_prefix, store.limits.staging_age, now)
+        store.sweep(now)
     return gone
 
 

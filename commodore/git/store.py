@@ -142,6 +142,8 @@ class RepositoryStore:
             EnvironmentFault: a repository could not be fetched.
             Findings: several of these.
         """
+        if self.mirrors is not None:
+            self.mirrors.sweep()
         failures: list[CommodoreError] = []
         versions: dict[str, tuple[Repository, set[str | None]]] = {}
         for url, version in wanted:

@@ -318,6 +318,17 @@ def test_many_runs_at_once(begin: Begin, world: GitWorld, cache: Path) -> None:
     assert [name for name in os.listdir(cache) if name.startswith("new-")] == []
 
 
+def test_what_a_killed_run_has_left_goes(begin: Begin, world: GitWorld, cache: Path) -> None:
+    """Also if the run after it keeps nothing new."""
+    remote = rich(world)
+    fetched(begin("one"), remote)
+    left = cache / "new-held-12345678" / "entry"
+    left.mkdir(parents=True)
+    fetched(begin("one"), remote)
+    assert not left.parent.exists()
+    assert len(entries(cache)) == 1
+
+
 def test_a_cache_that_cannot_be_written_stops_nobody(begin: Begin, world: GitWorld, cache: Path) -> None:
     remote = rich(world)
     cache.parent.mkdir()

@@ -24,7 +24,6 @@ from commodore.engine.cache.remote_identity import FULL_COMMIT, NO_REF, Sources
 from commodore.engine.cache.trace import TraceRecorder
 from commodore.errors import CommodoreError
 from commodore.limits import Limits
-from commodore.staging import sweep
 
 _FILES = ("kustomization.yaml", "kustomization.yml", "Kustomization")
 _BASES = ("resources", "bases", "components")
@@ -81,7 +80,7 @@ class Kustomize:
         if found is None or self._cache is None:
             return dict(environment)
         store = self._cache
-        sweep(store.root, store.staging_prefix, self._limits.staging_age)  # which scripts that were killed have left
+        store.sweep()  # what scripts that were killed have left
         self._folder.mkdir(parents=True)
         script = Path(__file__).resolve().parent.parent.parent / "scripts" / "fetch-once"
         network = "offline" if self._sources.offline else "online"
