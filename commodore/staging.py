@@ -17,6 +17,7 @@ from pathlib import Path
 
 from commodore.errors import CommodoreError
 from commodore.limits import DEFAULT_LIMITS
+from commodore.tree import children
 from commodore.workspace import guard_disk, remove_tree
 
 _HELD = "held-"
@@ -81,9 +82,10 @@ def sweep(root: Path, prefix: str, age: float | None, now: float | None = None) 
         now: seconds since 1970, by default this moment.
     """
     now = time.time() if now is None else now
-    with contextlib.suppress(OSError), os.scandir(root) as entries:
-        found = [entry for entry in entries if entry.name.startswith(prefix) and entry.is_dir(follow_symlinks=False)]
-        for entry in found:
+    with contextlib.suppress(OSError):
+        for entry in children(root):
+            if not entry.name.startswith(prefix) or not entry.is_dir(follow_symlinks=False):
+                continue
             with contextlib.suppress(OSError, CommodoreError):
                 status = entry.stat(follow_symlinks=False)
                 if status.st_uid != os.geteuid():

@@ -12,7 +12,7 @@ import os
 import re
 import stat
 import time
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final, Protocol
@@ -20,6 +20,7 @@ from typing import Final, Protocol
 from commodore.errors import InputError
 from commodore.events import Announce, Event, TaskBegun
 from commodore.limits import DEFAULT_LIMITS, Limits
+from commodore.tree import children, files
 from commodore.workspace import guard_disk
 
 # What editors and file managers write beside a file, and what Python compiles.
@@ -292,15 +293,14 @@ class Watch:
 def _enter(place: str, noise: re.Pattern[str], apart: set[str], found: _Look) -> list[str]:
     """Note a folder's files and links; returns its folders."""
     folders = []
-    with os.scandir(place) as entries:
-        for entry in entries:
-            if noise.fullmatch(entry.name) or entry.path in apart:
-                continue
-            if entry.is_dir():
-                folders.append(entry.path)
-            if entry.is_symlink() or entry.is_file():
-                _note(found, entry.path)
-    return sorted(folders, reverse=True)
+    for entry in children(place):
+        if noise.fullmatch(entry.name) or entry.path in apart:
+            continue
+        if entry.is_dir():
+            folders.append(entry.path)
+        if entry.is_symlink() or entry.is_file():
+            _note(found, entry.path)
+    return folders[::-1]
 
 
 def _note(found: _Look, path: str) -> None:
@@ -360,13 +360,6 @@ def read_trees(folders: Mapping[str, Path]) -> dict[str, bytes]:
     found: dict[str, bytes] = {}
     for name, folder in folders.items():
         with guard_disk(folder):
-            for path in _files_below(folder):
-                found[f"{name}/{path.relative_to(folder).as_posix()}"] = path.read_bytes()
+            for inner, path in files(folder):
+                found[f"{name}/{inner}"] = path.read_bytes()
     return dict(sorted(found.items()))
-
-
-def _files_below(folder: Path) -> Iterable[Path]:
-    for place, _, names in os.walk(folder):
-        for path in (Path(place, name) for name in names):
-            if path.is_file() and not path.is_symlink():
-                yield path

@@ -105,6 +105,18 @@ def test_only_the_cli_prints() -> None:
     assert prints == []
 
 
+def test_folders_are_walked_by_one_module() -> None:
+    """So that links, hidden names, missing folders and the order are a matter of its options, not of each caller."""
+    walker = re.compile(r"\bos\.(walk|fwalk|scandir)\(|\.(walk|rglob)\((\"\*\")?\)")
+    found = [
+        f"{path.relative_to(ROOT)}:{number}"
+        for path in MODULES
+        for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), 1)
+        if walker.search(line)
+    ]
+    assert [place.partition(":")[0] for place in found] == ["commodore/tree.py"], found
+
+
 def test_nothing_is_left_to_do() -> None:
     mark = re.compile(r"\b(TODO|FIXME)\b")
     marks = [

@@ -24,6 +24,7 @@ from commodore.manifests import (
     load_all,
     render,
 )
+from commodore.tree import walk
 from commodore.workspace import guard_disk, remove_tree, replace_tree
 
 Kind = Literal["added", "removed", "changed", "moved", "text"]
@@ -59,8 +60,10 @@ def read_tree(folder: Path) -> dict[str, bytes]:
     """
     tree: dict[str, bytes] = {}
     with guard_disk(folder):
-        for path in _walk(folder):
-            name = path.relative_to(folder).as_posix()
+        for name, entry in walk(folder):
+            path = Path(entry.path)
+            if entry.is_dir(follow_symlinks=False):
+                continue
             if path.is_symlink():
                 tree[name] = os.fsencode(os.readlink(path))
             elif path.is_file():
@@ -73,13 +76,6 @@ def read_tree(folder: Path) -> dict[str, bytes]:
                     locations=[str(path)],
                 )
     return tree
-
-
-def _walk(folder: Path) -> Iterator[Path]:
-    for place, folders, names in os.walk(folder):
-        folders.sort()
-        links = [name for name in folders if Path(place, name).is_symlink()]
-        yield from (Path(place, name) for name in sorted([*names, *links]))
 
 
 def compare(golden: Mapping[str, bytes], compiled: Mapping[str, bytes]) -> tuple[Difference, ...]:
@@ -165,8 +161,9 @@ def update_golden(compiled: Path, golden: Path) -> None:
             fresh = beside / "golden"
             fresh.mkdir()
             fresh.chmod(0o755)
-            for path in _walk(compiled):
-                _copy(path, fresh / path.relative_to(compiled), fresh)
+            for name, entry in walk(compiled):
+                if not entry.is_dir(follow_symlinks=False):
+                    _copy(Path(entry.path), fresh / name, fresh)
             replace_tree(fresh, golden)
         finally:
             remove_tree(beside)

@@ -32,6 +32,7 @@ from commodore.stages.components import fetch_components, write_hierarchy
 from commodore.stages.packages import fetch_packages
 from commodore.stages.publishing import write_references
 from commodore.staging import temporary_folder
+from commodore.tree import files
 from commodore.workspace import Workspace, copy_tree, is_inside, replace_tree
 
 
@@ -55,7 +56,7 @@ class PackageSource:
         name = folder.replace("pkg.", "") if folder.startswith("pkg.") else directory.stem.replace("package-", "")
         path = directory / test_class
         if path.suffix not in (".yml", ".yaml") or not path.is_file() or not path.resolve().is_relative_to(directory):
-            known = sorted(str(file.relative_to(directory)) for file in directory.rglob("*.y*ml"))
+            known = [name for name, _ in files(directory) if name.endswith((".yml", ".yaml"))]
             raise InputError(
                 "CMD-AUT-010",
                 f"the test class {test_class} does not exist in {directory}",

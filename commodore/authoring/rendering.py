@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from commodore import tree
 from commodore.authoring.templates import Template
 from commodore.child_environment import child_environment
 from commodore.errors import EnvironmentFault, InputError
@@ -153,22 +154,17 @@ def _end(process: subprocess.Popen[bytes]) -> None:
 def _read(template: Template, folder: Path, limits: Limits) -> dict[str, File]:
     files: dict[str, File] = {}
     size = 0
-    for place, folders, names in os.walk(folder):
-        if Path(place) == folder and ".git" in folders:
-            folders.remove(".git")
-        links = [name for name in folders if (Path(place) / name).is_symlink()]
-        for name in [*names, *links]:
-            path = Path(place) / name
-            if path.is_symlink() or path.is_file():
-                file = files[path.relative_to(folder).as_posix()] = File.read(path)
-                size += len(file.content)
-            if len(files) > limits.template_files or size > limits.template_bytes:
-                raise EnvironmentFault(
-                    "CMD-TPL-025",
-                    f"the template {template.url} makes more than {limits.template_files} files or "
-                    f"{limits.template_bytes >> 20} MiB",
-                    hint="is it the right template?",
-                )
+    repository = str(folder / ".git")
+    for name, path in tree.files(folder, skip=lambda entry: entry.path == repository, links=True):
+        file = files[name] = File.read(path)
+        size += len(file.content)
+        if len(files) > limits.template_files or size > limits.template_bytes:
+            raise EnvironmentFault(
+                "CMD-TPL-025",
+                f"the template {template.url} makes more than {limits.template_files} files or "
+                f"{limits.template_bytes >> 20} MiB",
+                hint="is it the right template?",
+            )
     return dict(sorted(files.items()))
 
 

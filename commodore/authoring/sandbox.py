@@ -15,6 +15,7 @@ from typing import Final
 from commodore.authoring.component import ComponentSource
 from commodore.git import run
 from commodore.limits import Limits
+from commodore.tree import walk
 from commodore.workspace import guard_disk
 
 GENERATED: Final = frozenset({".cache", "compiled", "dependencies", "vendor"})
@@ -92,13 +93,9 @@ def _listed(root: Path, directory: Path, limits: Limits) -> list[PurePath]:
 
 
 def _found(directory: Path) -> Iterable[PurePath]:
-    for place, folders, names in os.walk(directory):
-        here = Path(place)
-        if here == directory:
-            folders[:] = [name for name in folders if name not in GENERATED]
-        folders[:] = [name for name in folders if name != ".git"]
-        links = [name for name in folders if (here / name).is_symlink()]
-        yield from ((here / name).relative_to(directory) for name in [*names, *links] if name != ".git")
+    top = {str(directory / name) for name in GENERATED}
+    inside = walk(directory, skip=lambda entry: entry.name == ".git" or entry.path in top)
+    yield from (PurePath(name) for name, entry in inside if not entry.is_dir(follow_symlinks=False))
 
 
 def _copy(root: Path, file: PurePath, place: Path) -> None:

@@ -7,6 +7,7 @@ import stat
 from collections.abc import Mapping
 from pathlib import Path
 
+from commodore.tree import files, walk
 from commodore.workspace import guard_disk
 
 
@@ -18,33 +19,32 @@ def holds(folder: Path, wanted: Mapping[str, Path]) -> bool:
     with guard_disk(folder):
         if folder.is_symlink() or not folder.is_dir():
             return False
-        found: dict[str, os.stat_result] = {}
-        if not _collect(folder, "", found) or found.keys() != wanted.keys():
+        found = _plain_files(folder)
+        if found is None or found.keys() != wanted.keys():
             return False
         return all(_equal(folder / path, found[path], source) for path, source in wanted.items())
 
 
 def files_of(folder: Path) -> dict[str, Path]:
     """All files below a folder by their paths."""
-    return {path.relative_to(folder).as_posix(): path for path in sorted(folder.rglob("*")) if path.is_file()}
+    return {name: path for name, path in files(folder, links=True) if path.is_file()}
 
 
-def _collect(folder: Path, prefix: str, found: dict[str, os.stat_result]) -> bool:
-    """Add the files below `folder`; False if something is there that is neither a plain file nor a folder of some."""
-    empty = True
-    with os.scandir(folder) as entries:
-        for entry in entries:
-            empty = False
-            if entry.is_symlink() or (not prefix and entry.name.startswith(".")):
-                return False
-            if entry.is_dir(follow_symlinks=False):
-                if not _collect(Path(entry.path), f"{prefix}{entry.name}/", found):
-                    return False
-            elif entry.is_file(follow_symlinks=False):
-                found[f"{prefix}{entry.name}"] = entry.stat(follow_symlinks=False)
-            else:
-                return False
-    return not (empty and prefix)
+def _plain_files(folder: Path) -> dict[str, os.stat_result] | None:
+    """The files below a folder; None if something is there that is neither a plain file nor a folder of some."""
+    found: dict[str, os.stat_result] = {}
+    empty: set[str] = set()
+    for name, entry in walk(folder):
+        if entry.is_symlink() or name.startswith("."):
+            return None
+        empty.discard(os.path.dirname(name))
+        if entry.is_dir():
+            empty.add(name)
+        elif entry.is_file():
+            found[name] = entry.stat(follow_symlinks=False)
+        else:
+            return None
+    return None if empty else found
 
 
 def _equal(path: Path, status: os.stat_result, source: Path) -> bool:

@@ -15,6 +15,7 @@ from commodore import events
 from commodore.catalog._same import holds
 from commodore.errors import CommodoreError, InputError, PolicyError, raise_all
 from commodore.manifests import ObjectKey
+from commodore.tree import children, files
 from commodore.workspace import guard_disk
 
 Compiled = Sequence[tuple[str, Path]]
@@ -88,7 +89,7 @@ def _rendered(
         above: this folder and those it was reached through; a link to one of them has no end.
         errors: takes what is wrong.
     """
-    for entry in sorted(os.scandir(folder), key=lambda entry: entry.name):
+    for entry in children(folder):
         path = f"{prefix}{entry.name}"
         real = Path(os.path.realpath(entry.path) if entry.is_symlink() else entry.path)
         if entry.name.lower() == ".git":
@@ -157,14 +158,11 @@ def warn_about_objects(compiled: Compiled, announce: events.Announce) -> None:
 def _objects(folder: Path) -> Iterator[ObjectKey]:
     """The keys of the objects in a folder, each once."""
     found: dict[ObjectKey, None] = {}
-    for place, folders, names in os.walk(folder):
-        folders.sort()
-        for name in sorted(names):
-            file = Path(place, name)
-            if name.endswith((".yaml", ".yml")) and not file.is_symlink() and file.is_file():
-                for document in b"\n".join((b"", file.read_bytes(), b"")).split(b"\n---"):
-                    if key := _key(document):
-                        found[key] = None
+    for name, file in files(folder):
+        if name.endswith((".yaml", ".yml")):
+            for document in b"\n".join((b"", file.read_bytes(), b"")).split(b"\n---"):
+                if key := _key(document):
+                    found[key] = None
     return iter(found)
 
 

@@ -41,6 +41,7 @@ from commodore.git import (
 )
 from commodore.limits import DEFAULT_LIMITS, Limits
 from commodore.manifests import DiffLine, DiffMode
+from commodore.tree import files
 from commodore.workspace import Workspace, guard_disk
 
 
@@ -303,8 +304,8 @@ def _carry_hidden(old: Path, new: Path, *, stale_refs: bool) -> None:
         for entry in sorted(old.iterdir()):
             if not entry.name.startswith(".") or os.path.lexists(new / entry.name):
                 continue
-            files = [entry] if entry.is_symlink() or not entry.is_dir() else sorted(entry.rglob("*"))
-            for file in files:
+            inside = not entry.is_symlink() and entry.is_dir()
+            for file in (path for _, path in files(entry, links=True)) if inside else (entry,):
                 if file.is_symlink() or (file.is_file() and not (stale_refs and _is_ref_file(file))):
                     target = new / file.relative_to(old)
                     target.parent.mkdir(parents=True, exist_ok=True)

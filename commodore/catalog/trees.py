@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
@@ -12,6 +11,7 @@ from commodore.git import check_version, read_blobs, run, staged_changes
 from commodore.limits import Limits
 from commodore.manifests import load_all
 from commodore.manifests.object_diff import PlacedObject, Review, review, tally
+from commodore.tree import files, is_hidden
 from commodore.workspace import guard_disk
 
 _REFS = "refs/"
@@ -32,20 +32,16 @@ def read_folder(folder: Path, limits: Limits) -> dict[str, bytes]:
         )
     found: dict[str, bytes] = {}
     with guard_disk(folder):
-        for place, folders, names in os.walk(folder):
-            folders[:] = sorted(name for name in folders if not name.startswith("."))
-            for name in sorted(names):
-                path = Path(place, name)
-                inner = path.relative_to(folder).as_posix()
-                if name.startswith(".") or path.is_symlink() or not path.is_file() or inner.startswith(_REFS):
-                    continue
-                if path.stat().st_size > limits.output_file_bytes:
-                    raise InputError(
-                        "CMD-CAT-018",
-                        f"{path} is larger than {limits.output_file_bytes} bytes",
-                        hint="name a folder that holds manifests only",
-                    )
-                found[inner] = path.read_bytes()
+        for name, path in files(folder, skip=is_hidden):
+            if name.startswith(_REFS):
+                continue
+            if path.stat().st_size > limits.output_file_bytes:
+                raise InputError(
+                    "CMD-CAT-018",
+                    f"{path} is larger than {limits.output_file_bytes} bytes",
+                    hint="name a folder that holds manifests only",
+                )
+            found[name] = path.read_bytes()
     return found
 
 

@@ -98,9 +98,10 @@ def complete_components(ctx: click.Context, incomplete: str) -> list[str]:
 @quick
 def complete_manifests(ctx: click.Context, incomplete: str) -> list[str]:
     """The manifests of the catalog in the working directory."""
+    from commodore.tree import files
+
     catalog = _working_dir(ctx) / "catalog"
-    files = (path for path in (catalog / "manifests").rglob("*") if path.is_file())
-    return _beginning((path.relative_to(catalog).as_posix() for path in files), incomplete)
+    return _beginning((f"manifests/{name}" for name, _ in files(catalog / "manifests")), incomplete)
 
 
 @quick

@@ -7,6 +7,7 @@ changes nothing.
 
 from __future__ import annotations
 
+import contextlib
 import copy
 import errno
 import os
@@ -19,6 +20,7 @@ from pathlib import Path
 from commodore.confinement.policy import DEFAULT_POLICY, TrustPolicy
 from commodore.errors import PolicyError
 from commodore.limits import DEFAULT_LIMITS, Limits
+from commodore.tree import children
 
 _FLAGS = os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK | os.O_NOCTTY  # a pipe without a writer must not keep us waiting
 _REPOSITORY = ".git"
@@ -319,12 +321,8 @@ def _special(path: str) -> Iterator[tuple[str, bool]]:
     """
     above, seen = [path], {os.path.realpath(path)}
     while above:
-        try:
-            entries = os.scandir(above.pop())
-        except OSError:
-            continue  # to be told by whoever reads it
-        with entries:
-            for entry in entries:
+        with contextlib.suppress(OSError):  # to be told by whoever reads it
+            for entry in children(above.pop()):
                 is_link, is_folder = entry.is_symlink(), entry.is_dir()
                 if is_link or (_is_repository(entry) if is_folder else not entry.is_file()):
                     yield entry.path, is_link

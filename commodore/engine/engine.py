@@ -6,7 +6,6 @@ Nothing in this module and what it imports loads Kapitan or the Go runtime: both
 from __future__ import annotations
 
 import os
-import shutil
 import tempfile
 import uuid
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -32,7 +31,8 @@ from commodore.errors import CommodoreError, InputError, InternalError, did_you_
 from commodore.events import Announce, Noted, StageAdvanced
 from commodore.limits import DEFAULT_LIMITS, Limits
 from commodore.names import check_name
-from commodore.workspace import Workspace, guard_disk, remove_tree, replace_tree
+from commodore.tree import walk
+from commodore.workspace import Workspace, copy_tree, guard_disk, remove_tree, replace_tree
 
 __all__ = ["COMPILE_STAGE", "Engine", "usable_cpus"]
 
@@ -333,14 +333,11 @@ def _beside(run: Run) -> Iterator[Path]:
 
 
 def _has_files(folder: Path) -> bool:
-    return any(
-        files or any(os.path.islink(os.path.join(place, name)) for name in folders)
-        for place, folders, files in os.walk(folder)
-    )
+    return any(not entry.is_dir(follow_symlinks=False) for _, entry in walk(folder))
 
 
 def _move(source: Path, target: Path) -> None:
     if source.stat().st_dev == target.parent.stat().st_dev:
         source.rename(target)
     else:
-        shutil.copytree(source, target, symlinks=True)
+        copy_tree(source, target)

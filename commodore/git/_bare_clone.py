@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -12,7 +11,8 @@ from commodore.git._refs import FULL_SHA, RemoteRefs
 from commodore.git._remote_config import add_remote, is_remote
 from commodore.git.ls_remote import RemoteState
 from commodore.git.runner import run
-from commodore.workspace import guard_disk, remove_tree, replace_tree
+from commodore.tree import files
+from commodore.workspace import copy_tree, guard_disk, remove_tree, replace_tree
 
 
 def own_tips(bare: Path) -> dict[str, str] | None:
@@ -31,7 +31,7 @@ def own_tips(bare: Path) -> dict[str, str] | None:
                 tips[name] = sha
             elif not line.startswith(("#", "^")):
                 return None
-        loose = [path for path in (bare / "refs").rglob("*") if path.is_file()]
+        loose = [path for _, path in files(bare / "refs", links=True) if path.is_file()]
         for path in loose + list((bare / "worktrees").glob("*/HEAD")):
             name, content = path.relative_to(bare).as_posix(), path.read_text(encoding="utf-8").strip()
             if FULL_SHA.match(content):
@@ -51,7 +51,7 @@ def move_in(bare: Path, fresh: Path, tips: dict[str, str], timeout: float | None
         if any(line.endswith(" missing") for line in answer.text.splitlines()):
             return False
     if (bare / "worktrees").is_dir():
-        shutil.copytree(bare / "worktrees", fresh / "worktrees", symlinks=True)
+        copy_tree(bare / "worktrees", fresh / "worktrees")
     refs = {name: sha for name, sha in tips.items() if name.startswith("refs/") and not name.startswith("refs/tags/")}
     commands = "".join(f"update {name} {sha}\n" for name, sha in sorted(refs.items()))
     if commands:

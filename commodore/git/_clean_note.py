@@ -13,6 +13,7 @@ import time
 
 from commodore.git._worktree_files import WorktreeFiles
 from commodore.limits import Limits
+from commodore.tree import walk
 from commodore.workspace import write_atomically
 
 _NOTE = "commodore-clean"
@@ -50,20 +51,12 @@ class Glance:
 
     def _look(self, files: WorktreeFiles, most: int) -> str | None:
         digest = hashlib.sha256(f"1 {files.sha} {files.folder.absolute()}\n".encode("utf-8", "surrogateescape"))
-        seen = 0
-        folders = [str(files.folder)]
+        repository = str(files.folder / ".git")
         self._add(digest, str(files.admin / "index"))
-        while folders:
-            with os.scandir(folders.pop()) as entries:
-                for entry in sorted(entries, key=lambda one: one.name):
-                    if entry.path == str(files.folder / ".git"):
-                        continue
-                    if entry.is_dir(follow_symlinks=False):
-                        folders.append(entry.path)
-                    self._add(digest, entry.path)
-                    seen += 1
-            if seen > most:
+        for seen, (_, entry) in enumerate(walk(files.folder, skip=lambda entry: entry.path == repository)):
+            if seen >= most:
                 return None
+            self._add(digest, entry.path)
         return digest.hexdigest()
 
     def _add(self, digest: hashlib._Hash, path: str) -> None:

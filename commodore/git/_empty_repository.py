@@ -8,6 +8,7 @@ from pathlib import Path
 
 from commodore.git.runner import run
 from commodore.limits import DEFAULT_LIMITS, Limits
+from commodore.tree import walk
 from commodore.workspace import guard_disk
 
 FALLBACK_BRANCH = "master"
@@ -34,7 +35,8 @@ class Blueprint:
                 arguments = ["init", "--quiet", "--bare", "--template=", f"--initial-branch={FALLBACK_BRANCH}"]
                 run([*arguments, "--", str(folder)], cwd=folder, timeout=self._limits.git_timeout)
                 with guard_disk(folder):
-                    self._parts = [_read(folder, path) for path in (folder, *sorted(folder.rglob("*")))]
+                    inside = [Path(entry.path) for _, entry in walk(folder)]
+                    self._parts = [_read(folder, path) for path in (folder, *inside)]
                 return
         with guard_disk(folder):
             for name, mode, content in self._parts:

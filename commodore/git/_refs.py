@@ -13,6 +13,7 @@ from typing import Any, Literal
 
 from commodore.git.runner import run
 from commodore.sealed import read_note, write_note
+from commodore.tree import files
 from commodore.workspace import guard_disk
 
 Kind = Literal["branch", "tag", "revision"]
@@ -111,11 +112,10 @@ def _describe_storage(bare: Path) -> str:
     return hashlib.sha256(json.dumps(sorted(entries)).encode()).hexdigest()
 
 
-def _files(start: Path) -> Iterator[str]:
+def _files(start: Path) -> Iterator[Path]:
     if start.is_file():
-        yield str(start)
-    for folder, _, names in os.walk(start):
-        yield from (os.path.join(folder, name) for name in names)
+        yield start
+    yield from (path for _, path in files(start, links=True))
 
 
 def _read_note(bare: Path, storage: str) -> RemoteRefs | None:

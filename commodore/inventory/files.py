@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from commodore.errors import InputError
+from commodore.tree import is_hidden, walk
 from commodore.workspace import guard_disk
 
 IGNORE_FILE = ".commodoreignore"
@@ -37,24 +38,19 @@ def class_files(target: Path, patterns: Iterable[str] = ()) -> Iterator[Path]:
     if not target.is_dir():
         yield target
         return
-    for folder, names, files in os.walk(target, onerror=_refuse):
-        place = Path(folder)
-        names[:] = sorted(name for name in names if not name.startswith(".") and place / name not in ignored)
-        for name in sorted(files):
-            if not name.startswith(".") and place / name not in ignored:
-                yield place / name
+    try:
+        for _, entry in walk(target, skip=lambda entry: is_hidden(entry) or Path(entry.path) in ignored):
+            if not entry.is_dir():
+                yield Path(entry.path)
+    except OSError as error:  # a folder that cannot be listed must not pass for an empty one
+        with guard_disk(Path(os.fsdecode(error.filename or target))):
+            raise
 
 
 def _read_patterns(base: Path) -> list[str]:
     file = base / IGNORE_FILE
     with guard_disk(file):
         return file.read_text(encoding="utf-8", errors="replace").splitlines() if file.is_file() else []
-
-
-def _refuse(error: OSError) -> None:
-    """A folder that cannot be listed must not pass for an empty one."""
-    with guard_disk(Path(os.fsdecode(error.filename))):
-        raise error
 
 
 def _ignored(base: Path, patterns: Iterable[str]) -> set[Path]:

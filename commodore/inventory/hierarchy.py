@@ -16,6 +16,7 @@ from commodore.errors import CommodoreError, InputError, raise_all
 from commodore.inventory.targets import Target
 from commodore.manifests import dump
 from commodore.names import BOOTSTRAP_TARGET, RESERVED_CLASSES, check_name
+from commodore.tree import walk
 from commodore.workspace import Workspace, guard_disk, is_inside, link_relative, remove_tree, write_atomically
 
 
@@ -150,22 +151,20 @@ _RENAME = "both would be the class folder of that name; give the package another
 
 
 def _check_links(package: str, directory: Path, checkout: Path) -> Iterator[CommodoreError]:
-    for folder, names, files in os.walk(directory):
-        names[:] = sorted(name for name in names if name != ".git")
-        for path in (Path(folder, name) for name in sorted([*names, *files])):
-            if not path.is_symlink():
-                continue
-            what = f"{path.relative_to(directory)} of package {package!r}"
-            is_class = path.suffix in (".yml", ".yaml") or path.is_dir()
-            if is_class and not is_inside(path, checkout):
-                yield _leads_out(what, path)
-            elif not path.exists():  # reclass stops at any link to nothing, class or not
-                yield InputError(
-                    "CMD-INV-023",
-                    f"{what} is a link to {os.readlink(path)}, which does not exist",
-                    hint="correct or remove the link in the package's repository",
-                    locations=[str(path)],
-                )
+    for name, entry in walk(directory, skip=lambda entry: entry.name == ".git"):
+        if not entry.is_symlink():
+            continue
+        path, what = Path(entry.path), f"{name} of package {package!r}"
+        is_class = path.suffix in (".yml", ".yaml") or path.is_dir()
+        if is_class and not is_inside(path, checkout):
+            yield _leads_out(what, path)
+        elif not path.exists():  # reclass stops at any link to nothing, class or not
+            yield InputError(
+                "CMD-INV-023",
+                f"{what} is a link to {os.readlink(path)}, which does not exist",
+                hint="correct or remove the link in the package's repository",
+                locations=[str(path)],
+            )
 
 
 def foreign_class_folders(workspace: Workspace, keep: Collection[str]) -> list[Path]:

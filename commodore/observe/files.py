@@ -11,6 +11,7 @@ from typing import Any
 from commodore.errors import CommodoreError, InputError
 from commodore.manifests import load_all
 from commodore.observe.kargo import KargoObject, UnreadableError, read_object
+from commodore.tree import files
 
 _SUFFIXES = frozenset({".yaml", ".yml", ".json"})
 _KINDS = frozenset({"Application", "Stage", "Freight", "Warehouse", "Promotion"})
@@ -42,10 +43,9 @@ def read_files(paths: Iterable[Path]) -> list[Source]:
     sources: dict[Path, Source] = {}
     for path in paths:
         try:
-            files = sorted(one for one in path.rglob("*") if one.suffix in _SUFFIXES) if path.is_dir() else [path]
-            for file in files:
-                if not file.is_dir():
-                    sources.setdefault(file.resolve(), Source(str(file), file.read_bytes()))
+            inside = [one for _, one in files(path, links=True) if one.suffix in _SUFFIXES and not one.is_dir()]
+            for file in inside if path.is_dir() else [path]:
+                sources.setdefault(file.resolve(), Source(str(file), file.read_bytes()))
         except OSError as error:
             raise _unreadable(str(path), error.strerror or str(error)) from error
     return list(sources.values())

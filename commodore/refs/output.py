@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import base64
-import os
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Final
 
 from commodore import events
 from commodore.refs import _syntax as _token
 from commodore.refs.find import Reference
+from commodore.tree import files
 from commodore.workspace import guard_disk
 
 _OPENING: Final = b"?{"
@@ -45,7 +45,7 @@ def check_output(folder: Path, references: Iterable[Reference], announce: events
     """
     known = {reference.path for reference in references}
     with guard_disk(folder):
-        for file in _files(folder):
+        for _, file in files(folder):
             content = file.read_bytes()
             name = file.relative_to(folder).as_posix()
             if _OPENING in content:
@@ -59,15 +59,6 @@ def check_output(folder: Path, references: Iterable[Reference], announce: events
                         "keep references in clear text: use stringData instead of data",
                     )
                 )
-
-
-def _files(folder: Path) -> Iterator[Path]:
-    for place, folders, names in os.walk(folder):
-        folders.sort()
-        for name in sorted(names):
-            file = Path(place, name)
-            if not file.is_symlink() and file.is_file():
-                yield file
 
 
 def _unknown_tags(content: bytes, known: set[str]) -> list[str]:

@@ -11,6 +11,7 @@ from typing import Any
 from commodore.errors import InputError, PolicyError
 from commodore.manifests import dump
 from commodore.refs.find import Reference
+from commodore.tree import walk
 from commodore.workspace import guard_disk, write_atomically
 
 
@@ -120,15 +121,12 @@ def write_refs(files: Mapping[str, bytes], folder: Path) -> None:
 def _remove_others(folder: Path, files: set[str]) -> None:
     """Remove all files and links that are not wanted, and folders that are left empty. No link is followed."""
     wanted_folders = {str(parent) for file in files for parent in PurePosixPath(file).parents}
-    for place, folders, names in os.walk(folder, topdown=False):
-        here = Path(place)
-        for name in names + [name for name in folders if (here / name).is_symlink()]:
-            if (here / name).is_symlink() or str((here / name).relative_to(folder)) not in files:
-                (here / name).unlink()
-        for name in folders:
-            below = here / name
-            if below.is_dir() and str(below.relative_to(folder)) not in wanted_folders:
-                below.rmdir()
+    for name, entry in reversed(list(walk(folder))):
+        if not entry.is_dir(follow_symlinks=False):
+            if entry.is_symlink() or name not in files:
+                os.unlink(entry.path)
+        elif name not in wanted_folders:
+            os.rmdir(entry.path)
 
 
 def _member(parameters: Mapping[str, Any], key: str) -> Mapping[str, Any]:

@@ -26,6 +26,7 @@ from commodore.inventory import Inventory, Node
 from commodore.limits import Limits
 from commodore.sealed import read_note, seal
 from commodore.stages.checkouts import Fetcher
+from commodore.tree import children, walk
 from commodore.workspace import remove_tree, write_atomically
 
 _FORMAT = 3
@@ -123,24 +124,14 @@ def _files(folder: Path, stamp: hashlib._Hash) -> Iterator[str]:
     Raises:
         OSError: a folder cannot be read, or contains itself.
     """
-    above: list[tuple[str, frozenset[str]]] = [(str(folder), frozenset())]
-    while above:
-        place, parents = above.pop()
-        real = os.path.realpath(place)
-        if real in parents:
-            raise OSError(place)
-        _add_times(stamp, os.stat(place))
-        with os.scandir(place) as entries:
-            for entry in sorted(entries, key=lambda one: one.name):
-                if entry.name == ".git":
-                    continue
-                if entry.is_symlink():
-                    _add_times(stamp, entry.stat(follow_symlinks=False))
-                if entry.is_dir():
-                    above.append((entry.path, parents | {real}))
-                elif entry.name.endswith(_SUFFIXES):
-                    _add_times(stamp, entry.stat())
-                    yield entry.path
+    _add_times(stamp, os.stat(folder))
+    for _, entry in walk(folder, follow=True, skip=lambda entry: entry.name == ".git"):
+        if entry.is_symlink():
+            _add_times(stamp, entry.stat(follow_symlinks=False))
+        if entry.is_dir() or entry.name.endswith(_SUFFIXES):
+            _add_times(stamp, entry.stat())
+            if not entry.is_dir():
+                yield entry.path
 
 
 def _add_times(stamp: hashlib._Hash, status: os.stat_result) -> None:
@@ -156,7 +147,7 @@ def _engine() -> str:
     places = list(spec.submodule_search_locations or ()) if spec is not None else []
     found = []
     for place in places:
-        for entry in sorted(os.scandir(place), key=lambda one: one.name):
+        for entry in children(place):
             if entry.is_file():
                 status = entry.stat()
                 found.append([entry.path, status.st_size, status.st_mtime_ns])

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from commodore.engine.tasks import Run
+from commodore.tree import Entry, walk
 
 MISSING = "missing"
 FOLDER = "folder"
@@ -208,13 +209,15 @@ def tree_digest(
         digest = file_digest(path)
         mode = _mode(os.stat(path), modes) if os.path.exists(path) else "0"
         return f"{digest} {mode}" if digest != UNREADABLE else digest
-    tree = _Tree(unless, modes, times)
+    found = hashlib.sha256()
     try:
-        _add_folder(tree.found, "", os.stat(path).st_mode, modes)
-        tree.add(path, "", frozenset({os.path.realpath(path)}))
+        _add_folder(found, "", os.stat(path).st_mode, modes)
+        for name, entry in walk(path, follow=True, skip=lambda entry: unless(entry.path)):
+            add_times(times, entry.path)
+            _add_entry(found, name, entry, modes)
     except OSError:
         return UNREADABLE
-    return tree.found.hexdigest()
+    return found.hexdigest()
 
 
 def empty_digest(*, modes: bool = False) -> str:
@@ -224,41 +227,23 @@ def empty_digest(*, modes: bool = False) -> str:
     return found.hexdigest()
 
 
-class _Tree:
-    """A walk through a folder. Links are followed, but not to where we are already. What cannot be read makes all of it
-    unreadable: a change there would go unnoticed.
+def _add_entry(found: Any, name: str, entry: Entry, modes: bool) -> None:
+    """Add what is in a tree, what a link leads to, too.
+
+    Raises:
+        OSError: it cannot be read, so that a change would go unnoticed, or is neither a file nor a folder.
     """
-
-    def __init__(self, unless: Callable[[str], bool], modes: bool, times: Any) -> None:
-        self.found = hashlib.sha256()
-        self._unless = unless
-        self._modes = modes
-        self._times = times
-
-    def add(self, folder: str, name: str, inside: frozenset[str]) -> None:
-        for child in sorted(os.listdir(folder)):
-            path, inner = os.path.join(folder, child), f"{name}/{child}"
-            if self._unless(path):
-                continue
-            add_times(self._times, path)
-            status = os.lstat(path)
-            if stat.S_ISLNK(status.st_mode):
-                _add(self.found, "link", inner, os.readlink(path))
-                if not os.path.exists(path):
-                    continue
-                status = os.stat(path)
-            if stat.S_ISDIR(status.st_mode):
-                _add_folder(self.found, inner, status.st_mode, self._modes)
-                real = os.path.realpath(path)
-                if real not in inside:
-                    self.add(path, inner, inside | {real})
-            elif stat.S_ISREG(status.st_mode):
-                digest = file_digest(path)
-                if digest == UNREADABLE:
-                    raise OSError(f"{path} cannot be read")
-                _add(self.found, "file", inner, _mode(status, self._modes), digest)
-            else:
-                raise OSError(f"{path} is neither a file nor a folder")
+    if entry.is_symlink():
+        _add(found, "link", name, os.readlink(entry.path))
+        if not os.path.exists(entry.path):
+            return
+    status = entry.stat()
+    if stat.S_ISDIR(status.st_mode):
+        _add_folder(found, name, status.st_mode, modes)
+    elif stat.S_ISREG(status.st_mode) and (digest := file_digest(entry.path)) != UNREADABLE:
+        _add(found, "file", name, _mode(status, modes), digest)
+    else:
+        raise OSError(entry.path)
 
 
 def _add_folder(found: Any, name: str, mode: int, modes: bool) -> None:

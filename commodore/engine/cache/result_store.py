@@ -152,7 +152,7 @@ class ResultStore(Store):
         """What renderings of a subject have read, the one used last first: the shape's digest and its keys."""
         folder = self._subject(subject) / _SHAPES
         with contextlib.suppress(OSError):
-            entries = [(entry.stat().st_mtime_ns, entry.name) for entry in os.scandir(folder)]
+            entries = [(entry.stat().st_mtime_ns, entry.name) for entry in children(folder)]
             for _, name in sorted(entries, reverse=True):
                 content = _read(folder / name)
                 if content is not None:

@@ -16,6 +16,7 @@ from typing import Any
 from commodore import __version__
 from commodore.engine.cache.portable_paths import PortablePaths, value_digest
 from commodore.engine.tasks import Run
+from commodore.tree import files
 
 _PACKAGE = Path(__file__).resolve().parent.parent.parent
 _ROOMS = ("engine", "manifests", "lib", "scripts")
@@ -52,12 +53,10 @@ def program_digest() -> str:
     """The identity of this program: its version, the files that render, and libraries by what describes them, which
     has their versions and need not be parsed.
     """
-    found = hashlib.sha256(__version__.encode())
+    found = hashlib.sha256(__version__.encode() + (_PACKAGE / "tree.py").read_bytes())
     for room in _ROOMS:
-        for path in sorted((_PACKAGE / room).rglob("*")):
-            if "__pycache__" not in path.parts and path.is_file():
-                name = str(path.relative_to(_PACKAGE))
-                found.update(f"{name}\0".encode() + hashlib.sha256(path.read_bytes()).digest())
+        for name, path in files(_PACKAGE / room, skip=lambda entry: entry.name == "__pycache__", links=True):
+            found.update(f"{room}/{name}\0".encode() + hashlib.sha256(path.read_bytes()).digest())
     for library in _LIBRARIES:
         try:
             described = metadata.distribution(library).read_text("METADATA") or metadata.version(library)

@@ -19,6 +19,7 @@ from commodore.engine.cache.dependencies import DependencyCache, commit_key
 from commodore.engine.cache.remote_identity import commits_of
 from commodore.errors import CommodoreError
 from commodore.limits import Limits
+from commodore.tree import walk
 from commodore.workspace import is_inside, remove_tree
 
 
@@ -66,8 +67,12 @@ def _fetch_clone(source: str, items: Sequence[Any], folder: Path) -> None:
 
 def _strip(folder: Path) -> None:
     """Remove what belongs to git: the repository's own folder, and the files that lead submodules into it."""
-    for path in list(folder.rglob(".git")):
+    for path in _all_named(folder, ".git"):
         remove_tree(path)
+
+
+def _all_named(folder: Path, name: str) -> list[Path]:
+    return [Path(entry.path) for _, entry in walk(folder) if entry.name == name]
 
 
 def remove_leftovers(output: Path, roots: Iterable[Path], limits: Limits) -> None:
@@ -80,7 +85,7 @@ def remove_leftovers(output: Path, roots: Iterable[Path], limits: Limits) -> Non
     """
     if not output.is_dir() or any(is_inside(root, output) for root in roots):
         return
-    modules = [path for path in output.rglob(".git") if path.is_file() and _leads_nowhere_else(path, output)]
+    modules = [path for path in _all_named(output, ".git") if path.is_file() and _leads_nowhere_else(path, output)]
     repository = output / ".git"
     if repository.is_dir() and not repository.is_symlink():
         if not _has_nothing_of_its_own(output, limits):
@@ -198,7 +203,7 @@ def _depends_on_nothing_else(chosen: Path, checkout: Path) -> bool:
     """Whether the files are the commit's alone: no link leads out of it, and no program of the user's, such as git-lfs,
     may have had a part in them (its absence would be kept, too).
     """
-    if any(path.is_symlink() and not is_inside(path, checkout) for path in chosen.rglob("*")):
+    if any(entry.is_symlink() and not is_inside(Path(entry.path), checkout) for _, entry in walk(chosen)):
         return False
-    attributes = [path for path in checkout.rglob(".gitattributes") if path.is_file()]
+    attributes = [path for path in _all_named(checkout, ".gitattributes") if path.is_file()]
     return not any(b"filter=" in path.read_bytes() for path in attributes)

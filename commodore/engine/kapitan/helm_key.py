@@ -9,11 +9,12 @@ import hashlib
 import json
 import os
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from commodore.engine.cache.portable_paths import UNREADABLE, file_digest, tree_digest
+from commodore.tree import walk
 
 # Functions of templates whose results differ from time to time. What is made with them may be a secret.
 _MAKERS = rb"rand[A-Z]\w*|gen(PrivateKey|CA\w*|SelfSignedCert\w*|SignedCert\w*)|uuidv4|encryptAES"
@@ -33,20 +34,11 @@ def is_random(chart: str, values: Sequence[str] = ()) -> bool:
     be templates, too. One that cannot be read counts, and so does one with another chart packed in it.
     """
     try:
-        paths = [*_files(chart, frozenset()), *map(Path, values)]
+        inside = [Path(entry.path) for _, entry in walk(chart, follow=True) if not entry.is_dir()]  # as helm does
+        paths = [*inside, *map(Path, values)]
         return any(_computes_random(path.read_bytes()) for path in paths if path.is_file())
     except OSError:
         return True
-
-
-def _files(folder: str, inside: frozenset[str]) -> Iterator[Path]:
-    """The files below a folder. Links are followed, as helm does, but not to where we are already."""
-    real = os.path.realpath(folder)
-    for entry in os.scandir(folder) if real not in inside else ():
-        if entry.is_dir():
-            yield from _files(entry.path, inside | {real})
-        else:
-            yield Path(entry.path)
 
 
 def _computes_random(text: bytes) -> bool:

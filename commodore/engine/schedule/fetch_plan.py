@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import glob
 import json
 import os
@@ -16,6 +17,7 @@ from commodore.engine.cache.trace import FILE_KINDS, FOLDER_KINDS
 from commodore.engine.tasks import FetchTask, Group, KapitanDependency, Run, Unit
 from commodore.errors import CommodoreError, InputError, PolicyError
 from commodore.git import redact
+from commodore.tree import walk
 from commodore.workspace import is_inside
 
 Owner = TypeVar("Owner")
@@ -95,23 +97,10 @@ def _real(path: str, folders: dict[str, str]) -> str:
 def _linked(folder: str, excluded: Iterable[str]) -> Iterator[str]:
     """Where the links in a folder lead, and those in the folders that they lead to."""
     excluded = set(excluded)
-    seen = {folder}
-    above = [folder]
-    while above:
-        try:
-            entries = list(os.scandir(above.pop()))
-        except OSError:
-            continue
-        for entry in entries:
-            if entry.path in excluded:
-                continue
-            inner = entry.path
+    with contextlib.suppress(OSError):  # a folder that cannot be read is not the same
+        for _, entry in walk(folder, follow=True, skip=lambda entry: entry.path in excluded):
             if entry.is_symlink():
-                inner = os.path.realpath(entry.path)
-                yield inner
-            if entry.is_dir() and inner not in seen:
-                seen.add(inner)
-                above.append(inner)
+                yield os.path.realpath(entry.path)
 
 
 Wanted = tuple[Run, KapitanDependency]

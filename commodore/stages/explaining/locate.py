@@ -9,6 +9,7 @@ from pathlib import Path
 
 from commodore.errors import InputError, did_you_mean
 from commodore.inventory import compiled_preview
+from commodore.tree import walk
 from commodore.workspace import Workspace, guard_disk, is_inside
 
 _LISTED = 8  # files that a hint lists
@@ -130,7 +131,4 @@ def _is_file(root: Path, path: Path) -> bool:
 
 
 def _walk(root: Path) -> Iterator[str]:
-    for place, folders, names in os.walk(root):
-        folders.sort()
-        for name in names:
-            yield Path(place, name).relative_to(root).as_posix()
+    yield from (name for name, entry in walk(root) if not entry.is_dir())
