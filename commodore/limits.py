@@ -64,7 +64,7 @@ class Limits:
 
     # manifests
     yaml_depth: int = 256  # nesting of a YAML document that is read; deep ones would exhaust the stack
-    yaml_nodes: int = 5_000_000  # values of one Kubernetes YAML document stream, its aliases resolved
+    yaml_nodes: int = 5_000_000  # values of one YAML document, or of one Kubernetes stream, its aliases resolved
     rename_pairs: int = 10_000  # removed times added files; beyond it only unchanged files are seen as renamed
     diff_matches: int = 10_000_000  # pairs of equal lines in one file; beyond it the diff only tells how many differ
 
@@ -103,6 +103,8 @@ class Limits:
     comment_characters: int = 60_000  # of rejected patches in a comment; GitHub takes 65536
 
     # rendering
+    rendering_seconds: float = 300.0  # one instance, with all that is started for it; a trust policy may say otherwise
+    rendering_bytes: int = 4 << 30  # memory of the process that renders it, and of each that it starts; likewise
     input_file_bytes: int = 64 << 20  # one file that a template, a filter or a function of theirs reads
 
     # engine

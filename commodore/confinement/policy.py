@@ -37,6 +37,7 @@ class TrustPolicy:
         programs: absolute paths of programs that compile entries may name in place of those that are found (helm_path).
         hosts: the hosts that rendering may fetch from, with `*` for any characters. It does not count for the addresses
             of this machine and its link, which have to be named in full.
+        rendering_seconds, rendering_bytes: time and memory for one rendering; None for those of `Limits`.
         isolated: whether what is executed gets no network and only its own files, as far as this machine can do that.
     """
 
@@ -48,6 +49,8 @@ class TrustPolicy:
     kustomize_options: tuple[str, ...] = ()
     programs: tuple[str, ...] = ()
     hosts: tuple[str, ...] = EVERY
+    rendering_seconds: float | None = None
+    rendering_bytes: int | None = None
     isolated: bool = False
 
     def allows(self, capability: str, component: str) -> bool:

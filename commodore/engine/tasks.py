@@ -52,6 +52,24 @@ class Run:
         """What a worker hands on. What is said there is among the notes of the outcome."""
         return Context(_log, self.limits, self.request.offline)
 
+    @property
+    def rendering_seconds(self) -> float:
+        """The time for one instance."""
+        policy = self.request.policy
+        asked = policy.rendering_seconds if policy is not None else None
+        return self.limits.rendering_seconds if asked is None else asked
+
+    @property
+    def rendering_bytes(self) -> int:
+        """The memory for one instance."""
+        policy = self.request.policy
+        asked = policy.rendering_bytes if policy is not None else None
+        return self.limits.rendering_bytes if asked is None else asked
+
+    def at_work(self, instance: str) -> Path:
+        """The file in which a worker says what of an instance it is at, should it not come to an end."""
+        return self.workplace(instance) / "at-work"
+
     def workplace(self, instance: str) -> Path:
         """The folder that an instance alone works in: it holds `compiled/<instance>` and temporary files."""
         return self.staging / "work" / instance

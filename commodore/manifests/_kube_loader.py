@@ -14,10 +14,9 @@ from typing import Any
 import yaml
 from yaml.constructor import ConstructorError
 
-from commodore.errors import InputError
 from commodore.limits import DEFAULT_LIMITS
 from commodore.manifests._loader import Loader as _Bounded
-from commodore.manifests._loader import explain
+from commodore.manifests._loader import TooMuchError, explain
 from commodore.manifests.kube_yaml import Problem, whole
 
 _TRUE = {"y", "Y", "yes", "Yes", "YES", "on", "On", "ON", "true", "True", "TRUE"}
@@ -40,10 +39,6 @@ _TAG = "tag:yaml.org,2002:"
 _TEXT, _PLAIN = f"{_TAG}str", "!plain"
 
 
-class _TooMuchError(Exception):
-    """The limit of nodes was hit."""
-
-
 class _Loader(_Bounded):
     """Gives plain scalars a tag of their own: what they are is decided by `_plain`."""
 
@@ -63,13 +58,6 @@ def documents(text: str | bytes, place: str, problems: list[Problem] | None) -> 
             node = loader.get_node()
             if node is not None:
                 yield builder.build(node), node.start_mark.line + 1
-    except _TooMuchError as error:
-        raise InputError(
-            "CMD-YAML-004",
-            f"{place} holds more than {DEFAULT_LIMITS.yaml_nodes} values once its aliases are resolved",
-            hint="write less into one file; aliases of aliases multiply",
-            locations=[place],
-        ) from error
     except GeneratorExit:
         raise
     except Exception as error:
@@ -90,7 +78,7 @@ class _Builder:
     def build(self, node: Any) -> Any:
         self._left -= 1
         if self._left < 0 or len(self._inside) > DEFAULT_LIMITS.yaml_depth:
-            raise _TooMuchError
+            raise TooMuchError
         if type(node) is yaml.ScalarNode:
             return _scalar(node)
         if id(node) in self._inside:

@@ -22,10 +22,25 @@ class _TooDeepError(Exception):
     """The nesting limit was hit."""
 
 
+class TooMuchError(Exception):
+    """The limit of values was hit."""
+
+
 class Loader(BaseLoader):
-    """The safe loader, with a limit of depth: libyaml's own recursion would end the process."""
+    """The safe loader, with a limit of depth: libyaml's own recursion would end the process; and one of values: aliases
+    of aliases multiply.
+    """
 
     _depth = 0
+
+    def __init__(self, text: str | bytes) -> None:
+        self._has_aliases = b"*" in text and b"&" in text if isinstance(text, bytes) else "*" in text and "&" in text
+        super().__init__(text)
+
+    def construct_document(self, node: Any) -> Any:
+        if self._has_aliases and _values(node, {}) > DEFAULT_LIMITS.yaml_nodes:
+            raise TooMuchError
+        return super().construct_document(node)
 
     def descend_resolver(self, current_node: Any, current_index: Any) -> None:
         # PyYAML calls this for every node; its own version serves path resolvers, which nothing here uses.
@@ -35,6 +50,17 @@ class Loader(BaseLoader):
 
     def ascend_resolver(self) -> None:
         self._depth -= 1
+
+
+def _values(node: Any, known: dict[int, int]) -> int:
+    """How many values a node stands for."""
+    if isinstance(node, yaml.ScalarNode):
+        return 1
+    if id(node) not in known:
+        known[id(node)] = 1  # what leads to itself is found elsewhere
+        children = node.value if isinstance(node, yaml.SequenceNode) else (part for pair in node.value for part in pair)
+        known[id(node)] = 1 + sum(_values(child, known) for child in children)
+    return known[id(node)]
 
 
 class _TracingLoader(Loader):
@@ -62,6 +88,13 @@ def explain(error: Exception, text: str | bytes, place: str) -> InputError:
             "CMD-YAML-003",
             f"{place} is nested more than {DEFAULT_LIMITS.yaml_depth} levels deep",
             hint="flatten it; YAML aliases that lead to each other nest without end",
+            locations=[place],
+        )
+    if isinstance(error, TooMuchError):
+        return InputError(
+            "CMD-YAML-004",
+            f"{place} holds more than {DEFAULT_LIMITS.yaml_nodes} values once its aliases are resolved",
+            hint="write less into one file; aliases of aliases multiply",
             locations=[place],
         )
     hint = ""

@@ -23,7 +23,7 @@ def load_all(text: str | bytes, *, place: str) -> list[Any]:
 
     Raises:
         InputError: CMD-YAML-001, the text is not valid YAML or has a tag or value that cannot be read, with line and
-            column; CMD-YAML-003, nested too deeply.
+            column; CMD-YAML-003, nested too deeply; CMD-YAML-004, aliases make too much of it.
     """
     from commodore.manifests._loader import Loader, explain  # PyYAML takes its time to import
     from commodore.manifests._quick import NotPlainError, load_plain

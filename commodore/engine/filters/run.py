@@ -156,6 +156,7 @@ def run_filters(
             notes.append(f"{found}: skipped, it is not enabled")
             continue
         folder = confinement.output / found.path
+        run.at_work(found.instance).write_text(f"filter {found.index} ({found.filter})", encoding="utf-8")
         try:
             confinement.check(folder, "path")
             if found.type == "builtin":

@@ -211,6 +211,7 @@ class Renderer:
                 for path in found:
                     if place.input_type == "remove":
                         confinement.check(path, "path to remove")
+                    _say_at_work(self._run, place, path)
                     own, program = entry, path
                     if place.input_type == "external":
                         own = entry.model_copy(deep=True)
@@ -280,6 +281,12 @@ class Renderer:
         if known is None:
             watch.conclude(source)
             part.conclude(read_folder(Path(output)) if is_alone else None)
+
+
+def _say_at_work(run: Run, place: EntryPlace, path: str) -> None:
+    """For the message about a worker that does not come to an end."""
+    about = f"compile entry {place.index} ({place.input_type} to {place.output_path or '.'}), {path}"
+    run.at_work(place.instance).write_text(about, encoding="utf-8", errors="replace")
 
 
 def _is_new(folder: str, output: Path) -> bool:

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import contextlib
 import json
+import math
 import os
 import signal
 import socket
 import subprocess
 import sys
 import threading
+import time
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from multiprocessing.connection import Connection, wait
@@ -18,7 +20,7 @@ from typing import Any
 from commodore.child_environment import child_environment
 from commodore.engine.pool.messages import TaskSender
 from commodore.engine.tasks import CompileTask, FetchTask, Outcome, Task
-from commodore.errors import EnvironmentFault
+from commodore.errors import CommodoreError, EnvironmentFault, PolicyError
 from commodore.exhaustion import find_in_output
 
 _BOOT = """
@@ -27,6 +29,7 @@ _, descriptor, module, *sys.path[:] = sys.argv
 from commodore.engine.worker.server import serve
 serve(int(descriptor), module)
 """
+_OUT_OF_MEMORY = (2, -signal.SIGABRT)  # how the Go runtime ends then, and how libraries do
 _PATIENCE = 10.0  # seconds to learn how a worker ended that is known to be gone
 
 
@@ -47,7 +50,30 @@ class _Worker:
         self.connection = connection
         self.sender = TaskSender(connection)
         self.task: Task | None = None
+        self.is_late = False
+        self._deadline = math.inf
         self._end = end
+        self._heard: dict[str, Any] = {}
+
+    def take(self, task: Task) -> None:
+        """Work on a task. Fetching has limits of its own."""
+        self.task = task
+        seconds = math.inf if isinstance(task, FetchTask) else task.run.rendering_seconds
+        self._deadline = time.monotonic() + seconds
+        with contextlib.suppress(OSError):  # a worker that is gone is noticed when its answer is read
+            self.sender.send(task)
+
+    def seconds_left(self) -> float:
+        """How long its task may still take."""
+        return max(0.0, self._deadline - time.monotonic())
+
+    def stop(self) -> None:
+        """End it in the middle of its task, whatever it does."""
+        self.is_late, self._deadline = True, math.inf
+        pid = self._hear("pid")
+        with contextlib.suppress(ProcessLookupError):  # it has just ended
+            if pid is not None:
+                os.kill(pid, signal.SIGKILL)
 
     def is_gone(self) -> bool:
         """Whether it has ended while it had nothing to do. Nothing but its end can be read from it then."""
@@ -60,11 +86,15 @@ class _Worker:
 
     def how_it_ended(self) -> Mapping[str, Any]:
         """What the server says of its end; nothing if the server is gone, too."""
+        self._hear("status")
+        return self._heard
+
+    def _hear(self, wanted: str) -> int | None:
+        """What the server says of it, as far as that."""
         with contextlib.suppress(EOFError, OSError):
-            if self._end.poll(_PATIENCE):
-                said: Mapping[str, Any] = json.loads(self._end.recv_bytes())
-                return said
-        return {}
+            while wanted not in self._heard and self._end.poll(_PATIENCE):
+                self._heard.update(json.loads(self._end.recv_bytes()))
+        return self._heard.get(wanted)
 
 
 class WorkerPool:
@@ -145,14 +175,16 @@ class WorkerPool:
         while True:
             while (offered := offer()) is not None:
                 worker = self._idle() or self._start()
-                worker.task = offered
+                worker.take(offered)
                 busy.append(worker)
-                with contextlib.suppress(OSError):  # a worker that is gone is noticed below, when its answer is read
-                    worker.sender.send(offered)
             self._dismiss(keep)
             if not busy:
                 return
-            ready = set(wait([worker.connection for worker in busy]))
+            left = min(worker.seconds_left() for worker in busy)
+            ready = set(wait([worker.connection for worker in busy], None if math.isinf(left) else left))
+            for worker in busy:
+                if worker.connection not in ready and worker.seconds_left() == 0.0:
+                    worker.stop()
             for worker in [worker for worker in busy if worker.connection in ready]:
                 busy.remove(worker)
                 task, worker.task = worker.task, None
@@ -196,7 +228,7 @@ class WorkerPool:
         try:
             outcome: Outcome = worker.connection.recv()
         except (EOFError, OSError):
-            error = _explain_death(worker.how_it_ended(), task)
+            error = _explain_death(worker.how_it_ended(), task, is_late=worker.is_late)
             self._workers.remove(worker)
             worker.close()
             return Outcome(errors=(error,))
@@ -224,12 +256,25 @@ class WorkerPool:
                 server.wait()
 
 
-def _explain_death(end: Mapping[str, Any], task: Task) -> EnvironmentFault:
+def _explain_death(end: Mapping[str, Any], task: Task, *, is_late: bool) -> CommodoreError:
     """Why a worker did not answer.
 
     Args:
         end: what the server says.
+        is_late: whether it was ended as it took too long.
     """
+    if is_late:
+        return PolicyError(
+            "CMD-CONF-009",
+            f"instance {task.instance!r}: {_at_work(task)} did not end within {task.run.rendering_seconds:g} seconds",
+            hint="look for an endless loop there; a trust policy can allow more time",
+        )
+    if int(end.get("status", 0)) in _OUT_OF_MEMORY and isinstance(task, CompileTask):
+        return PolicyError(
+            "CMD-CONF-010",
+            f"instance {task.instance!r}: {_at_work(task)} takes more than {task.run.rendering_bytes} bytes of memory",
+            hint="look for something that grows without end there; a trust policy can allow more memory",
+        )
     if "failed" in end:
         return find_in_output(end["failed"], "the rendering engine cannot start") or EnvironmentFault(
             "CMD-ENG-004",
@@ -250,6 +295,13 @@ def _explain_death(end: Mapping[str, Any], task: Task) -> EnvironmentFault:
         f"the worker process {what} instance {task.instance!r} {how}",
         hint="it may have run out of memory: try again with fewer processes (--processes 1)",
     )
+
+
+def _at_work(task: Task) -> str:
+    """What a worker was at when it last said so."""
+    with contextlib.suppress(OSError):
+        return task.run.at_work(task.instance).read_text(encoding="utf-8", errors="replace")
+    return "reading its settings"
 
 
 def _signal_name(number: int) -> str:

@@ -7,11 +7,13 @@ in every worker and keeps further helper processes. What matters here (docs/adr/
 * this process leads a process group that holds the workers and all they start (helm, kustomize, external commands);
   when the main process closes the control socket or dies, the whole group is killed;
 * this process never waits for a reader: the control socket leads here only, and how a worker has ended is written to
-  a pipe of that worker alone, once, which fits into an empty pipe whether anybody reads it or not.
+  a pipe of that worker alone, which fits into an empty pipe whether anybody reads it or not;
+* what a worker leaves behind, as it has ended or was ended, becomes a child of this process (Linux), which ends it.
 
 Control socket: each byte from the main process carries two descriptors, the connection of a new worker and the pipe
-for its end. On that comes one JSON object: `{"status": n}`, `{"refused": text}` if the operating system starts no more
-processes, or `{"failed": text}` if Kapitan cannot be imported.
+for its end. On that comes `{"pid": n}` when it was started, and one more JSON object: `{"status": n}`,
+`{"refused": text}` if the operating system starts no more processes, or `{"failed": text}` if Kapitan cannot be
+imported.
 """
 
 from __future__ import annotations
@@ -25,10 +27,12 @@ import select
 import signal
 import socket
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from multiprocessing.connection import Connection
+from pathlib import Path
 
 _PR_SET_PDEATHSIG = 1
+_PR_SET_CHILD_SUBREAPER = 36
 
 
 def serve(descriptor: int, module: str) -> None:
@@ -75,8 +79,23 @@ def _next_request(control: socket.socket) -> tuple[int, int] | tuple[()] | None:
 
 
 def _report(end: Connection, **message: object) -> None:
-    with end, contextlib.suppress(OSError):  # the reader has gone
+    """The last thing that is said of a worker."""
+    with end:
+        _say(end, **message)
+
+
+def _say(end: Connection, **message: object) -> None:
+    with contextlib.suppress(OSError):  # the reader has gone
         end.send_bytes(json.dumps(message).encode())
+
+
+def _orphans(known: Collection[int]) -> list[int]:
+    """The children of this process that it has not started itself."""
+    try:
+        listed = Path(f"/proc/self/task/{os.getpid()}/children").read_text().split()
+    except OSError:
+        return []
+    return [int(pid) for pid in listed if int(pid) not in known]
 
 
 class _Server:
@@ -89,6 +108,8 @@ class _Server:
         self._ends: dict[int, Connection] = {}
 
     def run(self) -> None:
+        if self._libc is not None:
+            self._libc.prctl(_PR_SET_CHILD_SUBREAPER, 1)
         self._bell, self._ringer = os.pipe()
         os.set_blocking(self._ringer, False)
         signal.set_wakeup_fd(self._ringer, warn_on_full_buffer=False)
@@ -117,6 +138,7 @@ class _Server:
                 report.close()
                 self._become_worker(connection, parent)
             self._ends[child] = report
+            _say(report, pid=child)
         os.close(connection)
 
     def _become_worker(self, connection: int, parent: int) -> None:
@@ -145,4 +167,8 @@ class _Server:
                 return
             if pid == 0:
                 return
-            _report(self._ends.pop(pid), status=os.waitstatus_to_exitcode(status))
+            if pid in self._ends:
+                _report(self._ends.pop(pid), status=os.waitstatus_to_exitcode(status))
+            for orphan in _orphans(self._ends):
+                with contextlib.suppress(ProcessLookupError):
+                    os.kill(orphan, signal.SIGKILL)

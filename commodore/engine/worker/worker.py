@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import logging
 import os
+import resource
 import time
 import traceback
 import warnings
@@ -95,6 +97,7 @@ def _compile(renderer: _kapitan.Renderer, task: CompileTask) -> Outcome:
     engine = GO if task.of_record else engine_of(asked, task.instance, node)
     evaluator = Evaluator(engine, task.instance, task.run.request.root)
     confinement = renderer.confinements.of(task.instance)
+    _bound_memory(task.run.rendering_bytes)
     reads = _recording.begin(task.run, task.instance, renderer.programs)
     renderer.parts.taken.clear()
     try:
@@ -135,6 +138,14 @@ def _compile(renderer: _kapitan.Renderer, task: CompileTask) -> Outcome:
         evaluations=evaluations,
         taken=taken,
     )
+
+
+def _bound_memory(size: int) -> None:
+    """Let this process, and each that it starts, have no more memory than that."""
+    _, most = resource.getrlimit(resource.RLIMIT_DATA)
+    allowed = size if most == resource.RLIM_INFINITY else min(size, most)
+    with contextlib.suppress(OSError, ValueError):  # a system without such a limit
+        resource.setrlimit(resource.RLIMIT_DATA, (allowed, most))
 
 
 def _unexpected(error: Exception, task: Task) -> InternalError:
