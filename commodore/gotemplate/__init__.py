@@ -1,0 +1,33 @@
+"""Go's text/template with Sprig's functions: what Helm charts and ApplicationSets are written in, without Go.
+
+`Template` is parsed once and run many times. Values are JSON's: texts, floats, booleans, None, lists, maps.
+"""
+
+from __future__ import annotations
+
+from commodore.gotemplate.evaluate import RunLimits
+from commodore.gotemplate.problems import (
+    CallProblem,
+    ExecutionProblem,
+    LimitProblem,
+    ParseProblem,
+    RefusedFunction,
+    TemplateProblem,
+)
+from commodore.gotemplate.signatures import Function, Table, function
+from commodore.gotemplate.template import Template, sprig
+
+__all__ = [
+    "CallProblem",
+    "ExecutionProblem",
+    "Function",
+    "LimitProblem",
+    "ParseProblem",
+    "RefusedFunction",
+    "RunLimits",
+    "Table",
+    "Template",
+    "TemplateProblem",
+    "function",
+    "sprig",
+]

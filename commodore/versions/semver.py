@@ -1,0 +1,246 @@
+"""Semantic versions and ranges of them, by the rules of charts and of ``targetRevision``: Masterminds' ones.
+
+A range is made of comparisons (``=``, ``!=``, ``>``, ``<``, ``>=``, ``<=``, ``~``, ``^``), joined by blanks or commas
+(and) and by ``||`` (or); ``1.2 - 1.4`` is a range, ``x``, ``X`` and ``*`` stand for any number, missing numbers
+count as such. Pre-releases fit only where a comparison of the same group names one.
+"""
+
+from __future__ import annotations
+
+import functools
+import re
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from typing import Final
+
+_WORDS: Final = r"[0-9A-Za-z\-]+(?:\.[0-9A-Za-z\-]+)*"
+_VERSION: Final = re.compile(rf"v?([0-9]+)(?:\.([0-9]+))?(?:\.([0-9]+))?(?:-({_WORDS}))?(?:\+({_WORDS}))?", re.ASCII)
+_PART: Final = r"[0-9|x|X|\*]+"
+_PATTERN: Final = rf"v?({_PART})(\.{_PART})?(\.{_PART})?(-{_WORDS})?(?:\+{_WORDS})?"
+_PATTERN_ONLY: Final = rf"v?(?:{_PART})(?:\.{_PART})?(?:\.{_PART})?(?:-{_WORDS})?(?:\+{_WORDS})?"
+_OPERATORS: Final = r"!=|>=|=>|<=|=<|~>|=|>|<|~|\^|"
+_COMPARISON: Final = re.compile(rf"\s*({_OPERATORS})\s*({_PATTERN})\s*", re.ASCII)
+_FROM_TO: Final = re.compile(rf"\s*({_PATTERN_ONLY})\s+-\s+({_PATTERN_ONLY})\s*", re.ASCII)
+_FIND: Final = re.compile(rf"(?:{_OPERATORS})\s*(?:{_PATTERN_ONLY})", re.ASCII)
+_VALID: Final = re.compile(
+    rf"(?:\s*(?:{_OPERATORS})\s*(?:{_PATTERN_ONLY})\s*)(?:(?:\s+|,\s*)(?:{_OPERATORS})\s*(?:{_PATTERN_ONLY})\s*)*",
+    re.ASCII,
+)
+
+
+class VersionProblem(ValueError):
+    """A text is no version, or no range. Its text is what the library that charts go by says."""
+
+
+@functools.total_ordering
+@dataclass(frozen=True, slots=True, eq=False)
+class Version:
+    """A semantic version; build metadata do not count in comparisons."""
+
+    major: int
+    minor: int
+    patch: int
+    prerelease: str = ""
+    metadata: str = ""
+    original: str = ""
+
+    def __str__(self) -> str:
+        text = f"{self.major}.{self.minor}.{self.patch}"
+        if self.prerelease:
+            text += f"-{self.prerelease}"
+        return text + (f"+{self.metadata}" if self.metadata else "")
+
+    def _key(self) -> tuple[int, int, int, tuple[tuple[int, int, str], ...]]:
+        return self.major, self.minor, self.patch, _prerelease_key(self.prerelease)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Version) and self._key() == other._key()
+
+    def __lt__(self, other: Version) -> bool:
+        return self._key() < other._key()
+
+    def __hash__(self) -> int:
+        return hash(self._key())
+
+
+def _prerelease_key(prerelease: str) -> tuple[tuple[int, int, str], ...]:
+    if not prerelease:
+        return ((3, 0, ""),)  # a release comes after all its pre-releases
+    return tuple((1, int(word), "") if word.isdigit() else (2, 0, word) for word in prerelease.split("."))
+
+
+def parse_version(text: str) -> Version:
+    """A version, as leniently as charts do: with or without a "v", and with one to three numbers.
+
+    Raises:
+        VersionProblem: it is none.
+    """
+    match = _VERSION.fullmatch(text)
+    if match is None:
+        raise VersionProblem("invalid semantic version")
+    if any(word.isdigit() and len(word) > 1 and word[0] == "0" for word in (match[4] or "").split(".")):
+        raise VersionProblem("version segment starts with 0")
+    numbers = [int(part or 0) for part in match.groups()[:3]]
+    if max(numbers) >= 1 << 64:
+        raise VersionProblem(
+            f'error parsing version segment: strconv.ParseUint: parsing "{max(numbers)}": value out of range'
+        )
+    major, minor, patch = numbers
+    return Version(major, minor, patch, match[4] or "", match[5] or "", text)
+
+
+def is_exact(text: str) -> bool:
+    """Whether a text is a full version rather than a range of some."""
+    match = _VERSION.fullmatch(text)
+    return match is not None and match[3] is not None
+
+
+@dataclass(frozen=True, slots=True)
+class _Comparison:
+    operator: str
+    version: Version
+    minor_open: bool = False
+    patch_open: bool = False
+    open: bool = False
+
+    def fits(self, version: Version, prereleases: bool) -> bool:
+        if version.prerelease and not self.version.prerelease and not prereleases:
+            return False
+        return _CHECKS[self.operator](self, version)
+
+
+@dataclass(frozen=True, slots=True)
+class Range:
+    """A set of versions: one of the groups must fit, with all its comparisons."""
+
+    text: str
+    groups: tuple[tuple[_Comparison, ...], ...]
+
+    def __contains__(self, version: Version) -> bool:
+        return any(_group_fits(group, version) for group in self.groups)
+
+    def highest(self, versions: Iterable[Version]) -> Version | None:
+        """The highest version of those given that fits, or None."""
+        return max((version for version in versions if version in self), default=None)
+
+
+def _group_fits(group: tuple[_Comparison, ...], version: Version) -> bool:
+    prereleases = any(comparison.version.prerelease for comparison in group)
+    return all(comparison.fits(version, prereleases) for comparison in group)
+
+
+@functools.lru_cache(maxsize=1024)
+def parse_range(text: str) -> Range:
+    """A range.
+
+    Raises:
+        VersionProblem: it is none.
+    """
+    rewritten = _FROM_TO.sub(lambda match: f">= {match[1]}, <= {match[2]}", text)
+    groups = []
+    for part in rewritten.split("||"):
+        if _VALID.fullmatch(part) is None:
+            raise VersionProblem(f"improper constraint: {part}")
+        groups.append(tuple(map(_comparison, _FIND.findall(part))))
+    return Range(text, tuple(groups))
+
+
+def _comparison(text: str) -> _Comparison:
+    match = _COMPARISON.fullmatch(text)
+    if match is None:
+        raise VersionProblem(f"improper constraint: {text}")
+    operator, _, major, minor, patch, prerelease = match.groups()
+    tail = prerelease or ""
+    if _any(major):
+        return _Comparison(operator, _version(f"0.0.0{tail}"), open=True)
+    if minor is None or _any(minor[1:]):
+        return _Comparison(operator, _version(f"{major}.0.0{tail}"), minor_open=True, open=True)
+    if patch is None or _any(patch[1:]):
+        return _Comparison(operator, _version(f"{major}{minor}.0{tail}"), patch_open=True, open=True)
+    return _Comparison(operator, _version(f"{major}{minor}{patch}{tail}"))
+
+
+def _version(text: str) -> Version:
+    try:
+        return parse_version(text)
+    except VersionProblem:
+        raise VersionProblem("constraint parser error") from None
+
+
+def _any(part: str) -> bool:
+    return part in ("x", "X", "*")
+
+
+def _unequal(wanted: _Comparison, version: Version) -> bool:
+    base = wanted.version
+    if wanted.open:
+        if version.major != base.major:
+            return True
+        if wanted.minor_open:
+            return False
+        if version.minor != base.minor:
+            return True
+        if wanted.patch_open:
+            return (version.prerelease or base.prerelease) != "" and version.prerelease != base.prerelease
+        return version.patch != base.patch or version != base
+    return version != base
+
+
+def _above(wanted: _Comparison, version: Version) -> bool:
+    base = wanted.version
+    if not wanted.open or version.major != base.major:
+        return version > base if not wanted.open else version.major > base.major
+    if wanted.minor_open:
+        return False
+    return version.minor > base.minor if wanted.patch_open else version > base
+
+
+def _at_most(wanted: _Comparison, version: Version) -> bool:
+    base = wanted.version
+    if not wanted.open:
+        return version <= base
+    if version.major > base.major:
+        return False
+    return not (version.major == base.major and version.minor > base.minor and not wanted.minor_open)
+
+
+def _tilde(wanted: _Comparison, version: Version) -> bool:
+    base = wanted.version
+    if (base.major, base.minor, base.patch) == (0, 0, 0) and not wanted.minor_open and not wanted.patch_open:
+        return True
+    if version < base or version.major != base.major:
+        return False
+    return version.minor == base.minor or wanted.minor_open
+
+
+def _same(wanted: _Comparison, version: Version) -> bool:
+    return _tilde(wanted, version) if wanted.open else version == wanted.version
+
+
+def _caret(wanted: _Comparison, version: Version) -> bool:
+    base = wanted.version
+    if version < base:
+        return False
+    if base.major > 0 or wanted.minor_open:
+        return version.major == base.major
+    if version.major > 0:
+        return False
+    if base.minor > 0 or wanted.patch_open:
+        return version.minor == base.minor
+    return version.minor == 0 and version.patch == base.patch
+
+
+_CHECKS: Final[dict[str, Callable[[_Comparison, Version], bool]]] = {
+    "": _same,
+    "=": _same,
+    "!=": _unequal,
+    ">": _above,
+    "<": lambda wanted, version: version < wanted.version,
+    ">=": lambda wanted, version: version >= wanted.version,
+    "=>": lambda wanted, version: version >= wanted.version,
+    "<=": _at_most,
+    "=<": _at_most,
+    "~": _tilde,
+    "~>": _tilde,
+    "^": _caret,
+}
