@@ -4,15 +4,14 @@ from __future__ import annotations
 
 import contextlib
 import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from commodore.engine.cache.keys import Key
+from commodore.engine.cache.keys import KINDS, PATTERN, TARGETS, WRITTEN, Key, Today, Topic, placed
 from commodore.engine.cache.portable_paths import PortablePaths
 from commodore.engine.cache.static_key import installed
-from commodore.engine.cache.trace import FILE_KINDS, FOLDER_KINDS, Observer
 from commodore.engine.tasks import Record, Run
 from commodore.sealed import read_note, write_note
 from commodore.workspace import Workspace
@@ -23,7 +22,7 @@ class InstanceRecord:
     """What one instance has read when it was last rendered.
 
     Args:
-        reads: each thing that was read: its kind and its name. See `commodore.engine.cache.trace`.
+        reads: each thing that was read: its kind and its name. See `commodore.engine.cache.keys`.
         digests: what was found there, one for each.
         reused: whether the last run has taken the result of an earlier one.
         refusal: why its result cannot be kept for other runs; empty if it can.
@@ -37,6 +36,17 @@ class InstanceRecord:
     refusal: str
     digests: tuple[str, ...] = ()
     unseen: bool = False
+
+    def about(self, *topics: Topic) -> Iterator[tuple[Topic, Key]]:
+        """The reads that people are told of under these topics, each with its own."""
+        for key in self.reads:
+            kind = KINDS.get(key[0])
+            if kind is not None and kind.topic in topics:
+                yield kind.topic, key
+
+    def words(self, topic: Topic) -> tuple[str, ...]:
+        """The reads of a topic in words, each once, sorted."""
+        return tuple(sorted({KINDS[key[0]].describe(key[1:]) for _, key in self.about(topic)}))
 
 
 def write_record(root: Path, instance: str, component: str, record: Record, *, reused: bool) -> None:
@@ -85,12 +95,9 @@ def changed_reads(
     Args:
         nodes: the rendered targets of today, at least those that the record names.
     """
-    observer = Observer(_places(root, directory), nodes, {})
+    today = Today(_places(root, directory), nodes)
     pairs = zip(record.reads, record.digests, strict=True)
-    return frozenset(key for key, digest in pairs if observer.digest(key) not in (None, digest) and key != _TARGETS)
-
-
-_TARGETS = ("targets",)
+    return frozenset(key for key, digest in pairs if today.digest(key) not in (None, digest) and key != TARGETS.key())
 
 
 def _places(root: Path, directory: Path) -> PortablePaths:
@@ -100,9 +107,6 @@ def _places(root: Path, directory: Path) -> PortablePaths:
 
 def _file(root: Path, instance: str) -> Path:
     return Workspace(root).state / "records" / f"{instance}.json"
-
-
-_KINDS = ("way", *FILE_KINDS)
 
 
 class FilesRead:
@@ -126,19 +130,17 @@ class FilesRead:
     def _add(self, places: PortablePaths, record: Record, passing: str | None) -> None:
         """Take a record without what lies in the folder of a run that is gone."""
         found = []
-        for key, digest in record.found.items():
-            if key[0] not in (*_KINDS, "written"):
+        written = [places.path(key[1]) for key in record.found if key[0] == WRITTEN.name]
+        self.written.update(path for path in written if not _is_within(path, passing))
+        for kind, key, which in placed(record.found):
+            path = places.path(which[0])
+            if _is_within(path, passing):
                 continue
-            path, *excluded = map(places.path, key[1:])
-            if passing is not None and (path == passing or path.startswith(passing + os.sep)):
-                continue
-            if key[0] == "written":
-                self.written.add(path)
-                continue
-            found.append((key, digest))
-            if key[0] in FOLDER_KINDS:
-                self.folders.setdefault(path, set(excluded)).intersection_update(excluded)
-            elif key[0] == "glob":
+            found.append((key, record.found[key]))
+            if kind.is_folder:
+                excluded = set(kind.excluded(which, places))
+                self.folders.setdefault(path, excluded).intersection_update(excluded)
+            elif kind is PATTERN:
                 self.patterns.add(path)
             else:
                 self.files.add(path)
@@ -146,9 +148,13 @@ class FilesRead:
 
     def outdated(self) -> set[str]:
         """What is not there any more as it was read."""
-        memory: dict[tuple[str, ...], str] = {}
+        memory: dict[Key, str] = {}
         outdated = set()
         for places, found in self._found:
-            observer = Observer(places, {}, memory)
-            outdated |= {places.path(key[1]) for key, digest in found if observer.digest(key) != digest}
+            today = Today(places, {}, memory)
+            outdated |= {places.path(key[1]) for key, digest in found if today.digest(key) != digest}
         return outdated
+
+
+def _is_within(path: str, folder: str | None) -> bool:
+    return folder is not None and (path == folder or path.startswith(folder + os.sep))

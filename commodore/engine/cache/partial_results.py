@@ -15,13 +15,13 @@ import os
 from collections.abc import Mapping
 from typing import Any
 
-from commodore.engine.cache.keys import Key
+from commodore.engine.cache.keys import SOURCE, Key, Nodes, Today, World
 from commodore.engine.cache.portable_paths import PortablePaths, value_digest
 from commodore.engine.cache.remote_identity import Sources
 from commodore.engine.cache.result_store import Result, ResultStore
 from commodore.engine.cache.static_key import installed
 from commodore.engine.cache.tool_identity import Programs
-from commodore.engine.cache.trace import Match, Nodes, TraceRecorder, TraceVerifier, find_match
+from commodore.engine.cache.trace import Match, TraceRecorder, find_match
 from commodore.engine.tasks import Run
 
 
@@ -109,8 +109,8 @@ class Parts:
         if self._store is None or self._programs is None or not subject:
             return None
         shapes = list(itertools.islice(self._store.shapes(subject), self._run.limits.shapes))
-        self._sources.ask(key for _, keys in shapes for key in keys if key[0] == "source")
-        today = TraceVerifier(instance, places, self._nodes, {}, self._programs, self._sources, os.environ)
+        self._sources.ask(key for _, keys in shapes for key in keys if key[0] == SOURCE.name)
+        today = Today(places, self._nodes, None, World(instance, self._programs, self._sources, os.environ))
         return find_match(self._store, subject, shapes, today)
 
     def keep(self, subject: str, found: Mapping[Key, str], result: Result) -> None:

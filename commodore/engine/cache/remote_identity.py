@@ -21,7 +21,7 @@ from commodore import git
 from commodore.caches.entry_store import EntryStore
 from commodore.context import Context
 from commodore.engine.cache.dependencies import CacheKey, chart_key, commit_key
-from commodore.engine.cache.keys import Key
+from commodore.engine.cache.keys import SOURCE, Key
 from commodore.engine.cache.portable_paths import tree_digest
 from commodore.errors import CommodoreError
 from commodore.limits import Limits
@@ -58,13 +58,12 @@ def source_key(entry: Mapping[str, Any]) -> Key | None:
     if entry.get("type") == "helm":
         version = entry.get("version")
         chart = chart_key(source, str(entry.get("chart_name")), str(version) if version is not None else None)
-        return ("source", "helm", source, chart.detail, chart.version) if chart is not None else None
+        return SOURCE.key("helm", source, chart.detail, chart.version) if chart is not None else None
     if entry.get("type") == "git":
         if not os.path.isabs(source) and ":" not in source:
             return None  # relative to the current folder, so another one elsewhere
         ref, submodules = entry.get("ref"), str(bool(entry.get("submodules")))
-        return (
-            "source",
+        return SOURCE.key(
             "git",
             source,
             NO_REF if ref is None else str(ref),
@@ -72,7 +71,7 @@ def source_key(entry: Mapping[str, Any]) -> Key | None:
             str(entry.get("subdir") or ""),
         )
     if entry.get("type") in ("http", "https") and not entry.get("unpack"):
-        return ("source", "http", source)
+        return SOURCE.key("http", source)
     return None
 
 

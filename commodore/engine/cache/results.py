@@ -13,13 +13,13 @@ from typing import Any
 
 from commodore.context import Context
 from commodore.engine.cache.dependencies import DependencyCache
-from commodore.engine.cache.keys import Key
+from commodore.engine.cache.keys import SETTINGS, SOURCE, WRITTEN, Key, Nodes, Today, World
 from commodore.engine.cache.portable_paths import FOLDER_MODE, PortablePaths
 from commodore.engine.cache.remote_identity import Downloads, Sources, cache_key, is_download, source_keys
 from commodore.engine.cache.result_store import Result, ResultStore, holds, read_folder, write_folder
 from commodore.engine.cache.static_key import installed, settings_digest, subject_of
 from commodore.engine.cache.tool_identity import Programs
-from commodore.engine.cache.trace import Nodes, Shape, TraceRecorder, TraceVerifier, find_match
+from commodore.engine.cache.trace import Shape, TraceRecorder, find_match
 from commodore.engine.kapitan.fetched_files import FetchedFiles
 from commodore.engine.schedule.fetch_plan import Overlaps, Owner, Place, fetched_places, places_read, written_places
 from commodore.engine.tasks import KapitanDependency, Record, Run
@@ -47,7 +47,7 @@ def finish(
         traces: what its Jsonnet files had to tell.
     """
     instance = reads.instance
-    reads.note(("settings",), settings_digest(node, reads.places))
+    reads.note(SETTINGS.key(), settings_digest(node, reads.places))
     reads.value(instance, node, "parameters", "multiline_string_style")
     reads.value(instance, node, "parameters", "commodore", "postprocess")
     reads.value(instance, node, "parameters", "commodore", "jsonnet")
@@ -163,7 +163,7 @@ class Lookup:
             shapes = tuple(itertools.islice(self._store.shapes(subjects[name]), self._limits.shapes))
             candidates[name] = Candidate(name, subjects[name], places, shapes)
             wanted += keys
-            wanted += [key for _, shape in shapes for key in shape if key[0] == "source"]
+            wanted += [key for _, shape in shapes for key in shape if key[0] == SOURCE.name]
         self.sources.ask(wanted)
         return candidates, subjects
 
@@ -174,11 +174,12 @@ class Lookup:
     def find(self, run: Run, nodes: Nodes, candidate: Candidate) -> Hit | None:
         """The result of an instance, if one still holds."""
         programs, places = self._of(run), candidate.places
-        today = TraceVerifier(candidate.instance, places, nodes, self._seen, programs, self.sources, run.environment)
+        world = World(candidate.instance, programs, self.sources, run.environment)
+        today = Today(places, nodes, self._seen, world)
         match = find_match(self._store, candidate.subject, candidate.shapes, today)
         if match is None:
             return None
-        written = tuple(places.path(key[1]) for key in match.keys if key[0] == "written")
+        written = tuple(places.path(key[1]) for key in match.keys if key[0] == WRITTEN.name)
         return Hit(candidate.subject, match.shape, match.keys, match.digests, match.result, written)
 
     def _of(self, run: Run) -> Programs:

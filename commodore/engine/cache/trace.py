@@ -10,32 +10,39 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from commodore.engine.cache.keys import MADE, Key
+from commodore.engine.cache.keys import (
+    COPIED,
+    DEFAULTS,
+    EXISTENCE,
+    FILE,
+    KINDS,
+    LOCATION,
+    MADE,
+    NAMES,
+    PATTERN,
+    TARGETS,
+    TOOL,
+    TREE,
+    VALUE,
+    WAY,
+    WRITTEN,
+    Key,
+    Today,
+    Tree,
+)
 from commodore.engine.cache.name_exposure import Escapes, find_escapes
 from commodore.engine.cache.portable_paths import (
     MISSING,
     UNREADABLE,
     PortablePaths,
     add_times,
-    empty_digest,
     file_digest,
     kind_of,
     matches,
-    names_at,
     tree_digest,
-    value_at,
-    value_digest,
 )
-from commodore.engine.cache.remote_identity import Sources
 from commodore.engine.cache.result_store import Result, ResultStore
-from commodore.engine.cache.static_key import settings_digest
 from commodore.engine.cache.tool_identity import Programs, defaults_digest, tool_digest
-
-FOLDER_KINDS = ("tree", "copied")
-"""Kinds of things that are folders with all that is in them, without what lies at the paths that follow."""
-
-FILE_KINDS = ("file", "kind", "glob", *FOLDER_KINDS)
-"""Kinds of things that lie at a path."""
 
 
 class TraceRecorder:
@@ -79,21 +86,21 @@ class TraceRecorder:
 
     def program(self, name: str) -> None:
         """A program was run."""
-        self.note(("tool", name), tool_digest(name, self.programs) if self.programs is not None else "")
+        self.note(TOOL.key(name), tool_digest(name, self.programs) if self.programs is not None else "")
 
     def defaults(self, tool: str) -> None:
         """A program was run that takes something from the user's own configuration."""
-        self.note(("defaults", tool), defaults_digest(tool, os.environ))
+        self.note(DEFAULTS.key(tool), defaults_digest(tool, os.environ))
 
     # Parameters
 
     def value(self, target: str, node: Mapping[str, Any], *path: str) -> None:
         """What a target's node has at a path was read."""
-        self.note(("value", target, *path), value_at(node, path))
+        self.note(VALUE.key(target, *path), VALUE.look(node, path))
 
     def names(self, target: str, node: Mapping[str, Any], *path: str) -> None:
         """Which keys there are was read."""
-        self.note(("names", target, *path), names_at(node, path))
+        self.note(NAMES.key(target, *path), NAMES.look(node, path))
 
     def settings(self, target: str) -> None:
         """A template has read how a target is compiled, which tells it where the working directory is."""
@@ -103,7 +110,7 @@ class TraceRecorder:
 
     def location(self) -> None:
         """Where the working directory is was read."""
-        self.note(("root",), value_digest(list(self.places.folders)))
+        self.note(LOCATION.key(), LOCATION.digest(self.places))
 
     def everything(self, nodes: Mapping[str, Mapping[str, Any]]) -> None:
         """All targets with all parameters were read."""
@@ -115,7 +122,7 @@ class TraceRecorder:
 
     def targets(self, names: Sequence[str]) -> None:
         """Which targets there are was read."""
-        self.note(("targets",), value_digest(sorted(names)))
+        self.note(TARGETS.key(), TARGETS.digest(names))
 
     def touched(self, target: str, node: Mapping[str, Any], key: str) -> None:
         """A target's parameters (no key) or the fields of one were handed out: their names count if a template can see
@@ -152,19 +159,19 @@ class TraceRecorder:
         """
         name = self._name(path)
         if name is not None and content is not None:
-            self.note(("file", name), hashlib.sha256(content).hexdigest())
+            self.note(FILE.key(name), hashlib.sha256(content).hexdigest())
         elif name is not None:
             times = hashlib.sha256()
             add_times(times, path)
-            self.note(("file", name), file_digest(path))
-            self._changed_at(("file", name), times.hexdigest())
+            self.note(FILE.key(name), file_digest(path))
+            self._changed_at(FILE.key(name), times.hexdigest())
 
     def absent(self, path: str) -> None:
         """A file was looked for, and there was none."""
         name = self._name(path)
         if name is not None:
             digest = file_digest(path)
-            self.note(("file", name), digest)
+            self.note(FILE.key(name), digest)
             if digest not in (MISSING, UNREADABLE):
                 self.refuse(f"{path} appeared after it was looked for")
 
@@ -172,7 +179,7 @@ class TraceRecorder:
         """A look whether there is such a file or folder; see `kind_of`."""
         name, kind = self._name(path), kind_of(path)
         if name is not None:
-            self.note(("kind", name), kind)
+            self.note(EXISTENCE.key(name), kind)
         return kind
 
     def pattern(self, folder: str, pattern: str) -> list[str]:
@@ -182,33 +189,29 @@ class TraceRecorder:
         name = self.places.name(pattern)
         if name is not None:
             others = [path for path in found if not self._is_ours(path)]
-            self.note(("glob", name, *self._excluded(os.path.dirname(pattern))), self.hits(others))
+            self.note(PATTERN.key(name, *self._excluded(os.path.dirname(pattern))), PATTERN.digest(others, self.places))
         return found
 
     def tree(self, path: str) -> None:
         """A folder is read with all that is in it. To be called before and afterwards, as for files."""
-        self._all(path, "tree")
+        self._all(path, TREE)
 
     def copied(self, path: str) -> None:
         """A file, or a folder with all that is in it, is copied with its modes. As for folders."""
-        self._all(path, "copied")
+        self._all(path, COPIED)
 
-    def _all(self, path: str, kind: str) -> None:
+    def _all(self, path: str, kind: Tree) -> None:
         name = self._name(path)
         path = os.path.normpath(path)
         if name is not None:
-            key, times = (kind, name, *self._excluded(path)), hashlib.sha256()
-            self.note(key, tree_digest(path, self._is_ours, modes=kind == "copied", times=times))
+            key, times = kind.key(name, *self._excluded(path)), hashlib.sha256()
+            self.note(key, tree_digest(path, self._is_ours, modes=kind.modes, times=times))
             self._changed_at(key, times.hexdigest())
 
     def _changed_at(self, key: Key, times: str) -> None:
         """Note when something was last changed: content that comes back after a change looks the same."""
         if self._times.setdefault(key, times) != times:
             self.refuse(f"{' '.join(key)} changed while it was read")
-
-    def hits(self, paths: Iterable[str]) -> str:
-        """The digest of what a pattern names."""
-        return value_digest([self.places.name(path) for path in paths])
 
     def _name(self, path: str) -> str | None:
         """The name of a path that needs a record. It is absolute, and spelt as it was given: `..` behind a link leads
@@ -219,7 +222,7 @@ class TraceRecorder:
             self.refuse(f"{path} leads through a link")
         name = None if self._is_ours(plain) else self.places.name(plain)
         if name is not None and self._leads_to_fetched(plain):
-            self.note(("way", name), way(self.places, plain))
+            self.note(WAY.key(name), WAY.look(plain, (), self.places))
             return None
         return name
 
@@ -263,13 +266,13 @@ class TraceRecorder:
             places: how the part's record names paths: more of them than this one.
         """
         for key, digest in found.items():
-            if key[0] not in ("file", "kind", "tree"):
+            if KINDS[key[0]] not in (FILE, EXISTENCE, TREE):
                 self.note(key, digest)
                 continue
             path = places.path(key[1])
             if self._name(path) is None:
                 continue
-            if key[0] == "tree" and self._excluded(path):
+            if key[0] == TREE.name and self._excluded(path):
                 self.tree(path)
                 if tree_digest(path) != digest:
                     self.refuse(f"{path} changed while it was read")
@@ -285,136 +288,19 @@ class TraceRecorder:
             elif not key and self._escapes.everything:
                 self.names(target, node, "parameters")
         for path in self._written:
-            self.note(("written", self.places.name(path) or ""), MADE)
+            self.note(WRITTEN.key(self.places.name(path) or ""), MADE)
         return dict(self.found)
 
     def _look_again(self) -> None:
         for key in list(self.found):
-            if key[0] == "defaults":
+            if key[0] == DEFAULTS.name:
                 self.defaults(key[1])
-            elif key[0] == "tool" and self.programs is not None and self.programs.has_changed(key[1]):
+            elif key[0] == TOOL.name and self.programs is not None and self.programs.has_changed(key[1]):
                 self.refuse(f"the program {key[1]} changed while it was used")
 
 
-def way(places: PortablePaths, path: str) -> str:
-    """Where a path leads, with all links followed; what it leads to need not be there."""
-    real = os.path.realpath(path)
-    return places.name(real) or real
-
-
-class Observer:
-    """Looks at the same things later: gives today's digest of what was once read.
-
-    Args:
-        places: how paths are named today.
-        nodes: the rendered inventory of today.
-        memory: digests of files by path, shared by the observers of one run.
-    """
-
-    def __init__(
-        self, places: PortablePaths, nodes: Mapping[str, Mapping[str, Any]], memory: dict[tuple[str, ...], str]
-    ) -> None:
-        self._places = places
-        self._nodes = nodes
-        self._memory = memory
-
-    def digest(self, key: Key) -> str | None:
-        """The digest as of now; None for an unknown kind of read."""
-        kind, *rest = key
-        if kind in ("value", "names"):
-            node = self._nodes.get(rest[0])
-            look = value_at if kind == "value" else names_at
-            return look(node, rest[1:]) if node is not None else MISSING
-        if kind == "written":
-            return MADE
-        if kind == "way":
-            return way(self._places, self._places.path(rest[0]))
-        if kind == "targets":
-            return value_digest(sorted(self._nodes))
-        if kind in FILE_KINDS:
-            path = self._places.pattern(rest[0]) if kind == "glob" else self._places.path(rest[0])
-            known = (kind, path, *rest[1:])
-            if known not in self._memory:
-                self._memory[known] = self._look(kind, path, tuple(map(self._places.path, rest[1:])))
-            return self._memory[known]
-        return None
-
-    def _look(self, kind: str, path: str, excluded: tuple[str, ...]) -> str:
-        def unless(found: str) -> bool:
-            return any(found == one or found.startswith(one + os.sep) for one in excluded)
-
-        if kind == "file":
-            return file_digest(path)
-        if kind == "kind":
-            return kind_of(path)
-        if kind in FOLDER_KINDS:
-            modes = kind == "copied"
-            if excluded and not os.path.lexists(path):
-                return empty_digest(modes=modes)  # what is left out will be put there
-            return tree_digest(path, unless, modes=modes)
-        return value_digest([self._places.name(hit) for hit in matches(path, unless)])
-
-
-Nodes = Mapping[str, Mapping[str, Any]]
 Shape = tuple[str, tuple[Key, ...]]
 """The name of a list of things that were read, and the list."""
-
-
-class TraceVerifier(Observer):
-    """Gives today's digest of everything that an instance can read.
-
-    Args:
-        instance: the instance.
-        places: how paths are named today.
-        nodes: the rendered inventory of today.
-        memory: digests of files by path, shared by all that may rely on each other's look.
-        programs: the identities of programs.
-        sources: tells what sources are today.
-        environment: what programs are run with.
-    """
-
-    def __init__(
-        self,
-        instance: str,
-        places: PortablePaths,
-        nodes: Nodes,
-        memory: dict[tuple[str, ...], str],
-        programs: Programs,
-        sources: Sources,
-        environment: Mapping[str, str],
-    ) -> None:
-        super().__init__(places, nodes, memory)
-        self._instance = instance
-        self._folders = list(places.folders)
-        self._here = places
-        self._inventory = nodes
-        self._programs = programs
-        self._sources = sources
-        self._environment = environment
-
-    def digest(self, key: Key) -> str | None:
-        """The digest as of now; None if it is unknown."""
-        if key[0] == "source":
-            return self._sources.digest(key)
-        if key[0] == "settings":
-            return settings_digest(self._inventory[self._instance], self._here)
-        if key[0] == "root":
-            return value_digest(self._folders)
-        if key[0] == "tool":
-            return tool_digest(key[1], self._programs)
-        if key[0] == "defaults":
-            return defaults_digest(key[1], self._environment)
-        return super().digest(key)
-
-    def digests(self, keys: Sequence[Key]) -> list[str] | None:
-        """The digests as of now; None if one is unknown."""
-        found: list[str] = []
-        for key in keys:
-            digest = self.digest(key)
-            if digest is None:
-                return None
-            found.append(digest)
-        return found
 
 
 @dataclass(frozen=True, slots=True)
@@ -433,7 +319,7 @@ class Match:
     result: Result
 
 
-def find_match(store: ResultStore, subject: str, shapes: Iterable[Shape], today: TraceVerifier) -> Match | None:
+def find_match(store: ResultStore, subject: str, shapes: Iterable[Shape], today: Today) -> Match | None:
     """The first result of a subject for which all that was read is what it was; None if there is none."""
     for shape, keys in shapes:
         digests = today.digests(keys)

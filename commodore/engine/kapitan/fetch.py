@@ -14,6 +14,7 @@ from kapitan.inventory.model import dependencies as models
 from commodore.context import Context
 from commodore.engine.cache.dependencies import DependencyCache, chart_key
 from commodore.engine.cache.downloads import FETCH_HINT, get_download
+from commodore.engine.cache.keys import SOURCE
 from commodore.engine.cache.remote_identity import Downloads, Sources, cache_key, source_key
 from commodore.engine.kapitan import archives as _archives
 from commodore.engine.kapitan import fetch_git
@@ -155,7 +156,7 @@ def _install(run: Run, cache: DependencyCache | None) -> None:
     downloads = Downloads(run.dependency_cache, run.limits) if run.dependency_cache is not None else None
 
     def download(source: str) -> tuple[bytes, str]:
-        known = run.sources.get(("source", "http", source))
+        known = run.sources.get(SOURCE.key("http", source))
         kept = downloads.find(source, known) if downloads is not None and known is not None else None
         return kept or _download(source, context)
 

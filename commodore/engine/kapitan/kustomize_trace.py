@@ -20,6 +20,7 @@ from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
 from commodore import git, manifests
+from commodore.engine.cache.keys import SOURCE
 from commodore.engine.cache.remote_identity import FULL_COMMIT, NO_REF, Sources
 from commodore.engine.cache.trace import TraceRecorder
 from commodore.errors import CommodoreError
@@ -163,10 +164,10 @@ class Kustomize:
         if _MANIFEST.fullmatch(address._replace(query="").geturl()):
             if address.query:
                 raise ValueError("a URL holds a query, which may be a credential")
-            digest = self._sources.digest(("source", "http", name))
+            digest = self._sources.digest(SOURCE.key("http", name))
             if digest is None:
                 raise ValueError(f"{name} cannot be read again")
-            self._reads.note(("source", "http", name), digest)
+            self._reads.note(SOURCE.key("http", name), digest)
             return
         query = parse_qs(address.query)
         ref = (query.get("ref") or query.get("version") or ["HEAD"])[0]
@@ -177,7 +178,7 @@ class Kustomize:
         ((fetch, inner),) = known
         if git.redact(fetch.url) != fetch.url:  # however kustomize has found it in the name
             raise ValueError("a URL holds a credential")
-        key = ("source", "git", fetch.url, NO_REF if ref == "HEAD" else ref, "kustomize", "")
+        key = SOURCE.key("git", fetch.url, NO_REF if ref == "HEAD" else ref, "kustomize", "")
         self._reads.note(key, "fixed" if FULL_COMMIT.fullmatch(ref) else fetch.commit)
         self._sources.tell(key, fetch.commit)
         self._inside(fetch, inner or "", set())

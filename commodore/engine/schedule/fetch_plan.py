@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import glob
 import json
 import os
 from collections import defaultdict
@@ -11,9 +10,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Generic, TypeVar
 
-from commodore.engine.cache.keys import Key
+from commodore.engine.cache.keys import WAY, Key, placed
 from commodore.engine.cache.portable_paths import PortablePaths
-from commodore.engine.cache.trace import FILE_KINDS, FOLDER_KINDS
 from commodore.engine.tasks import FetchTask, Group, KapitanDependency, Run, Unit
 from commodore.errors import CommodoreError, InputError, PolicyError
 from commodore.git import redact
@@ -62,26 +60,16 @@ def places_read(keys: Iterable[Key], places: PortablePaths) -> Iterator[str]:
         places: how the record names paths.
     """
     folders: dict[str, str] = {}
-    for kind, *names in keys:
-        if kind not in FILE_KINDS and kind != "way":
-            continue
-        path = places.path(_fixed_part(names[0]) if kind == "glob" else names[0])
+    for kind, _, which in placed(keys):
+        path = kind.touched(which, places)
         yield path
-        if kind == "way":  # to what the instance has fetched itself
+        if kind is WAY:  # to what the instance has fetched itself
             continue
         real = _real(path, folders)
         if real != path:
             yield real
-        if kind in FOLDER_KINDS:
-            yield from _linked(real, {places.path(name) for name in names[1:]})
-
-
-def _fixed_part(name: str) -> str:
-    """The innermost folder that all matches of a pattern lie in, by the name that a record has for it."""
-    root, _, pattern = name.partition(":")
-    while glob.has_magic(pattern):
-        pattern = os.path.dirname(pattern)
-    return f"{root}:{pattern}"
+        if kind.is_folder:
+            yield from _linked(real, kind.excluded(which, places))
 
 
 def _real(path: str, folders: dict[str, str]) -> str:

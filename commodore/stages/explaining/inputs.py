@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 from commodore.engine import InstanceRecord, changed_reads, read_place
 from commodore.inventory import ParameterPath, compiled_targets, render_node
@@ -17,13 +17,13 @@ from commodore.stages.explaining.model import Candidate, Entry, FilterUse, ReadF
 from commodore.workspace import Workspace
 
 Node = Mapping[str, Any]
+Key = tuple[str, ...]
 _OWN = (("multiline_string_style",), ("commodore", "postprocess"), ("commodore", "jsonnet"))
 """What is read for every instance; worth telling only where it says something."""
 _ENTRY_KEYS = ("input_type", "input_paths", "output_path")
 _SHORTEST = 4  # characters of a text that are looked for in others
 _REFERENCE = re.compile(r"(\?\{[^{}]+):[0-9a-f]{8}\}")
 """A secret reference as it is rendered: Kapitan adds a digest."""
-_FILE_KINDS = {"file": "file", "kind": "file", "tree": "tree", "copied": "tree", "glob": "pattern"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,8 +55,8 @@ class Reader:
 
     def read(self) -> Readings:
         """All that the record tells."""
-        keys = self._record.reads
-        for target in sorted({key[1] for key in keys if key[0] in ("value", "names")}):
+        record = self._record
+        for target in sorted({key[1] for _, key in record.about("value", "names")}):
             if target not in self._nodes and target in self._targets:
                 self._nodes[target] = render_node(self._workspace.inventory, target).raw
         changed = changed_reads(self._record, self._workspace.root, self._directory, self._nodes)
@@ -64,13 +64,15 @@ class Reader:
             tuple(self._parameters("value", changed)),
             tuple(self._parameters("names", changed)),
             tuple(self._files(changed)),
-            tuple(sorted({_source(key) for key in keys if key[0] == "source"})),
-            tuple(sorted({key[1] for key in keys if key[0] == "tool"})),
-            ("targets",) in keys,
+            record.words("source"),
+            record.words("program"),
+            any(record.about("targets")),
         )
 
-    def _parameters(self, kind: str, changed: frozenset[tuple[str, ...]]) -> Iterator[ReadParameter]:
-        found = [key for key in self._record.reads if key[0] == kind and (len(key) == 2 or key[2] == "parameters")]
+    def _parameters(
+        self, topic: Literal["value", "names"], changed: frozenset[tuple[str, ...]]
+    ) -> Iterator[ReadParameter]:
+        found = [key for _, key in self._record.about(topic) if len(key) == 2 or key[2] == "parameters"]
         for key in sorted(found, key=lambda key: (key[1] != self._record.instance, key)):
             path = key[3:]
             value, is_set = _at(self._nodes.get(key[1], {}), ("parameters", *path))
@@ -78,20 +80,16 @@ class Reader:
                 command = explain_command(key[1], path, self._targets)
                 yield ReadParameter(key[1], path, value, is_set, key in changed, command)
 
-    def _files(self, changed: frozenset[tuple[str, ...]]) -> Iterator[ReadFile]:
+    def _files(self, changed: frozenset[Key]) -> Iterator[ReadFile]:
         """Each place once, however it was looked at and by whatever links it was reached; those that exist first."""
         found: dict[tuple[str, str], ReadFile] = {}
-        for key in self._record.reads:
-            kind = _FILE_KINDS.get(key[0])
-            if kind is None:
-                continue
+        for topic, key in self._record.about("file", "existence", "tree", "pattern"):
             place = os.path.normpath(read_place(self._workspace.root, self._directory, key[1]))
-            real = place if kind == "pattern" else os.path.realpath(place)
-            if key[0] == "kind" and os.path.isdir(real):  # only whether it is there was asked
+            real = place if topic == "pattern" else os.path.realpath(place)
+            if topic == "existence" and os.path.isdir(real):  # only whether it is there was asked
                 continue
-            exists = kind == "pattern" or os.path.exists(real)
-            if kind == "tree" and os.path.isfile(real):
-                kind = "file"
+            exists = topic == "pattern" or os.path.exists(real)
+            kind = "file" if topic == "existence" or (topic == "tree" and os.path.isfile(real)) else topic
             one = ReadFile(self._shown(real if exists else place), kind, exists, key in changed)
             known = found.setdefault((one.path, kind), one)
             if one.changed and not known.changed:
@@ -187,14 +185,3 @@ def _at(node: Node, path: Sequence[str]) -> tuple[Any, bool]:
             return None, False
         value = value[key]
     return value, True
-
-
-def _source(key: Sequence[str]) -> str:
-    """A source in words."""
-    _, kind, url, *rest = key
-    if kind == "helm":
-        return f"chart {rest[0]} {rest[1]} from {url}"
-    if kind == "git":
-        ref = "the default branch" if rest[0].startswith("\0") else rest[0]
-        return f"{url} at {ref}" + (f", folder {rest[2]}" if len(rest) > 2 and rest[2] else "")
-    return url
