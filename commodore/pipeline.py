@@ -16,7 +16,7 @@ from commodore.dependencies import deprecation_notices
 from commodore.engine import CompiledInstance, Engine
 from commodore.errors import UsageError
 from commodore.events import Announce, Noted, stage
-from commodore.git import Author, Children, PublishedClone, RepositoryStore, check_version, repository_key
+from commodore.git import Author, Children, PublishedClone, RepositoryStore, check_version, redact, repository_key
 from commodore.inventory import Inventory, cluster_parameters, read_cluster_params
 from commodore.lieutenant import Cluster, ClusterSource
 from commodore.limits import Limits
@@ -295,7 +295,7 @@ def _facts(cluster: Cluster) -> dict[str, Any]:
         "cluster": cluster_parameters(
             name=cluster.id,
             display_name=cluster.display_name,
-            catalog_url=cluster.catalog_url,
+            catalog_url=redact(cluster.catalog_url),
             tenant=cluster.tenant.id,
             tenant_display_name=cluster.tenant.display_name,
         ),

@@ -8,6 +8,7 @@ missing. It protects against accidents; a process that may write to a cache can 
 from __future__ import annotations
 
 import contextlib
+import errno
 import hashlib
 import json
 import os
@@ -38,18 +39,9 @@ def unseal(label: Sequence[str], whole: bytes) -> bytes | None:
 
 
 def read_sealed(path: Path, label: Sequence[str]) -> bytes | None:
-    """The content of a sealed file; None if there is none that is sound, or it belongs to another user.
-
-    A link is not followed, and nothing is waited for that is no file.
-    """
-    try:
-        handle = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK)
-    except OSError:
-        return None
-    with contextlib.suppress(OSError), open(handle, "rb") as file:
-        found = os.fstat(handle)
-        if stat.S_ISREG(found.st_mode) and found.st_uid == os.geteuid():
-            return unseal(label, file.read())
+    """The content of a sealed file; None if there is none that is sound, or it belongs to another user."""
+    with contextlib.suppress(OSError):
+        return unseal(label, _read_own(path))
     return None
 
 
@@ -60,11 +52,25 @@ def read_note(path: Path, *kind: str, most: int = -1) -> dict[str, Any]:
         kind: what kind of note it is, and what it is found by besides the name of the file.
         most: a file of so many bytes or more is damaged; negative for any size.
     """
-    with contextlib.suppress(OSError, ValueError, RecursionError), path.open("rb") as file:
-        content = unseal((*kind, path.name), file.read(most))
+    with contextlib.suppress(OSError, ValueError, RecursionError):
+        content = unseal((*kind, path.name), _read_own(path, most))
         found = json.loads(content) if content is not None else None
         return found if isinstance(found, dict) else {}
     return {}
+
+
+def _read_own(path: Path, most: int = -1) -> bytes:
+    """A file of this user. A link is not followed, and nothing is waited for that is no file.
+
+    Raises:
+        OSError: it is not there, is something else, or belongs to another user.
+    """
+    handle = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK)
+    with open(handle, "rb") as file:
+        found = os.fstat(handle)
+        if not stat.S_ISREG(found.st_mode) or found.st_uid != os.geteuid():
+            raise PermissionError(errno.EPERM, os.strerror(errno.EPERM), str(path))
+        return file.read(most)
 
 
 def write_note(path: Path, note: object, *kind: str, mode: int = 0o644) -> None:

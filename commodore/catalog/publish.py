@@ -262,7 +262,7 @@ def publish(
 
 def _push(clone: PublishedClone, limits: Limits) -> PushOutcome:
     try:
-        return push(clone.path, clone.branch, limits=limits)
+        return push(clone.path, clone.branch, url=clone.remote or None, limits=limits)
     except EnvironmentFault as error:
         retry = f"git -C {clone.path} push origin HEAD:{clone.branch}"
         raise EnvironmentFault(

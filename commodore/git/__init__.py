@@ -14,7 +14,7 @@ from commodore.git.repository import Repository
 from commodore.git.runner import Children, GitResult, run
 from commodore.git.staging import RawChange, read_blobs, stage_all, staged_changes
 from commodore.git.store import FETCH_STAGE, RepositoryStore
-from commodore.git.urls import normalize, push_url, redact, redact_text, repository_key
+from commodore.git.urls import holds_credentials, normalize, push_url, redact, redact_text, repository_key
 from commodore.git.versions import check_version
 from commodore.git.worktree import Checkout, check_out, find_root, open_checkout
 
@@ -53,6 +53,7 @@ __all__ = [
     "read_blobs",
     "recover",
     "redact",
+    "holds_credentials",
     "redact_text",
     "repository_key",
     "run",

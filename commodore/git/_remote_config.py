@@ -1,4 +1,7 @@
-"""The part of a repository's configuration that says where its remote is.
+"""The part of a repository's configuration that says where its remote is, and how git gets the credentials of a URL.
+
+A password in a URL is in no file and on no command line: the configuration has the URL without it, and the few commands
+that talk to the remote get the whole one in variables (`access`).
 
 A configuration file that was looked at before is not read by git again, which saves a process per repository and run.
 """
@@ -6,12 +9,15 @@ A configuration file that was looked at before is not read by git again, which s
 from __future__ import annotations
 
 import hashlib
+import os
 import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from commodore.git._locks import writing
 from commodore.git.runner import run
-from commodore.git.urls import push_url
+from commodore.git.urls import push_url, redact
 from commodore.workspace import guard_disk, write_atomically
 
 FETCH_REFSPEC = "+refs/heads/*:refs/remotes/origin/*"
@@ -21,8 +27,36 @@ PACKED = ("fetch.unpackLimit=1",)
 _NOTE = "commodore-remote"
 
 
+@dataclass(frozen=True, slots=True)
+class Access:
+    """How git commands name the remote of a repository: `name`, with the variables in `environment`."""
+
+    name: str = "origin"
+    environment: Mapping[str, str] = field(default_factory=dict, repr=False)
+
+
+def access(url: str) -> Access:
+    """How commands that talk to the remote at `url`, the `origin` of a repository perhaps, get its credentials.
+
+    The variables go on where the settings end that the environment already has.
+    """
+    if redact(url) == url:
+        return Access()
+    given = os.environ.get("GIT_CONFIG_COUNT", "")
+    count = int(given) if given.isdecimal() else 0
+    return Access(
+        "commodore",
+        {
+            "GIT_CONFIG_COUNT": str(count + 1),
+            f"GIT_CONFIG_KEY_{count}": "remote.commodore.url",
+            f"GIT_CONFIG_VALUE_{count}": url,
+        },
+    )
+
+
 def set_remote(config: Path, url: str, timeout: float | None) -> None:
     """Make `origin` in a repository's configuration file stand for `url`; write only what differs."""
+    url = redact(url)
     if is_remote(config, url):
         return
     folder = config.parent
@@ -48,6 +82,7 @@ def set_remote(config: Path, url: str, timeout: float | None) -> None:
 
 def add_remote(config: Path, url: str) -> None:
     """Give a repository that was just made, and has no remote, the `origin` that `set_remote` would give it."""
+    url = redact(url)
     lines = ['[remote "origin"]', f"\turl = {_quoted(url)}", f"\tfetch = {FETCH_REFSPEC}"]
     if (ssh := push_url(url)) is not None:
         lines.append(f"\tpushurl = {_quoted(ssh)}")
@@ -59,7 +94,7 @@ def add_remote(config: Path, url: str) -> None:
 
 def is_remote(config: Path, url: str) -> bool:
     """Whether the configuration file is, byte for byte, one that was found to make `origin` stand for `url`."""
-    digest = _digest(config, url)
+    digest = _digest(config, redact(url))
     try:
         return digest != "" and (config.parent / _NOTE).read_text(encoding="ascii") == digest
     except (OSError, UnicodeDecodeError):

@@ -17,7 +17,7 @@ from pathlib import Path
 
 from commodore.errors import CommodoreError
 from commodore.git._empty_repository import FALLBACK_BRANCH
-from commodore.git._remote_config import is_remote
+from commodore.git._remote_config import access, is_remote
 from commodore.git.runner import Children, run
 from commodore.git.urls import redact, repository_key
 from commodore.limits import DEFAULT_LIMITS, Limits
@@ -71,13 +71,19 @@ def ask(
     Raises:
         EnvironmentFault: the remote does not answer.
     """
-    # A URL with credentials on a command line could be seen by others, so it is only given where there is no clone.
-    place = ["origin"] if clone is not None else ["--", url]
+    about, reached = redact(url), access(url)
+    place = [reached.name] if clone is not None or reached.environment else ["--", url]
     folder = clone or Path(tempfile.gettempdir())
-    about = redact(url)
     arguments = [*_ASK, *place, *_PATTERNS]
     try:
-        answer = run(arguments, cwd=folder, timeout=limits.git_timeout, children=children, about=about)
+        answer = run(
+            arguments,
+            cwd=folder,
+            timeout=limits.git_timeout,
+            environment=reached.environment,
+            children=children,
+            about=about,
+        )
     except CommodoreError as error:
         if clone is not None and not clone.name.startswith("."):
             raise
@@ -126,9 +132,7 @@ class RemoteQueries:
     def foresee(self, urls: Iterable[str]) -> None:
         """Begin to ask these remotes, all at once, in the background. Failures are raised when an answer is used."""
         for url in urls:
-            # Credentials would be seen on the command line; with a clone that knows them they need not be there.
-            if redact(url) == url or self._clone(url) is not None:
-                self._begin(url, None)
+            self._begin(url, None)
 
     def answer(self, url: str, clone: Path | None = None, noted: bool = True) -> RemoteState:
         """What the remote at this URL (in normal form) has, as of the one time it was asked in this run.

@@ -8,8 +8,8 @@ from __future__ import annotations
 import enum
 import re
 import tempfile
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from commodore.errors import CommodoreError, EnvironmentFault, PolicyError
@@ -19,7 +19,7 @@ from commodore.git._empty_repository import FALLBACK_BRANCH
 from commodore.git._moves import Move, moving
 from commodore.git._recovery import recover
 from commodore.git._refs import NO_REFS, read_refs, write_refs
-from commodore.git._remote_config import PACKED, add_remote, is_remote, set_remote
+from commodore.git._remote_config import FETCH_REFSPEC, PACKED, access, add_remote, is_remote, set_remote
 from commodore.git.backups import OUTPUT, keep_commits
 from commodore.git.identity import Author, identity_environment
 from commodore.git.ls_remote import RemoteState, ask
@@ -30,7 +30,7 @@ from commodore.git.versions import check_version
 from commodore.limits import DEFAULT_LIMITS, Limits
 from commodore.workspace import guard_disk, remove_tree, replace_tree
 
-_FETCH = ("fetch", "--no-tags", "--prune", "--no-write-fetch-head", "origin", "+refs/heads/*:refs/remotes/origin/*")
+_FETCH = ("fetch", "--no-tags", "--prune", "--no-write-fetch-head")
 # What git says when another push was quicker, in the order of the push: before it, during it.
 _MOVED = re.compile(
     r"\((fetch first|non-fast-forward|stale info|cannot lock ref.*|failed to update ref|incorrect old value provided"
@@ -48,6 +48,7 @@ class PublishedClone:
         branch: the branch to push.
         sha: the commit the working copy is at.
         empty: the remote has no commit yet; the first push brings it `sha`, an empty initial commit, too.
+        remote: the URL with its credentials, which the clone does not know; empty if it has none.
     """
 
     path: Path
@@ -55,6 +56,7 @@ class PublishedClone:
     branch: str
     sha: str
     empty: bool
+    remote: str = field(default="", repr=False, compare=False)
 
 
 class PushOutcome(enum.Enum):
@@ -102,7 +104,7 @@ def clone_or_update(
 
     ask_remote = ask_anew if offline or ask_remote is None else ask_remote
     update = _Update(wanted, announce, limits, author, children, ask_remote, offline)
-    if (folder / ".git").is_dir() and (is_remote(config, wanted) or _origin(folder, limits) == wanted):
+    if (folder / ".git").is_dir() and (is_remote(config, wanted) or _origin(folder, limits) == redact(wanted)):
         recover(folder, limits=limits, announce=announce, alone=True)
         set_remote(config, wanted, limits.git_timeout)
         return update.run(folder)
@@ -134,7 +136,7 @@ def _clone_anew(update: _Update, folder: Path, staging: Path | None, mirrors: Mi
         replace_tree(fresh, folder)
     finally:
         remove_tree(fresh)
-    return PublishedClone(folder, made.url, made.branch, made.sha, made.empty)
+    return replace(made, path=folder)
 
 
 def _take_known(update: _Update, fresh: Path, mirrors: Mirrors | None) -> Mapping[str, str]:
@@ -160,8 +162,10 @@ def commit(folder: Path, message: str, author: Author | None = None, *, limits: 
     return _sha(folder, "HEAD", limits)
 
 
-def push(folder: Path, branch: str, *, limits: Limits = DEFAULT_LIMITS) -> PushOutcome:
+def push(folder: Path, branch: str, *, url: str | None = None, limits: Limits = DEFAULT_LIMITS) -> PushOutcome:
     """Push HEAD to the remote's `branch`, never by force.
+
+    `url` is the remote's, with the credentials that the clone does not know; by default it is the clone's.
 
     When the remote has moved meanwhile, its new state is fetched and `MOVED` returned: update, build again, push again.
 
@@ -178,7 +182,7 @@ def push(folder: Path, branch: str, *, limits: Limits = DEFAULT_LIMITS) -> PushO
         raise fault(["push"], answer, folder, redact(_origin(folder, limits)))
     if _MOVED.search(rejected):
         before = _sha(folder, f"refs/remotes/origin/{branch}", limits)
-        run(_FETCH, cwd=folder, timeout=limits.git_timeout, about=redact(_origin(folder, limits)))
+        _fetch(url or _origin(folder, limits), folder, limits)
         if _sha(folder, f"refs/remotes/origin/{branch}", limits) != before:
             return PushOutcome.MOVED
     raise _rejection(folder, branch, rejected, answer)
@@ -216,13 +220,12 @@ class _Update:
         sha = state.branches[branch]
         if not _is_there(folder, branch, sha, self.limits):
             sha = self._move(folder, branch, sha)
-        return PublishedClone(folder, redact(self.url), branch, sha, empty=False)
+        return PublishedClone(folder, redact(self.url), branch, sha, empty=False, remote=self.url)
 
     def _move(self, folder: Path, branch: str, sha: str) -> str:
         limits, timeout = self.limits, self.limits.git_timeout
         if _sha(folder, f"refs/remotes/origin/{branch}", limits) != sha:
-            about, children = redact(self.url), self.children
-            run(_FETCH, cwd=folder, timeout=timeout, about=about, children=children, settings=PACKED)
+            _fetch(self.url, folder, limits, self.children, PACKED)
         sha = _sha(folder, f"refs/remotes/origin/{branch}", limits)
         _keep_unpushed(folder, self.announce, limits)
         self._check_out(folder, branch, sha)
@@ -235,7 +238,7 @@ class _Update:
         limits, timeout, url = self.limits, self.limits.git_timeout, redact(self.url)
         self.announce(Noted(f"{url} is empty; it gets an initial commit with the first push"))
         if not self.offline:
-            run(_FETCH, cwd=folder, timeout=timeout, about=url)  # forget branches that the remote had once
+            _fetch(self.url, folder, limits)  # forget branches that the remote had once
         _keep_unpushed(folder, self.announce, limits)
         tree = run(["hash-object", "-w", "-t", "tree", "--stdin"], cwd=folder, timeout=timeout, input=b"").text
         environment = identity_environment(folder, self.author, limits)
@@ -244,7 +247,7 @@ class _Update:
         sha = run(["commit-tree", tree], cwd=folder, timeout=timeout, environment=environment, input=message).text
         self._check_out(folder, branch, sha)
         run(["clean", "--quiet", "-ffdx"], cwd=folder, timeout=timeout)
-        return PublishedClone(folder, url, branch, sha, empty=True)
+        return PublishedClone(folder, url, branch, sha, empty=True, remote=self.url)
 
     def _check_out(self, folder: Path, branch: str, sha: str) -> None:
         limits, git_dir = self.limits, folder / ".git"
@@ -313,6 +316,21 @@ def _refuse_to_lose(folder: Path, limits: Limits) -> None:
     stash = run(["rev-parse", "--verify", "--quiet", "refs/stash"], cwd=folder, timeout=limits.git_timeout, check=False)
     if _unpushed(folder, limits) or stash.returncode == 0:
         raise _in_the_way(folder, "a clone of another repository with unpushed commits is there")
+
+
+def _fetch(
+    url: str, folder: Path, limits: Limits, children: Children | None = None, settings: Sequence[str] = ()
+) -> None:
+    reached = access(url)
+    run(
+        [*_FETCH, reached.name, FETCH_REFSPEC],
+        cwd=folder,
+        timeout=limits.git_timeout,
+        environment=reached.environment,
+        about=redact(url),
+        children=children,
+        settings=settings,
+    )
 
 
 def _origin(folder: Path, limits: Limits) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 
 from commodore.errors import CommodoreError, EnvironmentFault, InputError
@@ -14,7 +14,7 @@ from commodore.git._empty_repository import FALLBACK_BRANCH, Blueprint
 from commodore.git._export import write_tree
 from commodore.git._locks import clear_stale_locks, writing
 from commodore.git._refs import FULL_SHA, NO_REFS, RemoteRefs, Revision
-from commodore.git._remote_config import FETCH_REFSPEC, FETCH_TAGS, PACKED, is_remote, set_remote
+from commodore.git._remote_config import FETCH_REFSPEC, FETCH_TAGS, PACKED, access, is_remote, set_remote
 from commodore.git.backups import keep_commits, keep_lost_tags
 from commodore.git.ls_remote import RemoteState, ask
 from commodore.git.mirrors import Mirrors
@@ -23,7 +23,8 @@ from commodore.git.urls import normalize, redact, repository_key, shown
 from commodore.git.versions import check_version, unknown_offline, unknown_version
 from commodore.limits import DEFAULT_LIMITS, Limits
 
-_FETCH_ALL = ("fetch", "--no-tags", "--prune", "--no-write-fetch-head", "origin", FETCH_REFSPEC, FETCH_TAGS)
+_FETCH = ("fetch", "--no-tags", "--prune", "--no-write-fetch-head")
+_ALL = (FETCH_REFSPEC, FETCH_TAGS)
 
 
 class Repository:
@@ -147,9 +148,9 @@ class Repository:
             before = self.refs()
             first = ("--no-auto-maintenance",) if before == NO_REFS else ()
             with writing(self.path):
-                answer = self._run([*_FETCH_ALL, *first], settings=PACKED)
+                answer = self._talk([*_FETCH, *first], _ALL)
             if tells_damage(answer):
-                raise fault(_FETCH_ALL, answer, self.path, self.display_url)
+                raise fault(_FETCH, answer, self.path, self.display_url)
             if answer.stderr.strip():
                 self._refs = None
                 timeout = self.limits.git_timeout
@@ -164,8 +165,8 @@ class Repository:
             if self.offline:
                 return self.has_commits([sha])
             with writing(self.path):
-                arguments = ["fetch", "--no-tags", "--no-write-fetch-head", "origin", sha]
-                answer = self._run(arguments, check=False, settings=PACKED)
+                arguments = ["fetch", "--no-tags", "--no-write-fetch-head"]
+                answer = self._talk(arguments, [sha], check=False)
                 if answer.returncode < 0:  # killed
                     raise fault(arguments, answer, self.path, self.display_url)
             return self.has_commits([sha])
@@ -334,14 +335,22 @@ class Repository:
     def _fill_again(self, fresh: Path, tips: dict[str, str]) -> bool:
         """Fetch, and move in what the damaged clone has of its own, if all objects of that are there now."""
         timeout, about = self.limits.git_timeout, self.display_url
-        run(_FETCH_ALL, cwd=fresh, timeout=timeout, children=self._children, about=about, settings=PACKED)
+        reached = access(self.url)
+        run(
+            [*_FETCH, reached.name, *_ALL],
+            cwd=fresh,
+            timeout=timeout,
+            environment=reached.environment,
+            children=self._children,
+            about=about,
+            settings=PACKED,
+        )
         return move_in(self.path, fresh, tips, timeout)
 
     def _fill_from_mirror(self, fresh: Path) -> bool:
         assert self._mirrors is not None, "obtain has looked"
         if self._state is None:
-            # With credentials in the URL the question is put in a folder that knows them, not on a command line.
-            self._state = self._question(fresh if self.url != self.display_url else None, noted=False)
+            self._state = self._question(None, noted=False)
         refs = self._mirrors.take(self.url, fresh)
         if refs is None:
             return False
@@ -392,8 +401,20 @@ class Repository:
                 hint="run once without offline mode, with the network there",
             )
 
+    def _talk(self, command: Sequence[str], wanted: Sequence[str], *, check: bool = True) -> GitResult:
+        """Run a command that fetches from the remote."""
+        reached = access(self.url)
+        arguments = [*command, reached.name, *wanted]
+        return self._run(arguments, check=check, settings=PACKED, environment=reached.environment)
+
     def _run(
-        self, arguments: Sequence[str], *, check: bool = True, input: bytes | None = None, settings: Sequence[str] = ()
+        self,
+        arguments: Sequence[str],
+        *,
+        check: bool = True,
+        input: bytes | None = None,
+        settings: Sequence[str] = (),
+        environment: Mapping[str, str] | None = None,
     ) -> GitResult:
         timeout = self.limits.git_timeout
         return run(
@@ -402,6 +423,7 @@ class Repository:
             timeout=timeout,
             input=input,
             check=check,
+            environment=environment,
             settings=settings,
             children=self._children,
             about=self.display_url,

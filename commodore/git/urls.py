@@ -109,6 +109,11 @@ def redact_text(text: str) -> str:
     return _OTHER_PASSWORD.sub(r"\g<user>@", text)
 
 
+def holds_credentials(text: str) -> bool:
+    """Whether there is a URL with a user and perhaps a password of HTTP(S), or with another password, in a text."""
+    return _HTTP_USER_INFO.search(text) is not None or _OTHER_PASSWORD.search(text) is not None
+
+
 def shown(text: str) -> str:
     """A value from outside, fit for a message: redacted, without control characters, not endless."""
     clean = redact_text(only_printable(text))

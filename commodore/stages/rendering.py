@@ -21,6 +21,7 @@ from typing import Any
 from commodore import inventory
 from commodore.errors import EnvironmentFault
 from commodore.events import Announce, Event, Noted, Warned
+from commodore.git import holds_credentials
 from commodore.interning import SHARED_LEVELS, Branch, Shared
 from commodore.inventory import Inventory, Node
 from commodore.limits import Limits
@@ -177,9 +178,10 @@ def _keep(path: Path, nodes: list[Node], heard: list[Event], limits: Limits) -> 
     }
     if not all(_survives(record) for _, record in document["records"]):
         return
-    text = json.dumps(document, separators=(",", ":")).encode("ascii")
-    if len(text) > limits.rendered_bytes:
+    written = json.dumps(document, separators=(",", ":"))
+    if len(written) > limits.rendered_bytes or holds_credentials(written):
         return
+    text = written.encode("ascii")
     with contextlib.suppress(OSError, EnvironmentFault):  # it only saves time
         if not path.parent.is_dir():
             remove_tree(path.parent)

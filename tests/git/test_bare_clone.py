@@ -40,7 +40,7 @@ def test_settings_are_read_by_git_as_they_were_meant(tmp_path: Path, url: str, c
     other = Repository(url, tmp_path / "other.git")
     other.ensure()
     assert found == [git(other.path, "config", "--get-all", f"remote.origin.{key}", check=False) for key in KEYS]
-    assert found[0] == made.url
+    assert found[0] == made.display_url
     Repository(url, made.path).ensure()
     assert (made.path / "config").read_bytes() == config
 

@@ -63,11 +63,14 @@ def test_a_remote_that_nobody_wants_may_fail(world: GitWorld, tmp_path: Path) ->
     questions.end()
 
 
-def test_credentials_do_not_get_on_command_lines_in_advance(tmp_path: Path, calls: GitCalls) -> None:
+def test_credentials_do_not_get_on_command_lines(tmp_path: Path, calls: GitCalls) -> None:
     questions = RemoteQueries(tmp_path)
     questions.foresee(["https://tess:geheim@127.0.0.1:1/x.git"])
+    with pytest.raises(EnvironmentFault):
+        questions.answer("https://tess:geheim@127.0.0.1:1/x.git")
     questions.end()
-    assert calls.verbs == []
+    assert calls.verbs == ["ls-remote"]
+    assert "geheim" not in calls.lines
 
 
 def test_offline_nothing_is_foreseen(new_run: NewRun, world: GitWorld, calls: GitCalls) -> None:

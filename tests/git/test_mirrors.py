@@ -232,7 +232,7 @@ def test_credentials_are_not_kept(
     second = fetched(begin("two"), remote, url=address)
     assert sorted(calls.verbs) == ["init", "ls-remote"]
     assert "secret" not in (tmp_path / "shim" / "log").read_text()
-    assert git(second.path, "config", "remote.origin.url") == address
+    assert git(second.path, "config", "remote.origin.url") == "https://git.example.com/r.git"
 
 
 def test_users_without_credentials_get_nothing(begin: Begin, world: GitWorld, tmp_path: Path) -> None:

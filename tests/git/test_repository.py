@@ -59,7 +59,7 @@ def test_the_push_url_is_configured(store: RepositoryStore, url: str, pushed: st
     repository = store.repository(url)
     repository.ensure()
     assert config(repository).get("remote.origin.pushurl") == pushed
-    assert config(repository)["remote.origin.url"] == url
+    assert config(repository)["remote.origin.url"] == url.replace("user:pw@", "")
 
 
 def test_a_stale_push_url_is_removed(new_run: NewRun) -> None:

@@ -205,10 +205,14 @@ class GitCalls:
         self._log.unlink(missing_ok=True)
 
     @property
+    def lines(self) -> str:
+        """The command lines as they were."""
+        return self._log.read_text(encoding="utf-8") if self._log.exists() else ""
+
+    @property
     def verbs(self) -> list[str]:
         """The commands (`fetch`, `status`, ...) in order."""
-        lines = self._log.read_text(encoding="utf-8").splitlines() if self._log.exists() else []
-        return [_verb(line.split(" ")) for line in lines]
+        return [_verb(line.split(" ")) for line in self.lines.splitlines()]
 
     def count(self, verb: str) -> int:
         return self.verbs.count(verb)
