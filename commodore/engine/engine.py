@@ -21,12 +21,12 @@ from commodore.engine.cache.instance_records import FilesRead, write_record
 from commodore.engine.cache.portable_paths import FOLDER_MODE
 from commodore.engine.cache.result_store import ResultStore
 from commodore.engine.cache.results import ResultFinder, Reuse
+from commodore.engine.inventory_transfer import write_nodes
 from commodore.engine.jsonnet.evaluator import CHECK, check_jsonnet_engine, summary
 from commodore.engine.model import Batch, BatchOutcome, CompiledInstance, CompileRequest, InstanceJob
-from commodore.engine.pool.inventory_transfer import write_nodes
-from commodore.engine.pool.pool import WorkerPool
 from commodore.engine.schedule.scheduler import COMPILE_STAGE, Schedule, read_durations, slowest_first, write_durations
 from commodore.engine.tasks import Evaluations, Record, Run
+from commodore.engine.worker.pool import worker_pool
 from commodore.errors import CommodoreError, InputError, InternalError, did_you_mean, raise_all
 from commodore.events import Announce, Noted, StageAdvanced
 from commodore.limits import DEFAULT_LIMITS, Limits
@@ -77,7 +77,7 @@ class Engine:
         self._dependency_cache = dependency_cache
         self._result_cache = result_cache
         self._shadow = shadow
-        self._pool = WorkerPool()
+        self._pool = worker_pool()
         self._records: list[tuple[Run, Mapping[str, Record]]] = []
         if result_cache is None or not result_cache.exists():
             self._pool.get_ready()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -13,10 +14,11 @@ from commodore.engine.model import CompileRequest, InstanceJob
 from commodore.errors import CommodoreError
 from commodore.events import Event, Noted
 from commodore.limits import Limits
+from commodore.workers import Shared
 
 
 @dataclass(frozen=True, slots=True)
-class Run:
+class Run(Shared):
     """One batch of a call of `Engine.compile_batches`, as the workers see it.
 
     Args:
@@ -104,10 +106,14 @@ class KapitanDependency:
 
 @dataclass(frozen=True, slots=True)
 class InspectTask:
-    """Read an instance's dependencies. Gives `tuple[KapitanDependency, ...]`."""
+    """Read an instance's dependencies. Gives dependencies."""
 
     run: Run
     instance: str
+
+    @property
+    def seconds(self) -> float:
+        return self.run.rendering_seconds
 
 
 Unit = tuple[str, str]
@@ -124,7 +130,7 @@ class Group:
 
 @dataclass(frozen=True, slots=True)
 class FetchTask:
-    """Fetch groups one after another. Gives `tuple[Failure, ...]`.
+    """Fetch groups one after another. Gives failures.
 
     Args:
         run: one of the runs that need them; they agree in what matters to fetching.
@@ -142,6 +148,11 @@ class FetchTask:
     @property
     def units(self) -> frozenset[Unit]:
         return frozenset(unit for group in self.groups for unit in group.units)
+
+    @property
+    def seconds(self) -> float:
+        """Without a bound: fetching has limits of its own."""
+        return math.inf
 
 
 @dataclass(frozen=True, slots=True)
@@ -163,6 +174,10 @@ class CompileTask:
     run: Run
     instance: str
     of_record: bool = False
+
+    @property
+    def seconds(self) -> float:
+        return self.run.rendering_seconds
 
 
 @dataclass(frozen=True, slots=True)
@@ -219,13 +234,21 @@ Task = InspectTask | FetchTask | CompileTask
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What a task came to: a value, or errors; and either way notes worth telling, and what Jsonnet files have told.
+    """What a task came to: what it gives, or errors; and either way notes worth telling, and what Jsonnet files have
+    told.
 
-    For traces: when it was begun (the clock of `time.perf_counter`), by which worker (none if it has died), how long
-    its parts took, how Jsonnet was evaluated, and which parts of the instance were taken from the cache.
+    For traces: when it was begun (the clock of `time.perf_counter`), how long its parts took, how Jsonnet was
+    evaluated, and which parts of the instance were taken from the cache.
+
+    Args:
+        dependencies: what an `InspectTask` gives.
+        failures: what a `FetchTask` gives.
+        record: what a `CompileTask` gives; also one of an instance that has failed.
     """
 
-    value: Any = None
+    dependencies: tuple[KapitanDependency, ...] = ()
+    failures: tuple[Failure, ...] = ()
+    record: Record | None = None
     errors: tuple[CommodoreError, ...] = ()
     notes: tuple[str, ...] = ()
     traces: tuple[str, ...] = ()
@@ -235,7 +258,6 @@ class Outcome:
     parts: tuple[tuple[str, float], ...] = ()
     evaluations: Evaluations | None = None
     taken: tuple[str, ...] = ()
-    worker: int | None = None
 
     def facts(self) -> tuple[tuple[str, str | int | float], ...]:
         """What else is worth showing in a trace."""

@@ -11,7 +11,7 @@ from kapitan.inventory import Inventory, InventoryTarget
 from kapitan.utils import normalise_join_path
 from pydantic import ValidationError
 
-from commodore.engine.pool.inventory_transfer import WrittenNodes
+from commodore.engine.inventory_transfer import WrittenNodes
 from commodore.engine.tasks import Run
 from commodore.errors import CommodoreError, Findings, InputError, did_you_mean
 

@@ -11,7 +11,7 @@ import heapq
 import json
 import math
 from collections import Counter, defaultdict, deque
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
+from collections.abc import Callable, Iterator, Mapping, Sequence, Set
 from pathlib import Path
 from typing import Any
 
@@ -25,10 +25,8 @@ from commodore.engine.schedule.fetch_plan import places_read
 from commodore.engine.tasks import (
     CompileTask,
     Evaluations,
-    Failure,
     FetchTask,
     InspectTask,
-    KapitanDependency,
     Outcome,
     Record,
     Run,
@@ -255,11 +253,11 @@ class Schedule:
         self._too_early[unit] = frozenset(self._arrivals[unit[0]].ahead_of(unit[1]))
         return CompileTask(self._runs[unit[0]], unit[1], of_record=unit in self._of_record)
 
-    def done(self, task: Task, outcome: Outcome) -> None:
-        """Take what a task came to."""
-        if outcome.worker is not None:
-            self._announce(_ended(task, outcome, outcome.worker))
-        if isinstance(task, CompileTask) and self._is_too_early(task, outcome):
+    def done(self, task: Task, outcome: Outcome, worker: int | None) -> None:
+        """Take what a task came to, with the number of its worker, which has died if there is none."""
+        if worker is not None:
+            self._announce(_ended(task, outcome, worker))
+        if isinstance(task, CompileTask) and self._is_too_early(task, outcome, worker):
             self._leave(task)
             self._await_again(task)
             return
@@ -276,16 +274,15 @@ class Schedule:
             self._fetched(task, outcome)
             return
         self._leave(task)
-        if isinstance(task, CompileTask) and _has_died(outcome) and self._try_again(task):
+        if isinstance(task, CompileTask) and worker is None and _has_died(outcome) and self._try_again(task):
             return
         unit = (task.run.key, task.instance)
-        if isinstance(task, CompileTask) and outcome.value is not None:
-            self._records[unit] = outcome.value
+        if outcome.record is not None:
+            self._records[unit] = outcome.record
         if outcome.errors:
             self._errors[unit].extend(outcome.errors)
         elif isinstance(task, InspectTask):
-            dependencies: tuple[KapitanDependency, ...] = outcome.value
-            self._found.extend((task.run, item) for item in dependencies)
+            self._found.extend((task.run, item) for item in outcome.dependencies)
         else:
             self._seconds[unit] = outcome.seconds
             self._announce(StageAdvanced(COMPILE_STAGE, task.instance, outcome.seconds))
@@ -380,15 +377,15 @@ class Schedule:
         read = places_read(keys, PortablePaths.of(run, name, installed()))
         return arrivals.read_by((*self._inputs(run, name), *read))
 
-    def _is_too_early(self, task: CompileTask, outcome: Outcome) -> bool:
+    def _is_too_early(self, task: CompileTask, outcome: Outcome, worker: int | None) -> bool:
         """Whether an instance has read what was fetched since it was begun, or still is. Everything has to be fetched
         before anything is compiled: who needs nothing of it may begin at once, and who turns out to need it, again.
         """
         unit = (task.run.key, task.instance)
         missed = self._too_early.pop(unit)
-        if not missed or outcome.worker is None:
+        if not missed or worker is None:
             return False
-        record: Record | None = outcome.value
+        record = outcome.record
         if outcome.errors or record is None or record.unseen:
             return True
         read = places_read(record.found, PortablePaths.of(task.run, task.instance, installed()))
@@ -433,8 +430,7 @@ class Schedule:
     def _fetched(self, task: FetchTask, outcome: Outcome) -> None:
         for error in outcome.errors:
             self._fail(task.units, error, prefix=False)
-        failures: Iterable[Failure] = outcome.value or ()
-        for failure in failures:
+        for failure in outcome.failures:
             self._fail(failure.units, failure.error, prefix=True)
         self._arrive(task.place)
 
@@ -484,7 +480,7 @@ def _identity(task: Task) -> tuple[str, str, str]:
 
 def _has_died(outcome: Outcome) -> bool:
     """Whether a worker died of a task; one that could not start is not meant."""
-    return outcome.worker is None and any(error.code == "CMD-ENG-005" for error in outcome.errors)
+    return any(error.code == "CMD-ENG-005" for error in outcome.errors)
 
 
 def _ended(task: Task, outcome: Outcome, worker: int) -> TaskEnded:

@@ -17,10 +17,10 @@ from commodore.engine.filters import run as filters
 from commodore.engine.jsonnet.evaluator import GO, Evaluator, engine_of, notes_of
 from commodore.engine.kapitan import renderer as _kapitan
 from commodore.engine.kapitan.fetch import fetch_groups
-from commodore.engine.pool.messages import TaskReceiver
 from commodore.engine.tasks import CompileTask, FetchTask, InspectTask, Outcome, Record, Run, Task
 from commodore.errors import CommodoreError, Findings, InternalError
 from commodore.exhaustion import judge, refusal
+from commodore.workers import TaskReceiver
 
 
 class _Notes(logging.Handler):
@@ -68,9 +68,9 @@ class Worker:
     def _perform(self, task: Task) -> Outcome:
         renderer = self._renderer_of(task.run)
         if isinstance(task, InspectTask):
-            return Outcome(renderer.dependencies(task.instance))
+            return Outcome(dependencies=renderer.dependencies(task.instance))
         if isinstance(task, FetchTask):
-            return Outcome(fetch_groups(task))
+            return Outcome(failures=fetch_groups(task))
         assert isinstance(task, CompileTask)
         return _compile(renderer, task)
 
@@ -129,7 +129,7 @@ def _compile(renderer: _kapitan.Renderer, task: CompileTask) -> Outcome:
     evaluations, taken = evaluator.evaluations(), tuple(renderer.parts.taken)
     told = [f"instance {task.instance!r}: taken from the cache: {', '.join(taken)}"] if taken else []
     return Outcome(
-        record,
+        record=record,
         errors=tuple(errors),
         warnings=tuple(skipped),
         notes=(*notes, *told, *notes_of(evaluations)),
@@ -161,7 +161,8 @@ def _unexpected(error: Exception, task: Task) -> InternalError:
 def work(descriptor: int) -> None:
     """Serve one connection until the main process closes it."""
     connection = Connection(descriptor)
-    receiver, worker = TaskReceiver(connection), Worker()
+    receiver: TaskReceiver[Task] = TaskReceiver(connection)
+    worker = Worker()
     while True:
         try:
             task = receiver.receive()

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from commodore.engine.pool.inventory_transfer import WrittenNodes, write_nodes
+from commodore.engine.inventory_transfer import WrittenNodes, write_nodes
 from commodore.errors import InternalError, PolicyError
 from commodore.limits import DEFAULT_LIMITS
 from tests.test_interning import KEYS, VALUES

@@ -12,28 +12,60 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Callable, Mapping
-from dataclasses import replace
+from collections.abc import Callable
+from dataclasses import dataclass
 from multiprocessing.connection import Connection, wait
-from typing import Any
+from typing import Any, Generic, TypeVar
 
 from commodore.child_environment import child_environment
-from commodore.engine.pool.messages import TaskSender
-from commodore.engine.tasks import CompileTask, FetchTask, Outcome, Task
-from commodore.errors import CommodoreError, EnvironmentFault, PolicyError
-from commodore.exhaustion import find_in_output
+from commodore.workers.messages import TaskSender, TaskT
 
 _BOOT = """
 import sys
 _, descriptor, module, *sys.path[:] = sys.argv
-from commodore.engine.worker.server import serve
+from commodore.workers.server import serve
 serve(int(descriptor), module)
 """
-_OUT_OF_MEMORY = (2, -signal.SIGABRT)  # how the Go runtime ends then, and how libraries do
 _PATIENCE = 10.0  # seconds to learn how a worker ended that is known to be gone
 
 
-class _Worker:
+OutcomeT = TypeVar("OutcomeT")
+
+
+@dataclass(frozen=True, slots=True)
+class WorkerEnd:
+    """How a worker has ended, as far as that is known.
+
+    Args:
+        status: its exit code, or the number of a signal, negated.
+        refused: why the operating system has not started it.
+        failed: why what the workers do cannot be imported.
+        is_late: whether it was ended as its task took too long.
+    """
+
+    status: int | None = None
+    refused: str | None = None
+    failed: str | None = None
+    is_late: bool = False
+
+    def __str__(self) -> str:
+        if self.refused is not None:
+            return f"could not be started: {self.refused}"
+        if self.status is None:
+            return "ended"
+        return (
+            f"was killed by {_signal_name(-self.status)}" if self.status < 0 else f"ended with exit code {self.status}"
+        )
+
+
+def _signal_name(number: int) -> str:
+    try:
+        return signal.Signals(number).name
+    except ValueError:
+        return f"signal {number}"
+
+
+class _Worker(Generic[TaskT]):
     """One worker.
 
     Args:
@@ -48,18 +80,17 @@ class _Worker:
         self.number = number
         self.server = server
         self.connection = connection
-        self.sender = TaskSender(connection)
-        self.task: Task | None = None
+        self.sender: TaskSender[TaskT] = TaskSender(connection)
+        self.task: TaskT | None = None
         self.is_late = False
         self._deadline = math.inf
         self._end = end
         self._heard: dict[str, Any] = {}
 
-    def take(self, task: Task) -> None:
-        """Work on a task. Fetching has limits of its own."""
+    def take(self, task: TaskT) -> None:
+        """Work on a task."""
         self.task = task
-        seconds = math.inf if isinstance(task, FetchTask) else task.run.rendering_seconds
-        self._deadline = time.monotonic() + seconds
+        self._deadline = time.monotonic() + task.seconds
         with contextlib.suppress(OSError):  # a worker that is gone is noticed when its answer is read
             self.sender.send(task)
 
@@ -84,10 +115,11 @@ class _Worker:
         self.connection.close()
         self._end.close()
 
-    def how_it_ended(self) -> Mapping[str, Any]:
+    def how_it_ended(self) -> WorkerEnd:
         """What the server says of its end; nothing if the server is gone, too."""
         self._hear("status")
-        return self._heard
+        said = {name: self._heard.get(name) for name in ("status", "refused", "failed")}
+        return WorkerEnd(**said, is_late=self.is_late)
 
     def _hear(self, wanted: str) -> int | None:
         """What the server says of it, as far as that."""
@@ -97,7 +129,7 @@ class _Worker:
         return self._heard.get(wanted)
 
 
-class WorkerPool:
+class WorkerPool(Generic[TaskT, OutcomeT]):
     """Workers that are started when they are first needed and live until `close`.
 
     Several threads may use one pool: their runs take turns. A server that has died, or was ended together with a run
@@ -105,20 +137,24 @@ class WorkerPool:
 
     Args:
         module: what the workers do: the module whose function `work` serves a connection.
+        died: the outcome of a task whose worker has not answered.
     """
 
-    def __init__(self, module: str = "commodore.engine.worker.worker") -> None:
+    def __init__(self, module: str, died: Callable[[TaskT, WorkerEnd], OutcomeT]) -> None:
         self._module = module
+        self._died = died
         self._turn = threading.RLock()  # who holds it uses the workers
         self._lock = threading.RLock()  # who holds it starts or ends the server
         self._server: subprocess.Popen[bytes] | None = None
         self._control: socket.socket | None = None
         self._closed = False
-        self._workers: list[_Worker] = []
+        self._workers: list[_Worker[TaskT]] = []
         self._asked = 0
 
     def get_ready(self) -> None:
-        """Let the server process import Kapitan, while the caller does something else. Twice is as good as once."""
+        """Let the server process import what workers need, while the caller does something else. Twice is as good as
+        once.
+        """
         with self._lock:
             if self._closed or self._is_alive():
                 return
@@ -153,9 +189,11 @@ class WorkerPool:
             self._dismiss(0)
         self.get_ready()
 
-    def run(self, offer: Callable[[], Task | None], done: Callable[[Task, Outcome], None], keep: int) -> None:
+    def run(
+        self, offer: Callable[[], TaskT | None], done: Callable[[TaskT, OutcomeT, int | None], None], keep: int
+    ) -> None:
         """Perform what `offer` gives, each task on a worker of its own, and call `done` for each in the order in which
-        they end.
+        they end, with the number of its worker (None if that has died).
 
         `offer` is asked until it gives nothing, at first and whenever tasks have ended: it decides how many run at the
         same time. Idle workers beyond `keep` are ended, as each takes memory. Whatever interrupts this (Ctrl-C, an
@@ -170,8 +208,10 @@ class WorkerPool:
                 self._dismiss_all()
                 raise
 
-    def _run(self, offer: Callable[[], Task | None], done: Callable[[Task, Outcome], None], keep: int) -> None:
-        busy: list[_Worker] = []
+    def _run(
+        self, offer: Callable[[], TaskT | None], done: Callable[[TaskT, OutcomeT, int | None], None], keep: int
+    ) -> None:
+        busy: list[_Worker[TaskT]] = []
         while True:
             while (offered := offer()) is not None:
                 worker = self._idle() or self._start()
@@ -189,9 +229,9 @@ class WorkerPool:
                 busy.remove(worker)
                 task, worker.task = worker.task, None
                 assert task is not None
-                done(task, self._receive(worker, task))
+                done(task, *self._receive(worker, task))
 
-    def _idle(self) -> _Worker | None:
+    def _idle(self) -> _Worker[TaskT] | None:
         """A worker that waits for something to do. Those that have ended meanwhile are let go."""
         for worker in [worker for worker in self._workers if worker.task is None]:
             if worker.server is self._server and not worker.is_gone():
@@ -209,7 +249,7 @@ class WorkerPool:
         while self._workers:
             self._workers.pop().close()
 
-    def _start(self) -> _Worker:
+    def _start(self) -> _Worker[TaskT]:
         ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_STREAM)
         end, their_end = os.pipe()
         try:
@@ -219,20 +259,22 @@ class WorkerPool:
                     socket.send_fds(self._control, [b"w"], [theirs.fileno(), their_end])
         finally:
             os.close(their_end)
-        worker = _Worker(self._asked, self._server, Connection(ours.detach()), Connection(end, writable=False))
+        worker: _Worker[TaskT] = _Worker(
+            self._asked, self._server, Connection(ours.detach()), Connection(end, writable=False)
+        )
         self._asked += 1
         self._workers.append(worker)
         return worker
 
-    def _receive(self, worker: _Worker, task: Task) -> Outcome:
+    def _receive(self, worker: _Worker[TaskT], task: TaskT) -> tuple[OutcomeT, int | None]:
         try:
-            outcome: Outcome = worker.connection.recv()
+            outcome: OutcomeT = worker.connection.recv()
         except (EOFError, OSError):
-            error = _explain_death(worker.how_it_ended(), task, is_late=worker.is_late)
+            end = worker.how_it_ended()
             self._workers.remove(worker)
             worker.close()
-            return Outcome(errors=(error,))
-        return replace(outcome, worker=worker.number)
+            return self._died(task, end), None
+        return outcome, worker.number
 
     def close(self) -> None:
         """End the server, the workers and whatever they have started. Nothing that they did is undone.
@@ -254,58 +296,3 @@ class WorkerPool:
                 with contextlib.suppress(ProcessLookupError):  # only `wait` takes its number from the dead
                     os.killpg(server.pid, signal.SIGKILL)
                 server.wait()
-
-
-def _explain_death(end: Mapping[str, Any], task: Task, *, is_late: bool) -> CommodoreError:
-    """Why a worker did not answer.
-
-    Args:
-        end: what the server says.
-        is_late: whether it was ended as it took too long.
-    """
-    if is_late:
-        return PolicyError(
-            "CMD-CONF-009",
-            f"instance {task.instance!r}: {_at_work(task)} did not end within {task.run.rendering_seconds:g} seconds",
-            hint="look for an endless loop there; a trust policy can allow more time",
-        )
-    if int(end.get("status", 0)) in _OUT_OF_MEMORY and isinstance(task, CompileTask):
-        return PolicyError(
-            "CMD-CONF-010",
-            f"instance {task.instance!r}: {_at_work(task)} takes more than {task.run.rendering_bytes} bytes of memory",
-            hint="look for something that grows without end there; a trust policy can allow more memory",
-        )
-    if "failed" in end:
-        return find_in_output(end["failed"], "the rendering engine cannot start") or EnvironmentFault(
-            "CMD-ENG-004",
-            f"the rendering engine cannot start: {end['failed']}",
-            hint="the installation is incomplete: install commodore with its dependencies again",
-        )
-    what = "fetching dependencies" if isinstance(task, FetchTask) else "compiling"
-    if not isinstance(task, CompileTask | FetchTask):
-        what = "reading"
-    how = "ended"
-    if "refused" in end:
-        how = f"could not be started: {end['refused']}"
-    elif "status" in end:
-        status = int(end["status"])
-        how = f"was killed by {_signal_name(-status)}" if status < 0 else f"ended with exit code {status}"
-    return EnvironmentFault(
-        "CMD-ENG-005",
-        f"the worker process {what} instance {task.instance!r} {how}",
-        hint="it may have run out of memory: try again with fewer processes (--processes 1)",
-    )
-
-
-def _at_work(task: Task) -> str:
-    """What a worker was at when it last said so."""
-    with contextlib.suppress(OSError):
-        return task.run.at_work(task.instance).read_text(encoding="utf-8", errors="replace")
-    return "reading its settings"
-
-
-def _signal_name(number: int) -> str:
-    try:
-        return signal.Signals(number).name
-    except ValueError:
-        return f"signal {number}"

@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 
 from commodore.engine.model import CompileRequest, InstanceJob
-from commodore.engine.pool.messages import TaskReceiver, TaskSender
 from commodore.engine.tasks import CompileTask, InspectTask, Run
 from commodore.limits import DEFAULT_LIMITS
+from commodore.workers.messages import TaskReceiver, TaskSender
 
 HERE = Path("/here")
 

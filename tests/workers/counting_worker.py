@@ -6,26 +6,25 @@ import os
 import signal
 from multiprocessing.connection import Connection
 
-from commodore.engine.pool.messages import TaskReceiver
 from commodore.engine.tasks import InspectTask, Outcome
+from commodore.workers import TaskReceiver
 
 
 def work(descriptor: int) -> None:
     """Answer with this process and what was asked for, or end as it is asked for."""
     connection = Connection(descriptor)
-    receiver = TaskReceiver(connection)
+    receiver: TaskReceiver[InspectTask] = TaskReceiver(connection)
     while True:
         try:
             task = receiver.receive()
         except EOFError:
             return
-        assert isinstance(task, InspectTask)
         if task.instance == "die":
             os.kill(os.getpid(), signal.SIGKILL)
         if task.instance == "end":
             os._exit(7)
         if task.instance == "large":
-            connection.send(Outcome(b"x" * (4 << 20)))
+            connection.send(Outcome(notes=("x" * (4 << 20),)))
             continue
         if task.instance.startswith("wait "):
             with open(task.instance.removeprefix("wait "), "w") as begun:
@@ -34,4 +33,4 @@ def work(descriptor: int) -> None:
         if task.instance == "server":
             os.kill(os.getppid(), signal.SIGKILL)
             signal.pause()
-        connection.send(Outcome((os.getpid(), task.instance)))
+        connection.send(Outcome(notes=(str(os.getpid()), task.instance)))

@@ -1,6 +1,7 @@
-"""Tasks on their way to a worker: the run that they belong to is sent once, and named from then on.
+"""Tasks on their way to a worker: what many of them share is sent once, and named from then on.
 
-A run lists all instances and targets. Sent with each task, it would take longer than many tasks.
+The run that a task belongs to lists all instances and targets. Sent with each task, it would take longer than many
+tasks.
 """
 
 from __future__ import annotations
@@ -8,19 +9,39 @@ from __future__ import annotations
 import io
 import pickle
 from multiprocessing.connection import Connection
-from typing import Any
-
-from commodore.engine.tasks import Run, Task
+from typing import Any, Generic, Protocol, TypeVar
 
 
-class TaskSender:
+class Shared:
+    """What many tasks have in common."""
+
+    __slots__ = ()
+    key: str
+    """Tells one from another."""
+
+
+class Task(Protocol):
+    """What a worker can be given."""
+
+    @property
+    def run(self) -> Shared: ...
+
+    @property
+    def seconds(self) -> float:
+        """How long a worker may take for it; infinite for any time."""
+
+
+TaskT = TypeVar("TaskT", bound=Task)
+
+
+class TaskSender(Generic[TaskT]):
     """The main process's end."""
 
     def __init__(self, connection: Connection) -> None:
         self._connection = connection
         self._sent: set[str] = set()
 
-    def send(self, task: Task) -> None:
+    def send(self, task: TaskT) -> None:
         """Send a task.
 
         Raises:
@@ -34,14 +55,14 @@ class TaskSender:
         self._connection.send_bytes(buffer.getvalue())
 
 
-class TaskReceiver:
+class TaskReceiver(Generic[TaskT]):
     """The worker's end."""
 
     def __init__(self, connection: Connection) -> None:
         self._connection = connection
-        self._runs: dict[str, Run] = {}
+        self._runs: dict[str, Shared] = {}
 
-    def receive(self) -> Task:
+    def receive(self) -> TaskT:
         """The next task.
 
         Raises:
@@ -49,23 +70,23 @@ class TaskReceiver:
         """
         while True:
             received = _TaskUnpickler(io.BytesIO(self._connection.recv_bytes()), self._runs).load()
-            if not isinstance(received, Run):
-                task: Task = received
+            if not isinstance(received, Shared):
+                task: TaskT = received
                 return task
             self._runs[received.key] = received
 
 
 class _TaskPickler(pickle.Pickler):
     def persistent_id(self, obj: Any) -> str | None:
-        return obj.key if isinstance(obj, Run) else None
+        return obj.key if isinstance(obj, Shared) else None
 
 
 class _TaskUnpickler(pickle.Unpickler):
-    """TraceRecorder what the main process, which is the same program, has written."""
+    """Reads what the main process, which is the same program, has written."""
 
-    def __init__(self, file: io.BytesIO, runs: dict[str, Run]) -> None:
+    def __init__(self, file: io.BytesIO, runs: dict[str, Shared]) -> None:
         super().__init__(file)
         self._runs = runs
 
-    def persistent_load(self, pid: Any) -> Run:
+    def persistent_load(self, pid: Any) -> Shared:
         return self._runs[pid]

@@ -1,4 +1,4 @@
-"""The process that imports Kapitan once and forks the workers. Started by `commodore.engine.pool.pool`.
+"""The process that imports what workers need once, and forks them. Started by `commodore.workers.pool`.
 
 It is a fork server of our own rather than multiprocessing's, because that one imports the caller's main program again
 in every worker and keeps further helper processes. What matters here (docs/adr/0003):
@@ -12,8 +12,8 @@ in every worker and keeps further helper processes. What matters here (docs/adr/
 
 Control socket: each byte from the main process carries two descriptors, the connection of a new worker and the pipe
 for its end. On that comes `{"pid": n}` when it was started, and one more JSON object: `{"status": n}`,
-`{"refused": text}` if the operating system starts no more processes, or `{"failed": text}` if Kapitan cannot be
-imported.
+`{"refused": text}` if the operating system starts no more processes, or `{"failed": text}` if their module cannot
+be imported.
 """
 
 from __future__ import annotations

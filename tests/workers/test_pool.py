@@ -13,17 +13,19 @@ from pathlib import Path
 import pytest
 
 from commodore.engine.model import CompileRequest
-from commodore.engine.pool.pool import WorkerPool
 from commodore.engine.tasks import InspectTask, Outcome, Run, Task
+from commodore.engine.worker.pool import worker_pool
 from commodore.errors import EnvironmentFault
 from commodore.limits import DEFAULT_LIMITS
+from commodore.workers import WorkerPool
 
+Pool = WorkerPool[Task, Outcome]
 ROUNDS = int(os.environ.get("COMMODORE_TEST_RENEWALS", "500")) // 10
 
 
 @pytest.fixture
-def pool() -> Iterator[WorkerPool]:
-    pool = WorkerPool("tests.engine.counting_worker")
+def pool() -> Iterator[Pool]:
+    pool = worker_pool("tests.workers.counting_worker")
     yield pool
     pool.close()
 
@@ -33,7 +35,9 @@ def run_of(tmp_path: Path, key: str = "one") -> Run:
     return Run(key=key, request=request, targets={}, jobs={}, staging=tmp_path, limits=DEFAULT_LIMITS)
 
 
-def perform(pool: WorkerPool, run: Run, *names: str, at_once: int = 1, keep: int = 1) -> list[Outcome]:
+def perform(
+    pool: Pool, run: Run, *names: str, at_once: int = 1, keep: int = 1, numbers: set[int | None] | None = None
+) -> list[Outcome]:
     """What came of these tasks, in the order of their names."""
     waiting = list(names)
     busy: set[str] = set()
@@ -45,10 +49,12 @@ def perform(pool: WorkerPool, run: Run, *names: str, at_once: int = 1, keep: int
         busy.add(waiting[0])
         return InspectTask(run, waiting.pop(0))
 
-    def done(task: Task, outcome: Outcome) -> None:
+    def done(task: Task, outcome: Outcome, worker: int | None) -> None:
         assert isinstance(task, InspectTask)
         busy.discard(task.instance)
         found[task.instance] = outcome
+        if numbers is not None:
+            numbers.add(worker)
 
     pool.run(offer, done, keep)
     return [found[name] for name in names]
@@ -56,8 +62,7 @@ def perform(pool: WorkerPool, run: Run, *names: str, at_once: int = 1, keep: int
 
 def process(outcome: Outcome) -> int:
     assert outcome.errors == ()
-    pid: int = outcome.value[0]
-    return pid
+    return int(outcome.notes[0])
 
 
 def death(outcome: Outcome) -> str:
@@ -71,12 +76,12 @@ def open_files(pid: int | str = "self") -> int:
     return len(os.listdir(f"/proc/{pid}/fd"))
 
 
-def server_of(pool: WorkerPool) -> int:
+def server_of(pool: Pool) -> int:
     assert pool._server is not None
     return pool._server.pid
 
 
-def test_workers_are_renewed_without_end(pool: WorkerPool, tmp_path: Path) -> None:
+def test_workers_are_renewed_without_end(pool: Pool, tmp_path: Path) -> None:
     """As many saves of somebody who watches. Nothing piles up: neither what the server says of workers that have ended
     (no socket holds 500 messages), nor what is open here and there.
     """
@@ -86,22 +91,23 @@ def test_workers_are_renewed_without_end(pool: WorkerPool, tmp_path: Path) -> No
     before, there = open_files(), open_files(server_of(pool))
     for _ in range(ROUNDS):
         pool.renew()
-        outcomes = perform(pool, run, *names, at_once=10, keep=10)
+        numbers: set[int | None] = set()
+        outcomes = perform(pool, run, *names, at_once=10, keep=10, numbers=numbers)
         assert [outcome.errors for outcome in outcomes] == [()] * 10
-    assert {outcome.worker for outcome in outcomes} == set(range(ROUNDS * 10, ROUNDS * 10 + 10))
+    assert numbers == set(range(ROUNDS * 10, ROUNDS * 10 + 10))
     assert open_files() == before
     assert open_files(server_of(pool)) <= there + 10  # the last but one may not be noticed yet
 
 
-def test_workers_that_have_ended_are_explained(pool: WorkerPool, tmp_path: Path) -> None:
+def test_workers_that_have_ended_are_explained(pool: Pool, tmp_path: Path) -> None:
     run = run_of(tmp_path)
     killed, ended, good = perform(pool, run, "die", "end", "task", at_once=3)
     assert death(killed) == "the worker process reading instance 'die' was killed by SIGKILL"
     assert death(ended) == "the worker process reading instance 'end' ended with exit code 7"
-    assert good.value[1] == "task"
+    assert good.notes[1] == "task"
 
 
-def test_a_worker_that_is_killed_while_it_waits_is_replaced(pool: WorkerPool, tmp_path: Path) -> None:
+def test_a_worker_that_is_killed_while_it_waits_is_replaced(pool: Pool, tmp_path: Path) -> None:
     run = run_of(tmp_path)
     first, second = map(process, perform(pool, run, "a", "b", at_once=2, keep=2))
     os.kill(first, signal.SIGKILL)
@@ -111,7 +117,7 @@ def test_a_worker_that_is_killed_while_it_waits_is_replaced(pool: WorkerPool, tm
     assert second in found
 
 
-def test_a_server_that_dies_is_replaced(pool: WorkerPool, tmp_path: Path) -> None:
+def test_a_server_that_dies_is_replaced(pool: Pool, tmp_path: Path) -> None:
     run = run_of(tmp_path)
     perform(pool, run, "a", "b", at_once=2, keep=2)
     before = open_files()
@@ -125,7 +131,7 @@ def test_a_server_that_dies_is_replaced(pool: WorkerPool, tmp_path: Path) -> Non
     assert open_files() == before
 
 
-def test_a_server_that_dies_in_the_middle(pool: WorkerPool, tmp_path: Path) -> None:
+def test_a_server_that_dies_in_the_middle(pool: Pool, tmp_path: Path) -> None:
     """What is under way fails, the run ends, and the next one is good."""
     run = run_of(tmp_path)
     tasks = [InspectTask(run, "server"), InspectTask(run, "later")]
@@ -135,7 +141,7 @@ def test_a_server_that_dies_in_the_middle(pool: WorkerPool, tmp_path: Path) -> N
         return tasks.pop(0) if tasks and len(found) == 2 - len(tasks) else None
 
     perform(pool, run, "task")
-    pool.run(offer, lambda _, outcome: found.append(outcome), 1)
+    pool.run(offer, lambda _, outcome, __: found.append(outcome), 1)
     assert [death(outcome) for outcome in found] == [
         "the worker process reading instance 'server' ended",
         "the worker process reading instance 'later' ended",
@@ -143,7 +149,7 @@ def test_a_server_that_dies_in_the_middle(pool: WorkerPool, tmp_path: Path) -> N
     assert process(perform(pool, run, "task")[0])
 
 
-def test_a_server_without_room_for_another_file(pool: WorkerPool, tmp_path: Path) -> None:
+def test_a_server_without_room_for_another_file(pool: Pool, tmp_path: Path) -> None:
     run = run_of(tmp_path)
     process(perform(pool, run, "task", keep=0)[0])
     limits = resource.prlimit(server_of(pool), resource.RLIMIT_NOFILE)
@@ -153,12 +159,12 @@ def test_a_server_without_room_for_another_file(pool: WorkerPool, tmp_path: Path
     assert process(perform(pool, run, "task")[0])
 
 
-def test_a_run_that_is_interrupted_ends_its_workers(pool: WorkerPool, tmp_path: Path) -> None:
+def test_a_run_that_is_interrupted_ends_its_workers(pool: Pool, tmp_path: Path) -> None:
     """They must not go on writing; the next run gets other ones."""
     run = run_of(tmp_path)
     tasks: list[Task] = [InspectTask(run, "large"), InspectTask(run, "large")]
 
-    def interrupt(_: Task, __: Outcome) -> None:
+    def interrupt(_: Task, __: Outcome, ___: int | None) -> None:
         raise KeyboardInterrupt
 
     for _ in range(2):
@@ -170,13 +176,13 @@ def test_a_run_that_is_interrupted_ends_its_workers(pool: WorkerPool, tmp_path: 
     assert process(perform(pool, run, "task")[0])
 
 
-def test_runs_of_several_threads_take_turns(pool: WorkerPool, tmp_path: Path) -> None:
+def test_runs_of_several_threads_take_turns(pool: Pool, tmp_path: Path) -> None:
     def several(number: int) -> list[list[str]]:
         run = run_of(tmp_path, str(number))
         found = []
         for _ in range(5):
             outcomes = perform(pool, run, f"{number}-a", "large", f"{number}-b", at_once=3, keep=number % 3)
-            found.append([outcomes[0].value[1], outcomes[2].value[1]])
+            found.append([outcomes[0].notes[1], outcomes[2].notes[1]])
             pool.renew()
         return found
 
@@ -184,7 +190,7 @@ def test_runs_of_several_threads_take_turns(pool: WorkerPool, tmp_path: Path) ->
         assert list(threads.map(several, range(4))) == [[[f"{number}-a", f"{number}-b"]] * 5 for number in range(4)]
 
 
-def test_closing_ends_the_run_of_another_thread(pool: WorkerPool, tmp_path: Path) -> None:
+def test_closing_ends_the_run_of_another_thread(pool: Pool, tmp_path: Path) -> None:
     run = run_of(tmp_path)
     begun = tmp_path / "begun"
     os.mkfifo(begun)
@@ -200,7 +206,7 @@ def test_closing_ends_the_run_of_another_thread(pool: WorkerPool, tmp_path: Path
 
 
 def test_a_worker_that_cannot_be_imported(tmp_path: Path) -> None:
-    pool = WorkerPool("tests.engine.no_such_module")
+    pool = worker_pool("tests.engine.no_such_module")
     try:
         for _ in range(2):
             (error,) = perform(pool, run_of(tmp_path), "task")[0].errors

@@ -1,1 +1,0 @@
-"""The pool of worker processes, seen from the main process."""
