@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass
 
-from commodore.cancellation import Cancellation
-from commodore.events import Announce
+from commodore.events import Announce, Event
 from commodore.limits import Limits
 
 
@@ -17,18 +16,12 @@ class Context:
         announce: hears what happens. It may be called from several threads.
         limits: bounds of sizes, counts and times.
         offline: work without network access, with what earlier runs have fetched.
-        cancellation: ends the programs that the run has started, from another thread.
     """
 
     announce: Announce
     limits: Limits
     offline: bool = False
-    cancellation: Cancellation = field(default_factory=Cancellation)
 
-    def heard_by(self, announce: Announce) -> Context:
-        """The same context with another listener."""
-        return replace(self, announce=announce)
-
-    def nested(self) -> Context:
-        """The context of a part of the work that can be cancelled alone; it ends when the whole is cancelled."""
-        return replace(self, cancellation=Cancellation(self.cancellation))
+    def say(self, event: Event) -> None:
+        """Announce an event."""
+        self.announce(event)

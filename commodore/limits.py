@@ -70,6 +70,10 @@ class Limits:
 
     # Argo CD
     argocd_file_bytes: int = 64 << 20  # a file with objects or settings that is given as an option
+    argocd_index_bytes: int = 64 << 20  # the index of a chart repository
+    argocd_download_seconds: float = 300.0  # one attempt of one download of a chart or file
+    argocd_source_seconds: float = 90.0  # what rendering one source may take
+    argocd_output_bytes: int = 256 << 20  # what a program may write for one source
     argocd_scanned_bytes: int = 4 << 20  # a file of a tree that may define Applications
 
     # references

@@ -8,9 +8,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from commodore.context import Context
 from commodore.errors import InputError, PolicyError, UsageError, did_you_mean, raise_all
-from commodore.events import Noted, Warned
+from commodore.events import Announce, Noted, Warned
 from commodore.workspace import guard_disk, is_inside
 
 SUFFIXES = (".yml", ".yaml")
@@ -46,7 +45,7 @@ class Suite:
     golden_tests: bool
 
 
-def find_suite(directory: Path, only: Collection[str], context: Context) -> Suite:
+def find_suite(directory: Path, only: Collection[str], announce: Announce) -> Suite:
     """The test cases of the component or package in `directory`.
 
     A class file of `tests/` is a case if `.cruft.json` names it or if it has a golden tree; without names in
@@ -55,7 +54,7 @@ def find_suite(directory: Path, only: Collection[str], context: Context) -> Suit
     Args:
         directory: absolute, without links.
         only: the names that are asked for, none for all; they may name any class file of `tests/`.
-        context: hears of class files that are no cases, and of golden trees without a case (CMD-TEST-005).
+        announce: hears of class files that are no cases, and of golden trees without a case (CMD-TEST-005).
 
     Raises:
         UsageError: a name is not known (CMD-TEST-001).
@@ -80,7 +79,7 @@ def find_suite(directory: Path, only: Collection[str], context: Context) -> Suit
             locations=[str(tests)],
         )
     if not only:
-        _tell_leftovers(names, files, trees, context)
+        _tell_leftovers(names, files, trees, announce)
     cases = tuple(Case(name, files[name], golden / name) for name in sorted(names))
     return Suite(directory, cases, bool(trees))
 
@@ -144,16 +143,16 @@ def _named_by_template(directory: Path) -> set[str]:
     return set(content.split()) if isinstance(content, str) else set()
 
 
-def _tell_leftovers(names: Collection[str], files: Collection[str], trees: Collection[str], context: Context) -> None:
+def _tell_leftovers(names: Collection[str], files: Collection[str], trees: Collection[str], announce: Announce) -> None:
     for name in sorted(set(files) - set(names)):
-        context.announce(
+        announce(
             Noted(
                 f"tests/{name} is not taken for a test case: it has no golden tree, and .cruft.json does not name it; "
                 f"run it with --case {name}"
             )
         )
     for name in sorted(set(trees) - set(files)):
-        context.announce(
+        announce(
             Warned(
                 "CMD-TEST-005",
                 f"tests/golden/{name} belongs to no test case: there is no tests/{name}.yml",

@@ -6,7 +6,7 @@ import contextlib
 import os
 import tempfile
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from commodore.authoring.arguments import Choices, new_arguments
@@ -15,10 +15,10 @@ from commodore.authoring.rendering import File, render
 from commodore.authoring.slug import Kind
 from commodore.authoring.templates import bundled_url, open_template
 from commodore.authoring.working_copy import WorkingCopy
-from commodore.context import Context
 from commodore.errors import InputError, PolicyError
-from commodore.events import stage
-from commodore.git import Git, Repository, RepositoryStore, commit, identity_environment, normalize
+from commodore.events import Announce, stage
+from commodore.git import Repository, RepositoryStore, commit, identity_environment, normalize, run
+from commodore.limits import DEFAULT_LIMITS, Limits
 from commodore.workspace import Workspace, guard_disk, is_inside, remove_tree
 
 BRANCH = "master"
@@ -58,7 +58,9 @@ class Created:
     remote: str
 
 
-def create_repository(workspace: Workspace, request: NewRequest, context: Context) -> Created:
+def create_repository(
+    workspace: Workspace, request: NewRequest, announce: Announce, *, limits: Limits = DEFAULT_LIMITS
+) -> Created:
     """Make a component or package: a git repository with one commit on `master`, and `origin` set; nothing is pushed.
 
     Inside `dependencies` it is a worktree, as fetched ones are; elsewhere it is a repository of its own.
@@ -69,23 +71,25 @@ def create_repository(workspace: Workspace, request: NewRequest, context: Contex
         EnvironmentFault: the template cannot be fetched, or the disk or git failed. Nothing is left behind.
     """
     kind, slug = request.kind, request.slug
-    arguments = new_arguments(kind, slug, request.name, request.owner, request.choices, context)
+    arguments = new_arguments(kind, slug, request.name, request.owner, request.choices, announce)
     remote = normalize(kind.remote(request.owner, slug))
     target = _target(workspace, request)
     url = request.template_url or bundled_url(kind)
     with (
-        stage(context.announce, "rendering the template"),
-        open_template(url, kind, (request.template_version,), context, trust=request.trust_template) as template,
+        stage(announce, "rendering the template"),
+        open_template(
+            url, kind, (request.template_version,), trust=request.trust_template, announce=announce, limits=limits
+        ) as template,
     ):
         revision = template.resolve(request.template_version)
-        (rendering,) = render(template, [(revision, arguments)], context)
+        (rendering,) = render(template, [(revision, arguments)], limits=limits)
         cruft = CruftFile(template.url, revision, request.template_version, rendering.arguments)
     files = {**rendering.files, NAME: File(cruft.to_bytes())}
     if is_inside(target.parent, workspace.dependencies):
-        with workspace.locked(context.limits):
-            _create_worktree(workspace, target, remote, files, context)
+        with workspace.locked(limits):
+            _create_worktree(workspace, target, remote, files, limits)
     else:
-        _create_ordinary(target, remote, files, context)
+        _create_ordinary(target, remote, files, limits)
     return Created(target, tuple(sorted(files)), remote)
 
 
@@ -109,17 +113,18 @@ def _target(workspace: Workspace, request: NewRequest) -> Path:
     return target
 
 
-def _create_ordinary(target: Path, remote: str, files: Mapping[str, File], context: Context) -> None:
+def _create_ordinary(target: Path, remote: str, files: Mapping[str, File], limits: Limits) -> None:
     """Build it beside its place, and put it there when it is complete."""
     with guard_disk(target):
         fresh = Path(tempfile.mkdtemp(prefix=f".{target.name}-", dir=target.parent))
     try:
         fresh.chmod(0o755)
-        Git(fresh, context).run(["init", "--quiet", "--template=", f"--initial-branch={BRANCH}"])
-        Git(fresh, context).run(["remote", "add", "origin", remote])
-        _write(fresh, files, context)
-        Git(fresh, context).run(["add", "--all", "--force", "--", "."])
-        commit(fresh, _MESSAGE, None, context)
+        timeout = limits.git_timeout
+        run(["init", "--quiet", "--template=", f"--initial-branch={BRANCH}"], cwd=fresh, timeout=timeout)
+        run(["remote", "add", "origin", remote], cwd=fresh, timeout=timeout)
+        _write(fresh, files, limits)
+        run(["add", "--all", "--force", "--", "."], cwd=fresh, timeout=timeout)
+        commit(fresh, _MESSAGE, limits=limits)
         with guard_disk(target):
             os.rename(fresh, target)
     finally:
@@ -127,38 +132,39 @@ def _create_ordinary(target: Path, remote: str, files: Mapping[str, File], conte
 
 
 def _create_worktree(
-    workspace: Workspace, target: Path, remote: str, files: Mapping[str, File], context: Context
+    workspace: Workspace, target: Path, remote: str, files: Mapping[str, File], limits: Limits
 ) -> None:
     """Commit into the bare clone first, then check that out: there is never a half-made working copy."""
-    repository = RepositoryStore(workspace.repositories, replace(context, offline=True)).repository(remote)
+    repository = RepositoryStore(workspace.repositories, limits=limits, offline=True).repository(remote)
     existed = repository.path.exists()
     if existed:
-        _check_unused(repository, context)
+        _check_unused(repository, limits)
+    timeout = limits.git_timeout
     try:
         repository.ensure()
         with workspace.staging("new") as staging:
             folder = staging / "files"
             folder.mkdir()
-            _write(folder, files, context)
+            _write(folder, files, limits)
             git = [f"--git-dir={repository.path}", f"--work-tree={folder}"]
             environment = {
                 "GIT_INDEX_FILE": str(staging / "index"),
-                **identity_environment(repository.path, None, context),
+                **identity_environment(repository.path, None, limits),
             }
-            Git(folder, context).run([*git, "add", "--all", "--force", "."], environment=environment)
-            tree = Git(folder, context).run([*git, "write-tree"], environment=environment).text
+            run([*git, "add", "--all", "--force", "."], cwd=folder, timeout=timeout, environment=environment)
+            tree = run([*git, "write-tree"], cwd=folder, timeout=timeout, environment=environment).text
             make = ["commit-tree", "--no-gpg-sign", "-m", _MESSAGE.rstrip(), tree]
-            sha = Git(repository.path, context).run(make, environment=environment).text
+            sha = run(make, cwd=repository.path, timeout=timeout, environment=environment).text
         add = ["worktree", "add", "--quiet", "-b", BRANCH, "--", str(target), sha]
-        Git(repository.path, context).run(add)
+        run(add, cwd=repository.path, timeout=timeout)
     except BaseException:
         remove_tree(target)
-        _undo(workspace, repository, existed, context)
+        _undo(workspace, repository, existed, limits)
         raise
 
 
-def _check_unused(repository: Repository, context: Context) -> None:
-    refs = Git(repository.path, context).run(["for-each-ref", "--count=1"], check=False)
+def _check_unused(repository: Repository, limits: Limits) -> None:
+    refs = run(["for-each-ref", "--count=1"], cwd=repository.path, timeout=limits.git_timeout, check=False)
     if refs.returncode != 0 or refs.stdout:
         raise PolicyError(
             "CMD-TPL-032",
@@ -168,10 +174,10 @@ def _check_unused(repository: Repository, context: Context) -> None:
         )
 
 
-def _undo(workspace: Workspace, repository: Repository, existed: bool, context: Context) -> None:
+def _undo(workspace: Workspace, repository: Repository, existed: bool, limits: Limits) -> None:
     if existed:
         for arguments in (["worktree", "prune"], ["update-ref", "-d", f"refs/heads/{BRANCH}"]):
-            Git(repository.path, context).run(arguments, check=False)
+            run(arguments, cwd=repository.path, timeout=limits.git_timeout, check=False)
         return
     remove_tree(repository.path)
     remove_empty_parents(repository.path, workspace.root)
@@ -188,7 +194,7 @@ def remove_empty_parents(path: Path, root: Path) -> None:
         return
 
 
-def _write(folder: Path, files: Mapping[str, File], context: Context) -> None:
-    copy = WorkingCopy(folder, "", context)
+def _write(folder: Path, files: Mapping[str, File], limits: Limits) -> None:
+    copy = WorkingCopy(folder, "", limits)
     for path, file in files.items():
         copy.write(path, file)

@@ -6,15 +6,18 @@ import click
 
 from commodore.cli._argocd import ArgoGroup
 from commodore.cli._lazy import LazyCommand
+from commodore.cli._options import options
 
 
 @click.group(
     "argocd",
     cls=ArgoGroup,
     lazy={
+        "render": LazyCommand("commodore.cli.argocd_render:render", "Show the objects of Applications."),
         "settings": LazyCommand("commodore.cli.argocd_settings:settings", "Show the settings of an installation."),
     },
 )
+@options()
 def argocd() -> None:
     """Say what Argo CD would deploy, from files alone.
 

@@ -14,9 +14,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from commodore.context import Context
 from commodore.errors import CommodoreError, Findings, InputError, UsageError
-from commodore.events import Event, Noted, Warned
+from commodore.events import Announce, Event, Noted, Warned, ignore
 from commodore.inventory.hierarchy import (
     ClassLinks,
     cluster_parameters,
@@ -79,7 +78,7 @@ class Preview:
                 return self.originals[place] / path.relative_to(place)
         return path
 
-    def render(self, context: Context, *, ignore_missing_classes: bool = False) -> Node:
+    def render(self, *, ignore_missing_classes: bool = False, announce: Announce = ignore) -> Node:
         """Render the target. Classes that are missing and may be are announced.
 
         Raises:
@@ -89,8 +88,8 @@ class Preview:
             return render_node(
                 self.inventory,
                 self.node,
-                context.heard_by(lambda event: context.announce(_louder(event))),
                 ignore_missing_classes=ignore_missing_classes,
+                announce=lambda event: announce(_louder(event)),
             )
         except CommodoreError as error:
             raise self.explain(error) from error
@@ -114,7 +113,7 @@ class Preview:
 
 
 @contextlib.contextmanager
-def open_preview(sources: PreviewSources, context: Context) -> Iterator[Preview]:
+def open_preview(sources: PreviewSources, announce: Announce = ignore) -> Iterator[Preview]:
     """Make a throw-away inventory for a fake cluster; it is removed at the end, whatever happens.
 
     The target includes the fake facts, the defaults of the components in name order, the values files in the order
@@ -126,10 +125,10 @@ def open_preview(sources: PreviewSources, context: Context) -> Iterator[Preview]
         UsageError: CMD-INV-045, two components have the same name.
         EnvironmentFault: the operating system refused.
     """
-    values = [_read_values(path, context) for path in sources.values]
-    components = _find_components(sources.components, context)
+    values = [_read_values(path, announce) for path in sources.values]
+    components = _find_components(sources.components)
     with temporary_folder() as folder:
-        yield _build(Workspace(folder), sources, values, components, context)
+        yield _build(Workspace(folder), sources, values, components, announce)
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,14 +138,12 @@ class _Values:
     cluster: Mapping[str, Any]
 
 
-def _read_values(path: Path, context: Context) -> _Values:
+def _read_values(path: Path, announce: Announce) -> _Values:
     with guard_disk(path):
         content = path.read_bytes()
     document = load(content, place=str(path))
     if document is None:
-        context.announce(
-            Warned("CMD-INV-043", f"the values file {path} is empty", hint="it is used, but changes nothing")
-        )
+        announce(Warned("CMD-INV-043", f"the values file {path} is empty", hint="it is used, but changes nothing"))
         return _Values(path, b"{}\n", {})
     if not isinstance(document, dict):
         raise InputError(
@@ -160,7 +157,7 @@ def _read_values(path: Path, context: Context) -> _Values:
     return _Values(path, content, cluster if isinstance(cluster, dict) else {})
 
 
-def _find_components(folders: Sequence[Path], context: Context) -> list[ClassLinks]:
+def _find_components(folders: Sequence[Path]) -> list[ClassLinks]:
     from commodore.git import find_root  # most previews need no git
 
     found: dict[str, ClassLinks] = {}
@@ -180,7 +177,7 @@ def _find_components(folders: Sequence[Path], context: Context) -> list[ClassLin
                 f"{found[name].directory} and {directory} are both component {name!r}",
                 hint="name one of them",
             )
-        found[name] = ClassLinks(name, name, directory, find_root(directory, context) or directory)
+        found[name] = ClassLinks(name, name, directory, find_root(directory) or directory)
     return list(found.values())
 
 
@@ -195,10 +192,10 @@ def _build(
     sources: PreviewSources,
     values: Sequence[_Values],
     components: Sequence[ClassLinks],
-    context: Context,
+    announce: Announce,
 ) -> Preview:
     (tenant, place_of_tenant), (cluster, _) = _id(values, "tenant", _TENANT), _id(values, "name", _CLUSTER)
-    _warn_if_strange(sources.global_config, context)
+    _warn_if_strange(sources.global_config, announce)
     with_defaults = link_classes(workspace, components)
     originals = {workspace.component_classes / f"{one.instance}.yml": one.component_class for one in components}
     originals |= {workspace.defaults_classes / f"{one.instance}.yml": one.defaults_class for one in components}
@@ -233,10 +230,10 @@ def _check_tenant(tenant: Any, places: Sequence[str]) -> str:
         raise error.about(at=places) from None
 
 
-def _warn_if_strange(folder: Path, context: Context) -> None:
+def _warn_if_strange(folder: Path, announce: Announce) -> None:
     if not any((folder / name).is_file() for name in ("commodore.yml", "commodore.yaml")):
         message = f"{folder} has no commodore.yml, with which global defaults begin"
-        context.announce(Warned("CMD-INV-048", message, hint="is it the right folder?"))
+        announce(Warned("CMD-INV-048", message, hint="is it the right folder?"))
 
 
 def _id(values: Sequence[_Values], key: str, otherwise: str) -> tuple[Any, list[str]]:

@@ -156,6 +156,14 @@ def _scalar(node: Any) -> Any:
     return text
 
 
+def is_typed(text: str) -> bool:
+    """Whether a text without quotes is read as something else than a text."""
+    if text in _CONSTANTS or text in _NO_NUMBER or text == "<<":
+        return True
+    bare = text.replace("_", "")
+    return text[0] in _STARTS and bool(_INTEGER.fullmatch(bare) or _FLOAT.fullmatch(bare))
+
+
 def _plain(text: str, node: Any) -> Any:
     """What a plain scalar is."""
     if text in _CONSTANTS:

@@ -7,7 +7,7 @@ read by `yaml_in`, with the meaning that Kapitan gives them.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from commodore.errors import InputError, Location
@@ -64,6 +64,13 @@ def read_json(text: str | bytes, *, place: str) -> Any:
         ) from error
     except (ValueError, RecursionError) as error:
         raise InputError("CMD-YAML-001", f"{place} is not valid JSON: {error}", locations=[place]) from error
+
+
+def write_documents(documents: Sequence[object]) -> str:
+    """JSON values as a YAML stream, `---` between them; an empty text for none. Other readers of YAML agree on it."""
+    from commodore.manifests._kube_emitter import KubeEmitter
+
+    return KubeEmitter().dump_stream(documents)
 
 
 def _number(text: str) -> int | float:

@@ -28,6 +28,51 @@ SHOWN = Setting(
     choices=("actionable", "all", "none"),
     default="actionable",
 )
+REPO_MAP = Setting(
+    "repo_map",
+    ("--repo-map",),
+    "A folder that stands for a repository, as it lies, whatever revision is asked for; with #REVISION that revision "
+    "of it; may be repeated.",
+    multiple=True,
+    metavar="URL=FOLDER",
+)
+OFFLINE = Setting(
+    "offline",
+    ("--offline",),
+    "Fetch nothing: work with what is mapped or in the cache.",
+    kind="switch",
+    default=False,
+)
+APP = Setting(
+    "app",
+    ("--app",),
+    "A file with Applications; may be repeated.",
+    kind="file",
+    multiple=True,
+    metavar="FILE",
+)
+CLUSTER_SCOPED = Setting(
+    "cluster_scoped",
+    ("--cluster-scoped",),
+    "A kind without namespace, beside those of Kubernetes and of CRDs among the objects; may be repeated.",
+    multiple=True,
+    metavar="GROUP/KIND",
+)
+CAPABILITIES = (
+    Setting(
+        "kube_version",
+        ("--kube-version",),
+        "The version of Kubernetes that charts are told, if their source names none.",
+        metavar="VERSION",
+    ),
+    Setting(
+        "api_version",
+        ("--api-version",),
+        "An API that charts are told the cluster has, such as monitoring.coreos.com/v1; may be repeated.",
+        multiple=True,
+        metavar="GROUP/VERSION[/KIND]",
+    ),
+)
 COMMON = (INSTALLATION, STRICT, SHOWN)
 
 
@@ -39,3 +84,21 @@ def output(*choices: str) -> Setting:
 
 
 ARGOCD_SETTINGS = (*COMMON, output("text", "json", "yaml"))
+ARGOCD_RENDER = (
+    APP,
+    Setting(
+        "stage",
+        ("--stage",),
+        "Which objects: `desired`, what Argo CD compares with the cluster; `manifests`, what the sources give, with "
+        "tracking.",
+        kind="choice",
+        choices=("desired", "manifests"),
+        default="desired",
+    ),
+    REPO_MAP,
+    *CAPABILITIES,
+    CLUSTER_SCOPED,
+    OFFLINE,
+    *COMMON,
+    output("yaml", "json", "name"),
+)

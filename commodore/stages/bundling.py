@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import Any
 
 from commodore.caches import library_cache, usable
-from commodore.context import Context
 from commodore.dependencies.bundle import (
     BundledComponent,
     JsonnetFile,
@@ -20,9 +19,10 @@ from commodore.dependencies.bundle import (
     effective_jsonnetfiles,
 )
 from commodore.errors import CommodoreError, EnvironmentFault, InputError
-from commodore.events import stage
+from commodore.events import Announce, stage
 from commodore.git import RepositoryStore
 from commodore.inventory import Inventory
+from commodore.limits import Limits
 from commodore.names import BOOTSTRAP_TARGET, parameter_key
 from commodore.stages.checkouts import Components, Fetcher
 from commodore.workspace import Workspace, link_relative
@@ -40,18 +40,18 @@ def bundle_libraries(
         CommodoreError: wrong jsonnetfiles or variables, versions that do not exist, git's failures.
     """
     parameters = inventory.nodes[BOOTSTRAP_TARGET].parameters
-    with stage(fetcher.context.announce, "bundling jsonnet libraries"), contextlib.ExitStack() as stack:
+    with stage(fetcher.announce, "bundling jsonnet libraries"), contextlib.ExitStack() as stack:
         requirers = [
             Requirer(name, base.checkout.path, _variables(parameters, name)) for name, base in components.bases.items()
         ]
-        files = effective_jsonnetfiles(requirers, fetcher.context)
+        files = effective_jsonnetfiles(requirers, announce=fetcher.announce, limits=fetcher.limits)
         bundled = [
             BundledComponent(one.name, one.folder, file or JsonnetFile())
             for one, file in zip(requirers, files, strict=True)
         ]
         sources = sources or stack.enter_context(library_sources(fetcher))
         try:
-            bundle(fetcher.workspace, bundled, fetcher.context, sources=sources)
+            bundle(fetcher.workspace, bundled, sources=sources, announce=fetcher.announce, limits=fetcher.limits)
         except CommodoreError as error:
             if fetcher.local and error.exit_code == EnvironmentFault.exit_code:
                 raise error.hinting("with -F (--no-fetch-dependencies) `vendor` is taken as it is") from error
@@ -65,16 +65,22 @@ def library_sources(fetcher: Fetcher) -> Iterator[LibrarySources]:
     A run without the cache fetches all of them anew, into a folder that goes at the end, if it may fetch at all. If it
     may not, `vendor` is all that is there when the runs before it had no cache either.
     """
-    store = fetcher.store
-    if fetcher.cached or store.context.offline:
-        yield LibrarySources(store, usable(library_cache()))
+    store, announce, limits = fetcher.store, fetcher.announce, fetcher.limits
+    if fetcher.cached or store.offline:
+        yield LibrarySources(store, usable(library_cache()), announce=announce, limits=limits)
         return
     with fetcher.workspace.staging("libraries") as folder:
-        yield LibrarySources(store, folder, reuse=False)
+        yield LibrarySources(store, folder, announce=announce, limits=limits, reuse=False)
 
 
 def bundle_one(
-    workspace: Workspace, component: str, root: Path, directory: Path, parameters: Mapping[str, Any], context: Context
+    workspace: Workspace,
+    component: str,
+    root: Path,
+    directory: Path,
+    parameters: Mapping[str, Any],
+    announce: Announce,
+    limits: Limits,
 ) -> None:
     """Fill `vendor/` with what one component requires, for compiling it alone; nothing is written to its folder.
 
@@ -84,7 +90,9 @@ def bundle_one(
     Raises:
         CommodoreError: see `bundle_libraries`.
     """
-    StandaloneBundler(workspace.repositories, component, root, directory, context).fill(workspace.vendor, parameters)
+    StandaloneBundler(workspace.repositories, component, root, directory, announce, limits).fill(
+        workspace.vendor, parameters
+    )
 
 
 class StandaloneBundler:
@@ -97,12 +105,15 @@ class StandaloneBundler:
         component, root, directory: see `bundle_one`.
     """
 
-    def __init__(self, repositories: Path, component: str, root: Path, directory: Path, context: Context) -> None:
+    def __init__(
+        self, repositories: Path, component: str, root: Path, directory: Path, announce: Announce, limits: Limits
+    ) -> None:
         self._component = component
         self._folders = list(dict.fromkeys((root, directory)))
-        self._context = context
-        store = RepositoryStore(repositories, context)
-        self._sources = LibrarySources(store, usable(library_cache()))
+        self._announce = announce
+        self._limits = limits
+        store = RepositoryStore(repositories, announce=announce, limits=limits)
+        self._sources = LibrarySources(store, usable(library_cache()), announce=announce, limits=limits)
         self._files: dict[str, tuple[Path, JsonnetFile] | None] = {}
         self._vendors: dict[tuple[Path, JsonnetFile], Path] = {}
 
@@ -119,7 +130,9 @@ class StandaloneBundler:
             link_relative(vendor, self._vendors[required])
             return
         folder, file = required
-        bundle_component(folder, file, self._context, vendor=vendor, sources=self._sources)
+        bundle_component(
+            folder, file, vendor=vendor, sources=self._sources, announce=self._announce, limits=self._limits
+        )
         self._vendors[required] = vendor
 
     def _required(self, parameters: Mapping[str, Any]) -> tuple[Path, JsonnetFile] | None:
@@ -127,7 +140,7 @@ class StandaloneBundler:
         key = json.dumps(variables, sort_keys=True, default=str)
         if key not in self._files:
             requirers = [Requirer(self._component, folder, variables) for folder in self._folders]
-            files = effective_jsonnetfiles(requirers, self._context)
+            files = effective_jsonnetfiles(requirers, announce=self._announce, limits=self._limits)
             found = zip(self._folders, files, strict=True)
             self._files[key] = next(((folder, file) for folder, file in found if file is not None), None)
         return self._files[key]

@@ -5,14 +5,13 @@ from __future__ import annotations
 from pathlib import Path
 
 from commodore.catalog import find_work
-from commodore.context import Context
 from commodore.errors import CommodoreError, PolicyError, raise_all
-from commodore.events import Noted
+from commodore.events import Announce, Noted
 from commodore.git import inspect, recover
 from commodore.workspace import Workspace
 
 
-def clean(workspace: Workspace, context: Context) -> None:
+def clean(workspace: Workspace, announce: Announce) -> None:
     """Remove generated folders; clones and checkouts of dependencies, and `vendor`, stay.
 
     Raises:
@@ -20,14 +19,14 @@ def clean(workspace: Workspace, context: Context) -> None:
     """
     with workspace.locked():
         errors: list[CommodoreError] = [
-            error for checkout in _checkouts(workspace) if (error := _protect(checkout, context)) is not None
+            error for checkout in _checkouts(workspace) if (error := _protect(checkout)) is not None
         ]
-        if work := find_work(workspace.catalog, context):
+        if work := find_work(workspace.catalog):
             errors.append(_refusal(workspace.catalog, work))
         raise_all(errors)
         for folder in workspace.generated:
             if folder.exists() or folder.is_symlink():
-                context.announce(Noted(f"removing {folder}", level=1))
+                announce(Noted(f"removing {folder}", level=1))
                 workspace.discard(folder)
         workspace.forget_lock()
 
@@ -37,9 +36,9 @@ def _checkouts(workspace: Workspace) -> list[Path]:
     return [path for path in classes if not path.is_symlink() and (path / ".git").exists()]
 
 
-def _protect(checkout: Path, context: Context) -> CommodoreError | None:
-    recover(checkout, context)
-    changes = inspect(checkout, context)
+def _protect(checkout: Path) -> CommodoreError | None:
+    recover(checkout)
+    changes = inspect(checkout)
     work = [*changes.modified, *changes.untracked, *(sha[:10] for sha in changes.unpushed)]
     return _refusal(checkout, ", ".join(work[:3])) if work else None
 

@@ -7,9 +7,8 @@ from pathlib import Path
 
 from commodore import catalog, refs
 from commodore.catalog import CompileMetadata, RepositoryVersion, local_now
-from commodore.context import Context
 from commodore.engine import CompiledInstance
-from commodore.events import stage
+from commodore.events import Announce, stage
 from commodore.git import Checkout, RepositoryStore
 from commodore.inventory import Inventory
 from commodore.names import BOOTSTRAP_TARGET
@@ -18,16 +17,16 @@ from commodore.stages.configuration import Configuration
 
 
 def write_references(
-    components: Components, inventory: Inventory, folder: Path, context: Context
+    components: Components, inventory: Inventory, folder: Path, announce: Announce
 ) -> tuple[refs.Reference, ...]:
     """Write the ref files of a cluster to `folder`, which becomes `catalog/refs` later.
 
     Raises:
         CommodoreError: malformed references, all of them; or Vault is not described although there are some.
     """
-    with stage(context.announce, "writing secret references"):
+    with stage(announce, "writing secret references"):
         nodes = {name: node.raw for name, node in inventory.nodes.items()}
-        references = refs.collect(nodes, components.applications.instances, context)
+        references = refs.collect(nodes, components.applications.instances, announce=announce)
         refs.write_refs(refs.build_refs(references, inventory.nodes[BOOTSTRAP_TARGET].parameters), folder)
         return references
 
@@ -36,7 +35,7 @@ def assemble_manifests(
     compiled: Sequence[CompiledInstance],
     references: Sequence[refs.Reference],
     folder: Path,
-    context: Context,
+    announce: Announce,
     current: Path | None = None,
 ) -> Path:
     """Build the new `catalog/manifests` in `folder` and look it over.
@@ -47,11 +46,11 @@ def assemble_manifests(
     Raises:
         CommodoreError: instances that write the same files, links that lead out; all of them.
     """
-    with stage(context.announce, "assembling the catalog"):
+    with stage(announce, "assembling the catalog"):
         outputs = [(one.name, one.directory) for one in compiled]
         manifests = catalog.assemble(outputs, folder, current)
-        refs.check_output(manifests, references, context)
-        catalog.warn_about_objects(outputs, context)
+        refs.check_output(manifests, references, announce)
+        catalog.warn_about_objects(outputs, announce)
         return manifests
 
 

@@ -8,6 +8,8 @@ from pathlib import Path
 
 import pytest
 
+from commodore.manifests.kube_yaml import read_documents
+
 Shown = tuple[int, str, str]
 Call = Callable[..., Shown]
 
@@ -64,3 +66,58 @@ def test_diagnostics_as_json_lines(call: Call, config: Callable[[str], str]) -> 
     code, _, err = call("--log-format", "json", "argocd", "settings", "--argocd-settings", config("labels"))
     assert code == 0
     assert [json.loads(line)["code"] for line in err.splitlines()] == ["CMD-ARGO-121"]
+
+
+@pytest.fixture
+def shop(tmp_path: Path) -> list[str]:
+    """An Application with a folder that stands for its repository: the options that say so."""
+    (tmp_path / "shop").mkdir()
+    (tmp_path / "shop" / "a.yaml").write_text('kind: A\nmetadata: {name: a, annotations: {a: "1e3", "y": "no"}}\n')
+    application = """\
+kind: Application
+metadata: {name: shop}
+spec:
+  destination: {server: https://kubernetes.default.svc, namespace: web}
+  source: {repoURL: "https://git.example.com/shop", path: %s}
+"""
+    (tmp_path / "app.yaml").write_text(application % ".")
+    (tmp_path / "bad.yaml").write_text((application % "none").replace("name: shop", "name: bad"))
+    return ["--app", str(tmp_path / "app.yaml"), "--repo-map", f"https://git.example.com/shop={tmp_path / 'shop'}"]
+
+
+@pytest.mark.requirement("D12", "D70", "D85")
+def test_render_as_a_stream(call: Call, shop: list[str]) -> None:
+    code, out, err = call("argocd", "render", *shop)
+    assert (code, err) == (0, "")
+    (value,) = read_documents(out, place="out")
+    annotations = {"a": "1e3", "y": "no", "argocd.argoproj.io/tracking-id": "shop:/A:web/a"}
+    assert value == {"kind": "A", "metadata": {"name": "a", "namespace": "web", "annotations": annotations}}
+    assert call("argocd", "render", *shop)[1] == out
+    assert call("argocd", "render", *shop, "-o", "name")[1] == "A web/a\n"
+    code, out, _ = call("argocd", "render", *shop, "--stage", "manifests", "-o", "json")
+    data = json.loads(out)
+    assert (code, data["schema"], data["objects"][0]["source"]) == (0, "commodore.argocd/render/v1", 1)
+    assert "namespace" not in data["objects"][0]["object"]["metadata"]
+
+
+@pytest.mark.requirement("D73", "D84")
+def test_what_can_be_rendered_is_shown_with_the_error(call: Call, shop: list[str], tmp_path: Path) -> None:
+    code, out, err = call("argocd", "render", *shop, "--app", str(tmp_path / "bad.yaml"), "-o", "name")
+    assert (code, out) == (2, "A web/a\n")
+    assert "argocd/bad: the path 'none' is not in" in err
+    assert "[CMD-ARGO-309]" in err
+
+
+def test_render_needs_an_application(call: Call, shop: list[str], tmp_path: Path) -> None:
+    code, _, err = call("argocd", "render")
+    assert (code, "[CMD-ARGO-021]" in err) == (2, True)
+    other = tmp_path / "other.yaml"
+    other.write_text("kind: Deployment\n", encoding="utf-8")
+    assert "[CMD-ARGO-103]" in call("argocd", "render", "--app", str(other))[2]
+
+
+def test_a_map_that_nothing_uses_is_told(call: Call, shop: list[str], tmp_path: Path) -> None:
+    unused = f"https://git.example.com/unused={tmp_path}"
+    code, _, err = call("argocd", "render", *shop, "--repo-map", unused, "--diagnostics", "all")
+    assert (code, "[CMD-ARGO-319]" in err) == (0, True)
+    assert call("argocd", "render", *shop, "--repo-map", unused, "--strict")[0] == 2

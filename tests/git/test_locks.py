@@ -11,7 +11,6 @@ import pytest
 
 from commodore.errors import EnvironmentFault
 from commodore.git import RepositoryStore, recover
-from tests.world.context import make_context
 from tests.world.repos import GitWorld, git
 
 NewRun = Callable[..., RepositoryStore]
@@ -53,9 +52,9 @@ def test_objects_half_written_where_only_we_write(world: GitWorld, tmp_path: Pat
     half = clone / ".git" / "objects" / "4b" / "tmp_obj_abc123"
     half.parent.mkdir(exist_ok=True)
     half.touch()
-    recover(clone, make_context())
+    recover(clone)
     assert half.exists()  # it may be somebody else's
-    recover(clone, make_context(), alone=True)
+    recover(clone, alone=True)
     assert not half.exists()
     assert (clone / "a").read_text() == "1"
 
@@ -66,6 +65,6 @@ def test_a_worktree_has_no_objects_of_its_own(world: GitWorld, tmp_path: Path) -
     admin = clone / ".git" / "worktrees" / "tree"
     (admin / "commodore-writing").touch()
     (admin / "HEAD.lock").touch()
-    recover(tmp_path / "tree", make_context())
+    recover(tmp_path / "tree")
     assert not (admin / "HEAD.lock").exists()
     assert (admin / "HEAD").exists()

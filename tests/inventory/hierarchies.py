@@ -24,7 +24,6 @@ from commodore.inventory import (
     write_targets,
 )
 from commodore.workspace import Workspace
-from tests.world.context import make_context
 
 FACTS: dict[str, Any] = {"cluster": {"name": "c-x", "tenant": "t-x"}, "facts": {"cloud": "c1"}}
 
@@ -57,14 +56,14 @@ class Hierarchy:
         return render_node(
             self.workspace.inventory,
             name,
-            make_context(announce=self.heard.append),
             ignore_missing_classes=ignore_missing_classes,
+            announce=self.heard.append,
         )
 
     def failure(self, name: str = "cluster") -> CommodoreError:
         """The error of rendering one target, which must be that of rendering all."""
         caught: list[CommodoreError] = []
-        for attempt in (lambda: self.render(name), lambda: render_inventory(self.workspace.inventory, make_context())):
+        for attempt in (lambda: self.render(name), lambda: render_inventory(self.workspace.inventory)):
             try:
                 attempt()
             except CommodoreError as error:
@@ -112,4 +111,4 @@ def cluster(
             ),
         ],
     )
-    return render_inventory(workspace.inventory, make_context())
+    return render_inventory(workspace.inventory)

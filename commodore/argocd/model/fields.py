@@ -43,16 +43,26 @@ class Fields:
         return self.data.get(key)
 
     def text(self, key: str, default: str = "") -> str:
+        """A text. `no` and `1.0` without quotes are read as Kubernetes reads them, and then written as texts."""
         value = self.data.get(key)
-        if value is None:
-            return default
-        if not isinstance(value, str):
-            raise wrong_type(self.at(key), "text", value, self.place)
-        return value
+        return default if value is None else self._text(value, self.at(key))
+
+    def _text(self, value: Any, path: str) -> str:
+        if isinstance(value, str):
+            return value
+        if isinstance(value, bool):
+            return "true" if value else "false"
+        if isinstance(value, int):
+            return str(value)
+        if isinstance(value, float):
+            return f"{value:g}"
+        raise wrong_type(path, "text", value, self.place)
 
     def required(self, key: str) -> str:
-        """A text that must be there and not be empty."""
-        value = self.text(key)
+        """A text that must be there and not be empty. It names something, so a number is a mistake."""
+        value = self.data.get(key)
+        if value is not None and not isinstance(value, str):
+            raise wrong_type(self.at(key), "text", value, self.place)
         if not value:
             raise InputError("CMD-ARGO-103", f"{self.at(key)} is missing", hint="add the field", locations=[self.place])
         return value
@@ -90,18 +100,13 @@ class Fields:
 
     def texts(self, key: str) -> tuple[str, ...]:
         """A list of texts; empty if it is absent."""
-        for number, value in enumerate(found := self.values(key)):
-            if not isinstance(value, str):
-                raise wrong_type(f"{self.at(key)}[{number}]", "text", value, self.place)
-        return tuple(found)
+        return tuple(self._text(value, f"{self.at(key)}[{number}]") for number, value in enumerate(self.values(key)))
 
     def text_map(self, key: str) -> dict[str, str]:
         """A map of texts; empty if it is absent. A null value is an empty text."""
         found: dict[str, str] = {}
         for name, value in self.fields(key).data.items():
-            if value is not None and not isinstance(value, str):
-                raise wrong_type(f"{self.at(key)}.{name}", "text", value, self.place)
-            found[name] = value or ""
+            found[name] = "" if value is None else self._text(value, f"{self.at(key)}.{name}")
         return found
 
     def unknown(self, known: Collection[str]) -> Iterator[tuple[str, str]]:

@@ -13,9 +13,9 @@ from pathlib import Path
 from urllib.parse import SplitResult, urlsplit
 
 from commodore.authoring.sync.github import Repository
-from commodore.context import Context
 from commodore.errors import EnvironmentFault, InputError, PolicyError, UsageError
-from commodore.git import Git, normalize, redact, redact_text
+from commodore.git import Children, normalize, redact, redact_text, run
+from commodore.limits import DEFAULT_LIMITS, Limits
 from commodore.printable import only_printable
 
 _PORTS = {"http": 80, "https": 443}
@@ -28,11 +28,13 @@ class GitAccess:
     Attributes:
         api_url: repositories must be on its host, or on that host without a leading `api.`.
         token: sent to that host alone.
+        children: knows the git processes, so that they can be ended.
     """
 
     api_url: str
     token: str
-    context: Context
+    children: Children
+    limits: Limits = DEFAULT_LIMITS
 
     def check(self, url: str) -> str:
         """The normalised URL of a repository, if it is on the API's site.
@@ -107,8 +109,13 @@ class Clone:
         ref = f"refs/heads/{self.branch}"
         lease = f"--force-with-lease={ref}:{self.remote_tip or ''}"
         arguments = ["push", "--porcelain", "--no-verify", "--recurse-submodules=no", lease, "origin", f"HEAD:{ref}"]
-        answer = Git(self.folder, self.access.context).run(
-            arguments, environment=self.access.environment(), check=False
+        answer = run(
+            arguments,
+            cwd=self.folder,
+            timeout=self.access.limits.git_timeout,
+            environment=self.access.environment(),
+            children=self.access.children,
+            check=False,
         )
         if answer.returncode == 0:
             return
@@ -129,16 +136,16 @@ class Clone:
         return [line for line in lines if line.startswith(("tree ", "parent "))]
 
     def _git(self, *arguments: str) -> str:
-        return Git(self.folder, self.access.context).run(list(arguments)).text
+        return run(list(arguments), cwd=self.folder, timeout=self.access.limits.git_timeout).text
 
 
-def check_branch(branch: str, context: Context) -> str:
+def check_branch(branch: str, limits: Limits = DEFAULT_LIMITS) -> str:
     """Return `branch` if it can be the name of a branch.
 
     Raises:
         UsageError: it cannot.
     """
-    if not _is_branch(branch, context):
+    if not _is_branch(branch, limits):
         raise UsageError(
             "CMD-SYNC-006",
             f"--pr-branch {branch!r} cannot be the name of a branch",
@@ -156,8 +163,8 @@ def make_clone(repository: Repository, folder: Path, branch: str, access: GitAcc
         EnvironmentFault: it cannot be fetched.
     """
     url, default = access.check(repository.clone_url), repository.default_branch
-    git = Git(folder, access.context)
-    if not _is_branch(default, access.context):
+    timeout = access.limits.git_timeout
+    if not _is_branch(default, access.limits):
         raise InputError(
             "CMD-SYNC-028",
             f"the default branch {default!r} of {repository.name} cannot be used",
@@ -170,8 +177,8 @@ def make_clone(repository: Repository, folder: Path, branch: str, access: GitAcc
             hint="choose another name for the branch of pull requests with --pr-branch",
         )
     initialise = ["init", "--quiet", "--template=", "--initial-branch=clone", "--", str(folder)]
-    Git(folder.parent, access.context).run(initialise)
-    git.run(["config", "remote.origin.url", url])
+    run(initialise, cwd=folder.parent, timeout=timeout)
+    run(["config", "remote.origin.url", url], cwd=folder, timeout=timeout)
     refs = [f"refs/heads/{name}" for name in (default, branch)]
     answer = _talk(access, folder, url, ["ls-remote", "origin", *refs])
     tips = {ref: sha for sha, _, ref in (line.partition("\t") for line in answer.splitlines())}
@@ -179,26 +186,33 @@ def make_clone(repository: Repository, folder: Path, branch: str, access: GitAcc
         return None
     specs = [f"+{ref}:refs/remotes/origin/{ref.removeprefix('refs/heads/')}" for ref in refs if ref in tips]
     _talk(access, folder, url, ["fetch", "--quiet", "--depth=1", "--no-tags", "origin", *specs])
-    base = _commit(git, default)
-    tip = _commit(git, branch) if refs[1] in tips else None
+    base = _commit(folder, default, timeout)
+    tip = _commit(folder, branch, timeout) if refs[1] in tips else None
     checkout = ["checkout", "--quiet", "-B", "clone", base]
-    git.run(checkout, environment={"GIT_LFS_SKIP_SMUDGE": "1"})
+    run(checkout, cwd=folder, timeout=timeout, environment={"GIT_LFS_SKIP_SMUDGE": "1"})
     return Clone(folder, url, base, branch, tip, access)
 
 
 def _talk(access: GitAccess, folder: Path, url: str, arguments: list[str]) -> str:
-    return Git(folder, access.context, redact(url)).run(arguments, environment=access.environment()).text
+    return run(
+        arguments,
+        cwd=folder,
+        timeout=access.limits.git_timeout,
+        environment=access.environment(),
+        children=access.children,
+        about=redact(url),
+    ).text
 
 
-def _commit(git: Git, branch: str) -> str:
-    return git.run(["rev-parse", "--verify", f"refs/remotes/origin/{branch}^{{commit}}"]).text
+def _commit(folder: Path, branch: str, timeout: float) -> str:
+    return run(["rev-parse", "--verify", f"refs/remotes/origin/{branch}^{{commit}}"], cwd=folder, timeout=timeout).text
 
 
-def _is_branch(name: str, context: Context) -> bool:
+def _is_branch(name: str, limits: Limits) -> bool:
     if not name or name.startswith("-") or not name.isprintable():
         return False
     arguments = ["check-ref-format", f"refs/heads/{name}"]
-    return Git(Path("/"), context).run(arguments, check=False).returncode == 0
+    return run(arguments, cwd=Path("/"), timeout=limits.git_timeout, check=False).returncode == 0
 
 
 def _port(parts: SplitResult) -> int | None:

@@ -13,8 +13,8 @@ from commodore.authoring.sync.clone import Clone, GitAccess, make_clone
 from commodore.authoring.sync.github import GitHub, Repository, Wanted
 from commodore.authoring.sync.model import Item, ItemResult, SyncRequest
 from commodore.authoring.update import Updated, UpdateRequest, update_repository
-from commodore.context import Context
-from commodore.events import Event, Noted, Warned
+from commodore.events import Announce, Event, Noted, Warned
+from commodore.limits import Limits
 
 _MARKS = ("_commit", "_template")
 
@@ -28,7 +28,8 @@ class Work:
     access: GitAccess
     templates: SharedTemplates
     place: Path
-    context: Context
+    announce: Announce
+    limits: Limits
 
     def folder(self, item: Item) -> Path:
         return self.place / str(item.position)
@@ -57,7 +58,7 @@ def prepare(work: Work, item: Item) -> ItemResult | Change:
     if repository is None:
         return ItemResult(item.name, "skipped", "there is no such repository, or the token does not show it")
     if repository.name.lower() != item.name.lower():
-        work.context.announce(
+        work.announce(
             Warned("CMD-SYNC-015", f"{item.name} is called {repository.name} now", hint="correct the name in the list")
         )
     if repository.archived:
@@ -67,7 +68,7 @@ def prepare(work: Work, item: Item) -> ItemResult | Change:
         return ItemResult(item.name, "skipped", "it is empty")
     if not (clone.folder / NAME).is_file():
         return ItemResult(item.name, "skipped", f"it has no {NAME}")
-    before = read_cruft_file(clone.folder, work.context)
+    before = read_cruft_file(clone.folder, limits=work.limits)
     updated = update_repository(
         UpdateRequest(
             work.request.kind,
@@ -76,10 +77,11 @@ def prepare(work: Work, item: Item) -> ItemResult | Change:
             trust_template=work.request.trust_template,
             settle=True,
         ),
-        work.context.heard_by(_about(item.name, work.context)),
+        _about(item.name, work.announce),
+        limits=work.limits,
         templates=work.templates.open,
     )
-    if not updated.changes or _is_noise(updated, before, read_cruft_file(clone.folder, work.context)):
+    if not updated.changes or _is_noise(updated, before, read_cruft_file(clone.folder, limits=work.limits)):
         return ItemResult(item.name, "up-to-date", version=updated.version)
     return Change(item, repository, clone, updated)
 
@@ -111,7 +113,7 @@ def publish(work: Work, change: Change) -> ItemResult:
             )
     if not pushed:
         if clone.is_foreign():
-            work.context.announce(
+            work.announce(
                 Warned(
                     "CMD-SYNC-013",
                     f"the branch '{clone.branch}' of {name} had commits by another author and was recreated",
@@ -137,7 +139,7 @@ def _comment(work: Work, rejected: str) -> str:
     """What to say about changes of the template that were left out; nothing if there are none."""
     if not rejected:
         return ""
-    limit = work.context.limits.comment_characters
+    limit = work.limits.comment_characters
     if len(rejected) > limit:
         rejected = f"{rejected[:limit]}\n(the rest is left out: a comment must not be longer)\n"
     longest = max((len(run) for run in re.findall("`+", rejected)), default=0)
@@ -148,13 +150,13 @@ def _comment(work: Work, rejected: str) -> str:
     )
 
 
-def _about(name: str, context: Context) -> Callable[[Event], None]:
+def _about(name: str, announce: Announce) -> Callable[[Event], None]:
     """A listener that says which repository an event is about, and leaves stages to the run."""
 
     def listen(event: Event) -> None:
         if isinstance(event, Warned):
-            context.announce(Warned(event.code, f"{name}: {event.message}", event.hint))
+            announce(Warned(event.code, f"{name}: {event.message}", event.hint))
         elif isinstance(event, Noted):
-            context.announce(Noted(f"{name}: {event.message}", max(event.level, 1)))
+            announce(Noted(f"{name}: {event.message}", max(event.level, 1)))
 
     return listen

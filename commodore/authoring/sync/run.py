@@ -17,9 +17,10 @@ from commodore.authoring.sync.item import Change, Work, prepare, publish
 from commodore.authoring.sync.list_file import read_list
 from commodore.authoring.sync.model import CHANGED, Halt, Item, ItemResult, SyncRequest, SyncResult
 from commodore.authoring.sync.state import State, open_state
-from commodore.context import Context
 from commodore.errors import CommodoreError, Findings
-from commodore.events import Noted, StageAdvanced, Warned, stage
+from commodore.events import Announce, Noted, StageAdvanced, Warned, stage
+from commodore.git import Children
+from commodore.limits import DEFAULT_LIMITS, Limits
 from commodore.workspace import Workspace, guard_disk, remove_tree
 
 STAGE = "updating repositories"
@@ -33,7 +34,12 @@ def ignore_result(result: ItemResult) -> None:
 
 
 def sync_repositories(
-    workspace: Workspace, request: SyncRequest, context: Context, *, report: Report = ignore_result
+    workspace: Workspace,
+    request: SyncRequest,
+    announce: Announce,
+    *,
+    report: Report = ignore_result,
+    limits: Limits = DEFAULT_LIMITS,
 ) -> SyncResult:
     """Update every repository of a list from its template, and open pull requests with the changes.
 
@@ -46,7 +52,7 @@ def sync_repositories(
         EnvironmentFault: the disk failed.
     """
     if request.template_version and not request.dry_run:
-        context.announce(
+        announce(
             Warned(
                 "CMD-SYNC-009",
                 "--template-version makes this a dry run: pull requests follow the stored version",
@@ -54,16 +60,16 @@ def sync_repositories(
             )
         )
         request = replace(request, dry_run=True)
-    check_branch(request.branch, context)
-    github = GitHub(request.github_url, request.token, context)
-    items = read_list(request.list_file, request.filter, context)
-    state = open_state(workspace, request, context)
-    access = GitAccess(github.url, github.token, context.nested())
+    check_branch(request.branch, limits)
+    github = GitHub(request.github_url, request.token, announce, limits)
+    items = read_list(request.list_file, request.filter, announce, limits=limits)
+    state = open_state(workspace, request, announce, limits=limits)
+    access = GitAccess(github.url, github.token, Children(), limits)
     with guard_disk(Path(tempfile.gettempdir())):
         place = Path(tempfile.mkdtemp(prefix="sync-")).resolve()
     try:
-        with stage(context.announce, STAGE, len(items)), SharedTemplates() as templates:
-            work = Work(request, github, access, templates, place, context)
+        with stage(announce, STAGE, len(items)), SharedTemplates() as templates:
+            work = Work(request, github, access, templates, place, announce, limits)
             return _run(work, items, state, report)
     finally:
         github.close()
@@ -79,7 +85,7 @@ def _run(work: Work, items: Sequence[Item], state: State, report: Report) -> Syn
                 state.add(result)
                 results.append(result)
                 report(result)
-                work.context.announce(StageAdvanced(STAGE, result.name))
+                work.announce(StageAdvanced(STAGE, result.name))
     except Halt as halt:
         halted = halt.error
         for item in items[len(results) :]:
@@ -93,7 +99,7 @@ def _run(work: Work, items: Sequence[Item], state: State, report: Report) -> Syn
 
 def _results(work: Work, items: Sequence[Item], state: State) -> Generator[ItemResult]:
     """The result of each item in order; a few items ahead are prepared meanwhile."""
-    pool = ThreadPoolExecutor(work.context.limits.sync_workers, thread_name_prefix="sync")
+    pool = ThreadPoolExecutor(work.limits.sync_workers, thread_name_prefix="sync")
     coming = iter([item for item in items if item.name not in state.finished])
     ahead: deque[Future[ItemResult | Change]] = deque()
     changed = 0
@@ -102,7 +108,7 @@ def _results(work: Work, items: Sequence[Item], state: State) -> Generator[ItemR
             if item.name in state.finished:
                 yield state.finished[item.name]
                 continue
-            while len(ahead) < 2 * work.context.limits.sync_workers and (following := next(coming, None)) is not None:
+            while len(ahead) < 2 * work.limits.sync_workers and (following := next(coming, None)) is not None:
                 ahead.append(pool.submit(prepare, work, following))
             try:
                 outcome = ahead.popleft().result()
@@ -117,7 +123,7 @@ def _results(work: Work, items: Sequence[Item], state: State) -> Generator[ItemR
             remove_tree(work.folder(item))
     except BaseException:  # Ctrl-C, or nothing more can be done for any of them
         work.github.stop()
-        work.access.context.cancellation.cancel()
+        work.access.children.end()
         raise
     finally:
         pool.shutdown(wait=True, cancel_futures=True)
@@ -137,6 +143,6 @@ def _pause(work: Work, changed: int) -> int:
     request = work.request
     if request.dry_run or not request.batch_size or not request.pause or changed < request.batch_size:
         return changed
-    work.context.announce(Noted(f"pausing for {request.pause:g} s after {changed} changed repositories"))
+    work.announce(Noted(f"pausing for {request.pause:g} s after {changed} changed repositories"))
     work.github.wait(request.pause)
     return 0

@@ -127,7 +127,7 @@ def test_values_that_mean_nothing_are_told(line: str, code: str, tmp_path: Path)
     [
         "kind: Deployment\nmetadata: {name: a}\n",
         "[]",
-        "kind: ConfigMap\nmetadata: {name: argocd-cm}\ndata: {a: 1}\n",
+        "kind: ConfigMap\nmetadata: {name: argocd-cm}\ndata: {a: [1]}\n",
         "kind: Secret\nmetadata: {labels: {argocd.argoproj.io/secret-type: cluster}}\n",
         "kind: Secret\nmetadata: {labels: {argocd.argoproj.io/secret-type: cluster}}\ndata: {server: '%'}\n",
     ],

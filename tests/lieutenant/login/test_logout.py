@@ -11,7 +11,6 @@ from commodore.events import Event, Warned, ignore
 from commodore.lieutenant import TokenStore
 from commodore.lieutenant.login import LoginOptions, log_in, log_out, log_out_of_all
 from tests.lieutenant.login.conftest import API
-from tests.world.context import make_context
 from tests.world.lieutenant import Reply, answering, dropped, plain
 from tests.world.oidc import Browser, OidcProvider
 
@@ -19,26 +18,26 @@ Options = Callable[..., LoginOptions]
 
 
 def test_the_tokens_are_removed_and_revoked(provider: OidcProvider, store: TokenStore, options: Options) -> None:
-    log_in(options(), store, make_context(announce=Browser().announce))
+    log_in(options(), store, Browser().announce)
     entry = store.read(API)
     assert entry is not None
-    assert log_out(options(client_id=None, discovery_url=None), store, make_context(announce=ignore))
+    assert log_out(options(client_id=None, discovery_url=None), store, ignore)
     assert store.read(API) is None
     assert provider.memory.revoked == [entry["refresh_token"]]
-    assert not log_out(options(), store, make_context(announce=ignore)), "there is nothing left"
+    assert not log_out(options(), store, ignore), "there is nothing left"
 
 
 def test_a_slash_makes_no_difference(provider: OidcProvider, store: TokenStore, options: Options) -> None:
-    log_in(options(), store, make_context(announce=Browser().announce))
-    assert log_out(options(api_url=API + "/"), store, make_context(announce=ignore))
+    log_in(options(), store, Browser().announce)
+    assert log_out(options(api_url=API + "/"), store, ignore)
     assert store.api_urls() == []
 
 
 def test_a_provider_that_cannot_revoke(provider: OidcProvider, store: TokenStore, options: Options) -> None:
-    log_in(options(), store, make_context(announce=Browser().announce))
+    log_in(options(), store, Browser().announce)
     provider.document = {"revocation_endpoint": ...}
     heard: list[Event] = []
-    assert log_out(options(), store, make_context(announce=heard.append))
+    assert log_out(options(), store, heard.append)
     assert heard == []
 
 
@@ -47,10 +46,10 @@ def test_a_provider_that_cannot_revoke(provider: OidcProvider, store: TokenStore
 )
 def test_a_revocation_that_fails(answer: Reply, provider: OidcProvider, store: TokenStore, options: Options) -> None:
     """The tokens go all the same. An empty answer is one of success (RFC 7009 2.2)."""
-    log_in(options(), store, make_context(announce=Browser().announce))
+    log_in(options(), store, Browser().announce)
     provider.script(answer, times=math.inf, path="/revoke")
     heard: list[Event] = []
-    assert log_out(options(timeout=1), store, make_context(announce=heard.append))
+    assert log_out(options(timeout=1), store, heard.append)
     assert store.read(API) is None
     codes = [event.code for event in heard if isinstance(event, Warned)]
     assert codes == ([] if answer.status == 200 else ["CMD-LOGIN-053"])
@@ -59,20 +58,17 @@ def test_a_revocation_that_fails(answer: Reply, provider: OidcProvider, store: T
 def test_tokens_are_revoked_by_their_own_provider_only(
     provider: OidcProvider, store: TokenStore, options: Options
 ) -> None:
-    log_in(options(), store, make_context(announce=Browser().announce))
+    log_in(options(), store, Browser().announce)
     with OidcProvider() as other:
-        log_out(options(discovery_url=other.discovery_url), store, make_context(announce=ignore))
+        log_out(options(discovery_url=other.discovery_url), store, ignore)
         assert [one.path for one in other.requests] == ["/.well-known/openid-configuration"]
     assert store.read(API) is None
 
 
 def test_all_logins_are_ended(provider: OidcProvider, store: TokenStore, options: Options) -> None:
     for url in (API, "https://other.example.com"):
-        log_in(options(api_url=url), store, make_context(announce=Browser().announce))
-    assert log_out_of_all(options(api_url=None), store, make_context(announce=ignore)) == [
-        API,
-        "https://other.example.com",
-    ]
+        log_in(options(api_url=url), store, Browser().announce)
+    assert log_out_of_all(options(api_url=None), store, ignore) == [API, "https://other.example.com"]
     assert len(provider.memory.revoked) == 2
     assert not store.file.exists()
 
@@ -80,7 +76,7 @@ def test_all_logins_are_ended(provider: OidcProvider, store: TokenStore, options
 def test_a_damaged_file_goes_with_all(store: TokenStore, options: Options) -> None:
     store.file.parent.mkdir()
     store.file.write_text("no json")
-    assert log_out_of_all(options(), store, make_context(announce=ignore)) == []
+    assert log_out_of_all(options(), store, ignore) == []
     assert not store.file.exists()
 
 
@@ -88,5 +84,5 @@ def test_a_damaged_file_goes_with_all(store: TokenStore, options: Options) -> No
 def test_an_entry_of_another_form_is_removed(entry: str, store: TokenStore, options: Options) -> None:
     store.file.parent.mkdir()
     store.file.write_text(f'{{"{API}": {entry}}}')
-    assert log_out(options(), store, make_context(announce=ignore))
+    assert log_out(options(), store, ignore)
     assert store.api_urls() == []

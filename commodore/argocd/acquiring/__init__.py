@@ -1,0 +1,10 @@
+"""Where the inputs of sources come from: mapped folders, the cache of repositories, charts by HTTP."""
+
+from __future__ import annotations
+
+from commodore.argocd.acquiring.charts import Charts
+from commodore.argocd.acquiring.repo_map import Mapped, RepoMap, parse_repo_map, repository_identity
+from commodore.argocd.acquiring.repositories import Repositories
+from commodore.argocd.acquiring.web import fetch
+
+__all__ = ["Charts", "Mapped", "RepoMap", "Repositories", "fetch", "parse_repo_map", "repository_identity"]

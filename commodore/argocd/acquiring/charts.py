@@ -1,0 +1,190 @@
+"""Charts from chart repositories on web servers."""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import re
+import tarfile
+import threading
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+from urllib.parse import urljoin
+
+from commodore.argocd.acquiring.web import fetch
+from commodore.caches import dependency_cache
+from commodore.context import Context
+from commodore.errors import InputError, PolicyError
+from commodore.git import redact
+from commodore.manifests.kube_yaml import read_documents
+from commodore.printable import printable
+from commodore.versions import Version, VersionProblem, parse_range, parse_version
+from commodore.workspace import remove_tree
+
+_NAME = re.compile(r"[A-Za-z0-9]([A-Za-z0-9._-]*[A-Za-z0-9])?(/[A-Za-z0-9._-]+)*")
+_EXACT = re.compile(r"v?\d+\.\d+\.\d+([-+][0-9A-Za-z.+-]+)?")
+
+
+@dataclass(frozen=True, slots=True)
+class Chart:
+    """A chart's folder, and the version that it is."""
+
+    folder: Path
+    version: str
+
+
+@dataclass
+class Charts:
+    """Fetches charts, each once per run, and keeps them for later runs.
+
+    Args:
+        scratch: a folder for this run, in which charts are unpacked.
+    """
+
+    context: Context
+    scratch: Path
+    _indexes: dict[str, Mapping[str, Any]] = field(default_factory=dict)
+    _charts: dict[tuple[str, str, str], Chart] = field(default_factory=dict)
+    _lock: threading.RLock = field(default_factory=threading.RLock)
+
+    def chart(self, repository: str, name: str, wanted: str) -> Chart:
+        """A chart of a repository at a version or the newest of a range.
+
+        Raises:
+            InputError: CMD-ARGO-314, no version fits; CMD-ARGO-315, the repository has no such chart.
+            EnvironmentFault: it cannot be fetched, see `fetch`.
+            PolicyError: CMD-ARGO-317, its archive is none that is unpacked; CMD-ARGO-320, a URL is refused.
+        """
+        if not _NAME.fullmatch(name) or ".." in name:
+            raise InputError(
+                "CMD-ARGO-315", f"{printable(name)!r} is no name of a chart", hint="see the chart's repository"
+            )
+        url = repository.rstrip("/")
+        if url.startswith("oci://") or "://" not in url:
+            raise PolicyError(
+                "CMD-ARGO-316",
+                f"the chart {name} is in the OCI registry {redact(url)}, from which nothing is fetched yet",
+                hint="name a chart repository on a web server",
+            )
+        key = (url, name, wanted)
+        with self._lock:
+            if key not in self._charts:
+                self._charts[key] = self._find(url, name, wanted)
+            return self._charts[key]
+
+    def _find(self, url: str, name: str, wanted: str) -> Chart:
+        kept = self._kept(url, name, wanted) if _EXACT.fullmatch(wanted) else None
+        if kept is not None:
+            return kept
+        entry = self._entry(url, name, wanted)
+        version = str(entry.get("version"))
+        chart = self._kept(url, name, version)
+        return chart if chart is not None else self._download(url, name, version, entry)
+
+    def _entry(self, url: str, name: str, wanted: str) -> Mapping[str, Any]:
+        entries = self._index(url).get(name)
+        if not isinstance(entries, list) or not entries:
+            raise InputError(
+                "CMD-ARGO-315", f"{redact(url)} has no chart {name}", hint="check the chart's name and repository"
+            )
+        versions = {str(one.get("version")): one for one in entries if isinstance(one, Mapping)}
+        found = choose_version(list(versions), wanted)
+        if found is None:
+            raise InputError(
+                "CMD-ARGO-314",
+                f"{redact(url)} has no version {printable(wanted)} of the chart {name}",
+                hint=f"it has {', '.join(list(versions)[:10])}",
+            )
+        return versions[found]
+
+    def _index(self, url: str) -> Mapping[str, Any]:
+        if url not in self._indexes:
+            place = f"{redact(url)}/index.yaml"
+            text = fetch(f"{url}/index.yaml", self.context, self.context.limits.argocd_index_bytes)
+            content = next(read_documents(text, place=place), None)
+            entries = content.get("entries") if isinstance(content, Mapping) else None
+            if not isinstance(entries, Mapping):
+                raise InputError("CMD-ARGO-315", f"{place} is no index of charts", hint="check the repository's URL")
+            self._indexes[url] = entries
+        return self._indexes[url]
+
+    def _download(self, url: str, name: str, version: str, entry: Mapping[str, Any]) -> Chart:
+        urls = entry.get("urls")
+        if not isinstance(urls, list) or not urls or not isinstance(urls[0], str):
+            raise InputError("CMD-ARGO-315", f"{redact(url)} says no URL of {name} {version}", hint="ask its publisher")
+        archive = fetch(urljoin(f"{url}/", urls[0]), self.context, self.context.limits.download_bytes)
+        digest = str(entry.get("digest") or "").removeprefix("sha256:")
+        if digest and hashlib.sha256(archive).hexdigest() != digest:
+            raise PolicyError(
+                "CMD-ARGO-317",
+                f"the archive of the chart {name} {version} is not what the index of {redact(url)} says",
+                hint="it was changed after it was published; ask its publisher",
+            )
+        folder = self.scratch / f"chart-{len(self._charts)}"
+        unpack_chart(archive, folder, f"{name} {version}", self.context)
+        self._cache(lambda cache, key: cache.add(key, folder), url, name, version)
+        return Chart(folder, version)
+
+    def _kept(self, url: str, name: str, version: str) -> Chart | None:
+        folder = self.scratch / f"chart-{len(self._charts)}"
+        if not self._cache(lambda cache, key: cache.copy(key, folder), url, name, version):
+            return None
+        return Chart(folder, version)
+
+    def _cache(self, use: Callable[[Any, Any], Any], url: str, name: str, version: str) -> Any:
+        from commodore.engine.cache.dependencies import CacheKey, DependencyCache
+
+        cache = DependencyCache(dependency_cache(), self.context.limits)
+        return use(cache, CacheKey("argocd chart", redact(url), version, name))
+
+
+def choose_version(versions: list[str], wanted: str) -> str | None:
+    """The version that is meant: the very one, the one that differs by a leading `v`, or the newest of a range."""
+    for one in (wanted, wanted.removeprefix("v"), f"v{wanted}"):
+        if one in versions:
+            return one
+    known: dict[Version, str] = {}
+    for text in versions:
+        with contextlib.suppress(VersionProblem):
+            known.setdefault(parse_version(text), text)
+    try:
+        newest = parse_range(wanted).highest(known)
+    except VersionProblem:
+        return None
+    return known[newest] if newest is not None else None
+
+
+def unpack_chart(archive: bytes, folder: Path, name: str, context: Context) -> None:
+    """Unpack a chart's archive so that `folder` becomes its one top folder.
+
+    Raises:
+        PolicyError: CMD-ARGO-317, it is damaged, has several top folders, or members that leave it.
+    """
+    from commodore.engine.kapitan.archives import unpack
+
+    place = folder.with_name(f"{folder.name}-archive")
+    file = place.with_suffix(".tgz")
+    file.write_bytes(archive)
+    try:
+        unpack(file, place, "application/gzip", context.limits)
+        tops = sorted(place.iterdir())
+        if len(tops) != 1 or not tops[0].is_dir() or tops[0].is_symlink():
+            raise _bad_archive(name, "it has not exactly one folder at its top")
+        tops[0].rename(folder)
+    except (InputError, PolicyError) as error:
+        if error.code == "CMD-ARGO-317":
+            raise
+        raise _bad_archive(name, error.message) from error
+    except (OSError, tarfile.TarError) as error:
+        raise _bad_archive(name, str(error)) from error
+    finally:
+        file.unlink(missing_ok=True)
+        remove_tree(place)
+
+
+def _bad_archive(name: str, why: str) -> PolicyError:
+    return PolicyError(
+        "CMD-ARGO-317", f"the archive of the chart {name} is refused: {why}", hint="ask the chart's publisher"
+    )

@@ -1,0 +1,80 @@
+"""Which folders stand for which repositories, and when two URLs mean one repository."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+
+from commodore.errors import UsageError
+from commodore.git import redact
+
+_SCP = re.compile(r"(?:[^@/:]+@)?([^/:@]+):(?!/)(.+)")
+_SCHEME = re.compile(r"([a-z][a-z0-9+.-]*)://(?:[^@/]*@)?(.*)", re.DOTALL)
+
+
+def repository_identity(url: str) -> str:
+    """What URLs of one repository have in common: no user, no `.git`, no `/` at the end, lower case."""
+    text = url.strip().lower()
+    scheme = _SCHEME.fullmatch(text)
+    if scheme is not None:
+        text = scheme[2] if scheme[1] == "ssh" else f"{scheme[1]}://{scheme[2]}"
+    elif (scp := _SCP.fullmatch(text)) is not None:
+        text = f"{scp[1]}/{scp[2]}"
+    return text.rstrip("/").removesuffix(".git").rstrip("/")
+
+
+@dataclass(frozen=True, slots=True)
+class Mapped:
+    """A folder that stands for a repository, or a revision in it if `revision` is not empty."""
+
+    url: str
+    folder: Path
+    revision: str = ""
+
+
+class RepoMap:
+    """`--repo-map`: the folders by repository. Remembers which were used."""
+
+    def __init__(self, entries: Iterable[Mapped] = ()) -> None:
+        self._entries = {repository_identity(one.url): one for one in entries}
+        self._used: set[str] = set()
+
+    def find(self, url: str) -> Mapped | None:
+        """What stands for the repository of a URL."""
+        key = repository_identity(url)
+        found = self._entries.get(key)
+        if found is not None:
+            self._used.add(key)
+        return found
+
+    def unused(self) -> list[Mapped]:
+        """Entries that nothing has asked for."""
+        return [one for key, one in sorted(self._entries.items()) if key not in self._used]
+
+
+def parse_repo_map(texts: Iterable[str]) -> list[Mapped]:
+    """The values of `--repo-map`: `URL=FOLDER` or `URL=FOLDER#REVISION`.
+
+    Raises:
+        UsageError: CMD-ARGO-020, one has another form, names a missing folder, or a repository that another names.
+    """
+    found: dict[str, Mapped] = {}
+    for text in texts:
+        url, separator, rest = text.rpartition("=")
+        path, _, revision = rest.partition("#")
+        shown = redact(url)
+        if not separator or not url or not path:
+            raise _usage(f"--repo-map {redact(text)!r} is not URL=FOLDER")
+        if not Path(path).is_dir():
+            raise _usage(f"--repo-map names the folder {path} for {shown}, which is not there")
+        key = repository_identity(url)
+        if key in found:
+            raise _usage(f"--repo-map names the repository {shown} twice")
+        found[key] = Mapped(url, Path(path).absolute(), revision)
+    return list(found.values())
+
+
+def _usage(message: str) -> UsageError:
+    return UsageError("CMD-ARGO-020", message, hint="write --repo-map https://git.example.com/team/shop=../shop")

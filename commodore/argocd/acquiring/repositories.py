@@ -1,0 +1,124 @@
+"""The files of the repositories that sources name."""
+
+from __future__ import annotations
+
+import re
+import threading
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from commodore.argocd.acquiring.repo_map import RepoMap, repository_identity
+from commodore.argocd.trees import Tree, folder_tree
+from commodore.caches import cache_folder
+from commodore.context import Context
+from commodore.errors import CommodoreError, EnvironmentFault, InputError, PolicyError
+from commodore.git import RepositoryStore, redact
+from commodore.printable import printable
+
+_REFUSED = re.compile(r"(?i)^(-|[a-z0-9+.-]*::|file:|git:|/|\.)|[\x00-\x1f\x7f]")
+_LONGEST_REVISION = 255
+
+
+@dataclass
+class Repositories:
+    """Gives each repository's files at a revision, once per run.
+
+    Args:
+        scratch: a folder for this run, in which commits are laid out.
+        own: trees that stand for their repositories at every revision, by `repository_identity`.
+    """
+
+    context: Context
+    repo_map: RepoMap
+    scratch: Path
+    own: Mapping[str, Tree] = field(default_factory=dict)
+    _trees: dict[tuple[str, str], Tree] = field(default_factory=dict)
+    _lock: threading.RLock = field(default_factory=threading.RLock)
+    _store: RepositoryStore | None = None
+
+    def tree(self, url: str, revision: str) -> Tree:
+        """The files of a repository.
+
+        A mapped repository is its folder as it lies, whatever the revision. Others are fetched into the cache.
+
+        Raises:
+            InputError: CMD-ARGO-313, the revision is unknown.
+            EnvironmentFault: CMD-ARGO-310, offline and not in the cache; CMD-ARGO-311, it cannot be fetched.
+            PolicyError: CMD-ARGO-320, the URL or the revision has a form that is refused.
+        """
+        with self._lock:
+            key = (repository_identity(url), revision)
+            if key not in self._trees:
+                self._trees[key] = self._find(url, revision)
+            return self._trees[key]
+
+    def close(self) -> None:
+        """End what still talks to remotes."""
+        if self._store is not None:
+            self._store.close()
+
+    def _find(self, url: str, revision: str) -> Tree:
+        mapped = self.repo_map.find(url)
+        if mapped is not None and not mapped.revision:
+            shared = (repository_identity(url), "\0")
+            if shared not in self._trees:
+                self._trees[shared] = folder_tree(mapped.folder, self.context.limits)
+            return self._trees[shared]
+        if mapped is not None:
+            return self._fetched(str(mapped.folder), mapped.revision)
+        own = self.own.get(repository_identity(url))
+        if own is not None:
+            return own
+        if _REFUSED.search(url):
+            raise PolicyError(
+                "CMD-ARGO-320",
+                f"the repository URL {printable(redact(url))!r} has a form that is refused",
+                hint="use https:// or ssh://, or map the URL to a folder with --repo-map",
+            )
+        return self._fetched(url, revision)
+
+    def _fetched(self, url: str, revision: str) -> Tree:
+        if revision.startswith("-") or len(revision) > _LONGEST_REVISION or not revision.isprintable():
+            raise PolicyError(
+                "CMD-ARGO-320",
+                f"the revision {printable(revision[:80])!r} has a form that is refused",
+                hint="a revision is a branch, a tag, a commit or a range of versions",
+            )
+        if self._store is None:
+            self._store = RepositoryStore(
+                cache_folder() / "argocd" / "repositories",
+                announce=self.context.announce,
+                limits=self.context.limits,
+                offline=self.context.offline,
+            )
+        wanted = None if revision in ("", "HEAD") else revision
+        try:
+            self._store.sync([(url, wanted)])
+            repository = self._store.repository(url)
+            found = repository.resolve(wanted)
+        except CommodoreError as error:
+            raise self._explained(error, url, revision) from error
+        folder = self.scratch / f"tree-{len(self._trees)}"
+        repository.export_tree(found.sha, "", folder)
+        return Tree(folder.resolve(), found.sha, redact(url))
+
+    def _explained(self, error: CommodoreError, url: str, revision: str) -> CommodoreError:
+        shown = redact(url)
+        if isinstance(error, EnvironmentFault):
+            if self.context.offline:
+                return EnvironmentFault(
+                    "CMD-ARGO-310",
+                    f"{shown} at {revision or 'HEAD'} is not in the cache, and offline nothing is fetched",
+                    hint="run once without --offline, or map it with --repo-map",
+                )
+            return EnvironmentFault(
+                "CMD-ARGO-311",
+                f"{shown} cannot be fetched: {error.message}",
+                hint=error.hint or "check the URL and the network, or map it with --repo-map",
+            )
+        return InputError(
+            "CMD-ARGO-313",
+            f"the revision {printable(revision) or 'HEAD'!r} of {shown} is unknown: {error.message}",
+            hint=error.hint or "name a branch, a tag or a commit",
+        )

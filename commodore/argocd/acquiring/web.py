@@ -1,0 +1,56 @@
+"""Files from web servers: chart indexes, charts, value files."""
+
+from __future__ import annotations
+
+from commodore.context import Context
+from commodore.errors import EnvironmentFault, PolicyError
+from commodore.http import PROXY_HINT, UNTRUSTED_HINT, Client, Meaning, Policy, Problem
+
+_HINT = "check the URL and the network"
+_MEANINGS = {
+    **dict.fromkeys(Problem, Meaning(EnvironmentFault, "CMD-ARGO-311", _HINT)),
+    Problem.UNTRUSTED: Meaning(EnvironmentFault, "CMD-ARGO-311", UNTRUSTED_HINT),
+    Problem.PROXY: Meaning(EnvironmentFault, "CMD-ARGO-311", PROXY_HINT),
+    Problem.TOO_LARGE: Meaning(PolicyError, "CMD-ARGO-317", "is the URL the right one?"),
+    Problem.REDIRECT_REFUSED: Meaning(PolicyError, "CMD-ARGO-320", "correct the URL"),
+}
+_REFUSES = frozenset({401, 403, 407})
+
+
+def fetch(url: str, context: Context, size: int) -> bytes:
+    """What a web server has at a URL.
+
+    Args:
+        size: the most bytes that are taken.
+
+    Raises:
+        EnvironmentFault: CMD-ARGO-310, offline; CMD-ARGO-311, there is no answer, or one that is no success;
+            CMD-ARGO-312, the server wants credentials.
+        PolicyError: CMD-ARGO-317, the answer is too large; CMD-ARGO-320, the URL has a form that is refused, or leads
+            to one.
+    """
+    from commodore.http import without_credentials
+
+    shown = without_credentials(url)
+    if not url.startswith(("http://", "https://")):
+        raise PolicyError(
+            "CMD-ARGO-320", f"the URL {shown} is no http:// or https:// URL", hint="files come by HTTP alone"
+        )
+    if context.offline:
+        raise EnvironmentFault(
+            "CMD-ARGO-310", f"{shown} is not in the cache, and offline nothing is fetched", hint="run without --offline"
+        )
+    limits = context.limits
+    policy = Policy(limits.download_timeout, limits.argocd_download_seconds, size, 2, other_servers=True)
+    client = Client(context, _MEANINGS)
+    try:
+        answer = client.get(url, policy)
+    finally:
+        client.close()
+    if answer.status in _REFUSES:
+        raise EnvironmentFault(
+            "CMD-ARGO-312", f"{shown} wants credentials (status {answer.status})", hint="public servers only so far"
+        )
+    if answer.status != 200:
+        raise EnvironmentFault("CMD-ARGO-311", f"{shown} answers with status {answer.status}", hint=_HINT)
+    return answer.body

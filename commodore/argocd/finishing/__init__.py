@@ -1,0 +1,9 @@
+"""What Argo CD does to rendered objects before it compares them: tracking, namespaces, duplicates, filters."""
+
+from __future__ import annotations
+
+from commodore.argocd.finishing.finish import desired, manifests
+from commodore.argocd.finishing.hooks import hook_phases
+from commodore.argocd.finishing.scopes import Scopes
+
+__all__ = ["Scopes", "desired", "hook_phases", "manifests"]

@@ -1,0 +1,143 @@
+"""From what sources gave to what Argo CD wants on the cluster."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
+from typing import Any
+
+from commodore.argocd.configuration import ArgoSettings
+from commodore.argocd.diagnostics import Diagnostic, Diagnostics
+from commodore.argocd.finishing.filters import ResourceFilter
+from commodore.argocd.finishing.scopes import Scopes
+from commodore.argocd.finishing.tracking import Tracker, metadata_of
+from commodore.argocd.model.application import Application
+from commodore.argocd.rendering import Rendered
+from commodore.errors import InputError
+from commodore.manifests import ObjectKey, key_of
+
+
+def manifests(
+    application: Application, objects: Iterable[Rendered], settings: ArgoSettings, found: Diagnostics
+) -> tuple[Rendered, ...]:
+    """The objects of an Application with its tracking: lists opened, in order, what stands twice kept.
+
+    Raises:
+        InputError: CMD-ARGO-503, labels or annotations of one are no texts; CMD-ARGO-417, an item of a list is no
+            object.
+    """
+    tracker = _tracker(application, settings)
+    result = tuple(_opened(objects, _label(application, settings), found))
+    for one in result:
+        tracker.mark(one.data)
+    return result
+
+
+def desired(
+    application: Application,
+    tracked: Sequence[Rendered],
+    settings: ArgoSettings,
+    named: Iterable[str],
+    found: Diagnostics,
+) -> tuple[Rendered, ...]:
+    """What Argo CD compares with the cluster: namespaces set or taken away, later duplicates alone, kinds filtered.
+
+    Args:
+        tracked: the objects as `manifests` gives them; they are changed.
+        named: kinds that are cluster-wide beside those of Kubernetes and of CRDs among the objects.
+    """
+    tracker = _tracker(application, settings)
+    scopes = Scopes(named, (one.data for one in tracked))
+    for one in tracked:
+        _place(one.data, scopes, tracker)
+    unique = _later_ones(tracked, _label(application, settings), found)
+    cluster = application.destination.address(settings.clusters)
+    return tuple(_kept(unique, cluster, settings, _label(application, settings), found))
+
+
+def _tracker(application: Application, settings: ArgoSettings) -> Tracker:
+    instance = settings.instance_name(application.namespace, application.name)
+    return Tracker(settings, instance, application.destination.namespace)
+
+
+def _label(application: Application, settings: ArgoSettings) -> str:
+    return f"{application.namespace or settings.namespace}/{application.name}"
+
+
+def _opened(objects: Iterable[Rendered], application: str, found: Diagnostics) -> Iterator[Rendered]:
+    for one in objects:
+        kind = one.data["kind"]
+        items = one.data.get("items")
+        if isinstance(items, list):
+            for item in items:
+                if not isinstance(item, dict) or not isinstance(item.get("kind"), str):
+                    raise InputError(
+                        "CMD-ARGO-417",
+                        f"an item of a {kind} is no object with a kind",
+                        hint="every item of a list is a Kubernetes object",
+                        locations=[one.origin] if one.origin else [],
+                    )
+                yield replace(one, data=item)
+        elif kind.endswith("List") and "items" in one.data and items is None and not {"spec", "status"} & {*one.data}:
+            found.add(Diagnostic("CMD-ARGO-509", f"a {kind} has no items", "info", application=application))
+        else:
+            yield one
+
+
+def _place(data: dict[str, Any], scopes: Scopes, tracker: Tracker) -> None:
+    key, metadata = key_of(data), metadata_of(data)
+    if scopes.is_cluster_wide(key.group, key.kind):
+        if metadata.get("namespace"):
+            del metadata["namespace"]
+            tracker.mark(data, definitions=True)  # as Argo CD does: here it makes no difference between kinds
+    elif not metadata.get("namespace") and tracker.namespace:
+        metadata["namespace"] = tracker.namespace
+        tracker.mark(data)
+
+
+def _later_ones(objects: Sequence[Rendered], application: str, found: Diagnostics) -> list[Rendered]:
+    """Of objects with one key the last, at its place."""
+    last: dict[ObjectKey, list[Rendered]] = {}
+    result: list[tuple[ObjectKey, Rendered]] = []
+    generated = 0
+    for one in objects:
+        key = key_of(one.data)
+        if not key.name and (prefix := metadata_of(one.data).get("generateName")):
+            generated += 1
+            key = key._replace(name=f"{prefix}\0{generated}")
+        last.setdefault(key, []).append(one)
+        result.append((key, one))
+    for key, several in last.items():
+        if len(several) > 1:
+            sources = ", ".join(str(one.source) for one in several)
+            found.add(
+                Diagnostic(
+                    "CMD-ARGO-501",
+                    f"{key} is given {len(several)} times (by the sources {sources}); the last one counts",
+                    "warning",
+                    "keep one of them",
+                    application=application,
+                    object=str(key),
+                )
+            )
+    return [one for key, one in result if last[key][-1] is one]
+
+
+def _kept(
+    objects: Iterable[Rendered], cluster: str, settings: ArgoSettings, application: str, found: Diagnostics
+) -> Iterator[Rendered]:
+    filters = ResourceFilter(settings)
+    for one in objects:
+        key = key_of(one.data)
+        if not filters.leaves_out(key.group, key.kind, cluster):
+            yield one
+            continue
+        found.add(
+            Diagnostic(
+                "CMD-ARGO-502",
+                f"{key} is left out: the settings exclude its kind",
+                "info",
+                application=application,
+                object=str(key),
+            )
+        )

@@ -1,0 +1,365 @@
+"""One source of an Application: a repository, a place in it, and how it is rendered."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from commodore.argocd.model.fields import Fields, wrong_type
+from commodore.errors import InputError, Location
+
+SourceType = Literal["Helm", "Kustomize", "Directory", "Plugin"]
+
+
+@dataclass(frozen=True, slots=True)
+class HelmParameter:
+    name: str
+    value: str
+    force_string: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class HelmOptions:
+    """`helm` of a source. `values_object` is None if it is not given; an empty one wins over `values`, too."""
+
+    release_name: str = ""
+    namespace: str = ""
+    kube_version: str = ""
+    api_versions: tuple[str, ...] = ()
+    parameters: tuple[HelmParameter, ...] = ()
+    file_parameters: tuple[tuple[str, str], ...] = ()
+    value_files: tuple[str, ...] = ()
+    values: str = ""
+    values_object: Mapping[str, Any] | None = None
+    ignore_missing_value_files: bool = False
+    skip_crds: bool = False
+    skip_tests: bool = False
+    skip_schema_validation: bool = False
+    version: str = ""
+    pass_credentials: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class KustomizePatch:
+    """A patch as it is put into the kustomization: its data."""
+
+    data: Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class KustomizeOptions:
+    """`kustomize` of a source."""
+
+    version: str = ""
+    name_prefix: str = ""
+    name_suffix: str = ""
+    namespace: str = ""
+    images: tuple[str, ...] = ()
+    replicas: tuple[tuple[str, int], ...] = ()
+    common_labels: tuple[tuple[str, str], ...] = ()
+    common_annotations: tuple[tuple[str, str], ...] = ()
+    force_labels: bool = False
+    force_annotations: bool = False
+    label_without_selector: bool = False
+    label_include_templates: bool = False
+    substitute_annotations: bool = False
+    patches: tuple[KustomizePatch, ...] = ()
+    components: tuple[str, ...] = ()
+    ignore_missing_components: bool = False
+    kube_version: str = ""
+    api_versions: tuple[str, ...] = ()
+
+    @property
+    def edits(self) -> bool:
+        """Whether anything is changed in the kustomization before it is built."""
+        return bool(
+            self.name_prefix
+            or self.name_suffix
+            or self.namespace
+            or self.images
+            or self.replicas
+            or self.common_labels
+            or self.common_annotations
+            or self.patches
+            or self.components
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class JsonnetVariable:
+    name: str
+    value: str
+    code: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class DirectoryOptions:
+    """`directory` of a source."""
+
+    recurse: bool = False
+    include: str = ""
+    exclude: str = ""
+    arguments: tuple[JsonnetVariable, ...] = ()
+    variables: tuple[JsonnetVariable, ...] = ()
+    libraries: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class PluginOptions:
+    """`plugin` of a source."""
+
+    name: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """One source. Of the blocks, those that hold nothing but zero values are None.
+
+    Attributes:
+        data: the source as written, for overrides, which are laid over that.
+    """
+
+    repo_url: str
+    path: str
+    chart: str
+    revision: str
+    ref: str
+    name: str
+    data: Mapping[str, Any]
+    place: Location
+    field: str
+    helm: HelmOptions | None = None
+    kustomize: KustomizeOptions | None = None
+    directory: DirectoryOptions | None = None
+    plugin: PluginOptions | None = None
+
+    def explicit_type(self) -> SourceType | None:
+        """The type that a block says.
+
+        Raises:
+            InputError: CMD-ARGO-302, several blocks say different types.
+        """
+        blocks: dict[SourceType, object] = {
+            "Kustomize": self.kustomize,
+            "Helm": self.helm,
+            "Directory": self.directory,
+            "Plugin": self.plugin,
+        }
+        said = [name for name, block in blocks.items() if block is not None]
+        if len(said) > 1:
+            raise InputError(
+                "CMD-ARGO-302",
+                f"{self.field} has several types: {', '.join(said)}",
+                hint="keep one of helm, kustomize, directory and plugin",
+                locations=[self.place],
+            )
+        return said[0] if said else None
+
+
+_NO_CONTENT = frozenset(
+    (
+        "forceCommonLabels",
+        "forceCommonAnnotations",
+        "labelWithoutSelector",
+        "labelIncludeTemplates",
+        "commonAnnotationsEnvsubst",
+    )
+)
+HELM_FIELDS = frozenset(
+    (
+        "valueFiles",
+        "parameters",
+        "releaseName",
+        "values",
+        "fileParameters",
+        "version",
+        "passCredentials",
+        "ignoreMissingValueFiles",
+        "skipCrds",
+        "valuesObject",
+        "namespace",
+        "kubeVersion",
+        "apiVersions",
+        "skipTests",
+        "skipSchemaValidation",
+    )
+)
+KUSTOMIZE_FIELDS = frozenset(
+    (
+        "namePrefix",
+        "nameSuffix",
+        "images",
+        "commonLabels",
+        "version",
+        "commonAnnotations",
+        "forceCommonLabels",
+        "forceCommonAnnotations",
+        "namespace",
+        "commonAnnotationsEnvsubst",
+        "replicas",
+        "patches",
+        "components",
+        "ignoreMissingComponents",
+        "labelWithoutSelector",
+        "kubeVersion",
+        "apiVersions",
+        "labelIncludeTemplates",
+    )
+)
+DIRECTORY_FIELDS = frozenset(("recurse", "jsonnet", "exclude", "include", "disableExtensionFilter"))
+SOURCE_FIELDS = frozenset(
+    (
+        "repoURL",
+        "path",
+        "targetRevision",
+        "helm",
+        "kustomize",
+        "directory",
+        "plugin",
+        "chart",
+        "ref",
+        "name",
+        "tagPrefix",
+    )
+)
+
+
+def read_source(fields: Fields) -> Source:
+    """A source of an Application, or the `drySource` of a hydrated one.
+
+    Raises:
+        InputError: CMD-ARGO-103, a field has a wrong type.
+    """
+    helm = fields.optional("helm")
+    kustomize = fields.optional("kustomize")
+    directory = fields.optional("directory")
+    plugin = fields.optional("plugin")
+    return Source(
+        repo_url=fields.required("repoURL") if "repoURL" in fields else "",
+        path=fields.text("path"),
+        chart=fields.text("chart"),
+        revision=fields.text("targetRevision"),
+        ref=fields.text("ref"),
+        name=fields.text("name"),
+        data=fields.data,
+        place=fields.place,
+        field=fields.path or "source",
+        helm=_helm(helm) if helm is not None and _says(helm.data) else None,
+        kustomize=_kustomize(kustomize) if kustomize is not None and _says(kustomize.data, _NO_CONTENT) else None,
+        directory=_directory(directory) if directory is not None and _says(directory.data) else None,
+        plugin=PluginOptions(plugin.text("name")) if plugin is not None else None,
+    )
+
+
+def _says(data: Mapping[str, Any], uncounted: Collection[str] = ()) -> bool:
+    """Whether a block holds something else than zero values."""
+    return any(not _zero(key, value) for key, value in data.items() if key not in uncounted)
+
+
+def _zero(key: str, value: Any) -> bool:
+    if key == "jsonnet" and isinstance(value, Mapping):
+        return not any(value.values())
+    if key == "valuesObject":
+        return value is None
+    return not value
+
+
+def _helm(fields: Fields) -> HelmOptions:
+    parameters: dict[str, HelmParameter] = {}
+    for one in fields.items("parameters"):
+        parameter = HelmParameter(one.required("name"), one.text("value"), one.flag("forceString"))
+        parameters[parameter.name] = parameter
+    values = fields.optional("valuesObject")
+    return HelmOptions(
+        release_name=fields.text("releaseName"),
+        namespace=fields.text("namespace"),
+        kube_version=fields.text("kubeVersion"),
+        api_versions=fields.texts("apiVersions"),
+        parameters=tuple(parameters.values()),
+        file_parameters=tuple((one.required("name"), one.text("path")) for one in fields.items("fileParameters")),
+        value_files=fields.texts("valueFiles"),
+        values=fields.text("values"),
+        values_object=values.data if values is not None else None,
+        ignore_missing_value_files=fields.flag("ignoreMissingValueFiles"),
+        skip_crds=fields.flag("skipCrds"),
+        skip_tests=fields.flag("skipTests"),
+        skip_schema_validation=fields.flag("skipSchemaValidation"),
+        version=_helm_version(fields),
+        pass_credentials=fields.flag("passCredentials"),
+    )
+
+
+def _helm_version(fields: Fields) -> str:
+    version = fields.text("version")
+    if version not in ("", "v3", "v4"):
+        raise InputError(
+            "CMD-ARGO-103",
+            f"{fields.at('version')} is {version!r}, which is no version of helm that Argo CD knows",
+            hint="leave it out, or write v3 or v4",
+            locations=[fields.place],
+        )
+    return version
+
+
+def _kustomize(fields: Fields) -> KustomizeOptions:
+    return KustomizeOptions(
+        version=fields.text("version"),
+        name_prefix=fields.text("namePrefix"),
+        name_suffix=fields.text("nameSuffix"),
+        namespace=fields.text("namespace"),
+        images=fields.texts("images"),
+        replicas=tuple((one.text("name"), _count(one)) for one in fields.items("replicas")),
+        common_labels=tuple(sorted(fields.text_map("commonLabels").items())),
+        common_annotations=tuple(sorted(fields.text_map("commonAnnotations").items())),
+        force_labels=fields.flag("forceCommonLabels"),
+        force_annotations=fields.flag("forceCommonAnnotations"),
+        label_without_selector=fields.flag("labelWithoutSelector"),
+        label_include_templates=fields.flag("labelIncludeTemplates"),
+        substitute_annotations=fields.flag("commonAnnotationsEnvsubst"),
+        patches=tuple(KustomizePatch(_without_empty(one.data)) for one in fields.items("patches")),
+        components=fields.texts("components"),
+        ignore_missing_components=fields.flag("ignoreMissingComponents"),
+        kube_version=fields.text("kubeVersion"),
+        api_versions=fields.texts("apiVersions"),
+    )
+
+
+def _count(fields: Fields) -> int:
+    count = fields.raw("count")
+    if isinstance(count, int) and not isinstance(count, bool):
+        return count
+    if isinstance(count, str):
+        try:
+            return int(count)
+        except ValueError:
+            pass
+    raise wrong_type(fields.at("count"), "a whole number", count, fields.place)
+
+
+def _without_empty(data: Mapping[str, Any]) -> dict[str, Any]:
+    """Without the fields that say nothing, as Argo CD writes them."""
+    found: dict[str, Any] = {}
+    for key, value in data.items():
+        kept = _without_empty(value) if isinstance(value, Mapping) and key == "target" else value
+        if kept not in (None, "", [], {}):
+            found[key] = kept
+    return found
+
+
+def _directory(fields: Fields) -> DirectoryOptions:
+    jsonnet = fields.fields("jsonnet")
+    return DirectoryOptions(
+        recurse=fields.flag("recurse"),
+        include=fields.text("include"),
+        exclude=fields.text("exclude"),
+        arguments=_variables(jsonnet, "tlas"),
+        variables=_variables(jsonnet, "extVars"),
+        libraries=jsonnet.texts("libs"),
+    )
+
+
+def _variables(fields: Fields, key: str) -> tuple[JsonnetVariable, ...]:
+    return tuple(
+        JsonnetVariable(one.required("name"), one.text("value"), one.flag("code")) for one in fields.items(key)
+    )

@@ -1,0 +1,9 @@
+"""What rendering a source means before anything is rendered: its type, its overrides, the build environment."""
+
+from __future__ import annotations
+
+from commodore.argocd.planning.environment import BuildEnvironment, build_environment
+from commodore.argocd.planning.kinds import source_type
+from commodore.argocd.planning.overrides import overridden
+
+__all__ = ["BuildEnvironment", "build_environment", "overridden", "source_type"]

@@ -1,0 +1,75 @@
+"""`.argocd-source.yaml` and `.argocd-source-<instance>.yaml` in the folder of a source."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from commodore.argocd.model.fields import Fields
+from commodore.argocd.model.sources import Source, read_source
+from commodore.argocd.trees import check_inside
+from commodore.errors import InputError, Location
+from commodore.limits import Limits
+from commodore.manifests.kube_yaml import read_documents
+
+_KEPT = ("repoURL", "path", "chart", "targetRevision")
+
+
+def overridden(source: Source, folder: Path, root: Path, instance: str, limits: Limits) -> tuple[Source, list[str]]:
+    """A source with the overrides of its folder laid over it, and the names of their files.
+
+    Args:
+        root: the repository's folder, which override files must not leave by links.
+
+    Raises:
+        InputError: CMD-ARGO-308, an override cannot be read; CMD-ARGO-103, it makes a field wrong.
+    """
+    files = []
+    data: Any = source.data
+    for name in (".argocd-source.yaml", f".argocd-source-{instance}.yaml"):
+        file = folder / name
+        if not file.is_file():
+            continue
+        check_inside(file, root, name)
+        data = merge_patch(data, _read(file, limits))
+        files.append(name)
+    if not files:
+        return source, []
+    kept = {key: source.data[key] for key in _KEPT if key in source.data}
+    data = {**{key: value for key, value in data.items() if key not in _KEPT}, **kept}
+    return read_source(Fields(data, source.field, source.place)), files
+
+
+def _read(file: Path, limits: Limits) -> Mapping[str, Any]:
+    try:
+        with file.open("rb") as stream:
+            content = stream.read(limits.argocd_scanned_bytes + 1)
+        if len(content) > limits.argocd_scanned_bytes:
+            raise InputError("CMD-ARGO-308", f"{file.name} is larger than {limits.argocd_scanned_bytes} bytes")
+        value: Any = next(read_documents(content, place=file.name), {})
+    except OSError as error:
+        raise InputError("CMD-ARGO-308", f"{file.name} cannot be read: {error.strerror}") from error
+    except InputError as error:
+        raise InputError("CMD-ARGO-308", error.message, hint="correct it", locations=error.locations) from error
+    if not isinstance(value, Mapping):
+        raise InputError(
+            "CMD-ARGO-308",
+            f"{file.name} is no map",
+            hint="it holds the fields of a source that it overrides",
+            locations=[Location(file.name)],
+        )
+    return value
+
+
+def merge_patch(target: Any, patch: Any) -> Any:
+    """A JSON merge patch laid over a value: maps join, null deletes, everything else replaces."""
+    if not isinstance(patch, Mapping):
+        return patch
+    result = dict(target) if isinstance(target, Mapping) else {}
+    for key, value in patch.items():
+        if value is None:
+            result.pop(key, None)
+        else:
+            result[key] = merge_patch(result.get(key), value)
+    return result

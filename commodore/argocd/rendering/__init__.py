@@ -1,0 +1,8 @@
+"""Sources become objects: directories, Jsonnet, Helm, Kustomize. Nothing is written into a repository."""
+
+from __future__ import annotations
+
+from commodore.argocd.rendering.application import Renderer
+from commodore.argocd.rendering.model import Capabilities, Rendered
+
+__all__ = ["Capabilities", "Rendered", "Renderer"]

@@ -1,0 +1,154 @@
+"""Rendering the sources of an Application, each for itself."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+from commodore.argocd.acquiring import Charts, Repositories
+from commodore.argocd.configuration import ArgoSettings
+from commodore.argocd.diagnostics import Diagnostic, Diagnostics, Severity
+from commodore.argocd.model.application import Application
+from commodore.argocd.model.sources import Source
+from commodore.argocd.planning import build_environment, overridden, source_type
+from commodore.argocd.rendering.directory import render_directory
+from commodore.argocd.rendering.helm import render_helm
+from commodore.argocd.rendering.kustomize import render_kustomize
+from commodore.argocd.rendering.model import Capabilities, Rendered, Unit
+from commodore.argocd.trees import folder_of
+from commodore.context import Context
+from commodore.errors import CommodoreError, InputError, Location, PolicyError, raise_all
+
+_RENDERERS = {"Helm": render_helm, "Kustomize": render_kustomize, "Directory": render_directory}
+
+
+@dataclass
+class Renderer:
+    """Renders Applications of one installation.
+
+    Args:
+        scratch: a folder for this run; what is made there may go afterwards.
+        found: hears of what does not fail.
+    """
+
+    settings: ArgoSettings
+    repositories: Repositories
+    charts: Charts
+    capabilities: Capabilities
+    context: Context
+    scratch: Path
+    found: Diagnostics
+    _numbers: Iterator[int] = field(default_factory=itertools.count)
+
+    def render(self, application: Application) -> tuple[Rendered, ...]:
+        """The objects of all sources of an Application, in the order of the sources.
+
+        Raises:
+            CommodoreError: a source cannot be rendered; several ones as `Findings`.
+        """
+        objects: list[Rendered] = []
+        failures: list[CommodoreError] = []
+        for number, source in enumerate(application.sources, 1):
+            try:
+                objects += (replace(one, source=number) for one in self._source(application, source, number))
+            except CommodoreError as error:
+                subject = f"source {number}" if len(application.sources) > 1 else ""
+                failures.append(error.about(subject, at=() if error.locations else (source.place,)))
+        raise_all(failures)
+        return tuple(objects)
+
+    def _source(self, application: Application, source: Source, number: int) -> list[Rendered]:
+        if not source.path and not source.chart:
+            return []
+        instance = self.settings.instance_name(application.namespace, application.name)
+        label = f"{application.namespace or self.settings.namespace}/{application.name}"
+        noter = _Noter(self.found, label, number)
+        if source.chart:
+            chart = self.charts.chart(source.repo_url, source.chart, source.revision)
+            folder = root = chart.folder
+            revision = chart.version
+        else:
+            tree = self.repositories.tree(source.repo_url, source.revision)
+            folder, root, revision = folder_of(tree, source.path, source.place), tree.root, tree.revision
+        source, _files = overridden(source, folder, root, instance, self.context.limits)
+        kind = source_type(source, folder, self.settings)
+        if kind == "Plugin":
+            raise PolicyError(
+                "CMD-ARGO-420",
+                "the source is rendered by a plugin, which is somebody's program, and is not run",
+                hint="render it by helm, kustomize or as a directory",
+                locations=[source.place],
+            )
+        environment = build_environment(application, instance, source, revision, noter.unknown_variable)
+        scratch = self.scratch / f"unit-{next(self._numbers)}"
+        scratch.mkdir(parents=True)
+        unit = Unit(
+            application=application,
+            source=source,
+            folder=folder,
+            root=root,
+            refs=self._refs(application),
+            environment=environment,
+            capabilities=self.capabilities,
+            settings=self.settings,
+            charts=self.charts,
+            context=self.context,
+            scratch=scratch,
+            note=noter.note,
+        )
+        return list(_RENDERERS[kind](unit))
+
+    def _refs(self, application: Application) -> dict[str, Callable[[], Path]]:
+        """The repositories that `$ref/...` leads to. They are fetched when they are asked for."""
+
+        def root(source: Source) -> Callable[[], Path]:
+            return lambda: self._ref_root(source)
+
+        return {one.ref: root(one) for one in application.sources if one.ref}
+
+    def _ref_root(self, source: Source) -> Path:
+        if source.chart:
+            raise InputError(
+                "CMD-ARGO-304",
+                f"the ref {source.ref} is that of a chart, from which no files can be taken",
+                hint="refer to a source that is a git repository",
+                locations=[source.place],
+            )
+        tree = self.repositories.tree(source.repo_url, source.revision)
+        tree.check_links()
+        return tree.root
+
+
+class _Noter:
+    """Adds what a unit finds to the diagnostics, with the Application and source."""
+
+    def __init__(self, found: Diagnostics, application: str, source: int) -> None:
+        self._found = found
+        self._application = application
+        self._source = source
+
+    def note(
+        self, code: str, message: str, severity: Severity, hint: str = "", locations: tuple[Location, ...] = ()
+    ) -> None:
+        self._found.add(
+            Diagnostic(
+                code,
+                message,
+                severity,
+                hint,
+                application=self._application,
+                source=self._source,
+                locations=locations,
+            )
+        )
+
+    def unknown_variable(self, name: str) -> None:
+        """A variable that the build environment has not."""
+        self.note(
+            "CMD-ARGO-322",
+            f"the build environment has no variable {name}; it is replaced by nothing",
+            "warning",
+            "write '$$' for a dollar sign",
+        )

@@ -1,0 +1,119 @@
+"""Helm sources: the command that Argo CD runs, with the same arguments."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+from commodore.argocd.model.sources import HelmOptions, HelmParameter
+from commodore.argocd.rendering.chart_dependencies import with_dependencies
+from commodore.argocd.rendering.model import Rendered, Unit
+from commodore.argocd.rendering.programs import Program, run_program, write_file
+from commodore.argocd.rendering.streams import objects_of_stream
+from commodore.argocd.rendering.value_files import named_file, value_files
+from commodore.errors import InputError
+
+_COMMA = re.compile(r"(?<!\\),")
+_VERSION = re.compile(r"v?(\d+)(?:\.(\d+))?(?:\.(\d+))?(?:[-+.].*)?")
+
+
+def render_helm(unit: Unit) -> Iterator[Rendered]:
+    """The objects of a chart.
+
+    Raises:
+        InputError: CMD-ARGO-405, helm fails, with its words; CMD-ARGO-406, a dependency of the chart; CMD-ARGO-407,
+            a value file; CMD-ARGO-417, what it says is no object.
+        EnvironmentFault: CMD-ARGO-413, helm is missing; CMD-ARGO-418, it takes too long.
+        PolicyError: see `value_files`.
+    """
+    helm = unit.source.helm or HelmOptions()
+    home = unit.scratch / "home"
+    home.mkdir()
+    chart = _chart(unit)
+    program = Program(
+        "helm",
+        ["template", ".", *_arguments(unit, helm)],
+        chart,
+        home,
+        "CMD-ARGO-405",
+        {f"{unit.root}/": "", str(unit.root): ".", f"{unit.scratch}/": ""},
+    )
+    text = run_program(program, unit.context.limits).decode("utf-8", "replace")
+    yield from objects_of_stream(text, "the output of helm")
+
+
+def _chart(unit: Unit) -> Path:
+    if not (unit.folder / "Chart.yaml").is_file():
+        raise InputError(
+            "CMD-ARGO-405",
+            f"{unit.source.path or '.'} has no Chart.yaml, so it is no chart",
+            hint="the block helm of the source says that it is one",
+            locations=[unit.source.place],
+        )
+    return with_dependencies(unit)
+
+
+def _arguments(unit: Unit, helm: HelmOptions) -> Iterator[str]:
+    name = helm.release_name or unit.application.name
+    yield from ("--name-template", name)
+    namespace = helm.namespace or unit.application.destination.namespace
+    if namespace:
+        yield from ("--namespace", namespace)
+    if version := helm.kube_version or unit.capabilities.kube_version:
+        yield from ("--kube-version", plain_version(version))
+    yield from _parameters(unit, helm)
+    if unit.source.helm is not None:
+        for file in value_files(unit):
+            yield from ("--values", str(file))
+    if (inline := _inline_values(helm)) is not None:
+        file = unit.scratch / "inline-values.yaml"
+        write_file(file, inline)
+        yield from ("--values", str(file))
+    for one in helm.api_versions or unit.capabilities.api_versions:
+        yield from ("--api-versions", one)
+    if not helm.skip_crds:
+        yield "--include-crds"
+    if helm.skip_schema_validation:
+        yield "--skip-schema-validation"
+    if helm.skip_tests:
+        yield "--skip-tests"
+
+
+def _parameters(unit: Unit, helm: HelmOptions) -> Iterator[str]:
+    """Those of one kind sorted by name, plain ones before texts before files."""
+
+    def texts(wanted: list[HelmParameter], option: str) -> Iterator[str]:
+        for one in sorted(wanted, key=lambda one: one.name):
+            yield from (option, f"{one.name}={_escaped(unit.environment.substitute(one.value))}")
+
+    yield from texts([one for one in helm.parameters if not one.force_string], "--set")
+    yield from texts([one for one in helm.parameters if one.force_string], "--set-string")
+    for name, path in sorted(dict(helm.file_parameters).items()):
+        yield from ("--set-file", f"{name}={_escaped(str(named_file(unit, path)))}")
+
+
+def _escaped(value: str) -> str:
+    """Commas escaped, but for lists in braces."""
+    return value if value.startswith("{") and value.endswith("}") else _COMMA.sub(r"\\,", value)
+
+
+def _inline_values(helm: HelmOptions) -> str | None:
+    if helm.values_object is not None:
+        return json.dumps(helm.values_object)
+    return helm.values or None
+
+
+def plain_version(version: str) -> str:
+    """A version of Kubernetes as helm takes it: three numbers.
+
+    Raises:
+        InputError: CMD-ARGO-103, it is no version.
+    """
+    found = _VERSION.fullmatch(version.strip())
+    if found is None:
+        raise InputError(
+            "CMD-ARGO-103", f"{version[:80]!r} is no version of Kubernetes", hint="write it as 1.33 or v1.33.2"
+        )
+    return ".".join(part or "0" for part in found.groups())

@@ -1,0 +1,206 @@
+"""Kustomize sources: the edits that Argo CD makes, on a copy, and the build."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shutil
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from commodore.argocd.model.sources import KustomizeOptions
+from commodore.argocd.rendering.helm import plain_version
+from commodore.argocd.rendering.kustomize_edits import edit
+from commodore.argocd.rendering.model import Rendered, Unit
+from commodore.argocd.rendering.programs import Program, command_of, run_program, write_file
+from commodore.argocd.rendering.streams import objects_of_stream
+from commodore.argocd.trees import is_git
+from commodore.argocd.trees.paths import check_inside
+from commodore.errors import CommodoreError, InputError, PolicyError
+from commodore.git import run
+from commodore.manifests.kube_yaml import read_documents
+from commodore.tree import walk
+
+_NAMES = ("kustomization.yaml", "kustomization.yml", "Kustomization")
+_REFUSED = ("--enable-exec", "--network", "--network-name", "--mount", "--env", "-e")
+_HELM = ("helmCharts", "helmChartInflationGenerator")
+
+
+def render_kustomize(unit: Unit) -> Iterator[Rendered]:
+    """The objects of a kustomization.
+
+    Raises:
+        InputError: CMD-ARGO-410, kustomize fails, with its words; CMD-ARGO-411, the version is not registered;
+            CMD-ARGO-412, an edit is in conflict with the kustomization; CMD-ARGO-417, a document is no object.
+        EnvironmentFault: CMD-ARGO-413, kustomize is missing; CMD-ARGO-418, it takes too long.
+        PolicyError: CMD-ARGO-420, a build option would run programs or read the surroundings.
+    """
+    options = unit.source.kustomize or KustomizeOptions()
+    _check_version(unit, options)
+    build = unit.settings.build_options(options.version).split()
+    _check_options(build)
+    home = unit.scratch / "home"
+    home.mkdir()
+    root = _workplace(unit, options, build)
+    folder = root / unit.folder.relative_to(unit.root)
+    kustomize = _Kustomize(unit, root, home)
+    if options.edits:
+        _edit(unit, options, folder)
+    if not unit.context.offline:
+        _write_git_config(home, unit)
+    arguments = ["build", str(folder), *build, *_helm_options(unit, options, build)]
+    text = kustomize.run(root, "CMD-ARGO-410", *arguments).decode("utf-8", "replace")
+    yield from objects_of_stream(text, "the output of kustomize")
+
+
+class _Kustomize:
+    """Runs kustomize in the workplace of a unit."""
+
+    def __init__(self, unit: Unit, root: Path, home: Path) -> None:
+        self._unit = unit
+        self._rename = {f"{root}/": "", str(root): ".", f"{unit.scratch}/": "", f"{unit.root}/": ""}
+        self._home = home
+
+    def run(self, folder: Path, code: str, *arguments: str) -> bytes:
+        online = not self._unit.context.offline
+        program = Program("kustomize", arguments, folder, self._home, code, self._rename, online)
+        return run_program(program, self._unit.context.limits)
+
+
+def _check_version(unit: Unit, options: KustomizeOptions) -> None:
+    known = unit.settings.kustomize_versions()
+    if options.version and options.version not in known:
+        raise InputError(
+            "CMD-ARGO-411",
+            f"the version {options.version} of kustomize is not registered",
+            hint=f"argocd-cm registers versions by kustomize.version.…; there are {', '.join(known) or 'none'}",
+            locations=[unit.source.place],
+        )
+    if options.version:
+        unit.note(
+            "CMD-ARGO-413", f"kustomize {options.version} is wanted; the installed one is used instead", "warning"
+        )
+
+
+def _check_options(options: list[str]) -> None:
+    for option in options:
+        name = option.partition("=")[0]
+        if name in _REFUSED and option.partition("=")[2] != "false":
+            raise PolicyError(
+                "CMD-ARGO-420",
+                f"the build option {name} would run programs or read the surroundings",
+                hint="take it out of kustomize.buildOptions",
+            )
+        if name in ("-o", "--output"):
+            raise InputError(
+                "CMD-ARGO-410", f"the build option {name} is refused", hint="take it out of kustomize.buildOptions"
+            )
+
+
+def _workplace(unit: Unit, options: KustomizeOptions, build: list[str]) -> Path:
+    """The folder in which kustomize works: the repository itself, or a copy of it if anything will be written.
+
+    All files of a copy but those of the source's folder are further names of the files of the repository.
+    """
+    if not options.edits and "--enable-helm" not in build:
+        return unit.root
+    if not options.edits and not _inflates(unit.root):
+        return unit.root
+    copy = unit.scratch / "repository"
+    source = str(unit.folder)
+    shutil.copytree(
+        unit.root,
+        copy,
+        symlinks=True,
+        ignore=lambda folder, _: [".git"] if folder == str(unit.root) else [],
+        copy_function=lambda old, new: _place(old, new, whole=os.path.dirname(old) == source),
+    )
+    return copy
+
+
+def _place(old: str, new: str, *, whole: bool) -> str:
+    if not whole:
+        try:
+            os.link(old, new, follow_symlinks=False)
+        except OSError:
+            pass
+        else:
+            return new
+    return shutil.copy2(old, new, follow_symlinks=False)
+
+
+def _inflates(root: Path) -> bool:
+    """Whether a kustomization of the repository uses charts."""
+    return any(
+        entry.name in _NAMES and any(word in _read(Path(entry.path)) for word in _HELM)
+        for _, entry in walk(root, skip=is_git)
+    )
+
+
+def _read(path: Path) -> str:
+    try:
+        return path.read_text(encoding="utf-8", errors="replace")
+    except OSError:
+        return ""
+
+
+def _edit(unit: Unit, options: KustomizeOptions, folder: Path) -> None:
+    """Change the kustomization of the copy."""
+    present = [folder / name for name in _NAMES if (folder / name).is_file()]
+    if len(present) != 1:
+        found = "several of" if present else "none of"
+        raise InputError(
+            "CMD-ARGO-410",
+            f"{unit.source.path} has {found} {', '.join(_NAMES)}",
+            hint="a kustomization is one file",
+            locations=[unit.source.place],
+        )
+    content: Any = next(read_documents(_read(present[0]), place=present[0].name), {})
+    if not isinstance(content, Mapping):
+        raise InputError("CMD-ARGO-410", f"{present[0].name} is no map", hint="correct the kustomization")
+    components = tuple(_components(unit, options))
+    edited = edit(content, replace(options, components=components), unit.environment.substitute, folder)
+    write_file(present[0], json.dumps(edited))
+
+
+def _components(unit: Unit, options: KustomizeOptions) -> Iterator[str]:
+    for text in options.components:
+        path = Path(os.path.normpath(unit.folder / text))
+        check_inside(path, unit.root, text)
+        if path.is_dir() or not options.ignore_missing_components:
+            yield text
+
+
+def _helm_options(unit: Unit, options: KustomizeOptions, build: list[str]) -> Iterator[str]:
+    """What kustomize tells helm, if the build options let it use charts."""
+    if "--enable-helm" not in build:
+        return
+    if version := options.kube_version or unit.capabilities.kube_version:
+        yield from ("--helm-kube-version", plain_version(version))
+    for one in options.api_versions or unit.capabilities.api_versions:
+        yield from ("--helm-api-versions", one)
+    yield from ("--helm-command", command_of("helm")[0])
+
+
+def _write_git_config(home: Path, unit: Unit) -> None:
+    """Tell git where the user's own configuration sends it, and nothing else of that: no helpers, no credentials."""
+    try:
+        answer = run(
+            ["config", "--global", "--null", "--get-regexp", r"^url\..*\.insteadof$"],
+            cwd=home,
+            timeout=unit.context.limits.git_timeout,
+            check=False,
+        )
+    except CommodoreError:
+        return
+    lines = []
+    for entry in answer.stdout.decode("utf-8", "replace").split("\0"):
+        key, _, value = entry.partition("\n")
+        url = re.sub(r"^url\.(.*)\.insteadof$", r"\1", key)
+        if value and not re.search(r'["\\\n]', url + value):
+            lines += [f'[url "{url}"]', f'\tinsteadOf = "{value}"']
+    if lines:
+        write_file(home / ".gitconfig", "\n".join(lines) + "\n")

@@ -1,0 +1,67 @@
+"""What rendering a source needs, and what it gives."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Protocol
+
+from commodore.argocd.acquiring import Charts
+from commodore.argocd.configuration import ArgoSettings
+from commodore.argocd.diagnostics import Severity
+from commodore.argocd.model.application import Application
+from commodore.argocd.model.sources import Source
+from commodore.argocd.planning import BuildEnvironment
+from commodore.context import Context
+from commodore.errors import Location
+
+
+@dataclass(frozen=True, slots=True)
+class Capabilities:
+    """What charts are told of the cluster. Empty: what helm has built in."""
+
+    kube_version: str = ""
+    api_versions: tuple[str, ...] = ()
+
+
+class Note(Protocol):
+    """Hears of what is found without failing: code, message, severity, hint, places."""
+
+    def __call__(
+        self, code: str, message: str, severity: Severity, hint: str = "", locations: tuple[Location, ...] = ()
+    ) -> None: ...
+
+
+@dataclass(frozen=True, slots=True)
+class Unit:
+    """One source, ready to be rendered.
+
+    Attributes:
+        folder: the folder of the source; of a chart, its folder.
+        root: the folder that nothing may leave: that of the repository; of a chart, its own.
+        refs: the repositories of other sources by `ref`.
+        scratch: a folder of the unit's own, which is there and empty.
+    """
+
+    application: Application
+    source: Source
+    folder: Path
+    root: Path
+    refs: Mapping[str, Callable[[], Path]]
+    environment: BuildEnvironment
+    capabilities: Capabilities
+    settings: ArgoSettings
+    charts: Charts
+    context: Context
+    scratch: Path
+    note: Note
+
+
+@dataclass(frozen=True, slots=True)
+class Rendered:
+    """One object, and the file that it is from; empty if that is not known."""
+
+    data: dict[str, Any]
+    origin: str = ""
+    source: int = 0

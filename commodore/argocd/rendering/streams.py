@@ -1,0 +1,75 @@
+"""The objects of what a program or a file says."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import Any
+
+from commodore.argocd.rendering.model import Rendered
+from commodore.errors import InputError, Location
+from commodore.manifests.kube_yaml import read_documents
+
+_SEPARATOR = re.compile(r"^---(?:[ \t].*)?$\n?", re.MULTILINE)
+_ORIGIN = re.compile(r"\s*# Source: ([^\n]+)")
+
+
+def decoded(content: bytes, place: str) -> str:
+    """The text of UTF-8 or, with a byte order mark, UTF-16.
+
+    Raises:
+        InputError: CMD-ARGO-401, it is neither.
+    """
+    try:
+        if content.startswith((b"\xff\xfe", b"\xfe\xff")):
+            return content.decode("utf-16")
+        return content.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise InputError(
+            "CMD-ARGO-401", f"{place} is no text", hint="manifests are UTF-8", locations=[Location(place)]
+        ) from error
+
+
+def objects_of_stream(text: str, place: str) -> Iterator[Rendered]:
+    """The objects of a YAML stream one by one; `# Source:` comments, which helm writes, say where they are from.
+
+    Raises:
+        InputError: CMD-YAML-001, it is no YAML, with the line in the whole stream; CMD-ARGO-417, a document is no
+            object.
+    """
+    start, line = 0, 0
+    bounds = [*((one.start(), one.end()) for one in _SEPARATOR.finditer(text)), (len(text), len(text))]
+    for end, following in bounds:
+        piece = text[start:end]
+        origin = _ORIGIN.match(piece)
+        for value in _documents(piece, place, line):
+            yield Rendered(checked_object(value, place, line + 1), origin[1].strip() if origin else "")
+        line += text.count("\n", start, following)
+        start = following
+
+
+def _documents(piece: str, place: str, line: int) -> Iterator[Any]:
+    if not piece.strip():
+        return
+    try:
+        yield from read_documents(piece, place=place)
+    except InputError as error:
+        places = [Location(one.place, (one.line or 1) + line, one.column) for one in error.locations]
+        raise InputError(error.code, error.message, hint=error.hint, locations=places) from error
+
+
+def checked_object(value: Any, place: str, line: int | None = None) -> dict[str, Any]:
+    """A value that must be an object with a kind.
+
+    Raises:
+        InputError: CMD-ARGO-417, it is none.
+    """
+    if isinstance(value, dict) and isinstance(value.get("kind"), str) and value["kind"]:
+        return value
+    what = "has no kind" if isinstance(value, dict) else "is no map"
+    raise InputError(
+        "CMD-ARGO-417",
+        f"a document of {place} {what}",
+        hint="every document is a Kubernetes object",
+        locations=[Location(place, line)],
+    )

@@ -1,0 +1,150 @@
+"""The files that a Helm source names: values and file parameters."""
+
+from __future__ import annotations
+
+import glob
+import os
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from urllib.parse import urlsplit
+
+from commodore.argocd.acquiring import fetch
+from commodore.argocd.rendering.model import Unit
+from commodore.argocd.rendering.programs import write_file
+from commodore.argocd.trees import check_inside
+from commodore.errors import InputError, PolicyError, did_you_mean
+from commodore.git import redact
+
+_URL = re.compile(r"([A-Za-z][A-Za-z0-9+.-]*)://")
+_MAGIC = re.compile(r"[*?\[]")
+_LARGEST = 64 << 20
+
+
+def value_files(unit: Unit) -> list[Path]:
+    """The value files of a Helm source, in the order in which they are laid over each other.
+
+    Raises:
+        InputError: CMD-ARGO-407, one is not there; CMD-ARGO-304, it is in a source that is not there.
+        PolicyError: CMD-ARGO-408, it is outside of its repository; CMD-ARGO-320, its URL is refused.
+    """
+    helm = unit.source.helm
+    assert helm is not None
+    written = [_Named.of(unit, text) for text in helm.value_files]
+    plain = {os.path.realpath(one.path) for one in written if one.path is not None and not one.is_pattern}
+    found: dict[str, Path] = {}
+    for one in written:
+        for path in _hits(unit, one, plain, missing=not helm.ignore_missing_value_files):
+            found.setdefault(os.path.realpath(path), path)
+    return list(found.values())
+
+
+def named_file(unit: Unit, text: str) -> Path:
+    """The file of a file parameter; it need not be there.
+
+    Raises: as `value_files`.
+    """
+    named = _Named.of(unit, text)
+    if named.path is None:
+        return _fetched(unit, named.text)
+    check_inside(named.path, named.root, text)
+    return named.path
+
+
+class _Named:
+    """An entry: its text, its path with the folder that it must not leave; of a URL None."""
+
+    def __init__(self, text: str, path: Path | None, root: Path) -> None:
+        self.text = text
+        self.path = path
+        self.root = root
+
+    @property
+    def is_pattern(self) -> bool:
+        return _MAGIC.search(self.text) is not None
+
+    @classmethod
+    def of(cls, unit: Unit, text: str) -> _Named:
+        name, separator, rest = text.partition("/")
+        if name.startswith("$") and name[1:] in unit.refs:
+            root = unit.refs[name[1:]]()
+            rest = unit.environment.substitute(rest)
+            return cls(rest if separator else text, root / rest.lstrip("/"), root)
+        if name.startswith("$") and unit.application.several and not name[1:].startswith(("ARGOCD_", "{", "$")):
+            raise InputError(
+                "CMD-ARGO-304",
+                f"{text!r} refers to a source {name!r}, and no source has this ref",
+                hint=did_you_mean(name[1:], unit.refs) or f"there are {', '.join(sorted(unit.refs)) or 'none'}",
+                locations=[unit.source.place],
+            )
+        text = unit.environment.substitute(text)
+        url = _URL.match(text)
+        if url is not None:
+            _check_scheme(unit, text, url[1])
+            return cls(text, None, unit.root)
+        base = unit.root if text.startswith("/") else unit.folder
+        return cls(text, base / text.lstrip("/"), unit.root)
+
+
+def _check_scheme(unit: Unit, url: str, scheme: str) -> None:
+    allowed = unit.settings.value_file_schemes
+    if scheme not in allowed or scheme not in ("http", "https"):
+        raise PolicyError(
+            "CMD-ARGO-320",
+            f"the value file {redact(url)} has a scheme that is not allowed",
+            hint=f"helm.valuesFileSchemes allows {', '.join(sorted(allowed)) or 'none'}",
+        )
+
+
+def _hits(unit: Unit, named: _Named, plain: set[str], *, missing: bool) -> Iterator[Path]:
+    """The files of an entry. Those of a pattern that are written out elsewhere keep their places there."""
+    if named.path is None:
+        yield _fetched(unit, named.text)
+        return
+    lexical = Path(os.path.normpath(named.path))
+    if named.is_pattern:
+        _check_lexically(lexical, named)
+        hits = [path for path in _matches(lexical) if path.is_file()]
+        for path in hits:
+            check_inside(path, named.root, named.text)
+            if os.path.realpath(path) not in plain:
+                yield path
+        if hits or not missing:
+            return
+    else:
+        _check_lexically(lexical, named)
+        check_inside(lexical, named.root, named.text)
+        if lexical.is_file():
+            yield lexical
+            return
+        if not missing:
+            return
+    raise InputError(
+        "CMD-ARGO-407",
+        f"the value file {named.text!r} is not there",
+        hint="check its path; it begins at the folder of the source, or with '/' at the root of the repository",
+        locations=[unit.source.place],
+    )
+
+
+def _check_lexically(path: Path, named: _Named) -> None:
+    if not path.is_relative_to(named.root):
+        raise PolicyError(
+            "CMD-ARGO-408",
+            f"{named.text!r} leads out of its repository",
+            hint="name files within the repository; those of another one need a source with a ref",
+        )
+
+
+def _matches(pattern: Path) -> list[Path]:
+    """What a pattern matches, in lexical order, the files of a folder before those of its folders."""
+    found = glob.glob(str(pattern), recursive=True, include_hidden=True)
+    return sorted(map(Path, found), key=lambda path: ([(1, part) for part in path.parts[:-1]], path.name))
+
+
+def _fetched(unit: Unit, url: str) -> Path:
+    shown = urlsplit(url)
+    content = fetch(url, unit.context, _LARGEST)
+    file = unit.scratch / f"values-{len(list(unit.scratch.iterdir()))}-{os.path.basename(shown.path) or 'file'}"
+    write_file(file, content)
+    return file

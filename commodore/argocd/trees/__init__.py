@@ -1,0 +1,8 @@
+"""The files under analysis: folders, and commits laid out as folders."""
+
+from __future__ import annotations
+
+from commodore.argocd.trees.paths import check_inside, folder_of
+from commodore.argocd.trees.tree import Tree, folder_tree, is_git
+
+__all__ = ["Tree", "check_inside", "folder_of", "folder_tree", "is_git"]

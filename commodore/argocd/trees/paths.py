@@ -1,0 +1,59 @@
+"""Paths that sources name: relative, within their repository, whatever links are on the way."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+from commodore.argocd.trees.tree import Tree
+from commodore.errors import InputError, Location, PolicyError
+
+
+def folder_of(tree: Tree, path: str, place: Location) -> Path:
+    """The folder that a source names in its repository.
+
+    Raises:
+        InputError: CMD-ARGO-309, the path is absolute, leaves the repository, is not there or is no folder.
+        PolicyError: CMD-ARGO-318, the repository has links that lead out of it.
+    """
+    if path.startswith("/"):
+        raise _bad(path, "is absolute", "write it relative to the root of the repository", place)
+    lexical = os.path.normpath(path) if path else "."
+    if lexical == ".." or lexical.startswith("../") or "\0" in path:
+        raise _bad(path, "leaves the repository", "write it relative to the root of the repository", place)
+    folder = tree.root / lexical
+    if not is_within(folder, tree.root):
+        raise _bad(path, "leaves the repository", "links must stay within the repository", place)
+    if not folder.exists():
+        raise _bad(path, f"is not in {tree.name}", "check the path and the revision", place)
+    if not folder.is_dir():
+        raise _bad(path, "is no folder", "name the folder in which the file is", place)
+    tree.check_links()
+    return folder
+
+
+def _bad(path: str, what: str, hint: str, place: Location) -> InputError:
+    return InputError("CMD-ARGO-309", f"the path {path!r} {what}", hint=hint, locations=[place])
+
+
+def check_inside(path: Path, root: Path, named: str) -> None:
+    """Refuse a path that is, with every link followed, not below a folder.
+
+    Args:
+        named: what was written.
+
+    Raises:
+        PolicyError: CMD-ARGO-408.
+    """
+    if not is_within(path, root) or os.path.realpath(path) == os.path.realpath(root):
+        raise PolicyError(
+            "CMD-ARGO-408",
+            f"{named!r} leads out of its repository",
+            hint="name files within the repository; those of another one need a source with a ref",
+        )
+
+
+def is_within(path: Path, root: Path) -> bool:
+    """Whether a path is, with every link followed, a folder or below it."""
+    real, top = os.path.realpath(path), os.path.realpath(root)
+    return real == top or real.startswith(f"{top}/")

@@ -1,0 +1,80 @@
+"""`commodore argocd render`: the objects of Applications."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from commodore.cli._argocd import FAILED, context_of, document, show_diagnostics
+from commodore.cli._options import options
+from commodore.cli.console import Console, console_of
+from commodore.errors import CommodoreError, UsageError
+from commodore.printable import printable
+from commodore.settings.argocd import ARGOCD_RENDER
+
+if TYPE_CHECKING:
+    from commodore.argocd.model.application import Application
+    from commodore.argocd.rendering import Rendered
+
+Shown = list[tuple["Application", "tuple[Rendered, ...]"]]
+
+
+@click.command("render")
+@options(*ARGOCD_RENDER)
+@click.pass_context
+def render(ctx: click.Context, /, **values: Any) -> int:
+    """Render Applications and show their objects.
+
+    Sources come from the folders that --repo-map names, or are fetched into the cache. Applications that cannot be
+    rendered are errors; the others are shown all the same.
+    """
+    from commodore.argocd.acquiring import RepoMap, parse_repo_map
+    from commodore.argocd.configuration import read_settings
+    from commodore.argocd.diagnostics import Diagnostics
+    from commodore.argocd.finishing import desired, manifests
+    from commodore.argocd.rendering import Capabilities
+    from commodore.argocd.running import open_run, read_applications
+
+    console = console_of(ctx)
+    context = context_of(console, offline=values["offline"])
+    if not values["app"]:
+        raise UsageError("CMD-ARGO-021", "no Application is named", hint="name a file with Applications by --app")
+    found = Diagnostics()
+    settings = read_settings(values["argocd_settings"], context.limits, found)
+    applications = read_applications(values["app"], context.limits)
+    repo_map = RepoMap(parse_repo_map(values["repo_map"]))
+    capabilities = Capabilities(values["kube_version"] or "", values["api_version"])
+    shown: Shown = []
+    with open_run(settings, repo_map, capabilities, context, found) as run:
+        for application in applications:
+            label = f"{application.namespace or settings.namespace}/{application.name}"
+            try:
+                objects = manifests(application, run.renderer.render(application), settings, found)
+                if values["stage"] == "desired":
+                    objects = desired(application, objects, settings, values["cluster_scoped"], found)
+                shown.append((application, objects))
+            except CommodoreError as error:
+                found.take(error, application=label)
+    _show(shown, values["out"], console, found.found(strict=values["strict"]))
+    return max(show_diagnostics(found, values, console), FAILED if len(shown) < len(applications) else 0)
+
+
+def _show(shown: Shown, form: str, console: Console, diagnostics: Any) -> None:
+    from commodore.manifests import key_of
+    from commodore.manifests.kube_yaml import write_documents
+
+    if form == "json":
+        objects = [
+            {"application": application.name, "source": one.source, "from": one.origin, "object": one.data}
+            for application, several in shown
+            for one in several
+        ]
+        console.result(json.dumps(document("render", diagnostics, objects=objects), indent=2))
+    elif form == "name":
+        for _, several in shown:
+            for one in several:
+                console.result(printable(str(key_of(one.data))))
+    elif any(several for _, several in shown):
+        console.result(write_documents([one.data for _, several in shown for one in several]), newline=False)

@@ -1,0 +1,177 @@
+"""Charts from web servers."""
+
+from __future__ import annotations
+
+import hashlib
+import io
+import tarfile
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from commodore.argocd.acquiring import Charts
+from commodore.context import Context
+from commodore.errors import CommodoreError
+from commodore.events import ignore
+from commodore.limits import DEFAULT_LIMITS
+from tests.argocd.conftest import Argo, chart
+from tests.world.loopback import LoopbackHandler, LoopbackServer
+
+
+class Repository(LoopbackServer):
+    """A chart repository: what it has by path; counts what it is asked for."""
+
+    def __init__(self) -> None:
+        super().__init__(_Handler)
+        self.files: dict[str, bytes] = {}
+        self.asked: list[str] = []
+
+    def publish(self, members: dict[str, str], version: str = "1.2.3", **entry: str) -> None:
+        archive = packed(members)
+        self.files[f"/web-{version}.tgz"] = archive
+        said = {"digest": hashlib.sha256(archive).hexdigest(), "url": f"web-{version}.tgz", **entry}
+        text = f"  - {{name: web, version: {version}, digest: '{said['digest']}', urls: ['{said['url']}']}}\n"
+        index = self.files.get("/index.yaml", b"entries:\n  web:\n").decode()
+        self.files["/index.yaml"] = (index + text).encode()
+
+
+class _Handler(LoopbackHandler):
+    world: Repository
+
+    def answer(self) -> None:
+        self.world.asked.append(self.path)
+        content = self.world.files.get(self.path)
+        self.send(200 if content is not None else 404, {}, content or b"")
+
+
+def packed(members: dict[str, str], links: dict[str, str] | None = None) -> bytes:
+    raw = io.BytesIO()
+    with tarfile.open(fileobj=raw, mode="w:gz") as archive:
+        for name, text in members.items():
+            info = tarfile.TarInfo(name)
+            info.size = len(text)
+            archive.addfile(info, io.BytesIO(text.encode()))
+        for name, target in (links or {}).items():
+            info = tarfile.TarInfo(name)
+            info.type, info.linkname = tarfile.SYMTYPE, target
+            archive.addfile(info)
+    return raw.getvalue()
+
+
+WEB = {f"web/{name}": text for name, text in chart().items()}
+
+
+@pytest.fixture
+def repository() -> Iterator[Repository]:
+    with Repository() as server:
+        yield server
+
+
+@pytest.fixture
+def charts(tmp_path: Path) -> Charts:
+    return Charts(Context(ignore, DEFAULT_LIMITS), tmp_path)
+
+
+@pytest.mark.requirement("D2", "D49")
+def test_a_chart_is_fetched_once(repository: Repository, argo: Argo) -> None:
+    repository.publish(WEB)
+    argo.offline = False
+    source = {"repoURL": repository.site, "chart": "web", "targetRevision": "1.2.3"}
+    (one,) = argo.objects(source)
+    assert one["metadata"]["name"] == "shop"
+    assert repository.asked == ["/index.yaml", "/web-1.2.3.tgz"]
+    argo.offline = True
+    assert len(argo.objects(source)) == 1
+    assert len(repository.asked) == 2
+    with pytest.raises(CommodoreError) as caught:
+        argo.objects({**source, "targetRevision": "2.0.0"})
+    assert caught.value.code == "CMD-ARGO-310"
+
+
+@pytest.mark.requirement("D49")
+@pytest.mark.parametrize(
+    ("wanted", "found"),
+    [
+        ("1.*", "1.3.0"),
+        ("~1.2.0", "1.2.3"),
+        ("^1", "1.3.0"),
+        (">=1.0 <1.3", "1.2.3"),
+        ("*", "2.0.0"),
+        ("2.1.0-rc.1", "2.1.0-rc.1"),
+    ],
+)
+def test_ranges(wanted: str, found: str, repository: Repository, charts: Charts) -> None:
+    for version in ("1.2.3", "1.3.0", "2.0.0", "2.1.0-rc.1"):
+        repository.publish(WEB, version)
+    assert charts.chart(repository.site, "web", wanted).version == found
+
+
+@pytest.mark.parametrize("wanted", [">=1.0 <", "latest", "9.*", ""])
+def test_ranges_that_nothing_fits(wanted: str, repository: Repository, charts: Charts) -> None:
+    repository.publish(WEB)
+    with pytest.raises(CommodoreError) as caught:
+        charts.chart(repository.site, "web", wanted)
+    assert caught.value.code == "CMD-ARGO-314"
+
+
+def test_a_v_does_not_count(repository: Repository, charts: Charts) -> None:
+    repository.publish(WEB)
+    assert charts.chart(repository.site, "web", "v1.2.3").version == "1.2.3"
+
+
+@pytest.mark.parametrize(
+    ("index", "code"),
+    [
+        (b"", "CMD-ARGO-315"),
+        (b"entries: {}", "CMD-ARGO-315"),
+        (b"entries: {web: []}", "CMD-ARGO-315"),
+        (b"<html>", "CMD-ARGO-315"),
+        (b"entries: [", "CMD-YAML-001"),
+        (b"entries: {web: [{version: 1.2.3}]}", "CMD-ARGO-315"),
+        (b"entries: {web: [{version: 9.9.9, urls: [x]}]}", "CMD-ARGO-314"),
+        (b"entries: {web: [{version: 1.2.3, urls: ['file:///etc/passwd']}]}", "CMD-ARGO-320"),
+        (b"entries: {web: [{version: 1.2.3, urls: [none.tgz]}]}", "CMD-ARGO-311"),
+    ],
+)
+def test_bad_indexes(index: bytes, code: str, repository: Repository, charts: Charts) -> None:
+    repository.files["/index.yaml"] = index
+    with pytest.raises(CommodoreError) as caught:
+        charts.chart(repository.site, "web", "1.2.3")
+    assert caught.value.code == code
+
+
+@pytest.mark.parametrize(
+    ("members", "links"),
+    [
+        ({"web/../../x": "x", **WEB}, {}),
+        ({"/etc/x": "x", **WEB}, {}),
+        ({**WEB, "other/Chart.yaml": "x"}, {}),
+        ({"Chart.yaml": "x"}, {}),
+        (WEB, {"web/out": "/etc/passwd"}),
+        (WEB, {"web/out": "../../../etc/passwd"}),
+    ],
+)
+def test_archives_that_are_refused(
+    members: dict[str, str], links: dict[str, str], repository: Repository, charts: Charts
+) -> None:
+    archive = packed(members, links)
+    repository.publish(members, digest=hashlib.sha256(archive).hexdigest())
+    repository.files["/web-1.2.3.tgz"] = archive
+    with pytest.raises(CommodoreError) as caught:
+        charts.chart(repository.site, "web", "1.2.3")
+    assert caught.value.code == "CMD-ARGO-317"
+
+
+def test_the_digest_of_the_index_counts(repository: Repository, charts: Charts) -> None:
+    repository.publish(WEB, digest="0" * 64)
+    with pytest.raises(CommodoreError) as caught:
+        charts.chart(repository.site, "web", "1.2.3")
+    assert caught.value.code == "CMD-ARGO-317"
+
+
+@pytest.mark.parametrize("name", ["../x", "-x", "a b", ""])
+def test_names_of_charts(name: str, repository: Repository, charts: Charts) -> None:
+    with pytest.raises(CommodoreError) as caught:
+        charts.chart(repository.site, name, "1.2.3")
+    assert caught.value.code == "CMD-ARGO-315"

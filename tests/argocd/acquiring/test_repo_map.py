@@ -1,0 +1,43 @@
+"""Folders that stand for repositories."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from commodore.argocd.acquiring import RepoMap, parse_repo_map, repository_identity
+from commodore.errors import UsageError
+
+
+@pytest.mark.requirement("D35")
+def test_equal_repositories() -> None:
+    for group in (
+        ["https://git.example.com/a/b", "https://git.example.com/a/b.git", "https://x:y@GIT.example.com/A/b.git/"],
+        ["git@git.example.com:a/b.git", "ssh://git@git.example.com/a/b", "git.example.com:a/b"],
+    ):
+        assert len({repository_identity(url) for url in group}) == 1
+    assert repository_identity("https://a/b") != repository_identity("https://a/c")
+
+
+def test_entries(tmp_path: Path) -> None:
+    found = RepoMap(parse_repo_map([f"https://a/b?x=1={tmp_path}", f"https://a/c={tmp_path}#v1"]))
+    entry = found.find("https://a/c.git")
+    assert entry is not None
+    assert (entry.folder, entry.revision) == (tmp_path, "v1")
+    assert [one.url for one in found.unused()] == ["https://a/b?x=1"]
+
+
+@pytest.mark.parametrize(
+    "texts", [["https://a/b"], ["=x"], ["https://a/b=/none"], ["https://a/b=.", "https://A/b.git=."]]
+)
+def test_entries_that_are_none(texts: list[str]) -> None:
+    with pytest.raises(UsageError) as caught:
+        parse_repo_map(texts)
+    assert caught.value.code == "CMD-ARGO-020"
+
+
+def test_passwords_are_hidden() -> None:
+    with pytest.raises(UsageError) as caught:
+        parse_repo_map(["https://user:s3cret@a/b=/none"])
+    assert "s3cret" not in str(caught.value)

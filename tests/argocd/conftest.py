@@ -1,0 +1,142 @@
+"""Repositories of Argo CD as folders, and Applications that use them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from commodore.argocd import ArgoSettings, Diagnostics
+from commodore.argocd.acquiring import Mapped, RepoMap
+from commodore.argocd.configuration.model import DEFAULTS, PARAMETER_DEFAULTS, Provenanced, with_defaults
+from commodore.argocd.finishing import desired, manifests
+from commodore.argocd.model.application import Application, read_application
+from commodore.argocd.rendering import Capabilities, Rendered
+from commodore.argocd.running import open_run
+from commodore.context import Context
+from commodore.errors import Location
+from commodore.events import ignore
+from commodore.limits import DEFAULT_LIMITS, Limits
+
+URL = "https://git.example.com/shop.git"
+OTHER = "https://git.example.com/other.git"
+
+Object = dict[str, Any]
+
+
+def config_map(name: str, **data: str) -> str:
+    """The text of a ConfigMap."""
+    lines = "".join(f'  {key}: "{value}"\n' for key, value in data.items())
+    return f"apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: {name}\ndata:\n{lines or '  {}'}"
+
+
+def chart(name: str = "web", **files: str) -> dict[str, str]:
+    """The files of a chart with one template, a ConfigMap with values; further files by their paths."""
+    template = (
+        "apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: {{ .Release.Name }}\n"
+        "  namespace: {{ .Release.Namespace }}\ndata:\n  values: {{ .Values | toJson | quote }}\n"
+        "  kube: {{ .Capabilities.KubeVersion.Version | quote }}\n"
+        '  has: {{ .Capabilities.APIVersions.Has "example.com/v1/Thing" | quote }}\n'
+    )
+    return {
+        "Chart.yaml": f"apiVersion: v2\nname: {name}\nversion: 1.2.3\n",
+        "values.yaml": "a: chart\n",
+        "templates/all.yaml": template,
+        **files,
+    }
+
+
+@dataclass
+class Argo:
+    """A machine with repositories, and what Argo CD makes of an Application.
+
+    `source` and `sources` are merged with the URL of the repository; `config` is `argocd-cm`.
+    """
+
+    root: Path
+    config: dict[str, str] = field(default_factory=dict)
+    parameters: dict[str, str] = field(default_factory=dict)
+    capabilities: Capabilities = field(default_factory=Capabilities)
+    limits: Limits = DEFAULT_LIMITS
+    found: Diagnostics = field(default_factory=Diagnostics)
+    offline: bool = True
+    namespace: str = "argocd"
+
+    def files(self, files: Mapping[str, str | bytes], *, url: str = URL, below: str = "") -> Path:
+        """Write files of a repository; returns its folder."""
+        folder = self.folder(url)
+        for name, content in files.items():
+            path = folder / below / name
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_bytes(content if isinstance(content, bytes) else content.encode())
+        return folder
+
+    def folder(self, url: str = URL) -> Path:
+        folder = self.root / url.rpartition("/")[2].removesuffix(".git")
+        folder.mkdir(parents=True, exist_ok=True)
+        return folder
+
+    @property
+    def settings(self) -> ArgoSettings:
+        def table(given: dict[str, str], defaults: Mapping[str, str]) -> dict[str, Provenanced]:
+            return with_defaults({key: Provenanced(value, "option") for key, value in given.items()}, defaults)
+
+        return ArgoSettings(
+            namespace=self.namespace,
+            config=table(self.config, DEFAULTS),
+            parameters=table(self.parameters, PARAMETER_DEFAULTS),
+        )
+
+    def application(self, *sources: Mapping[str, Any], **spec: Any) -> Application:
+        """An Application with one `source`, or with several `sources`."""
+        whole = [{"repoURL": URL, **source} for source in sources]
+        value = {
+            "metadata": {"name": "shop", "namespace": "argocd", **spec.pop("metadata", {})},
+            "spec": {
+                "destination": {"server": "https://kubernetes.default.svc", "namespace": "web"},
+                **({"source": whole[0]} if len(whole) == 1 else {"sources": whole}),
+                **spec,
+            },
+        }
+        return read_application(value, Location("app.yaml", 1))
+
+    def render(self, *sources: Mapping[str, Any], **spec: Any) -> tuple[Rendered, ...]:
+        """What the sources give, untracked."""
+        application = self.application(*sources, **spec)
+        context = Context(ignore, self.limits, self.offline)
+        repo_map = RepoMap([Mapped(url, self.folder(url)) for url in (URL, OTHER)])
+        with open_run(self.settings, repo_map, self.capabilities, context, self.found) as run:
+            return run.renderer.render(application)
+
+    def objects(self, *sources: Mapping[str, Any], **spec: Any) -> list[Object]:
+        return [one.data for one in self.render(*sources, **spec)]
+
+    def values(self, *sources: Mapping[str, Any], **spec: Any) -> Any:
+        """The values that the chart of `chart` was given."""
+        import json
+
+        return json.loads(self.objects(*sources, **spec)[0]["data"]["values"])
+
+    def tracked(self, *sources: Mapping[str, Any], **spec: Any) -> list[Object]:
+        """The objects as the stage `manifests` has them."""
+        application = self.application(*sources, **spec)
+        rendered = self.render(*sources, **spec)
+        return [one.data for one in manifests(application, rendered, self.settings, self.found)]
+
+    def desired(self, *sources: Mapping[str, Any], cluster_scoped: tuple[str, ...] = (), **spec: Any) -> list[Object]:
+        """The objects as the stage `desired` has them."""
+        application = self.application(*sources, **spec)
+        tracked = manifests(application, self.render(*sources, **spec), self.settings, self.found)
+        return [one.data for one in desired(application, tracked, self.settings, cluster_scoped, self.found)]
+
+    def codes(self) -> list[str]:
+        """The codes of what was found without failing, but for what informs."""
+        return [one.code for one in self.found.found() if one.severity != "info"]
+
+
+@pytest.fixture
+def argo(tmp_path: Path) -> Argo:
+    return Argo(tmp_path / "repositories")

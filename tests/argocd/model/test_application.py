@@ -1,0 +1,103 @@
+"""Applications as they are written."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from commodore.argocd.model.application import read_application
+from commodore.errors import InputError, Location
+
+SOURCE = {"repoURL": "https://git.example.com/a.git", "path": "."}
+SERVER = {"server": "https://kubernetes.default.svc/"}
+
+
+def read(spec: dict[str, Any], name: Any = "a") -> Any:
+    return read_application(
+        {"metadata": {"name": name}, "spec": {"destination": SERVER, **spec}}, Location("a.yaml", 7)
+    )
+
+
+def test_the_defaults() -> None:
+    application = read({"source": SOURCE})
+    assert (application.project, application.destination.server) == ("default", "https://kubernetes.default.svc")
+    assert (application.several, application.sources[0].explicit_type()) == (False, None)
+
+
+def test_scalars_become_texts_as_for_kubernetes() -> None:
+    """`namespace: n` without quotes is false, and then the text `false`."""
+    application = read({"source": {**SOURCE, "targetRevision": 1.5}, "destination": {**SERVER, "namespace": False}})
+    assert (application.destination.namespace, application.sources[0].revision) == ("false", "1.5")
+
+
+def test_what_is_hydrated() -> None:
+    hydrator = {
+        "drySource": {"repoURL": "https://git.example.com/dry.git", "path": "x", "targetRevision": "main"},
+        "syncSource": {"targetBranch": "env/prod", "path": "y"},
+    }
+    application = read({"sourceHydrator": hydrator})
+    (source,) = application.sources
+    assert (source.repo_url, source.revision, source.path) == ("https://git.example.com/dry.git", "env/prod", "y")
+    value = {"metadata": {"name": "a"}, "spec": {"destination": SERVER, "sourceHydrator": hydrator}}
+    (source,) = read_application(value, Location("a"), dry=True).sources
+    assert (source.revision, source.path) == ("main", "x")
+
+
+@pytest.mark.parametrize(
+    ("block", "expected"),
+    [
+        ({"directory": {"recurse": False, "jsonnet": {}}}, None),
+        ({"directory": {"include": "*"}}, "Directory"),
+        ({"directory": {"jsonnet": {"libs": ["a"]}}}, "Directory"),
+        ({"helm": {"valueFiles": []}}, None),
+        ({"helm": {"valuesObject": {}}}, "Helm"),
+        ({"kustomize": {"forceCommonLabels": True}}, None),
+        ({"kustomize": {"namePrefix": "a"}}, "Kustomize"),
+        ({"plugin": {}}, "Plugin"),
+    ],
+)
+def test_blocks_that_say_nothing(block: dict[str, Any], expected: str | None) -> None:
+    assert read({"source": {**SOURCE, **block}}).sources[0].explicit_type() == expected
+
+
+@pytest.mark.parametrize(
+    ("spec", "code", "field"),
+    [
+        ({"source": []}, "CMD-ARGO-103", "spec.source "),
+        ({"sources": {}}, "CMD-ARGO-103", "spec.sources "),
+        ({"sources": [None]}, "CMD-ARGO-103", "spec.sources[0] "),
+        ({"source": {**SOURCE, "repoURL": 5}}, "CMD-ARGO-103", "spec.source.repoURL "),
+        ({"source": {**SOURCE, "helm": {"parameters": {"a": "b"}}}}, "CMD-ARGO-103", "spec.source.helm.parameters "),
+        ({"source": {**SOURCE, "helm": {"skipCrds": "yes"}}}, "CMD-ARGO-103", "spec.source.helm.skipCrds "),
+        ({"source": {}}, "CMD-ARGO-301", "spec.source "),
+        ({"source": {"repoURL": "x"}}, "CMD-ARGO-301", "spec.source "),
+        ({"source": {"repoURL": "x", "ref": "y"}}, "CMD-ARGO-301", "spec.source "),
+        ({"source": {"repoURL": "x", "chart": "y"}}, "CMD-ARGO-303", "spec.source "),
+        ({"sources": [{**SOURCE, "ref": "a b"}]}, "CMD-ARGO-304", "'a b'"),
+        ({"sources": [{**SOURCE, "ref": "a"}, {**SOURCE, "ref": "a"}]}, "CMD-ARGO-304", "'a'"),
+        ({"source": SOURCE, "destination": {}}, "CMD-ARGO-606", "neither server nor name"),
+        ({"source": SOURCE, "destination": {**SERVER, "name": "x"}}, "CMD-ARGO-606", "both server and name"),
+        ({"source": SOURCE, "ignoreDifferences": [{"jsonPointers": "x"}]}, "CMD-ARGO-103", "jsonPointers"),
+    ],
+)
+def test_what_is_wrong_is_named(spec: dict[str, Any], code: str, field: str) -> None:
+    with pytest.raises(InputError) as caught:
+        read(spec)
+    assert caught.value.code == code
+    assert field in caught.value.message
+    assert caught.value.locations == (Location("a.yaml", 7),)
+
+
+def test_several_types() -> None:
+    source = read({"source": {**SOURCE, "helm": {"releaseName": "x"}, "kustomize": {"namePrefix": "y"}}}).sources[0]
+    with pytest.raises(InputError, match="Kustomize, Helm") as caught:
+        source.explicit_type()
+    assert caught.value.code == "CMD-ARGO-302"
+
+
+@pytest.mark.parametrize("name", [None, "../x", "a" * 300, "Upper", 5, "a_b", ""])
+def test_names(name: Any) -> None:
+    with pytest.raises(InputError) as caught:
+        read({"source": SOURCE}, name)
+    assert caught.value.code == "CMD-ARGO-103"

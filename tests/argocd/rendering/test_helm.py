@@ -1,0 +1,214 @@
+"""Helm sources."""
+
+from __future__ import annotations
+
+import os
+from typing import Any
+
+import pytest
+
+from commodore.argocd.rendering import Capabilities
+from commodore.errors import CommodoreError
+from tests.argocd.conftest import OTHER, Argo, chart
+
+
+@pytest.fixture
+def web(argo: Argo) -> Argo:
+    argo.files(chart(), below="web")
+    argo.files({"web/more.yaml": "b: more\n", "common/all.yaml": "c: all\n", "common/z/deep.yaml": "d: deep\n"})
+    return argo
+
+
+def helm(**options: Any) -> dict[str, Any]:
+    return {"path": "web", "helm": options}
+
+
+@pytest.mark.requirement("D47")
+def test_names_and_namespaces(web: Argo) -> None:
+    (one,) = web.objects({"path": "web"})
+    assert one["metadata"] == {"name": "shop", "namespace": "web"}
+    (one,) = web.objects(helm(releaseName="r", namespace="else"))
+    assert one["metadata"] == {"name": "r", "namespace": "else"}
+    assert [one.origin for one in web.render({"path": "web"})] == ["web/templates/all.yaml"]
+
+
+@pytest.mark.requirement("D47")
+@pytest.mark.parametrize(
+    ("options", "expected"),
+    [
+        ({}, {"a": "chart"}),
+        (
+            {"valueFiles": ["more.yaml", "/common/all.yaml", "../common/all.yaml"]},
+            {"a": "chart", "b": "more", "c": "all"},
+        ),
+        ({"values": "a: text"}, {"a": "text"}),
+        ({"values": "a: text", "valuesObject": {"a": "no", "n": 1}}, {"a": "no", "n": 1}),
+        ({"values": "a: text", "valuesObject": {}}, {"a": "chart"}),
+        ({"values": "a: $ARGOCD_APP_NAME"}, {"a": "$ARGOCD_APP_NAME"}),
+        ({"valueFiles": ["../common/**/*.yaml"]}, {"a": "chart", "c": "all", "d": "deep"}),
+        ({"valueFiles": ["none.yaml", "*.none"], "ignoreMissingValueFiles": True}, {"a": "chart"}),
+        ({"parameters": [{"name": "a", "value": "1"}, {"name": "a", "value": "2"}]}, {"a": 2}),
+        ({"parameters": [{"name": "a", "value": "1", "forceString": True}]}, {"a": "1"}),
+        ({"parameters": [{"name": "a", "value": "x,y"}]}, {"a": "x,y"}),
+        ({"parameters": [{"name": "a", "value": "x\\,y"}]}, {"a": "x,y"}),
+        ({"parameters": [{"name": "a", "value": "{x,y}"}]}, {"a": ["x", "y"]}),
+        ({"parameters": [{"name": "a", "value": "$ARGOCD_APP_NAME-$$"}]}, {"a": "shop-$"}),
+        ({"fileParameters": [{"name": "a", "path": "/common/all.yaml"}]}, {"a": "c: all\n"}),
+        ({"valueFiles": ["../$ARGOCD_APP_SOURCE_PATH/more.yaml"]}, {"a": "chart", "b": "more"}),
+        ({"values": "a: text", "parameters": [{"name": "a", "value": "p"}]}, {"a": "p"}),
+    ],
+)
+def test_values(options: dict[str, Any], expected: dict[str, Any], web: Argo) -> None:
+    assert web.values(helm(**options)) == expected
+
+
+def test_the_order_of_value_files(web: Argo) -> None:
+    """A file that is written out keeps its place, though a glob before it fits."""
+    web.files({f"web/v/{name}.yaml": f"a: {name}\n" for name in "abc"})
+    assert web.values(helm(valueFiles=["v/*.yaml", "v/a.yaml"]))["a"] == "a"
+    assert web.values(helm(valueFiles=["v/a.yaml", "v/*.yaml", "v/a.yaml"]))["a"] == "c"
+
+
+@pytest.mark.requirement("D32")
+def test_value_files_of_another_source(argo: Argo) -> None:
+    argo.files(chart(), below="web")
+    argo.files({"v.yaml": "a: root\n", "env/v.yaml": "a: env\n"}, url=OTHER)
+    ref = {"repoURL": OTHER, "ref": "values", "targetRevision": "main"}
+    assert argo.values(helm(valueFiles=["$values/env/v.yaml"]), ref) == {"a": "env"}
+    both = {**ref, "path": "env", "directory": {"include": "none"}}
+    assert argo.values(helm(valueFiles=["$values/v.yaml"]), both) == {"a": "root"}
+    files = [{"name": "a", "path": "$values/v.yaml"}]
+    assert argo.values(helm(fileParameters=files), ref) == {"a": "a: root\n"}
+    (other,) = argo.render(ref, helm())
+    assert other.source == 2
+
+
+@pytest.mark.parametrize(
+    ("options", "code"),
+    [
+        ({"valueFiles": ["none.yaml"]}, "CMD-ARGO-407"),
+        ({"valueFiles": ["none/*.yaml"]}, "CMD-ARGO-407"),
+        ({"valueFiles": ["../common"]}, "CMD-ARGO-407"),
+        ({"valueFiles": ["../../../etc/passwd"]}, "CMD-ARGO-408"),
+        ({"valueFiles": ["/../../etc/passwd"]}, "CMD-ARGO-408"),
+        ({"valueFiles": ["../../*/*.yaml"]}, "CMD-ARGO-408"),
+        ({"valueFiles": ["/"]}, "CMD-ARGO-408"),
+        ({"valueFiles": ["file:///etc/passwd"]}, "CMD-ARGO-320"),
+        ({"valueFiles": ["git://example.com/x"]}, "CMD-ARGO-320"),
+        ({"valueFiles": ["https://example.com/v.yaml"]}, "CMD-ARGO-310"),
+        ({"values": "- a"}, "CMD-ARGO-405"),
+        ({"releaseName": "Not_A_Name"}, "CMD-ARGO-405"),
+        ({"fileParameters": [{"name": "a", "path": "../../x"}]}, "CMD-ARGO-408"),
+        ({"fileParameters": [{"name": "a", "path": "none"}]}, "CMD-ARGO-405"),
+        ({"kubeVersion": "banana"}, "CMD-ARGO-103"),
+        ({"version": "v9"}, "CMD-ARGO-103"),
+        ({"parameters": [{"name": "", "value": "x"}]}, "CMD-ARGO-103"),
+        ({"valuesObject": []}, "CMD-ARGO-103"),
+    ],
+)
+def test_what_is_refused(options: dict[str, Any], code: str, web: Argo) -> None:
+    with pytest.raises(CommodoreError) as caught:
+        web.objects(helm(**options))
+    assert caught.value.code == code
+    assert str(web.root) not in caught.value.message
+
+
+@pytest.mark.parametrize("target", ["/etc/passwd", "../../../../../../../../etc/passwd"])
+def test_a_repository_with_links_that_lead_out(target: str, web: Argo) -> None:
+    os.symlink(target, web.folder() / "common" / "out.yaml")
+    with pytest.raises(CommodoreError) as caught:
+        web.objects({"path": "web"})
+    assert caught.value.code == "CMD-ARGO-318"
+    assert "common/out.yaml" in caught.value.message
+
+
+def test_refs_that_lead_nowhere(web: Argo) -> None:
+    ref = {"repoURL": OTHER, "ref": "values"}
+    with pytest.raises(CommodoreError) as caught:
+        web.objects(helm(valueFiles=["$vlaues/v.yaml"]), ref)
+    assert caught.value.code == "CMD-ARGO-304"
+    assert "values" in caught.value.hint
+    for path in ("$values/../../x", "$values"):
+        with pytest.raises(CommodoreError) as caught:
+            web.objects(helm(valueFiles=[path]), ref)
+        assert caught.value.code in ("CMD-ARGO-408", "CMD-ARGO-407")
+
+
+def test_capabilities(web: Argo) -> None:
+    web.capabilities = Capabilities("1.29", ("example.com/v1/Thing",))
+    (one,) = web.objects({"path": "web"})
+    assert (one["data"]["kube"], one["data"]["has"]) == ("v1.29.0", "true")
+    (one,) = web.objects(helm(kubeVersion="v1.31.4-gke.1", apiVersions=["example.com/v2/Thing"]))
+    assert (one["data"]["kube"], one["data"]["has"]) == ("v1.31.4", "false")
+
+
+def test_crds_tests_and_schemas(argo: Argo) -> None:
+    files = {
+        "crds/a.yaml": "kind: CustomResourceDefinition\nmetadata: {name: a}\n",
+        "templates/tests/t.yaml": "kind: Pod\nmetadata: {name: t, annotations: {helm.sh/hook: test}}\n",
+        "values.schema.json": '{"required": ["must"]}',
+    }
+    argo.files(chart(**files), below="web")
+    with pytest.raises(CommodoreError):
+        argo.objects({"path": "web"})
+    kinds = [one["kind"] for one in argo.objects(helm(skipSchemaValidation=True))]
+    assert sorted(kinds) == ["ConfigMap", "CustomResourceDefinition", "Pod"]
+    options = {"skipSchemaValidation": True, "skipCrds": True, "skipTests": True}
+    assert [one["kind"] for one in argo.objects(helm(**options))] == ["ConfigMap"]
+
+
+@pytest.mark.requirement("D44")
+def test_dependencies_are_put_into_a_copy(argo: Argo) -> None:
+    dependencies = "dependencies:\n- {name: sub, version: 1.2.3, repository: file://../sub}\n"
+    argo.files(chart(**{"Chart.yaml": f"apiVersion: v2\nname: web\nversion: 1.0.0\n{dependencies}"}), below="web")
+    argo.files(chart("sub"), below="sub")
+    before = sorted(argo.folder().rglob("*"))
+    assert len(argo.objects({"path": "web"})) == 2
+    assert sorted(argo.folder().rglob("*")) == before
+
+
+@pytest.mark.parametrize(
+    ("repository", "code"),
+    [
+        ("file://../../..", "CMD-ARGO-408"),
+        ("file://../none", "CMD-ARGO-406"),
+        ("'@private'", "CMD-ARGO-406"),
+        ("https://charts.example.com", "CMD-ARGO-310"),
+        ("oci://registry.example.com/charts", "CMD-ARGO-316"),
+    ],
+)
+def test_dependencies_that_cannot_be_had(repository: str, code: str, argo: Argo) -> None:
+    dependencies = f"dependencies:\n- {{name: sub, version: 1.2.3, repository: {repository}}}\n"
+    argo.files(chart(**{"Chart.yaml": f"apiVersion: v2\nname: web\nversion: 1.0.0\n{dependencies}"}), below="web")
+    with pytest.raises(CommodoreError) as caught:
+        argo.objects({"path": "web"})
+    assert caught.value.code == code
+
+
+def test_templates_that_fail(argo: Argo) -> None:
+    argo.files(chart(**{"templates/all.yaml": '{{ required "a colour is wanted" .Values.colour }}'}), below="web")
+    with pytest.raises(CommodoreError, match="a colour is wanted") as caught:
+        argo.objects({"path": "web"})
+    assert caught.value.code == "CMD-ARGO-405"
+
+
+@pytest.mark.parametrize("text", ["a: b\n", "- a\n", "apiVersion: v1\n"])
+def test_output_that_is_no_object(text: str, argo: Argo) -> None:
+    argo.files(chart(**{"templates/all.yaml": text}), below="web")
+    with pytest.raises(CommodoreError) as caught:
+        argo.objects({"path": "web"})
+    assert caught.value.code in ("CMD-ARGO-417", "CMD-ARGO-405")
+
+
+def test_a_helm_block_needs_a_chart(argo: Argo) -> None:
+    argo.files({"web/a.yaml": "kind: A\n"})
+    with pytest.raises(CommodoreError) as caught:
+        argo.objects(helm(releaseName="x"))
+    assert caught.value.code == "CMD-ARGO-405"
+
+
+def test_without_helm(web: Argo, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PATH", "/nonexistent")
+    with pytest.raises(CommodoreError) as caught:
+        web.objects({"path": "web"})
+    assert caught.value.code == "CMD-ARGO-413"

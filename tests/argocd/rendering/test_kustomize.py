@@ -1,0 +1,191 @@
+"""Kustomize sources."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from commodore.argocd.rendering import Capabilities
+from commodore.errors import CommodoreError
+from tests.argocd.conftest import Argo, config_map
+
+DEPLOYMENT = """\
+apiVersion: apps/v1
+kind: Deployment
+metadata: {name: web}
+spec:
+  replicas: 1
+  selector: {matchLabels: {app: web}}
+  template:
+    metadata: {labels: {app: web}}
+    spec: {containers: [{name: c, image: "nginx:1"}]}
+"""
+
+
+@pytest.fixture
+def web(argo: Argo) -> Argo:
+    files = {
+        "base/kustomization.yaml": "resources: [web.yaml]\n",
+        "base/web.yaml": DEPLOYMENT,
+        "prod/kustomization.yaml": "resources: [../base]\ncommonAnnotations: {team: a}\n",
+        "extra/kustomization.yaml": "apiVersion: kustomize.config.k8s.io/v1alpha1\nkind: Component\n"
+        "resources: [x.yaml]\n",
+        "extra/x.yaml": config_map("x"),
+    }
+    argo.files(files)
+    return argo
+
+
+def kustomize(**options: Any) -> dict[str, Any]:
+    return {"path": "prod", "kustomize": options}
+
+
+def deployment(argo: Argo, **options: Any) -> Any:
+    return next(one for one in argo.objects(kustomize(**options)) if one["kind"] == "Deployment")
+
+
+@pytest.mark.requirement("D44", "D46")
+def test_a_build_and_its_edits(web: Argo) -> None:
+    before = {path: path.read_bytes() for path in web.folder().rglob("*") if path.is_file()}
+    assert deployment(web)["metadata"] == {"name": "web", "annotations": {"team": "a"}}
+    one = deployment(web, namePrefix="a-", nameSuffix="-b", namespace="n")
+    assert (one["metadata"]["name"], one["metadata"]["namespace"]) == ("a-web-b", "n")
+    assert deployment(web, replicas=[{"name": "web", "count": "3"}])["spec"]["replicas"] == 3
+    assert len(web.objects(kustomize(components=["../extra"]))) == 2
+    assert len(web.objects(kustomize(components=["../none"], ignoreMissingComponents=True))) == 1
+    patch = {"patch": '[{"op": "replace", "path": "/spec/replicas", "value": 7}]', "target": {"kind": "Deployment"}}
+    assert deployment(web, patches=[patch])["spec"]["replicas"] == 7
+    assert {path: path.read_bytes() for path in web.folder().rglob("*") if path.is_file()} == before
+
+
+@pytest.mark.requirement("D46")
+@pytest.mark.parametrize(
+    ("image", "expected"),
+    [
+        ("nginx:2", "nginx:2"),
+        ("nginx=example.com:5000/n", "example.com:5000/n:1"),
+        ("nginx=example.com/n:3", "example.com/n:3"),
+        ("nginx@sha256:abc", "nginx@sha256:abc"),
+        ("nginx=*:4", "nginx:4"),
+        ("nginx:$ARGOCD_APP_NAME", "nginx:shop"),
+    ],
+)
+def test_images(image: str, expected: str, web: Argo) -> None:
+    containers = deployment(web, images=[image])["spec"]["template"]["spec"]["containers"]
+    assert containers[0]["image"] == expected
+
+
+@pytest.mark.requirement("D46")
+def test_labels(web: Argo) -> None:
+    one = deployment(web, commonLabels={"env": "$ARGOCD_APP_NAME"})
+    assert one["metadata"]["labels"] == {"env": "shop"}
+    assert one["spec"]["selector"]["matchLabels"] == {"app": "web", "env": "shop"}
+    one = deployment(web, commonLabels={"env": "x"}, labelWithoutSelector=True)
+    assert (one["metadata"]["labels"], one["spec"]["selector"]["matchLabels"]) == ({"env": "x"}, {"app": "web"})
+    assert one["spec"]["template"]["metadata"]["labels"] == {"app": "web"}
+    one = deployment(web, commonLabels={"env": "x"}, labelWithoutSelector=True, labelIncludeTemplates=True)
+    assert one["spec"]["template"]["metadata"]["labels"] == {"app": "web", "env": "x"}
+
+
+def test_annotations(web: Argo) -> None:
+    one = deployment(web, commonAnnotations={"a": "$ARGOCD_APP_NAME"})
+    assert one["metadata"]["annotations"] == {"team": "a", "a": "$ARGOCD_APP_NAME"}
+    one = deployment(web, commonAnnotations={"a": "$ARGOCD_APP_NAME"}, commonAnnotationsEnvsubst=True)
+    assert one["metadata"]["annotations"]["a"] == "shop"
+    one = deployment(web, commonAnnotations={"team": "b"}, forceCommonAnnotations=True)
+    assert one["metadata"]["annotations"] == {"team": "b"}
+
+
+@pytest.mark.parametrize(
+    ("options", "code"),
+    [
+        ({"commonAnnotations": {"team": "b"}}, "CMD-ARGO-412"),
+        ({"commonLabels": {"a": "b"}, "labelIncludeTemplates": True}, "CMD-ARGO-412"),
+        ({"commonLabels": {"a": "not a label"}}, "CMD-ARGO-412"),
+        ({"images": ["nginx"]}, "CMD-ARGO-412"),
+        ({"namespace": "Not/One"}, "CMD-ARGO-412"),
+        ({"replicas": [{"name": "web", "count": "many"}]}, "CMD-ARGO-103"),
+        ({"version": "v9.9.9"}, "CMD-ARGO-411"),
+        ({"components": ["../../../etc"]}, "CMD-ARGO-408"),
+        ({"components": ["../none"]}, "CMD-ARGO-410"),
+        ({"patches": [{"patch": "- op: [", "target": {"kind": "A"}}]}, "CMD-ARGO-410"),
+    ],
+)
+def test_what_is_refused(options: dict[str, Any], code: str, web: Argo) -> None:
+    with pytest.raises(CommodoreError) as caught:
+        web.objects(kustomize(**options))
+    assert caught.value.code == code
+    assert str(web.root) not in caught.value.message
+
+
+@pytest.mark.parametrize(
+    ("words", "code"),
+    [
+        ("--enable-exec", "CMD-ARGO-420"),
+        ("--network=true", "CMD-ARGO-420"),
+        ("-e HOME", "CMD-ARGO-420"),
+        ("-o /tmp/x", "CMD-ARGO-410"),
+        ("--no-such-option", "CMD-ARGO-410"),
+    ],
+)
+def test_build_options_that_are_refused(words: str, code: str, web: Argo) -> None:
+    web.config["kustomize.buildOptions"] = words
+    with pytest.raises(CommodoreError) as caught:
+        web.objects({"path": "prod"})
+    assert caught.value.code == code
+
+
+@pytest.mark.requirement("D46")
+def test_build_options(web: Argo) -> None:
+    web.files({"far/kustomization.yaml": "resources: [../base/web.yaml]\n"})
+    with pytest.raises(CommodoreError):
+        web.objects({"path": "far"})
+    web.config["kustomize.buildOptions"] = "--load-restrictor LoadRestrictionsNone"
+    assert len(web.objects({"path": "far"})) == 1
+
+
+@pytest.mark.requirement("D48")
+def test_charts_of_a_kustomization(argo: Argo, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Kustomize unpacks charts beside the kustomization, so it is given a copy; helm and what it tells it are ours."""
+    program = tmp_path / "bin" / "kustomize"
+    program.parent.mkdir()
+    program.write_text(
+        "#!/bin/sh\nfor last; do :; done\ntouch \"$2/charts\"\necho 'kind: A'\necho \"metadata: {name: '$*'}\"\n"
+    )
+    program.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{program.parent}{os.pathsep}{os.environ['PATH']}")
+    argo.files({"app/kustomization.yaml": "helmCharts: [{name: web}]\n"})
+    argo.config["kustomize.buildOptions"] = "--enable-helm"
+    argo.capabilities = Capabilities("1.30", ("a/v1", "b/v1"))
+    before = sorted(argo.folder().rglob("*"))
+    (one,) = argo.objects({"path": "app"})
+    said = one["metadata"]["name"].split()
+    assert said[0] == "build"
+    assert said[2:-1] == [
+        "--enable-helm",
+        *("--helm-kube-version", "1.30.0", "--helm-api-versions", "a/v1", "--helm-api-versions", "b/v1"),
+        "--helm-command",
+    ]
+    assert Path(said[-1]).name == "helm"
+    assert sorted(argo.folder().rglob("*")) == before
+
+
+def test_a_kustomization_is_one_file(web: Argo) -> None:
+    web.files({"prod/kustomization.yml": "resources: []\n"})
+    with pytest.raises(CommodoreError) as caught:
+        web.objects(kustomize(namePrefix="a-"))
+    assert caught.value.code == "CMD-ARGO-410"
+    with pytest.raises(CommodoreError) as caught:
+        web.objects({"path": "extra/..", "kustomize": {"namePrefix": "a-"}})
+    assert caught.value.code == "CMD-ARGO-410"
+
+
+@pytest.mark.requirement("D2")
+def test_remote_bases_are_not_asked_offline(argo: Argo) -> None:
+    argo.files({"kustomization.yaml": "resources: ['https://127.0.0.1:1/a.yaml', 'https://127.0.0.1:1/b?ref=main']\n"})
+    with pytest.raises(CommodoreError) as caught:
+        argo.objects({"path": "."})
+    assert caught.value.code == "CMD-ARGO-410"
