@@ -84,6 +84,7 @@ class GitHubServer(LoopbackServer):
         self.token = TOKEN
         self.hosted: dict[str, Hosted] = {}
         self.moved: dict[str, str] = {}
+        self.git_redirects: dict[str, tuple[int, str]] = {}
         self.requests: list[Request] = []
         self._scripts: Scripts[Reply] = Scripts()
         self._lock = threading.Lock()
@@ -103,6 +104,10 @@ class GitHubServer(LoopbackServer):
     def script(self, *replies: Reply, times: float = 1, method: str | None = None, path: str | None = None) -> None:
         """Answer coming API requests (of this method, this path without the prefix) by these, each `times` times."""
         self._scripts.add(replies, times, method, None if path is None else PREFIX + path)
+
+    def redirect_git(self, path: str, location: str, status: int) -> None:
+        """Send git elsewhere with what it asks for below a path."""
+        self.git_redirects[path] = status, location
 
     def open_pull(
         self, name: str, branch: str, *, head: str | None = None, body: str = "", **more: Any
@@ -234,6 +239,10 @@ class _Handler(LoopbackHandler):
 
     def _git(self, path: str, query: str, body: bytes) -> None:
         """Let git's own server program answer."""
+        for moved, (status, location) in self.world.git_redirects.items():
+            if path.startswith(moved):
+                self.send(status, {"Location": f"{location}{path.removeprefix(moved)}?{query}"}, b"")
+                return
         credentials = base64.b64encode(f"x-access-token:{self.world.token}".encode()).decode()
         if self.headers.get("Authorization") != f"Basic {credentials}":
             self.send(401, {"WWW-Authenticate": 'Basic realm="git"'}, b"")

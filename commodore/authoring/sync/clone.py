@@ -19,6 +19,8 @@ from commodore.limits import DEFAULT_LIMITS, Limits
 from commodore.printable import only_printable
 
 _PORTS = {"http": 80, "https": 443}
+_STAY = ("http.followRedirects=false",)
+"""Git settings: the token is a header, which git would send to wherever a server redirects it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,6 +116,7 @@ class Clone:
             cwd=self.folder,
             timeout=self.access.limits.git_timeout,
             environment=self.access.environment(),
+            settings=_STAY,
             children=self.access.children,
             check=False,
         )
@@ -199,6 +202,7 @@ def _talk(access: GitAccess, folder: Path, url: str, arguments: list[str]) -> st
         cwd=folder,
         timeout=access.limits.git_timeout,
         environment=access.environment(),
+        settings=_STAY,
         children=access.children,
         about=redact(url),
     ).text

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import functools
 import tempfile
 from collections import deque
 from collections.abc import Callable, Generator, Sequence
@@ -10,6 +11,7 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
 
+from commodore.authoring.sync._discretion import discreet, discreetly, rewritten, without_token
 from commodore.authoring.sync._templates import SharedTemplates
 from commodore.authoring.sync.clone import GitAccess, check_branch
 from commodore.authoring.sync.github import GitHub
@@ -17,7 +19,7 @@ from commodore.authoring.sync.item import Change, Work, prepare, publish
 from commodore.authoring.sync.list_file import read_list
 from commodore.authoring.sync.model import CHANGED, Halt, Item, ItemResult, SyncRequest, SyncResult
 from commodore.authoring.sync.state import State, open_state
-from commodore.errors import CommodoreError, Findings
+from commodore.errors import CommodoreError
 from commodore.events import Announce, Noted, StageAdvanced, Warned, stage
 from commodore.git import Children
 from commodore.limits import DEFAULT_LIMITS, Limits
@@ -61,6 +63,7 @@ def sync_repositories(
         )
         request = replace(request, dry_run=True)
     check_branch(request.branch, limits)
+    announce = discreetly(announce, without_token(request.token))
     github = GitHub(request.github_url, request.token, announce, limits)
     items = read_list(request.list_file, request.filter, announce, limits=limits)
     state = open_state(workspace, request, announce, limits=limits)
@@ -87,7 +90,7 @@ def _run(work: Work, items: Sequence[Item], state: State, report: Report) -> Syn
                 report(result)
                 work.announce(StageAdvanced(STAGE, result.name))
     except Halt as halt:
-        halted = halt.error
+        halted = rewritten(halt.error, without_token(work.github.token))
         for item in items[len(results) :]:
             result = state.finished.get(item.name) or ItemResult(item.name, "postponed", "the run has ended before it")
             results.append(result)
@@ -116,10 +119,11 @@ def _results(work: Work, items: Sequence[Item], state: State) -> Generator[ItemR
                     changed = _pause(work, changed)
                     outcome = publish(work, outcome)
             except CommodoreError as error:
-                told = _about(error, str(work.folder(item)), item.name)
+                # The folder is a temporary one, and says nothing: the repository does.
+                told = rewritten(error, functools.partial(_renamed, str(work.folder(item)), item.name))
                 outcome = ItemResult(item.name, "failed", told.message, error=told)
             changed += outcome.status in CHANGED
-            yield outcome
+            yield discreet(outcome, without_token(work.github.token))
             remove_tree(work.folder(item))
     except BaseException:  # Ctrl-C, or nothing more can be done for any of them
         work.github.stop()
@@ -129,13 +133,8 @@ def _results(work: Work, items: Sequence[Item], state: State) -> Generator[ItemR
         pool.shutdown(wait=True, cancel_futures=True)
 
 
-def _about(error: CommodoreError, folder: str, name: str) -> CommodoreError:
-    """The same error, naming the repository instead of the temporary folder of its clone."""
-    if isinstance(error, Findings):
-        return Findings(_about(one, folder, name) for one in error.errors)
-    locations = [replace(each, place=each.place.replace(folder, name)) for each in error.locations]
-    message, hint = (text.replace(folder, name) for text in (error.message, error.hint))
-    return type(error)(error.code, message, hint=hint, locations=locations)
+def _renamed(folder: str, name: str, text: str) -> str:
+    return text.replace(folder, name)
 
 
 def _pause(work: Work, changed: int) -> int:

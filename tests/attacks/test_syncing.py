@@ -1,0 +1,129 @@
+"""`component sync`: a server, or what it names, that wants the token."""
+
+from __future__ import annotations
+
+import base64
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from tests.authoring.sync_world import SyncWorld, sync_world
+from tests.world.github import TOKEN, Reply, failing
+from tests.world.loopback import LoopbackHandler, LoopbackServer
+
+SENT = base64.b64encode(f"x-access-token:{TOKEN}".encode()).decode()
+
+
+@pytest.fixture
+def syncing(tmp_path: Path) -> Iterator[SyncWorld]:
+    with sync_world(tmp_path) as made:
+        yield made
+
+
+@pytest.fixture
+def thief() -> Iterator[LoopbackServer]:
+    """A server that notes all requests."""
+
+    class Handler(LoopbackHandler):
+        def answer(self) -> None:
+            seen.append(f"{self.path} {dict(self.headers)}")
+            self.send(404)
+
+    seen: list[str] = []
+    with LoopbackServer(Handler) as server:
+        server.seen = seen  # type: ignore[attr-defined]
+        yield server
+
+
+def seen(server: LoopbackServer) -> list[str]:
+    found: list[str] = server.seen  # type: ignore[attr-defined]
+    return found
+
+
+@pytest.mark.parametrize("status", [301, 302, 303, 307, 308])
+def test_a_redirect_of_the_api(syncing: SyncWorld, thief: LoopbackServer, status: int) -> None:
+    name = syncing.component("one")
+    reply = Reply(status, {}, headers={"Location": f"{thief.site}/api/v3/repos/{name}"})
+    syncing.server.script(reply, times=9, path=f"/repos/{name}")
+    result = syncing.sync()
+    assert not result.passed
+    assert not [request for request in seen(thief) if TOKEN in request]
+
+
+@pytest.mark.parametrize("status", [301, 302, 307, 308])
+def test_a_redirect_of_git(syncing: SyncWorld, thief: LoopbackServer, status: int) -> None:
+    """Git would send the header with the token along."""
+    name = syncing.component("one")
+    syncing.server.redirect_git(f"/{name}.git", f"{thief.site}/{name}.git", status)
+    result = syncing.sync()
+    [item] = result.items
+    assert item.error is not None
+    assert item.error.code.startswith("CMD-GIT-")
+    assert seen(thief) == []
+
+
+@pytest.mark.parametrize("place", ["clone_url", "clone_url with a user"])
+def test_a_repository_elsewhere(syncing: SyncWorld, thief: LoopbackServer, place: str) -> None:
+    name = syncing.component("one")
+    host = thief.site.removeprefix("http://")
+    own = syncing.server.site.removeprefix("http://")
+    syncing.server.hosted[name].clone_url = f"http://{own}@{host}/x.git" if "user" in place else f"http://{host}/x.git"
+    [item] = syncing.sync().items
+    assert item.error is not None
+    assert item.error.code == "CMD-SYNC-010"
+    assert seen(thief) == []
+
+
+@pytest.mark.parametrize("echo", [TOKEN, f"Basic {SENT}", f"https://x-access-token:{TOKEN}@github.com/"])
+@pytest.mark.parametrize("status", [400, 401, 403, 404, 422, 500])
+def test_a_server_that_repeats_the_token(syncing: SyncWorld, echo: str, status: int) -> None:
+    name = syncing.component("one")
+    syncing.advance()
+    syncing.server.script(failing(status, f"no entry for {echo}"), times=9, method="POST", path=f"/repos/{name}/pulls")
+    result = syncing.sync()
+    told = repr([item.as_dict() for item in result.items]) + repr(syncing.heard)
+    told += repr(result.halted.as_dict()) if result.halted else ""
+    assert "CMD-SYNC-" in told
+    assert TOKEN not in told
+    assert SENT not in told
+    kept = [path for path in (syncing.root / "work").rglob("*") if path.is_file() and TOKEN in path.read_text()]
+    assert kept == []
+
+
+def test_a_hook_that_repeats_the_token(syncing: SyncWorld) -> None:
+    """What a server's hook says about a push is shown, too."""
+    name = syncing.component("one")
+    syncing.advance()
+    syncing.server.hosted[name].remote.hook("pre-receive", f"echo 'the token {TOKEN} is {SENT}' >&2; exit 1")
+    [item] = syncing.sync().items
+    assert item.error is not None
+    assert item.error.code == "CMD-SYNC-012"
+    assert TOKEN not in repr(item)
+    assert TOKEN not in item.error.message
+    assert SENT not in item.error.message
+
+
+@pytest.mark.parametrize(
+    "text", ["\x1b[31mred", "\x1b]8;;https://evil.example.com\x07here\x1b]8;;\x07", "a\u202eb", "a\rb"]
+)
+def test_a_message_that_steers_the_terminal(syncing: SyncWorld, text: str) -> None:
+    name = syncing.component("one")
+    syncing.server.script(failing(400, text), times=9, path=f"/repos/{name}")
+    [item] = syncing.sync().items
+    assert item.error is not None
+    assert item.error.code == "CMD-SYNC-023"
+    assert not set("\x1b\x07\u202e\r") & set(item.error.message)
+
+
+@pytest.mark.parametrize(
+    "entry", ["../../x", "owner/../x", "owner/x/../../y", "-owner/x", "owner/x\\n", "a b/c", "owner"]
+)
+def test_names_in_the_list(syncing: SyncWorld, tmp_path: Path, entry: str) -> None:
+    syncing.names.append(f'"{entry}"')
+    [item] = syncing.sync().items
+    assert item.error is not None
+    assert item.error.code.startswith("CMD-SYNC-")
+    assert syncing.server.requests == []
+    assert replace(item, error=None).status == "failed"
