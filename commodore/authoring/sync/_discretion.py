@@ -5,14 +5,12 @@ from __future__ import annotations
 import base64
 from collections.abc import Callable
 from dataclasses import fields, replace
-from typing import TypeVar
 
 from commodore.authoring.sync.model import ItemResult
 from commodore.errors import CommodoreError, Findings
 from commodore.events import Announce, Event
 
 Change = Callable[[str], str]
-_Told = TypeVar("_Told", Event, ItemResult)
 
 _SHORTEST = 8  # characters; what is shorter is no token, and would be found in every word
 
@@ -34,14 +32,17 @@ def rewritten(error: CommodoreError, change: Change) -> CommodoreError:
     return type(error)(error.code, change(error.message), hint=change(error.hint), locations=locations)
 
 
-def discreet(told: _Told, change: Change) -> _Told:
-    """An event or a result with other words."""
-    texts = {one.name: change(text) for one in fields(told) if isinstance(text := getattr(told, one.name), str)}
-    if isinstance(told, ItemResult) and told.error is not None:
-        return replace(told, **texts, error=rewritten(told.error, change))  # type: ignore[arg-type]
-    return replace(told, **texts)
+def discreet(result: ItemResult, change: Change) -> ItemResult:
+    """A result with other words."""
+    error = rewritten(result.error, change) if result.error is not None else None
+    return replace(result, reason=change(result.reason), url=change(result.url), error=error)
 
 
 def discreetly(announce: Announce, change: Change) -> Announce:
     """A listener that hears other words."""
-    return lambda event: announce(discreet(event, change))
+
+    def announce_discreetly(event: Event) -> None:
+        texts = {one.name: change(text) for one in fields(event) if isinstance(text := getattr(event, one.name), str)}
+        announce(replace(event, **texts))
+
+    return announce_discreetly
