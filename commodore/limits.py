@@ -79,6 +79,12 @@ class Limits:
     # references
     path_segment_bytes: int = 255  # one folder or file name of a ref file; what common file systems allow
 
+    # fleet
+    fleet_file_bytes: int = 4 << 20  # one file of a fleet's configuration, or of what is known about its state
+    fleet_values: int = 100_000  # values in it, what aliases stand for counted each time
+    helm_timeout: float = 120.0  # rendering the chart of one cell
+    status_age: float = 900.0  # older files with the state of applications are refused
+
     # workspace
     lock_wait: float = 0.0  # how long a second run waits for the first one's lock; 0: it says who holds it
 

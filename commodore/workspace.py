@@ -21,6 +21,7 @@ from commodore.file_lock import HeldElsewhere, hold
 from commodore.limits import DEFAULT_LIMITS, Limits
 
 _STAGING = ".staging"
+_AT_FDCWD, _RENAME_EXCHANGE = -100, 2  # of Linux
 
 
 @dataclass(frozen=True, slots=True)
@@ -406,6 +407,31 @@ def replace_tree(new: Path, place: Path) -> None:
                 aside.rmdir()
             raise
         remove_tree(aside)
+
+
+def exchange_tree(new: Path, place: Path) -> None:
+    """The same in one step where the system can: a killed run leaves the old folder at `place`, or the new one.
+
+    Raises:
+        EnvironmentFault: the operating system refused; `place` is as it was.
+    """
+    if _exchange(new, place):
+        remove_tree(new)
+    else:
+        replace_tree(new, place)
+
+
+def _exchange(new: Path, place: Path) -> bool:
+    """Let two folders change places. False where that is impossible: not on Linux, not on this file system, nothing
+    is at `place`.
+    """
+    import ctypes  # few commands do this
+
+    try:
+        rename = ctypes.CDLL(None, use_errno=True).renameat2
+    except (AttributeError, OSError):
+        return False
+    return bool(rename(_AT_FDCWD, os.fsencode(new), _AT_FDCWD, os.fsencode(place), _RENAME_EXCHANGE) == 0)
 
 
 def copy_tree(source: Path, destination: Path) -> None:

@@ -20,6 +20,7 @@ from commodore.errors import EnvironmentFault, PolicyError
 from commodore.limits import Limits
 from commodore.workspace import (
     Workspace,
+    exchange_tree,
     guard_disk,
     is_inside,
     link_relative,
@@ -551,6 +552,21 @@ def failing(
         real(*arguments)
 
     return attempt
+
+
+class TestExchangeTree:
+    def test_the_new_folder_is_there_and_the_old_one_gone(self, tmp_path: Path) -> None:
+        for name in ("new", "place"):
+            (tmp_path / name).mkdir()
+            (tmp_path / name / "file").write_text(name)
+        exchange_tree(tmp_path / "new", tmp_path / "place")
+        assert [path.name for path in tmp_path.iterdir()] == ["place"]
+        assert (tmp_path / "place" / "file").read_text() == "new"
+
+    def test_a_first_one(self, tmp_path: Path) -> None:
+        (tmp_path / "new").mkdir()
+        exchange_tree(tmp_path / "new", tmp_path / "below" / "place")
+        assert (tmp_path / "below" / "place").is_dir()
 
 
 class TestRemoveTree:

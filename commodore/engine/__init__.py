@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from commodore.engine.cache.chart_results import ChartResults
 from commodore.engine.cache.dependencies import DependencyCache
 from commodore.engine.cache.instance_records import FilesRead, InstanceRecord, changed_reads, read_place, read_record
 from commodore.engine.cache.remote_identity import Downloads
@@ -14,6 +15,7 @@ __all__ = [
     "Batch",
     "BatchOutcome",
     "COMPILE_STAGE",
+    "ChartResults",
     "CompileRequest",
     "CompiledInstance",
     "DependencyCache",

@@ -6,7 +6,7 @@ from commodore.manifests._textdiff import DiffLine, LineStyle
 from commodore.manifests.changes import ChangeKind, FileChange, TreeChange, compare_trees
 from commodore.manifests.diff import DiffMode, ObjectCounts, count_objects, render
 from commodore.manifests.objects import ObjectKey, in_order, is_well_formed, key_of, sort_key
-from commodore.manifests.yaml_in import compose, compose_all, load, load_all
+from commodore.manifests.yaml_in import compose, compose_all, load, load_all, load_rendered
 from commodore.manifests.yaml_out import Emitter, MultilineStyle, dump, dump_flush, dump_stream
 
 __all__ = [
@@ -32,6 +32,7 @@ __all__ = [
     "key_of",
     "load",
     "load_all",
+    "load_rendered",
     "render",
     "sort_key",
 ]

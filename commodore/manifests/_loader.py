@@ -5,6 +5,8 @@ The loader is a class of our own, so that no setting of it leaks into other user
 
 from __future__ import annotations
 
+import math
+import re
 from typing import Any
 
 import yaml
@@ -79,6 +81,26 @@ def _construct_text(loader: Loader, node: Any) -> Any:
 
 # PyYAML resolves a lone `=` to this tag but has no constructor for it.
 Loader.add_constructor("tag:yaml.org,2002:value", _construct_text)
+
+
+class RenderedLoader(Loader):
+    """Reads what helm prints, which is YAML 1.2 in such things."""
+
+    def flatten_mapping(self, node: yaml.MappingNode) -> None:
+        """Leave keys `<<` as they are."""
+
+
+def _construct_exponent(loader: Loader, node: Any) -> Any:
+    text = loader.construct_scalar(node)
+    value = float(text)
+    return value if math.isfinite(value) else text
+
+
+RenderedLoader.add_implicit_resolver(
+    "!exponent", re.compile(r"[-+]?[0-9]+(\.[0-9]*)?[eE][-+]?[0-9]+$"), list("-+0123456789")
+)
+RenderedLoader.add_constructor("!exponent", _construct_exponent)
+RenderedLoader.add_constructor("tag:yaml.org,2002:merge", _construct_text)
 
 
 def explain(error: Exception, text: str | bytes, place: str) -> InputError:

@@ -56,6 +56,24 @@ def dump_flush(document: object) -> str:
     return _written([document], _FlushDumper)
 
 
+def dump_ordered(document: object, quoted: Callable[[str], bool]) -> str:
+    """One document with keys in their order, long lines, no anchors, and quotes around texts that `quoted` wants.
+
+    Raises:
+        InputError: CMD-YAML-002, a value YAML has no form for; CMD-YAML-003, nested too deeply.
+    """
+
+    class Dumper(_FlushDumper):
+        def ignore_aliases(self, data: Any) -> bool:
+            return True
+
+    def write_text(dumper: yaml.SafeDumper, text: str) -> yaml.ScalarNode:
+        return dumper.represent_scalar("tag:yaml.org,2002:str", text, style="'" if quoted(text) else None)
+
+    Dumper.add_representer(str, write_text)
+    return _written([document], Dumper, sort_keys=False, width=1000)
+
+
 def dump_all(documents: Sequence[object], multiline_style: str) -> str:
     """The documents as one stream.
 
@@ -65,9 +83,15 @@ def dump_all(documents: Sequence[object], multiline_style: str) -> str:
     return _written(documents, _dumper(multiline_style))
 
 
-def _written(documents: Sequence[object], dumper: type[yaml.SafeDumper]) -> str:
+def _written(
+    documents: Sequence[object], dumper: type[yaml.SafeDumper], *, sort_keys: bool = True, width: int | None = None
+) -> str:
     try:
-        return str(yaml.dump_all(documents, Dumper=dumper, indent=2, default_flow_style=False))
+        return str(
+            yaml.dump_all(
+                documents, Dumper=dumper, indent=2, default_flow_style=False, sort_keys=sort_keys, width=width or 80
+            )
+        )
     except yaml.representer.RepresenterError as error:
         kind = type(error.args[-1]).__name__
         raise InputError(

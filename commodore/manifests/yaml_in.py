@@ -44,6 +44,28 @@ def load_all(text: str | bytes, *, place: str) -> list[Any]:
     return documents
 
 
+def load_rendered(text: str | bytes, *, place: str) -> list[Any]:
+    """All documents that helm has printed: numbers that it leaves without quotes are numbers, such as `1e21`, and `<<`
+    is a text.
+
+    Args and errors as for `load_all`.
+    """
+    from commodore.manifests._loader import RenderedLoader, explain
+
+    loader = None
+    try:
+        loader = RenderedLoader(text)
+        documents = []
+        while loader.check_data():  # type: ignore[no-untyped-call]
+            documents.append(loader.get_data())
+        return documents
+    except Exception as error:
+        raise explain(error, text, place) from error
+    finally:
+        if loader is not None:
+            loader.dispose()
+
+
 def load(text: str | bytes, *, place: str) -> Any:
     """The one document of a YAML text; None for an empty text.
 

@@ -252,13 +252,17 @@ def dump_stream(documents: Sequence[object], multiline_style: MultilineStyle = "
     return _EMITTERS[multiline_style].dump_stream(documents)
 
 
-def dump_flush(document: object) -> str:
+def dump_flush(document: object, quoted: Callable[[str], bool] | None = None) -> str:
     """One document in PyYAML's own style, as `inventory show` prints it: ASCII, sorted keys, list items
     flush with their key, strings with newlines in quotes. A lone scalar is followed by a line `...`.
+
+    Args:
+        quoted: values for charts are wanted: keys in their order, lines of 1000 columns, no anchors, and in single
+            quotes the texts for which this is true.
 
     Raises:
         InputError: CMD-YAML-002, a value YAML has no form for; CMD-YAML-003, nested too deeply.
     """
     from commodore.manifests import _pyyaml
 
-    return _pyyaml.dump_flush(document)
+    return _pyyaml.dump_flush(document) if quoted is None else _pyyaml.dump_ordered(document, quoted)

@@ -15,7 +15,7 @@ from tests.world.cluster import ROOT
 TUTORIALS = ROOT / "docs" / "tutorial"
 
 
-@pytest.mark.parametrize("page", ["first-component", "first-package"])
+@pytest.mark.parametrize("page", ["first-component", "first-fleet", "first-package"])
 def test_a_reader_sees_what_the_page_shows(page: str, tmp_path: Path, tmp_path_factory: pytest.TempPathFactory) -> None:
     programs = tmp_path_factory.mktemp("bin")
     (programs / "commodore").write_text(f'#!/bin/sh\nexec {shlex.quote(sys.executable)} -m commodore "$@"\n')
@@ -28,12 +28,18 @@ def test_a_reader_sees_what_the_page_shows(page: str, tmp_path: Path, tmp_path_f
     done = follow((TUTORIALS / f"{page}.md").read_text(encoding="utf-8"), tmp_path, environment)
     assert [complaint for one in done if (complaint := one.complaint())] == []
     programs_run = [one.step.shell.split()[:3] for one in done if isinstance(one.step, Command)]
-    assert ["commodore", page.removeprefix("first-"), "test"] in programs_run
+    word = page.removeprefix("first-")
+    assert (["commodore", "-q", "fleet"] if word == "fleet" else ["commodore", word, "test"]) in programs_run
 
 
 def test_every_tutorial_is_followed_somewhere() -> None:
     """The other one is the subject of tests/examples/test_tutorial.py."""
-    assert sorted(path.stem for path in TUTORIALS.glob("*.md")) == ["first-catalog", "first-component", "first-package"]
+    assert sorted(path.stem for path in TUTORIALS.glob("*.md")) == [
+        "first-catalog",
+        "first-component",
+        "first-fleet",
+        "first-package",
+    ]
 
 
 def test_what_counts_as_a_step() -> None:

@@ -9,7 +9,7 @@ import hashlib
 import json
 import os
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -27,6 +27,11 @@ _ACTION = re.compile(
     rb"""\{\{(?:-?\s*/\*.*?\*/|"(?:\\.|[^"\\\n])*+"|`[^`]*+`|'(?:\\.|[^'\\\n])*+'|[^"`'}]|\}(?!\}))*?\}\}""", re.DOTALL
 )
 _PACKED = b"\x1f\x8b"
+
+
+def any_random(texts: Iterable[bytes]) -> bool:
+    """Whether one of these templates, or values, may give something else each time."""
+    return any(map(_computes_random, texts))
 
 
 def is_random(chart: str, values: Sequence[str] = ()) -> bool:

@@ -1,0 +1,268 @@
+"""`commodore fleet`: the charts of a fleet from its configuration."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from commodore.cli._lazy import LazyCommand, LazyGroup
+from commodore.cli._options import options
+from commodore.cli.console import Console, console_of, paint, working_dir
+from commodore.errors import UsageError, did_you_mean
+from commodore.printable import printable_lines
+from commodore.settings.fleet import (
+    FLEET_APPLICATIONSET,
+    FLEET_GENERATE,
+    FLEET_INIT,
+    FLEET_OUTPUT,
+    FLEET_PREVIEW,
+    FLEET_VALIDATE,
+)
+
+if TYPE_CHECKING:
+    from commodore.fleet import Generated, Selection
+
+_DIMENSIONS = {"environment": "environments", "sector": "sectors", "region": "regions"}
+
+
+@click.group(
+    cls=LazyGroup,
+    lazy={
+        "applicationset": LazyCommand(
+            "commodore.cli.fleet:fleet_applicationset", "Print the ApplicationSet of a type."
+        ),
+        "generate": LazyCommand("commodore.cli.fleet:fleet_generate", "Generate the charts of the fleet."),
+        "init": LazyCommand("commodore.cli.fleet:fleet_init", "Begin a repository."),
+        "preview": LazyCommand("commodore.cli.fleet:fleet_preview", "Show what Argo CD would apply in a cell."),
+        "schema": LazyCommand("commodore.cli.fleet:fleet_schema", "Print the JSON Schema of a kind of file."),
+        "validate": LazyCommand("commodore.cli.fleet:fleet_validate", "Look for mistakes without writing anything."),
+    },
+)
+@options()
+def fleet() -> None:
+    """Generate the Argo CD charts of a fleet.
+
+    The working directory is the repository of the fleet: configuration in `config`, the result in `rendered`.
+    """
+
+
+@click.command("generate")
+@options(*FLEET_GENERATE)
+@click.pass_context
+def fleet_generate(ctx: click.Context, /, **values: Any) -> int:
+    """Generate the charts of all cells, or of those that options choose.
+
+    Nothing is written if anything is wrong. With --dry-run --validate, ends with exit code 1 if `rendered` is not what
+    the configuration makes.
+    """
+    from commodore.fleet import GenerateOptions, generate, stale_error
+    from commodore.workspace import Workspace
+
+    console = console_of(ctx)
+    wanted = GenerateOptions(
+        selection_of(values),
+        write=not values["dry_run"],
+        strict=values["strict"],
+        need_helm=values["validate"],
+        force=values["force"],
+        processes=values["processes"],
+        cached=not values["no_cache"],
+    )
+    with console.working():
+        done = generate(Workspace.at(working_dir(ctx)), wanted, context_of(console))
+    show_generated(done, console, values["out"], dry_run=values["dry_run"])
+    if values["dry_run"] and values["validate"] and done.change:
+        raise stale_error(done)
+    return 0
+
+
+@click.command("validate")
+@options(*FLEET_VALIDATE)
+@click.pass_context
+def fleet_validate(ctx: click.Context, /, **values: Any) -> int:
+    """Look for mistakes in the configuration, and let helm try what it makes. Nothing is written."""
+    from commodore.fleet import GenerateOptions, generate
+    from commodore.workspace import Workspace
+
+    console = console_of(ctx)
+    wanted = GenerateOptions(
+        selection_of(values),
+        write=False,
+        strict=values["strict"],
+        need_helm=True,
+        processes=values["processes"],
+        cached=not values["no_cache"],
+    )
+    with console.working():
+        done = generate(Workspace.at(working_dir(ctx)), wanted, context_of(console))
+    if values["out"] == "json":
+        console.result(json.dumps(done.report.as_dict(), indent=2))
+    else:
+        number = len(done.report.warnings)
+        found = f"{number} warning{'' if number == 1 else 's'}" if number else "no warnings"
+        console.result(f"{len(done.cells)} cells, no errors, {found}")
+    return 0
+
+
+@click.command("applicationset")
+@click.argument("cluster_type", metavar="TYPE")
+@options(*FLEET_APPLICATIONSET)
+@click.pass_context
+def fleet_applicationset(ctx: click.Context, /, cluster_type: str, **values: Any) -> None:
+    """Print the ApplicationSet that gives each cluster of a type the chart of its cell."""
+    from commodore.fleet import ApplicationSetOptions, application_set
+    from commodore.manifests import dump_flush
+    from commodore.workspace import Workspace
+
+    pairs = [_pair(text, "--cluster-value", "KEY=LABEL") for text in values.pop("cluster_value")]
+    out = values.pop("out")
+    wanted = ApplicationSetOptions(**values, cluster_values=tuple(pairs))
+    made = application_set(Workspace.at(working_dir(ctx)).root, cluster_type, wanted)
+    console = console_of(ctx)
+    if out == "json":
+        console.result(json.dumps(made, indent=2))
+    else:
+        console.result(dump_flush(made, lambda _: False), newline=False)
+
+
+@click.command("preview")
+@click.argument("cell", metavar="CELL")
+@options(*FLEET_PREVIEW)
+@click.pass_context
+def fleet_preview(ctx: click.Context, /, cell: str, **values: Any) -> None:
+    """Show what Argo CD would apply: the chart of CELL, such as prod/eu-1, with the values of a cluster."""
+    from commodore.fleet import preview
+    from commodore.manifests import dump_flush
+    from commodore.workspace import Workspace
+
+    console = console_of(ctx)
+    workspace = Workspace.at(working_dir(ctx))
+    found = preview(workspace.root, cell, values["cluster_type"], values["cluster_values"], context_of(console))
+    if values["out"] == "json":
+        console.result(json.dumps(found, indent=2, default=str))
+        return
+    for one in found:
+        console.result("---\n" + printable_lines(dump_flush(one, lambda _: False)), newline=False)
+
+
+@click.command("init")
+@options(*FLEET_INIT)
+@click.pass_context
+def fleet_init(ctx: click.Context, /, style: str) -> None:
+    """Begin a repository: a small fleet of three environments that generates at once."""
+    from commodore.fleet import new_fleet
+    from commodore.workspace import Workspace
+
+    console = console_of(ctx)
+    workspace = Workspace.at(working_dir(ctx))
+    files = new_fleet(workspace.root, style)
+    for path in files:
+        console.result(path)
+    console.status("Generate it with 'commodore fleet generate'")
+
+
+@click.command("schema")
+@click.argument("name", metavar="NAME", default="")
+@options(*FLEET_OUTPUT)
+@click.pass_context
+def fleet_schema(ctx: click.Context, /, name: str, out: str) -> None:
+    """Print the JSON Schema of a kind of file, for editors; without NAME, the kinds.
+
+    That of `config` is made for the dimensions of the fleet in the working directory.
+    """
+    from commodore.fleet import STATIC_SCHEMAS, config_schema, read_config, static_schema
+    from commodore.workspace import Workspace
+
+    console = console_of(ctx)
+    known = ("config", *STATIC_SCHEMAS)
+    if not name:
+        console.result(json.dumps(known) if out == "json" else "\n".join(known))
+    elif name not in known:
+        raise UsageError(
+            "CMD-FLT-091",
+            f"there is no schema {name!r}",
+            hint=did_you_mean(name, known) or f"there are {', '.join(known)}",
+        )
+    elif name == "config":
+        root = Workspace.at(working_dir(ctx)).root
+        console.result(json.dumps(config_schema(read_config(root).dimensions), indent=2))
+    else:
+        console.result(json.dumps(static_schema(name), indent=2))
+
+
+def context_of(console: Console) -> Any:
+    """What the library works with."""
+    from commodore.context import Context
+    from commodore.limits import Limits
+
+    return Context(console.announce, Limits())
+
+
+def selection_of(values: Mapping[str, Any]) -> Selection:
+    """The part of the fleet that options choose."""
+    from commodore.fleet import Selection
+
+    names: dict[str, tuple[str, ...]] = {}
+    for option, dimension in _DIMENSIONS.items():
+        if values[option]:
+            names[dimension] = tuple(values[option])
+    for text in values["at"]:
+        dimension, name = _pair(text, "--at", "DIMENSION=NAME")
+        names[dimension] = (*names.get(dimension, ()), name)
+    return Selection(tuple(values["cluster_type"]), names)
+
+
+def _pair(text: str, option: str, form: str) -> tuple[str, str]:
+    key, equals, value = text.partition("=")
+    if not (key and equals and value):
+        raise UsageError("CMD-FLT-092", f"{option} {text!r} is not {form}", hint=f"write {option} {form}")
+    return key, value
+
+
+def show_generated(done: Generated, console: Console, out: str, *, dry_run: bool) -> None:
+    """Say what changed in `rendered/`."""
+    if out == "json":
+        console.result(json.dumps(_as_dict(done), indent=2))
+        return
+    if dry_run:
+        for line in _group_lines(done):
+            console.result(line)
+    number = len(done.change.files)
+    changed = (
+        f"{number} file{'' if number == 1 else 's'} {'would change' if dry_run else 'changed'}"
+        if number
+        else "unchanged"
+    )
+    console.result(f"{len(done.cells)} cells, {done.files} files: {changed}")
+
+
+def _as_dict(done: Generated) -> dict[str, Any]:
+    groups = [
+        {"kind": one.kind, "path": one.path, "cells": list(one.cells), "diff": list(one.lines)} for one in done.groups
+    ]
+    changes = [{"kind": file.kind, "path": file.new_path} for file in done.change.files]
+    return {
+        "cells": len(done.cells),
+        "files": done.files,
+        "changes": changes,
+        "groups": groups,
+        **done.report.as_dict(),
+    }
+
+
+_SHOWN_CELLS = 3
+
+
+def _group_lines(done: Generated) -> Iterator[str]:
+    for one in done.groups:
+        more = len(one.cells) - _SHOWN_CELLS
+        cells = ", ".join(one.cells[:_SHOWN_CELLS]) + (f" and {more} more" if more > 0 else "")
+        yield click.style(
+            printable_lines(f"{one.kind} {one.path} in {len(one.cells)} of {len(done.cells)} cells ({cells})"),
+            bold=True,
+        )
+        kinds = {"+": "add", "-": "remove", "…": "hunk"}
+        yield from (f"  {line}" for line in paint((kinds.get(line[:1], "context"), line) for line in one.lines))

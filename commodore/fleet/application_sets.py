@@ -1,0 +1,78 @@
+"""The ApplicationSet that gives each cluster of a type the chart of its cell."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal
+
+from commodore.fleet.generating import check_known
+from commodore.fleet.repository.config import read_config
+
+
+@dataclass(frozen=True, slots=True)
+class ApplicationSetOptions:
+    """What an ApplicationSet is made with.
+
+    Attributes:
+        label_prefix: what labels of clusters begin with.
+        cluster_values: further values for the charts, each with the label that has it.
+        template_engine: fasttemplate, or Go templates.
+    """
+
+    repo_url: str = "REPO_URL"
+    revision: str = "HEAD"
+    project: str = "default"
+    label_prefix: str = ""
+    cluster_values: tuple[tuple[str, str], ...] = ()
+    template_engine: Literal["fast", "go"] = "fast"
+
+
+def application_set(root: Path, kind: str, options: ApplicationSetOptions) -> dict[str, Any]:
+    """The ApplicationSet of a cluster type of the fleet at `root`.
+
+    Raises:
+        CommodoreError: as `read_config`; CMD-FLT-090, there is no such type.
+    """
+    config = read_config(root)
+    check_known("cluster type", [kind], [one.name for one in config.types])
+    go = options.template_engine == "go"
+    name, server = ("{{.name}}", "{{.server}}") if go else ("{{name}}", "{{server}}")
+
+    def label(text: str) -> str:
+        return f'{{{{index .metadata.labels "{text}"}}}}' if go else f"{{{{metadata.labels.{text}}}}}"
+
+    def value(text: str) -> str:
+        return f"{{{{.values.{text}}}}}" if go else f"{{{{values.{text}}}}}"
+
+    values = {one: label(f"{options.label_prefix}{one}") for one in config.singulars}
+    cluster = {"name": name, **{one: value(one) for one in config.singulars}}
+    cluster |= {key: label(f"{options.label_prefix}{text}") for key, text in options.cluster_values}
+    generator = {
+        "selector": {"matchLabels": {f"{options.label_prefix}cluster-type": kind}},
+        "values": values,
+    }
+    source = {
+        "repoURL": options.repo_url,
+        "targetRevision": options.revision,
+        "path": "/".join(["rendered", kind, *(value(one) for one in config.singulars)]),
+        "helm": {"valuesObject": {"cluster": cluster}},
+    }
+    return {
+        "apiVersion": "argoproj.io/v1alpha1",
+        "kind": "ApplicationSet",
+        "metadata": {"name": f"{kind}-apps", "namespace": "argocd"},
+        "spec": {
+            **({"goTemplate": True, "goTemplateOptions": ["missingkey=error"]} if go else {}),
+            "generators": [{"clusters": generator}],
+            "template": {
+                "metadata": {"name": f"{name}-apps"},
+                "spec": {
+                    "project": options.project,
+                    "source": source,
+                    "destination": {"server": server, "namespace": "argocd"},
+                    "syncPolicy": {"automated": {"prune": True, "selfHeal": True}},
+                },
+            },
+        },
+    }

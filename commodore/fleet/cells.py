@@ -1,0 +1,279 @@
+"""The merged values of cells: overrides and patches applied in order, each distinct combination once."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from commodore.errors import CommodoreError
+from commodore.events import Warned
+from commodore.fleet.conflicts import Writes, describe_conflicts, overridden
+from commodore.fleet.dependencies import (
+    Dependency,
+    Live,
+    Unmet,
+    cycle_error,
+    dependencies_of,
+    in_order,
+    unknown_applications,
+    unmet,
+)
+from commodore.fleet.findings import Report, at, cells_in_words, dotted, kind_of
+from commodore.fleet.merging import Path_, merge
+from commodore.fleet.patches import active, strategies_of
+from commodore.fleet.paths import MISSING, value_at
+from commodore.fleet.repository.config import Prefix, in_path
+from commodore.fleet.repository.model import App, Fleet, Layer, PatchFile, TypeConfig, Values
+
+Status = Callable[[str, Prefix], Live]
+"""Gives what tells the live state of a cell, by type and cell."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class CellValues:
+    """The merged values of a cell. Cells with the same values share them: they must not be changed.
+
+    Attributes:
+        values: section to item name to item, without the dimensions.
+        applied: the patches that were applied, in order.
+        left_out: those that were not, each with what it lacks.
+    """
+
+    type: str
+    cell: Prefix
+    values: Values
+    applied: tuple[PatchFile, ...]
+    left_out: tuple[tuple[PatchFile, Unmet], ...]
+
+
+class Merger:
+    """Merges the cells of one cluster type.
+
+    Args:
+        status: live state that dependencies may ask for; without it they are not looked at.
+    """
+
+    def __init__(self, fleet: Fleet, kind: TypeConfig, report: Report, status: Status | None = None) -> None:
+        self._fleet = fleet
+        self._kind = kind
+        self._report = report
+        self._status = status
+        self._order = {app.name: number for number, app in enumerate(kind.apps)}
+        self._needs: dict[PatchFile, tuple[Dependency, ...]] = {}
+        self._strategies: dict[PatchFile, dict[Path_, str]] = {}
+        self._app_of: dict[PatchFile, App] = {}
+        self._items: dict[tuple[App, tuple[object, ...]], Values] = {}
+        self._cells: dict[tuple[object, ...], CellValues] = {}
+        self._layers_of: dict[tuple[App, int], list[Layer | PatchFile]] = {}
+        self._changes: set[tuple[str, str]] = set()
+        self._told_circles: set[frozenset[PatchFile]] = set()
+        self._patches_exist = any(patch.placements for patch in kind.patches)
+        for app in kind.apps:
+            for patch in app.patches:
+                for file in patch.files:
+                    self._prepare(app, file)
+
+    def _prepare(self, app: App, file: PatchFile) -> None:
+        self._app_of[file] = app
+        self._strategies[file] = strategies_of(file, self._kind.sections)
+        try:
+            self._needs[file] = dependencies_of(file, self._kind.sections)
+        except CommodoreError as error:
+            self._needs[file] = ()
+            self._report.add(error)
+        self._report.add(*unknown_applications(self._kind, self._needs[file], file))
+
+    def merge(self, cells: Iterable[Prefix]) -> list[CellValues]:
+        """The values of cells. Conflicts, patches that are left out and circles go to the report, each once."""
+        merged = [self._cell(cell) for cell in cells]
+        self._tell(merged)
+        return merged
+
+    def _cell(self, cell: Prefix) -> CellValues:
+        levels = {app: app.levels(cell) for app in self._kind.apps}
+        placed = {app: tuple(active(patch, cell) for patch in app.patches) for app in self._kind.apps if app.patches}
+        live = self._status(self._kind.name, cell) if self._status else None
+        key: tuple[object, ...] = (
+            tuple(tuple(level) for app in self._kind.apps for level in levels[app]),
+            tuple(placed.values()),
+            cell if live else None,
+        )
+        known = self._cells.get(key)
+        if known is None:
+            run = _Run(self, levels, placed, live)
+            known = CellValues(self._kind.name, cell, run.values(), tuple(run.applied), tuple(run.left_out))
+            self._cells[key] = known
+        return CellValues(self._kind.name, cell, known.values, known.applied, known.left_out)
+
+    def _tell(self, merged: Sequence[CellValues]) -> None:
+        """Say what patches do to each other, and which of them are left out."""
+        lacking: dict[tuple[str, str, str], list[str]] = {}
+        for one in merged:
+            for file, lack in one.left_out:
+                lacking.setdefault((file.name, lack.in_words, lack.hint), []).append(in_path(one.cell))
+        for (name, words, hint), cells in lacking.items():
+            self._report.add(
+                Warned("CMD-FLT-047", f"the patch {name} is not applied in {cells_in_words(cells)}: {words}", hint)
+            )
+        writes = [Writes(in_path(one.cell), [(file, self._strategies[file]) for file in one.applied]) for one in merged]
+        self._report.add(*describe_conflicts(writes))
+        if self._fleet.choices.patches == "by-level":
+            applied = [(one.cell, file, self._app_of[file]) for one in merged for file in one.applied]
+            self._report.add(*overridden(applied))
+
+    # what a run for one cell asks for
+
+    @property
+    def by_level(self) -> bool:
+        return self._fleet.choices.patches == "by-level"
+
+    @property
+    def apps(self) -> tuple[App, ...]:
+        return self._kind.apps
+
+    @property
+    def sections(self) -> tuple[str, ...]:
+        return self._kind.sections
+
+    def app_of(self, file: PatchFile) -> App:
+        return self._app_of[file]
+
+    def needs(self, file: PatchFile) -> tuple[Dependency, ...]:
+        return self._needs[file]
+
+    def ordered(self, files: Sequence[PatchFile]) -> list[PatchFile]:
+        """Patches of one cell in the order in which they are applied."""
+        ties = sorted(files, key=lambda file: (self._order[self._app_of[file].name], len(file.prefix or ()), file.name))
+        ordered, circle = in_order(ties, self._needs)
+        if circle and frozenset(file for file, _ in circle) not in self._told_circles:
+            self._told_circles.add(frozenset(file for file, _ in circle))
+            self._report.add(cycle_error(circle))
+        return ordered
+
+    def lack(self, file: PatchFile, values: Values, live: Live | None) -> Unmet | None:
+        """The first dependency of a patch that the values do not meet."""
+        for one in self._needs[file]:
+            try:
+                found = unmet(one, values, live)
+            except CommodoreError as error:
+                self._report.add(error)
+                return None
+            if found is not None:
+                return found
+        return None
+
+    def applied(self, app: App, steps: tuple[Layer | PatchFile, ...]) -> Values:
+        """The values of an application after some steps, beginning with its base values."""
+        key = (app, steps)
+        if key in self._items:
+            return self._items[key]
+        if not steps:
+            result = self._on_defaults({}, app.base, {}, ())
+        else:
+            before = self.applied(app, steps[:-1])
+            last = steps[-1]
+            layer = last.layer if isinstance(last, PatchFile) else last
+            strategies = self._strategies[last] if isinstance(last, PatchFile) else {}
+            result = self._on_defaults(before, layer, strategies, (app.base, *steps[:-1]))
+        self._items[key] = result
+        return result
+
+    def _on_defaults(
+        self, before: Values, layer: Layer, strategies: dict[Path_, str], earlier: Sequence[Layer | PatchFile]
+    ) -> Values:
+        """Values with a layer put upon them; an item that is new gets the defaults of its section beneath."""
+
+        def changed(path: Path_, old: Any, new: Any) -> None:
+            self._tell_change(path, old, new, layer, earlier)
+
+        result = {section: dict(items) for section, items in before.items()}
+        for section, items in layer.values.items():
+            merged = result.setdefault(section, {})
+            for name, item in items.items():
+                path = (section, name)
+                base = merged[name] if name in merged else self._default(section)
+                merged[name] = merge(base, item, strategies, path, changed)
+        return result
+
+    def _default(self, section: str) -> dict[str, Any] | None:
+        layers = self._kind.defaults.get(section, ())
+        merged: Any = {} if layers else None
+        for layer in layers:
+            merged = merge(merged, layer.values)
+        return merged if merged is None or isinstance(merged, dict) else {}
+
+    def _tell_change(self, path: Path_, old: Any, new: Any, layer: Layer, earlier: Sequence[Layer | PatchFile]) -> None:
+        layers = [one.layer if isinstance(one, PatchFile) else one for one in reversed(earlier)]
+        writer = next((one for one in layers if value_at(one.values, path) is not MISSING), None)
+        where = writer.at(path) if writer else self._default_place(path)
+        key = (str(layer.at(path)), str(where))
+        if key not in self._changes:
+            self._changes.add(key)
+            message = f"{at(layer.at(path))} replaces {kind_of(old)} by {kind_of(new)} at {dotted(path)}"
+            self._report.add(Warned("CMD-FLT-022", f"{message} ({where})", "give it the form that it has there"))
+
+    def _default_place(self, path: Path_) -> object:
+        layers = self._kind.defaults.get(str(path[0]), ())
+        return at(layers[-1].at(path[2:])) if layers else "a default"
+
+
+class _Run:
+    """One distinct cell: which steps each application takes."""
+
+    def __init__(
+        self,
+        merger: Merger,
+        levels: dict[App, list[tuple[Layer, ...]]],
+        placed: dict[App, tuple[tuple[PatchFile, ...], ...]],
+        live: Live | None,
+    ) -> None:
+        self._merger = merger
+        self._live = live
+        self._steps: dict[App, tuple[Layer | PatchFile, ...]] = dict.fromkeys(merger.apps, ())
+        self.applied: list[PatchFile] = []
+        self.left_out: list[tuple[PatchFile, Unmet]] = []
+        depth = max((len(levels[app]) for app in merger.apps), default=0)
+        for level in range(depth):
+            for app in merger.apps:
+                self._steps[app] = (*self._steps[app], *levels[app][level])
+            if merger.by_level:
+                here = [
+                    file
+                    for files in placed.values()
+                    for patch in files
+                    for file in patch
+                    if len(file.prefix or ()) == level + 1
+                ]
+                self._apply(here)
+        if not merger.by_level:
+            self._apply([patch[0] for files in placed.values() for patch in files if patch])
+
+    def _apply(self, files: Sequence[PatchFile]) -> None:
+        for file in self._merger.ordered(files) if files else ():
+            needs = self._merger.needs(file)
+            lack = self._merger.lack(file, self.values(), self._live) if needs else None
+            if lack is not None:
+                self.left_out.append((file, lack))
+                continue
+            app = self._merger.app_of(file)
+            self._steps[app] = (*self._steps[app], file)
+            self.applied.append(file)
+
+    def values(self) -> Values:
+        """The values of all applications, those of folders in their order."""
+        merged: Values = {}
+        for app in self._merger.apps:
+            for section, items in self._merger.applied(app, self._steps[app]).items():
+                merged.setdefault(section, {}).update(items)
+        return merged
+
+
+def merge_fleet(
+    fleet: Fleet, cells: Iterable[Prefix], types: Iterable[str], report: Report, status: Status | None = None
+) -> list[CellValues]:
+    """The merged values of all these cells of these types."""
+    wanted, chosen = tuple(types), tuple(cells)
+    return [
+        one for kind in fleet.types if kind.name in wanted for one in Merger(fleet, kind, report, status).merge(chosen)
+    ]

@@ -1,0 +1,81 @@
+"""The chart that cells are made with: the repository's own, or the one that is built in."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+
+from commodore.fleet.repository.files import read_bytes
+from commodore.fleet.repository.model import Fleet
+from commodore.limits import DEFAULT_LIMITS, Limits
+from commodore.tree import is_hidden, walk
+
+_BUILT_IN = Path(__file__).resolve().parent / "chart"
+_CHART = b"apiVersion: v2\nname: fleet\nversion: 1.0.0\n"
+
+
+@dataclass(frozen=True)
+class Chart:
+    """A chart's files by path: `Chart.yaml`, `values.yaml`, `templates/...` and what else it has.
+
+    Attributes:
+        name: that of its folder.
+        own: whether it is the repository's.
+        has_chart_yaml: whether the repository says what `Chart.yaml` of a cell is.
+    """
+
+    name: str
+    files: Mapping[str, bytes]
+    own: bool
+    has_chart_yaml: bool
+
+    @property
+    def templates(self) -> dict[str, bytes]:
+        """What a cell's chart gets as its templates, by path within them."""
+        return {
+            path.removeprefix("templates/"): text for path, text in self.files.items() if path.startswith("templates/")
+        }
+
+    @cached_property
+    def digest(self) -> str:
+        found = [(path, hashlib.sha256(text).hexdigest()) for path, text in sorted(self.files.items())]
+        return hashlib.sha256(json.dumps([self.name, found]).encode()).hexdigest()
+
+
+def read_chart(fleet: Fleet, limits: Limits = DEFAULT_LIMITS) -> Chart:
+    """The chart of a fleet.
+
+    Raises:
+        InputError: CMD-FLT-006, a file of it cannot be read.
+    """
+    if fleet.choices.chart is None:
+        resolve = "_plain.tpl" if fleet.choices.output == "manifests" else "_resolve.tpl"
+        names = {
+            "_resolve.tpl": resolve,
+            "application.yaml": "application.yaml",
+            "applicationset.yaml": "applicationset.yaml",
+        }
+        texts = {f"templates/{name}": (_BUILT_IN / source).read_bytes() for name, source in names.items()}
+        return Chart("fleet", {"Chart.yaml": _CHART, **texts}, own=False, has_chart_yaml=False)
+    folder = fleet.root / fleet.choices.chart
+    found = {str(path.relative_to(folder)): read_bytes(path, fleet.root, limits) for path in _files(folder)}
+    has_chart_yaml = "Chart.yaml" in found
+    if any(path.startswith("templates/") for path in found):  # a whole chart
+        found.setdefault("Chart.yaml", _CHART)
+        return Chart(folder.name, found, own=True, has_chart_yaml=has_chart_yaml and fleet.choices.output == "charts")
+    files = {"Chart.yaml": found.pop("Chart.yaml", _CHART)}
+    for path, text in found.items():
+        name = path.rpartition("/")[2]
+        if not (name.startswith("README") or (name.startswith("values") and name.endswith(".yaml"))):
+            files[f"templates/{path}"] = text
+    return Chart("fleet", files, own=True, has_chart_yaml=has_chart_yaml)
+
+
+def _files(folder: Path) -> Iterator[Path]:
+    for _, entry in walk(folder, skip=lambda one: is_hidden(one) and one.is_dir()):
+        if not entry.is_dir():
+            yield Path(entry.path)

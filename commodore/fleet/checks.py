@@ -1,0 +1,271 @@
+"""What is wrong with merged values, and with expressions in them, before and after helm has seen them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from commodore.errors import CommodoreError, InputError, Location, did_you_mean
+from commodore.events import Warned
+from commodore.fleet.cells import CellValues
+from commodore.fleet.chart_files import Chart
+from commodore.fleet.findings import Report, at, cells_in_words, shown
+from commodore.fleet.merging import leaves
+from commodore.fleet.rendering import names_twice
+from commodore.fleet.repository.config import in_path
+from commodore.fleet.repository.model import APPLICATIONS, APPLICATIONSETS, Fleet, Layer, TypeConfig
+from commodore.fleet.repository.schema import static_schema
+from commodore.printable import some_of
+
+_SAFE_INTEGER = 2**53
+_LITERAL = re.compile(r"\{\{-?\s*`.*?`\s*-?\}\}", re.DOTALL)
+_ANY = re.compile(r"\{\{.*?\}\}", re.DOTALL)
+_QUOTING = re.compile(r"\|\s*(toJson|quote|squote)\s*-?\}\}")
+
+
+def check_values(fleet: Fleet, chart: Chart, cells: Sequence[CellValues], report: Report) -> None:
+    """Look at the merged items of all cells, and at all files for what helm or the template would not take."""
+    report.add(*_lacking(fleet, cells))
+    in_quotes = any(b"'{{" in text for text in chart.templates.values())
+    for kind in fleet.types:
+        for layer in layers_of(kind):
+            report.add(*_unknown_keys(layer), *_long_integers(layer))
+            if in_quotes:
+                report.add(*_broken_quotes(layer))
+
+
+def layers_of(kind: TypeConfig) -> Iterator[Layer]:
+    """All values, overrides and patches of a type."""
+    for app in kind.apps:
+        yield from (app.base, *app.overrides.values(), *app.flat.values())
+        yield from (file.layer for patch in app.patches for file in patch.files)
+
+
+def _lacking(fleet: Fleet, cells: Sequence[CellValues]) -> Iterator[CommodoreError | Warned]:
+    found: dict[tuple[str, str, str, str], list[str]] = {}
+    known: dict[int, list[tuple[str, str, str, str]]] = {}
+    for one in cells:
+        if id(one.values) not in known:
+            known[id(one.values)] = list(_wrong_items(one, fleet.choices.output == "manifests"))
+        for key in known[id(one.values)]:
+            found.setdefault(key, []).append(in_path(one.cell))
+    for (code, kind, section, what), names in found.items():
+        name = what.partition(" ")[0]
+        place = _definition(fleet, kind, section, name)
+        message = f"{what} in {cells_in_words(names)}"
+        if code == "CMD-FLT-017":
+            hint = "add it to values.yaml, or to the defaults"
+            yield InputError("CMD-FLT-017", message, hint=hint, locations=place)
+        elif code == "CMD-FLT-018":
+            yield InputError("CMD-FLT-018", message, hint="keep one of them", locations=place)
+        elif code == "CMD-FLT-057":
+            yield InputError("CMD-FLT-057", message, hint="rename one of them", locations=place)
+        else:
+            where = f" ({at(place[0])})" if place else ""
+            yield Warned("CMD-FLT-026", message + where, "give the name of a cluster, or the URL of its server")
+
+
+def _wrong_items(one: CellValues, resources: bool) -> Iterator[tuple[str, str, str, str]]:
+    """Code, type, section, and name with what is wrong."""
+    for name, item in one.values.get(APPLICATIONS, {}).items():
+        if not isinstance(item, dict):
+            continue
+        key = (one.type, APPLICATIONS)
+        for part in ("project", "destination"):
+            if not item.get(part):
+                yield "CMD-FLT-017", *key, f"{name} has no {part}"
+        if not item.get("source") and not item.get("sources"):
+            yield "CMD-FLT-017", *key, f"{name} has no source"
+        if item.get("source") and item.get("sources"):
+            yield "CMD-FLT-018", *key, f"{name} has both source and sources"
+        destination = item.get("destination")
+        if isinstance(destination, dict) and destination:
+            given = [part for part in ("name", "server") if destination.get(part)]
+            if len(given) != 1:
+                yield (
+                    "CMD-FLT-026",
+                    *key,
+                    f"{name} has a destination with {' and '.join(given) or 'neither name nor server'}",
+                )
+    for name, (first, second) in names_twice(one.values) if resources else ():
+        yield (
+            "CMD-FLT-057",
+            one.type,
+            second,
+            f"{name} stands in {first} and in {second}: two resources would have one name,",
+        )
+
+
+def _definition(fleet: Fleet, kind: str, section: str, name: str) -> list[Location]:
+    layers = (layer for one in fleet.types if one.name == kind for layer in layers_of(one))
+    found = next((layer for layer in layers if name in layer.values.get(section, {})), None)
+    return [found.at((section, name))] if found else []
+
+
+def _unknown_keys(layer: Layer) -> Iterator[Warned]:
+    definitions = static_schema("values")["$defs"]
+    for section, definition in ((APPLICATIONS, "application"), (APPLICATIONSETS, "applicationset")):
+        known = definitions[definition]["properties"]
+        for name, item in layer.values.get(section, {}).items():
+            for key in item if isinstance(item, dict) else ():
+                if key not in known:
+                    place = at(layer.at((section, name, key)))
+                    yield Warned(
+                        "CMD-FLT-019",
+                        f"{place}: the key {shown(key)} is not one that the template writes",
+                        did_you_mean(key, known),
+                    )
+
+
+def _long_integers(layer: Layer) -> Iterator[Warned]:
+    for path, value in leaves(layer.values):
+        for number in value if isinstance(value, list) else [value]:
+            if isinstance(number, int) and not isinstance(number, bool) and abs(number) > _SAFE_INTEGER:
+                yield Warned(
+                    "CMD-FLT-054",
+                    f"the number {number} at {at(layer.at(path))} loses digits in helm",
+                    "write it as a text",
+                )
+
+
+def _broken_quotes(layer: Layer) -> Iterator[CommodoreError]:
+    """Texts of ApplicationSets that a chart puts between single quotes as they are."""
+    for name, item in layer.values.get(APPLICATIONSETS, {}).items():
+        template = item.get("template") if isinstance(item, dict) else None
+        for path, value in _quoted_fields(template) if isinstance(template, dict) else ():
+            if isinstance(value, str) and "'" in value and "{{" not in value:
+                location = layer.at((APPLICATIONSETS, name, "template", *path))
+                yield InputError(
+                    "CMD-FLT-028",
+                    f"{at(location)}: an apostrophe in {path[-1]} ends the text that the chart puts into single quotes",
+                    hint="write it without an apostrophe",
+                    locations=[location],
+                )
+
+
+def _quoted_fields(template: Mapping[str, Any]) -> Iterator[tuple[tuple[object, ...], Any]]:
+    metadata: Any = template.get("metadata")
+    spec: Any = template.get("spec")
+    for path, value in leaves(metadata if isinstance(metadata, dict) else {}):
+        if path and path[0] in ("annotations", "name", "namespace"):
+            yield ("metadata", *path), value
+    yield ("spec", "project"), spec.get("project") if isinstance(spec, dict) else None
+
+
+# expressions
+
+
+def check_expressions(
+    fleet: Fleet, chart: Chart, report: Report, rendered: Iterable[Mapping[str, bytes]], proofs: Iterable[Any]
+) -> None:
+    """Say which expressions will not do what they seem to.
+
+    Args:
+        rendered: the resources of cells, in style manifests.
+        proofs: the objects that charts give for a fake cluster, in style charts.
+    """
+    found = _Found()
+    if fleet.choices.output == "manifests":
+        inside, eaten = _left_in_resources(rendered)
+        for layer, path, text in _all_texts(fleet):
+            found.inside += [layer.at(path)] if any(one in text for one in inside) else []
+            found.eaten += [layer.at(path)] if any(one in text for one in eaten) else []
+    else:
+        left = {one for text in _plain_texts(proofs) for one in _ANY.findall(text) if ".Values." in one}
+        texts = [text.decode("utf-8", "replace") for text in chart.templates.values()]
+        resolving = any(re.search(r"\btpl\b", text) for text in texts)
+        into_yaml = any(re.search(r"\btpl\s*\(\s*toYaml\b", text) for text in texts)
+        for layer, path, text in _all_texts(fleet):
+            own = _expressions(text)
+            if any(one in left for one in own):
+                found.stays.append(layer.at(path))
+            elif into_yaml and own:
+                found.inside.append(layer.at(path))
+            elif resolving and path[:1] == (APPLICATIONSETS,) and any(_is_consumed(one) for one in own):
+                found.eaten.append(layer.at(path))
+    report.add(*found.in_words())
+
+
+@dataclass(slots=True)
+class _Found:
+    """Places of expressions, by what becomes of them."""
+
+    stays: list[Location] = field(default_factory=list)
+    inside: list[Location] = field(default_factory=list)
+    eaten: list[Location] = field(default_factory=list)
+
+    def in_words(self) -> Iterator[Warned]:
+        if self.stays:
+            yield Warned(
+                "CMD-FLT-051",
+                f"expressions stay as they are, the template does not resolve them: {_places(self.stays)}",
+                "let the template resolve each text with tpl, as the built-in one does",
+            )
+        if self.inside:
+            yield Warned(
+                "CMD-FLT-052",
+                "expressions are resolved inside YAML, a cluster's value could change the object: "
+                + _places(self.inside),
+                "put '| toJson' at their ends, or resolve text by text, as the built-in template does",
+            )
+        if self.eaten:
+            yield Warned(
+                "CMD-FLT-053",
+                f"placeholders of ApplicationSets are consumed by Argo CD's own pass: {_places(self.eaten)}",
+                "escape them once more: {{`…`}}",
+            )
+
+
+def _places(locations: Sequence[Location]) -> str:
+    return some_of([str(location) for location in dict.fromkeys(locations)])
+
+
+def _all_texts(fleet: Fleet) -> Iterator[tuple[Layer, tuple[object, ...], str]]:
+    """All texts with expressions in defaults, values, overrides and patches."""
+    for kind in fleet.types:
+        for layer in (*(one for layers in kind.defaults.values() for one in layers), *layers_of(kind)):
+            for path, text in _texts(layer.values):
+                yield layer, path, text
+
+
+def _texts(value: Any, path: tuple[object, ...] = ()) -> Iterator[tuple[tuple[object, ...], str]]:
+    if isinstance(value, dict):
+        for key, inner in value.items():
+            yield from _texts(inner, (*path, key))
+    elif isinstance(value, list):
+        for number, inner in enumerate(value):
+            yield from _texts(inner, (*path, number))
+    elif isinstance(value, str) and "{{" in value:
+        yield path, value
+
+
+def _plain_texts(objects: Iterable[Any]) -> Iterator[str]:
+    for one in objects:
+        yield from (text for _, text in _texts(one))
+
+
+def _expressions(text: str) -> list[str]:
+    """What a pass of helm resolves in a text: no literals."""
+    found: list[str] = _ANY.findall(_LITERAL.sub("", text))
+    return found
+
+
+def _is_consumed(expression: str) -> bool:
+    return ".Values." not in expression and "(" not in expression
+
+
+def _left_in_resources(rendered: Iterable[Mapping[str, bytes]]) -> tuple[set[str], set[str]]:
+    """The expressions in resources that a cluster's value could break out of, and those of ApplicationSets that Argo CD
+    takes for its own.
+    """
+    inside: set[str] = set()
+    eaten: set[str] = set()
+    for content in {text for files in rendered for text in files.values() if b"{{" in text}:
+        for one in _expressions(content.decode("utf-8", "replace")):
+            if ".Values." in one and not _QUOTING.search(one):
+                inside.add(one)
+            elif ".Values." not in one and b"kind: ApplicationSet" in content:
+                eaten.add(one)
+    return inside, eaten

@@ -1,0 +1,130 @@
+"""Patches that write the same, and patches whose values a narrower override replaces."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from commodore.events import Warned
+from commodore.fleet.findings import Finding, at, dotted, shown
+from commodore.fleet.merging import Path_, leaves, overlap, same
+from commodore.fleet.repository.config import Prefix, covers
+from commodore.fleet.repository.model import App, Layer, PatchFile
+
+
+@dataclass(frozen=True, slots=True)
+class Writes:
+    """The patches that were applied in a cell, in order, with their strategies."""
+
+    cell: str
+    files: Sequence[tuple[PatchFile, Mapping[Path_, str]]]
+
+
+@dataclass(frozen=True, slots=True)
+class Conflict:
+    """Two patches that write the same place.
+
+    Attributes:
+        first, second: in the order in which they are applied; the second wins.
+        path, other: what each of them writes, equal or one below the other.
+    """
+
+    first: PatchFile
+    second: PatchFile
+    path: Path_
+    other: Path_
+    value: Any
+    other_value: Any
+
+    @property
+    def equal(self) -> bool:
+        return self.path == self.other and same(self.value, self.other_value)
+
+
+def conflicts(first: PatchFile, second: PatchFile, appended: Mapping[Path_, str]) -> Iterator[Conflict]:
+    """Where two patches write the same.
+
+    Args:
+        appended: the paths at which both append, which is no conflict.
+    """
+    for path, value in leaves(first.layer.values):
+        for other, other_value in leaves(second.layer.values):
+            if overlap(path, other) and not (path == other and path in appended):
+                yield Conflict(first, second, path, other, value, other_value)
+
+
+def describe_conflicts(cells: Iterable[Writes]) -> list[Warned | Finding]:
+    """What to say about patches that write the same, each conflict once, with the number of its cells."""
+    counts: dict[tuple[str, str, Path_, Path_], tuple[Conflict, int]] = {}
+    known: dict[tuple[PatchFile, PatchFile], list[Conflict]] = {}
+    for cell in cells:
+        seen = set()
+        for number, (second, strategies) in enumerate(cell.files):
+            for first, others in cell.files[:number]:
+                if first.name == second.name and first.place.split("/")[:3] == second.place.split("/")[:3]:
+                    continue  # copies of one patch
+                if (first, second) not in known:
+                    both = {
+                        path: ""
+                        for path, word in strategies.items()
+                        if word != "replace" and others.get(path, "replace") != "replace"
+                    }
+                    known[first, second] = list(conflicts(first, second, both))
+                for one in known[first, second]:
+                    key = (first.name, second.name, one.path, one.other)
+                    if key not in seen:
+                        seen.add(key)
+                        counts[key] = (counts[key][0] if key in counts else one, counts.get(key, (one, 0))[1] + 1)
+    return [_describe(one, number) for one, number in counts.values()]
+
+
+def _describe(one: Conflict, cells: int) -> Warned | Finding:
+    first, second = one.first.layer.at(one.path), one.second.layer.at(one.other)
+    path = dotted(one.path) if one.path == one.other else f"{dotted(one.path)} and {dotted(one.other)}"
+    where = f"{cells} cell{'' if cells == 1 else 's'}"
+    if one.equal:
+        return Finding("CMD-FLT-043", f"{at(first)} and {at(second)} both set {path} in {where} to {shown(one.value)}")
+    return Warned(
+        "CMD-FLT-040",
+        f"{at(first)} and {at(second)} both set {path} in {where}: {shown(one.value)}, {shown(one.other_value)}; "
+        "the latter wins",
+        "let one of them go first, or depend on the other",
+    )
+
+
+def overridden(cells: Iterable[tuple[Prefix, PatchFile, App]]) -> list[Finding]:
+    """Patches that have no effect where a narrower override sets the same.
+
+    Args:
+        cells: cell, an applied patch and its application, as often as it applies.
+    """
+    counts: dict[tuple[str, str, str], int] = {}
+    known: dict[tuple[PatchFile, Layer], list[tuple[Path_, Path_]]] = {}
+    for cell, file, app in cells:
+        for depth, level in enumerate(app.levels(cell), 1):
+            for layer in (
+                level if file.prefix is not None and depth > len(file.prefix) and covers(file.prefix, cell) else ()
+            ):
+                if (file, layer) not in known:
+                    known[file, layer] = _losses(file, layer)
+                for path, other in known[file, layer]:
+                    key = (file.name, dotted(path), at(layer.at(other)))
+                    counts[key] = counts.get(key, 0) + 1
+    return [
+        Finding(
+            "CMD-FLT-041",
+            f"{name} sets {path} in {number} cell{'' if number == 1 else 's'}, where {place} overrides it",
+        )
+        for (name, path, place), number in counts.items()
+    ]
+
+
+def _losses(file: PatchFile, layer: Layer) -> list[tuple[Path_, Path_]]:
+    theirs = list(leaves(layer.values))
+    return [
+        (path, other)
+        for path, value in leaves(file.layer.values)
+        for other, wins in theirs
+        if overlap(path, other) and not (path == other and same(value, wins))
+    ]

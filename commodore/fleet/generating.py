@@ -1,0 +1,259 @@
+"""Generating the charts of a fleet: read, check, merge, render, check again, and only then write."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Iterable, Mapping, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from commodore.caches import result_cache
+from commodore.context import Context
+from commodore.engine import ChartResults, usable_cpus
+from commodore.errors import CommodoreError, InputError, UsageError, did_you_mean
+from commodore.events import Warned, stage
+from commodore.fleet.cells import CellValues, Status, merge_fleet
+from commodore.fleet.chart_files import Chart, read_chart
+from commodore.fleet.charts import cell_chart, chart_yaml
+from commodore.fleet.checks import check_expressions, check_values
+from commodore.fleet.findings import Report
+from commodore.fleet.helm import Helm, helm_path
+from commodore.fleet.output import (
+    SameChange,
+    Wanted,
+    cell_folder,
+    changes,
+    check_foreign,
+    group_changes,
+    read_rendered,
+    write_rendered,
+)
+from commodore.fleet.patches import check_patches
+from commodore.fleet.rendering import Job, Renderer
+from commodore.fleet.repository.apps import read_fleet
+from commodore.fleet.repository.config import FleetConfig, Prefix
+from commodore.fleet.repository.model import Fleet
+from commodore.fleet.values_text import ValuesWriter
+from commodore.manifests import TreeChange
+from commodore.printable import some_of
+from commodore.staging import temporary_folder
+from commodore.workspace import Workspace, write_atomically
+
+
+@dataclass(frozen=True, slots=True)
+class Selection:
+    """Which part of a fleet is meant.
+
+    Attributes:
+        types: cluster types; all if empty.
+        names: by dimension the names of nodes; all if there are none.
+    """
+
+    types: tuple[str, ...] = ()
+    names: Mapping[str, tuple[str, ...]] = dataclasses.field(default_factory=dict)
+
+    @property
+    def whole(self) -> bool:
+        return not self.types and not any(self.names.values())
+
+    def cells(self, config: FleetConfig) -> tuple[Prefix, ...]:
+        """The cells that are meant.
+
+        Raises:
+            UsageError: CMD-FLT-090, there is no such dimension, node or type.
+        """
+        check_known("cluster type", self.types, [kind.name for kind in config.types])
+        check_known("dimension", [name for name, given in self.names.items() if given], config.dimensions)
+        for number, (dimension, singular) in enumerate(zip(config.dimensions, config.singulars, strict=True), 1):
+            known = dict.fromkeys(prefix[-1] for prefix in config.prefixes() if len(prefix) == number)
+            check_known(singular, self.names.get(dimension, ()), known)
+        wanted = {config.dimensions.index(name): given for name, given in self.names.items() if given}
+        return tuple(cell for cell in config.cells() if all(cell[at] in given for at, given in wanted.items()))
+
+
+def check_known(what: str, names: Iterable[str], known: Iterable[str]) -> None:
+    """Raise if one of the names is not known.
+
+    Raises:
+        UsageError: CMD-FLT-090.
+    """
+    there = list(known)
+    for name in names:
+        if name not in there:
+            raise UsageError(
+                "CMD-FLT-090",
+                f"there is no {what} {name!r} in this fleet",
+                hint=did_you_mean(name, there) or f"there are {some_of(there)}",
+            )
+
+
+@dataclass(frozen=True, slots=True)
+class GenerateOptions:
+    """How a fleet is generated.
+
+    Attributes:
+        write: replace `rendered/`; else only say what would change.
+        need_helm: a chart that cannot be tried for want of helm is an error.
+        force: replace what is not the generator's, too.
+        processes: of helm at the same time; 0 is one per usable CPU.
+        cached: keep and use results of earlier runs.
+    """
+
+    selection: Selection = Selection()
+    write: bool = True
+    strict: bool = False
+    need_helm: bool = False
+    force: bool = False
+    processes: int = 0
+    cached: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class Generated:
+    """What came of it.
+
+    Attributes:
+        report: warnings and notes; errors were raised.
+        change: of files in `rendered/`.
+        groups: the same, equal ones together.
+        files: how many there are now.
+    """
+
+    fleet: Fleet
+    cells: tuple[CellValues, ...]
+    report: Report
+    change: TreeChange
+    groups: tuple[SameChange, ...]
+    files: int
+
+
+def generate(
+    workspace: Workspace, options: GenerateOptions, context: Context, status: Status | None = None
+) -> Generated:
+    """Generate the charts of the fleet in a working directory.
+
+    Raises:
+        CommodoreError: all that is wrong with it, `rendered/` is as it was then.
+    """
+    if not options.write:
+        return _generate(workspace, options, context, status)
+    with workspace.locked(context.limits):
+        write_atomically(workspace.state / ".gitignore", b"*\n")
+        return _generate(workspace, options, context, status)
+
+
+@dataclass(frozen=True, slots=True)
+class Prepared:
+    """What is to be written, before it is."""
+
+    fleet: Fleet
+    chart: Chart
+    cells: tuple[CellValues, ...]
+    report: Report
+    wanted: Wanted
+
+
+def prepare(root: Path, options: GenerateOptions, context: Context, status: Status | None = None) -> Prepared:
+    """Read, check, merge and render a fleet. Warnings and notes are announced.
+
+    Raises:
+        CommodoreError: all that is wrong with it.
+    """
+    report = Report(options.strict)
+    fleet = read_fleet(root, report, context.limits)
+    cells = options.selection.cells(fleet.config)
+    report.check()
+    check_patches(fleet, report)
+    types = options.selection.types or tuple(kind.name for kind in fleet.types)
+    with stage(context.announce, "merging values", len(cells) * len(types)):
+        merged = merge_fleet(fleet, cells, types, report, status)
+    chart = read_chart(fleet, context.limits)
+    check_values(fleet, chart, merged, report)
+    if report.errors:
+        report.tell(context.announce)
+    report.check()
+    wanted = render_cells(fleet, chart, merged, report, options, context)
+    report.tell(context.announce)
+    report.check()
+    return Prepared(fleet, chart, tuple(merged), report, wanted)
+
+
+def _generate(workspace: Workspace, options: GenerateOptions, context: Context, status: Status | None) -> Generated:
+    done = prepare(workspace.root, options, context, status)
+    present = read_rendered(workspace.root)
+    if options.selection.whole:
+        check_foreign(present, force=options.force)
+    change = changes(present, done.wanted)
+    groups = group_changes(change, present, done.wanted, done.fleet.config.depth)
+    if options.write and change:
+        write_rendered(workspace, present, done.wanted)
+    return Generated(done.fleet, done.cells, done.report, change, tuple(groups), len(done.wanted.files))
+
+
+def render_cells(
+    fleet: Fleet,
+    chart: Chart,
+    merged: Sequence[CellValues],
+    report: Report,
+    options: GenerateOptions,
+    context: Context,
+) -> Wanted:
+    """The files of cells; what helm refuses goes to the report."""
+    writer = ValuesWriter()
+    names = fleet.config.singulars
+    jobs = []
+    for one in merged:
+        cluster = dict(zip(names, one.cell, strict=True)) if fleet.choices.inject_dimensions else {}
+        jobs.append(Job(one, cluster, writer.write(cluster, one.values)))
+    rendered, proofs = _with_helm(fleet, chart, jobs, report, options, context)
+    check_expressions(fleet, chart, report, rendered, proofs)
+    files: dict[str, bytes] = {}
+    for number, job in enumerate(jobs):
+        kind, cell = job.cell.type, job.cell.cell
+        if fleet.choices.output == "charts":
+            made = cell_chart(fleet, chart, kind, cell, job.text)
+        else:
+            resources = {f"templates/{name}": text for name, text in rendered[number].items()}
+            made = {"Chart.yaml": chart_yaml(fleet, chart, kind, cell), "values.yaml": job.text.encode(), **resources}
+        files |= {f"{cell_folder(kind, cell)}/{name}": text for name, text in made.items()}
+    folders = frozenset(cell_folder(job.cell.type, job.cell.cell) for job in jobs)
+    return Wanted(files, folders, options.selection.whole)
+
+
+def _with_helm(
+    fleet: Fleet, chart: Chart, jobs: Sequence[Job], report: Report, options: GenerateOptions, context: Context
+) -> tuple[list[dict[str, bytes]], list[Any]]:
+    """What helm makes of cells in style manifests; in style charts the objects for a fake cluster."""
+    resources = fleet.choices.output == "manifests"
+    try:
+        program = helm_path()
+    except CommodoreError as error:
+        if resources or options.need_helm:
+            raise
+        report.add(Warned("CMD-FLT-029", "charts are not tried out: helm is not there", error.hint))
+        return [], []
+    with ExitStack() as stack:
+        folder = stack.enter_context(temporary_folder())
+        helm = stack.enter_context(Helm(program, options.processes or usable_cpus(), context.limits))
+        results = ChartResults(result_cache() if options.cached else None, program, context.limits)
+        renderer = Renderer(fleet, chart, helm, results, folder)
+        with stage(context.announce, "rendering cells", len(jobs)):
+            if resources:
+                return renderer.resources(jobs, report), []
+            return [], [one for objects in renderer.prove(jobs, report) for one in objects]
+
+
+def stale_error(generated: Generated) -> CommodoreError:
+    """The error that says that `rendered/` is not what the configuration makes."""
+    kinds: dict[str, list[str]] = {}
+    for file in generated.change.files:
+        kinds.setdefault(file.kind, []).append(file.new_path)
+    told = "; ".join(f"{len(paths)} {kind}: {some_of(paths)}" for kind, paths in kinds.items())
+    number = len(generated.change.files)
+    return InputError(
+        "CMD-FLT-060",
+        f"rendered/ is stale: {number} file{'' if number == 1 else 's'} ({told})",
+        hint="run 'commodore fleet generate'",
+    )

@@ -1,0 +1,93 @@
+"""Deep merging of values. Pure: no input is changed, and no two results share a part that can change."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from types import MappingProxyType
+from typing import Any
+
+Path_ = tuple[object, ...]
+Changed = Callable[[Path_, Any, Any], None]
+"""Hears of a value that another kind of value replaces: path, old and new value."""
+
+_NONE: Mapping[Path_, str] = MappingProxyType({})
+
+
+def merge(
+    base: Any, over: Any, strategies: Mapping[Path_, str] = _NONE, path: Path_ = (), changed: Changed | None = None
+) -> Any:
+    """What comes of `base` when `over` is put upon it: maps merge, everything else is replaced.
+
+    Args:
+        strategies: by path, `append` or `append-unique` for lists that are not replaced.
+        path: where both are.
+        changed: hears of changes of kind (a map, a list, or neither); null is of any kind.
+    """
+    if isinstance(base, dict) and isinstance(over, dict):
+        merged = {}
+        for key, value in base.items():
+            inner = over.get(key, _MISSING)
+            merged[key] = copy(value) if inner is _MISSING else merge(value, inner, strategies, (*path, key), changed)
+        for key, value in over.items():
+            if key not in base:
+                merged[key] = (
+                    _appended([], value, strategies.get((*path, key))) if isinstance(value, list) else copy(value)
+                )
+        return merged
+    if isinstance(over, list) and (base is None or isinstance(base, list)):
+        return _appended(base or [], over, strategies.get(path))
+    if changed is not None and base is not None and over is not None and _kind(base) != _kind(over):
+        changed(path, base, over)
+    return copy(over)
+
+
+def copy(value: Any) -> Any:
+    """The same value, sharing nothing that can change."""
+    if isinstance(value, dict):
+        return {key: copy(inner) for key, inner in value.items()}
+    if isinstance(value, list):
+        return [copy(inner) for inner in value]
+    return value
+
+
+def leaves(value: Any, path: Path_ = ()) -> Iterator[tuple[Path_, Any]]:
+    """What a tree of maps writes: each value that is no map, or an empty one, with its path."""
+    if isinstance(value, dict) and value:
+        for key, inner in value.items():
+            yield from leaves(inner, (*path, key))
+    else:
+        yield path, value
+
+
+def overlap(first: Path_, second: Path_) -> bool:
+    """Whether two paths are equal, or one lies below the other."""
+    shorter = min(len(first), len(second))
+    return first[:shorter] == second[:shorter]
+
+
+def same(first: Any, second: Any) -> bool:
+    """Whether two values are equal, types counted: true is not 1, and 1 is not 1.0."""
+    if type(first) is not type(second):
+        return False
+    if isinstance(first, dict):
+        return first.keys() == second.keys() and all(same(value, second[key]) for key, value in first.items())
+    if isinstance(first, list):
+        return len(first) == len(second) and all(same(one, other) for one, other in zip(first, second, strict=True))
+    return bool(first == second)
+
+
+_MISSING = object()
+
+
+def _kind(value: object) -> type:
+    return type(value) if isinstance(value, (dict, list)) else str
+
+
+def _appended(base: list[Any], over: list[Any], strategy: str | None) -> list[Any]:
+    if strategy not in ("append", "append-unique"):
+        return [copy(value) for value in over]
+    merged = [copy(value) for value in base]
+    for value in over:
+        if strategy == "append" or not any(same(value, other) for other in merged):
+            merged.append(copy(value))
+    return merged

@@ -1,0 +1,163 @@
+"""The folder `rendered/`: what is there, what differs, and replacing it in one step."""
+
+from __future__ import annotations
+
+import difflib
+import os
+import shutil
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from commodore.errors import PolicyError
+from commodore.fleet.repository.config import Prefix, in_path
+from commodore.fleet.repository.layout import RENDERED
+from commodore.manifests import TreeChange, compare_trees
+from commodore.printable import some_of
+from commodore.tree import walk
+from commodore.workspace import Workspace, exchange_tree, guard_disk
+
+Files = Mapping[str, bytes]
+"""Content by path in `rendered/`."""
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """What `rendered/` is to be.
+
+    Attributes:
+        files: all files of the cells that were generated.
+        cells: the folders of these cells.
+        whole: whether they are all; what else is in `rendered/` goes then.
+    """
+
+    files: Files
+    cells: frozenset[str]
+    whole: bool
+
+    def is_ours(self, path: str) -> bool:
+        """Whether a file that is there belongs to what was generated."""
+        return self.whole or any(path.startswith(f"{cell}/") for cell in self.cells)
+
+
+def cell_folder(kind: str, cell: Prefix) -> str:
+    """The folder of a cell in `rendered/`."""
+    return f"{kind}/{in_path(cell)}"
+
+
+def read_rendered(root: Path) -> dict[str, bytes]:
+    """All files of `rendered/`; what is no file counts as one that is never wanted.
+
+    Raises:
+        EnvironmentFault: the operating system refused.
+    """
+    top = root / RENDERED
+    found: dict[str, bytes] = {}
+    with guard_disk(top):
+        for name, entry in walk(top):
+            if not entry.is_dir(follow_symlinks=False):
+                regular = entry.is_file(follow_symlinks=False)
+                found[name] = Path(entry.path).read_bytes() if regular else b"[no file]"
+    return found
+
+
+def check_foreign(present: Iterable[str], *, force: bool) -> None:
+    """Refuse to replace what cannot be the generator's.
+
+    Raises:
+        PolicyError: CMD-FLT-059.
+    """
+    foreign = sorted(path for path in present if not _may_be_ours(path))
+    if foreign and not force:
+        raise PolicyError(
+            "CMD-FLT-059",
+            f"{some_of([f'{RENDERED}/{path}' for path in foreign])} is not the generator's",
+            hint="move it elsewhere, or let it be removed with --force",
+            locations=[f"{RENDERED}/{path}" for path in foreign[:1]],
+        )
+
+
+def _may_be_ours(path: str) -> bool:
+    parts = path.split("/")
+    if "templates" in parts[2:-1]:
+        return True
+    return 3 <= len(parts) <= 10 and parts[-1] in ("Chart.yaml", "values.yaml")
+
+
+def changes(present: Files, wanted: Wanted) -> TreeChange:
+    """What differs in `rendered/`."""
+    return compare_trees({path: text for path, text in present.items() if wanted.is_ours(path)}, dict(wanted.files))
+
+
+def write_rendered(workspace: Workspace, present: Files, wanted: Wanted) -> None:
+    """Put the new `rendered/` in place of the old one; files that stay the same stay what they are.
+
+    Raises:
+        EnvironmentFault: the operating system refused; `rendered/` is as it was.
+    """
+    top = workspace.root / RENDERED
+    kept = {path: text for path, text in present.items() if not wanted.is_ours(path)}
+    with workspace.staging("rendered") as folder, guard_disk(top):
+        new = folder / RENDERED
+        new.mkdir()
+        for path in kept:
+            _keep(top / path, new / path)
+        for path, text in wanted.files.items():
+            if present.get(path) == text:
+                _keep(top / path, new / path)
+            else:
+                (new / path).parent.mkdir(parents=True, exist_ok=True)
+                (new / path).write_bytes(text)
+        exchange_tree(new, top)
+
+
+def _keep(old: Path, new: Path) -> None:
+    new.parent.mkdir(parents=True, exist_ok=True)
+    try:
+        os.link(old, new, follow_symlinks=False)
+    except OSError:  # a file system without such links
+        shutil.copy2(old, new, follow_symlinks=False)
+
+
+@dataclass(frozen=True, slots=True)
+class SameChange:
+    """A change that is equal in several cells.
+
+    Attributes:
+        kind: as in `FileChange`.
+        path: within the cell.
+        lines: of a diff, without positions; empty for files that come or go.
+        cells: the folders of the cells.
+    """
+
+    kind: str
+    path: str
+    lines: tuple[str, ...]
+    cells: tuple[str, ...]
+
+
+def group_changes(change: TreeChange, present: Files, wanted: Wanted, depth: int) -> list[SameChange]:
+    """Changes of files, equal ones of several cells together, those of most cells first.
+
+    Args:
+        depth: the number of dimensions.
+    """
+    groups: dict[tuple[str, str, tuple[str, ...]], list[str]] = {}
+    for file in change.files:
+        for kind, path in (
+            [("deleted", file.old_path), ("added", file.new_path)]
+            if file.kind == "renamed"
+            else [(file.kind, file.new_path)]
+        ):
+            parts = path.split("/")
+            cell, inner = "/".join(parts[: depth + 1]), "/".join(parts[depth + 1 :])
+            lines = _diff(present[path], wanted.files[path]) if kind == "modified" else ()
+            groups.setdefault((kind, inner, lines), []).append(cell)
+    found = [SameChange(kind, path, lines, tuple(cells)) for (kind, path, lines), cells in groups.items()]
+    return sorted(found, key=lambda one: (-len(one.cells), one.path, one.kind))
+
+
+def _diff(old: bytes, new: bytes) -> tuple[str, ...]:
+    before, after = (text.decode("utf-8", "replace").splitlines() for text in (old, new))
+    lines = difflib.unified_diff(before, after, n=2, lineterm="")
+    return tuple("…" if line.startswith("@@") else line for line in lines if not line.startswith(("---", "+++")))

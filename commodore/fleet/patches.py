@@ -1,0 +1,138 @@
+"""Where a patch is: the cells that its placements cover, those that it has skipped, and whether its copies agree."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any
+
+from commodore.errors import CommodoreError, InputError
+from commodore.events import Warned
+from commodore.fleet.findings import Finding, Report, cells_in_words, dotted, shown
+from commodore.fleet.merging import Path_, leaves, same
+from commodore.fleet.paths import strategy_path, value_at
+from commodore.fleet.repository.config import FleetConfig, Prefix, covers, in_path
+from commodore.fleet.repository.model import App, Fleet, Patch, PatchFile, TypeConfig
+
+
+def covered(config: FleetConfig, prefixes: Iterable[Prefix]) -> tuple[Prefix, ...]:
+    """The cells below any of these prefixes, in order."""
+    wanted = tuple(prefixes)
+    return tuple(cell for cell in config.cells() if any(covers(prefix, cell) for prefix in wanted))
+
+
+def gaps(config: FleetConfig, prefixes: Sequence[Prefix]) -> tuple[Prefix, ...]:
+    """The cells before the last of these prefixes that none of them covers."""
+    if not prefixes:
+        return ()
+    order = config.prefixes()
+    last = max(order.index(prefix) for prefix in prefixes)
+    reached = set(covered(config, prefixes))
+    return tuple(one for one in order[:last] if len(one) == config.depth and one not in reached)
+
+
+def is_complete(config: FleetConfig, patch: Patch) -> bool:
+    """Whether the patch is active in every cell."""
+    return len(covered(config, patch.prefixes)) == len(config.cells())
+
+
+def active(patch: Patch, cell: Prefix) -> tuple[PatchFile, ...]:
+    """The placements that cover a cell, outermost first."""
+    return tuple(one for one in patch.placements if one.prefix is not None and covers(one.prefix, cell))
+
+
+def strategies_of(file: PatchFile, sections: Sequence[str]) -> dict[Path_, str]:
+    """The strategies of a patch by the path in values."""
+    said: Mapping[str, str] = file.metadata.get("merge_strategy") or {}
+    return {strategy_path(path, sections): word for path, word in said.items()}
+
+
+def differing_paths(first: PatchFile, second: PatchFile) -> list[str]:
+    """What two copies disagree in, but for their description and id."""
+    ours, theirs = (_comparable(file) for file in (first, second))
+    left, right = dict(leaves(ours)), dict(leaves(theirs))
+    paths = dict.fromkeys((*left, *right))
+    return [dotted(path) for path in paths if not same(left.get(path, _NOTHING), right.get(path, _NOTHING))]
+
+
+_NOTHING = object()
+
+
+def _comparable(file: PatchFile) -> dict[str, Any]:
+    metadata = {key: part for key, part in file.metadata.items() if key not in ("description", "id")}
+    return {"metadata": metadata, **file.layer.values}
+
+
+def copies_differ(patch: Patch) -> tuple[PatchFile, PatchFile, list[str]] | None:
+    """The first two copies that disagree, and where."""
+    first = patch.files[0]
+    for other in patch.files[1:]:
+        if paths := differing_paths(first, other):
+            return first, other, paths
+    return None
+
+
+def check_patches(fleet: Fleet, report: Report) -> None:
+    """Look at all patches by themselves: strategies, copies, gaps, completeness, placements in placements."""
+    for kind in fleet.types:
+        for app in kind.apps:
+            for patch in app.patches:
+                report.add(*_wrong_strategies(patch, kind.sections), *_state(fleet.config, app, patch))
+                if found := copies_differ(patch):
+                    first, other, paths = found
+                    message = f"copies of {patch.name} differ: {first.place} and {other.place} at {', '.join(paths)}"
+                    report.add(Warned("CMD-FLT-032", message, "make them equal"))
+
+
+def _wrong_strategies(patch: Patch, sections: Sequence[str]) -> Iterator[CommodoreError]:
+    for file in patch.files:
+        for path in file.metadata.get("merge_strategy") or {}:
+            if not isinstance(value_at(file.layer.values, strategy_path(path, sections)), list):
+                yield InputError(
+                    "CMD-FLT-034",
+                    f"{file.place}: there is a strategy for {path}, where the patch has no list",
+                    hint="name the path of a list, beginning with the application",
+                    locations=[file.layer.document.at(("metadata", "merge_strategy", path))],
+                )
+
+
+def _state(config: FleetConfig, app: App, patch: Patch) -> Iterator[CommodoreError | Warned | Finding]:
+    where = f"{app.type} {app.name} {patch.name}"
+    if not patch.placements:
+        yield Finding(
+            "CMD-FLT-042",
+            f"the patch {patch.name} of {app.type}/{app.name} is not started",
+            f"start it with 'commodore fleet promote {where}', or 'commodore fleet generate --apply-patch'",
+        )
+    for number, inner in enumerate(patch.placements):
+        outer = next((one for one in patch.placements[:number] if covers(one.prefix or (), inner.prefix or ())), None)
+        if outer is not None:
+            yield Finding("CMD-FLT-039", f"the placement {inner.place} is covered by {outer.place}", "remove it")
+    if patch.placements and is_complete(config, patch):
+        base = f"{app.base.document.place}"
+        yield InputError(
+            "CMD-FLT-037",
+            f"the patch {patch.name} of {app.name} is active in all {len(config.cells())} cells",
+            hint=f"fold it into {base}: commodore fleet fold {where}",
+            locations=[patch.placements[0].place],
+        )
+    elif skipped := gaps(config, patch.prefixes):
+        last = in_path(patch.prefixes[-1])
+        left = cells_in_words([in_path(cell) for cell in skipped])
+        yield Warned(
+            "CMD-FLT-038",
+            f"the patch {patch.name} of {app.type}/{app.name} is at {last}, but not in {left}",
+            "place it there, too",
+        )
+
+
+def find_patch(kind: TypeConfig | None, app: str, name: str) -> Patch | None:
+    """A patch by its name or id."""
+    folder = kind.app(app) if kind else None
+    if folder is None:
+        return None
+    return next((one for one in folder.patches if name in (one.name, *(file.id for file in one.files))), None)
+
+
+def value_in_words(value: object) -> str:
+    """A value of a patch for messages."""
+    return shown(value)

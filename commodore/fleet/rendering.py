@@ -1,0 +1,266 @@
+"""What helm makes of cells: resources of their own, or the proof that a chart renders."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from commodore import __version__
+from commodore.engine import ChartResults
+from commodore.errors import CommodoreError, InputError, Location, PolicyError
+from commodore.fleet.cells import CellValues
+from commodore.fleet.chart_files import Chart
+from commodore.fleet.charts import sample_cluster
+from commodore.fleet.findings import Report, cells_in_words, shown
+from commodore.fleet.helm import Helm, HelmRefused
+from commodore.fleet.merging import leaves
+from commodore.fleet.repository.config import in_path
+from commodore.fleet.repository.model import App, Fleet, Layer, Values
+from commodore.fleet.values_text import as_yaml
+from commodore.manifests import load_rendered
+
+_APPS = "temp-chart"
+_QUOTED = re.compile(r'"([^"]+)"')
+_POSITION = re.compile(r":\d+(:\d+)?")
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Job:
+    """A cell to be rendered: its values, and the same as text."""
+
+    cell: CellValues
+    cluster: Mapping[str, str]
+    text: str
+
+    @property
+    def name(self) -> str:
+        return f"{self.cell.type}/{in_path(self.cell.cell)}"
+
+
+class Renderer:
+    """Renders cells with helm, and keeps what comes of it.
+
+    Args:
+        folder: for temporary files; empty.
+    """
+
+    def __init__(self, fleet: Fleet, chart: Chart, helm: Helm, results: ChartResults, folder: Path) -> None:
+        self._fleet = fleet
+        self._chart = chart
+        self._helm = helm
+        self._results = results
+        self._folder = folder
+        self._place = folder / chart.name
+        self._alike: dict[tuple[str, str], list[str]] = {}
+        _write(self._place, chart.files)
+
+    # resources
+
+    def resources(self, jobs: Sequence[Job], report: Report) -> list[dict[str, bytes]]:
+        """The files of `templates/` of each cell; empty where something is wrong, which goes to the report."""
+        return self._each(jobs, self._passes, report)
+
+    def _passes(self, job: Job) -> dict[str, bytes]:
+        return _as_files(self._twice(job.cell.type, job.text, job.name))
+
+    def _twice(self, kind: str, values: str, name: str) -> str:
+        """The output of both passes: the second renders what the first has left of expressions."""
+        first = self._helm.template(f"{kind}-apps", self._place, values)
+        if "{{" not in first:
+            return first
+        place = self._folder / "second" / hashlib.sha256(f"{name}\n{values}".encode()).hexdigest() / _APPS
+        about = {
+            "apiVersion": "v2",
+            "name": _APPS,
+            "description": f"Resources of {name}",
+            "type": "application",
+            "version": "0.1.0",
+        }
+        _write(place, {"Chart.yaml": as_yaml(about).encode(), "templates/apps.yaml": first.encode()})
+        return self._helm.template(f"{kind}-apps-final", place, values)
+
+    # proofs
+
+    def prove(self, jobs: Sequence[Job], report: Report) -> list[list[Any]]:
+        """The objects that each distinct chart gives for a fake cluster; empty where something is wrong."""
+        distinct = list({(job.cell.type, job.text): job for job in jobs}.values())
+        for job in jobs:
+            self._alike.setdefault((job.cell.type, job.text), []).append(job.name)
+        files = self._each(distinct, lambda job: {"out": self._once(job.cell.type, job.text, job).encode()}, report)
+        return [
+            load_rendered(one["out"], place=job.name) if one else [] for job, one in zip(distinct, files, strict=True)
+        ]
+
+    def _once(self, kind: str, values: str, job: Job) -> str:
+        return self._helm.template(f"{kind}-apps", self._proof_chart(values), self._sample(job))
+
+    def _proof_chart(self, values: str) -> Path:
+        place = self._folder / "proof" / hashlib.sha256(values.encode()).hexdigest() / self._chart.name
+        templates = {path: text for path, text in self._chart.files.items() if path.startswith("templates/")}
+        _write(place, {**templates, "Chart.yaml": self._chart.files["Chart.yaml"], "values.yaml": values.encode()})
+        return place
+
+    def _sample(self, job: Job) -> str:
+        texts = [job.text, *(text.decode("utf-8", "replace") for text in self._chart.templates.values())]
+        return json.dumps({"cluster": sample_cluster(self._fleet, job.cell.cell, texts)})
+
+    # both
+
+    def _each(
+        self, jobs: Sequence[Job], make: Callable[[Job], dict[str, bytes]], report: Report
+    ) -> list[dict[str, bytes]]:
+        keys = [self._key(job) for job in jobs]
+        found = [self._results.find(key) for key in keys]
+        todo = [number for number, files in enumerate(found) if files is None]
+
+        def attempt(number: int) -> dict[str, bytes] | HelmRefused | CommodoreError:
+            try:
+                files = make(jobs[number])
+            except (HelmRefused, CommodoreError) as refused:
+                return refused
+            self._results.add(keys[number], files)
+            return files
+
+        refused: list[tuple[Job, str]] = []
+        for number, made in zip(todo, self._helm.each(attempt, todo), strict=True):
+            if isinstance(made, HelmRefused):
+                refused.append((jobs[number], made.reason))
+            elif isinstance(made, CommodoreError):
+                report.add(made.about(jobs[number].name))
+            else:
+                found[number] = made
+        if refused:
+            self._tell_refused(refused, report)
+        return [files or {} for files in found]
+
+    def _key(self, job: Job) -> str:
+        described = [
+            __version__,
+            self._fleet.choices.output,
+            self._chart.digest,
+            job.cell.type,
+            hashlib.sha256(job.text.encode()).hexdigest(),
+            "" if self._fleet.choices.output == "manifests" else self._sample(job),
+        ]
+        return self._results.key((*self._chart.files.values(), job.text.encode()), described)
+
+    def _tell_refused(self, refused: Sequence[tuple[Job, str]], report: Report) -> None:
+        """Each reason once, with its cells, and with the application that alone gives it."""
+        groups: dict[str, list[tuple[Job, str]]] = {}
+        for job, reason in refused:
+            groups.setdefault(_POSITION.sub("", reason), []).append((job, reason))
+        for found in groups.values():
+            job, reason = found[0]
+            names = [self._alike.get((one.cell.type, one.text), [one.name]) for one, _ in found]
+            cells = cells_in_words([name for alike in names for name in alike])
+            for section, name, alone in self._guilty(job) or [("", "", reason)]:
+                place = self._place_of(job.cell, section, name, alone)
+                what = f"application {name} ({place[0]}): " if place else ""
+                report.add(
+                    InputError(
+                        "CMD-FLT-056",
+                        f"{cells}: {what}helm says {alone}",
+                        hint="look at the expressions in its values, and at the chart's templates",
+                        locations=place,
+                    )
+                )
+
+    def _place_of(self, cell: CellValues, section: str, name: str, reason: str) -> list[Location]:
+        """Where an item is, or better the expression that holds a word that helm quotes."""
+        words = [word for word in _QUOTED.findall(reason) if len(word) > 1]
+        layers = [
+            layer
+            for kind in self._fleet.types
+            for app in kind.apps
+            if kind.name == cell.type and (section, name) in app.items
+            for layer in (app.base, *(one for level in app.levels(cell.cell) for one in level), *_patched(cell, app))
+        ]
+        for layer in layers:
+            for path, value in leaves(layer.values.get(section, {}).get(name), (section, name)):
+                if isinstance(value, str) and "{{" in value and any(word in value for word in words):
+                    return [layer.at(path)]
+        return [layer.at((section, name)) for layer in layers if name in layer.values.get(section, {})][:1]
+
+    def _guilty(self, job: Job) -> list[tuple[str, str, str]]:
+        """The items that helm refuses alone, with what it says."""
+        items = [(section, name) for section, members in job.cell.values.items() for name in members]
+
+        def attempt(item: tuple[str, str]) -> tuple[str, str, str] | None:
+            section, name = item
+            values: dict[str, Any] = {other: {} for other in job.cell.values}
+            values[section] = {name: job.cell.values[section][name]}
+            text = as_yaml({**({"cluster": dict(job.cluster)} if job.cluster else {}), **values})
+            try:
+                if self._fleet.choices.output == "manifests":
+                    _as_files(self._twice(job.cell.type, text, job.name))
+                else:
+                    self._once(job.cell.type, text, Job(job.cell, job.cluster, text))
+            except HelmRefused as refused:
+                return section, name, refused.reason
+            except CommodoreError as error:
+                return section, name, error.message
+            return None
+
+        return [found for found in self._helm.each(attempt, items) if found is not None]
+
+
+def _patched(cell: CellValues, app: App) -> list[Layer]:
+    files = {file for patch in app.patches for file in patch.files}
+    return [file.layer for file in cell.applied if file in files]
+
+
+def _write(folder: Path, files: Mapping[str, bytes]) -> None:
+    for name, text in files.items():
+        path = folder / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(text)
+
+
+def _as_files(printed: str) -> dict[str, bytes]:
+    """Each document with a name as a file.
+
+    Raises:
+        InputError: CMD-FLT-057, two have one name; CMD-YAML-001.
+        PolicyError: CMD-FLT-058, a name cannot be a file.
+    """
+    files: dict[str, bytes] = {}
+    kinds: dict[str, str] = {}
+    for document in load_rendered(printed, place="what helm has made"):
+        metadata = document.get("metadata") if isinstance(document, dict) else None
+        name = metadata.get("name") if isinstance(metadata, dict) else None
+        if not name:
+            continue
+        name = str(name)
+        if "/" in name or name in (".", "..") or not name.isprintable() or len(name.encode()) > 240:
+            raise PolicyError(
+                "CMD-FLT-058",
+                f"the name {shown(name)} of a resource cannot be that of a file",
+                hint="look at the names of applications, and at what the chart makes of them",
+            )
+        path = f"{name}.yaml"
+        kind = str(document.get("kind"))
+        if path in files:
+            raise InputError(
+                "CMD-FLT-057",
+                f"two resources are called {name!r}: {kinds[path]} and {kind}",
+                hint="rename one of them",
+            )
+        kinds[path], files[path] = kind, as_yaml(document).encode()
+    return files
+
+
+def names_twice(values: Values) -> list[tuple[str, tuple[str, str]]]:
+    """Names of items that stand in two sections: their resources would have one name."""
+    first: dict[str, str] = {}
+    found = []
+    for section, items in values.items():
+        for name, item in items.items():
+            if item is not None and name in first:
+                found.append((name, (first[name], section)))
+            first.setdefault(name, section)
+    return found

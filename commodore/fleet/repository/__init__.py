@@ -1,0 +1,1 @@
+"""What lies in the repository of a fleet, read and checked."""

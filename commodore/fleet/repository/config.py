@@ -1,0 +1,226 @@
+"""`config/config.yaml`: the dimensions of a fleet, its sequence, its cluster types, and how output is made."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal
+
+from commodore.errors import CommodoreError, InputError, Location, raise_all
+from commodore.fleet.findings import shown
+from commodore.fleet.repository.files import Document, read_document
+from commodore.fleet.repository.schema import config_schema, schema_problems
+from commodore.limits import DEFAULT_LIMITS, Limits
+
+Prefix = tuple[str, ...]
+Style = Literal["charts", "manifests"]
+_SECONDS = {"s": 1, "m": 60, "h": 3600, "d": 86400}
+
+
+@dataclass(frozen=True, slots=True)
+class Node:
+    """One named item of the sequence.
+
+    Attributes:
+        prefix: the names from the top down to its own.
+        manual: a promotion enters it only if a person approves.
+        soak: seconds for which its cells must have been healthy before a promotion leaves it.
+        children: the nodes of the next dimension, none at the last.
+    """
+
+    prefix: Prefix
+    manual: bool
+    soak: int
+    children: tuple[Node, ...]
+    location: Location
+
+    def each(self) -> Iterator[Node]:
+        """This node and all below it, parents before children."""
+        yield self
+        for child in self.children:
+            yield from child.each()
+
+
+@dataclass(frozen=True, slots=True)
+class ClusterType:
+    """A kind of cluster; `applications` is None if all folders count."""
+
+    name: str
+    applications: tuple[str, ...] | None
+    location: Location
+
+
+@dataclass(frozen=True, slots=True)
+class FleetConfig:
+    """What `config/config.yaml` says."""
+
+    dimensions: tuple[str, ...]
+    nodes: tuple[Node, ...]
+    types: tuple[ClusterType, ...]
+    generator: Mapping[str, Any]
+    document: Document
+
+    @property
+    def depth(self) -> int:
+        return len(self.dimensions)
+
+    @property
+    def singulars(self) -> tuple[str, ...]:
+        """The dimensions without the `s` at their ends."""
+        return tuple(dimension.rstrip("s") for dimension in self.dimensions)
+
+    def each(self) -> Iterator[Node]:
+        """All nodes, in the order of the sequence, parents before children."""
+        for node in self.nodes:
+            yield from node.each()
+
+    def prefixes(self) -> tuple[Prefix, ...]:
+        return tuple(node.prefix for node in self.each())
+
+    def cells(self) -> tuple[Prefix, ...]:
+        """The prefixes of full depth."""
+        return tuple(prefix for prefix in self.prefixes() if len(prefix) == self.depth)
+
+    def node(self, prefix: Prefix) -> Node:
+        return next(node for node in self.each() if node.prefix == prefix)
+
+
+def covers(prefix: Prefix, cell: Prefix) -> bool:
+    """Whether a cell, or another prefix, lies below a prefix or is it."""
+    return cell[: len(prefix)] == prefix
+
+
+def in_path(prefix: Sequence[str]) -> str:
+    """A prefix as people write it."""
+    return "/".join(prefix)
+
+
+def read_config(root: Path, limits: Limits = DEFAULT_LIMITS) -> FleetConfig:
+    """Read the configuration of the fleet at `root`.
+
+    Raises:
+        CommodoreError: CMD-FLT-001, there is none; 003 to 005, 015, NAME-001 and NAME-006 for what is wrong in it, all
+            at once; else as `read_document`.
+    """
+    path = root / "config" / "config.yaml"
+    if not path.is_file() and not path.is_symlink():
+        raise InputError(
+            "CMD-FLT-001",
+            f"there is no config/config.yaml in {root}",
+            hint="name the folder of the fleet with --working-dir, or begin one with 'commodore fleet init'",
+        )
+    document = read_document(path, root, limits)
+    data = document.data
+    if data is None or data == {}:
+        raise InputError(
+            "CMD-FLT-015", f"{document.place} is empty", hint="write dimensions, sequence and cluster_types"
+        )
+    dimensions = data.get("dimensions") if isinstance(data, dict) else None
+    usable = isinstance(dimensions, list) and bool(dimensions) and all(isinstance(one, str) for one in dimensions)
+    names: list[str] = dimensions[:8] if usable and dimensions else ["environments"]
+    problems = [_without_children(document, one, names) for one in schema_problems(document, config_schema(names))]
+    if usable:
+        problems += _twice_named(document, names)
+    raise_all(problems)
+    config = FleetConfig(
+        tuple(names),
+        _nodes(document, data["sequence"][names[0]], ("sequence", names[0]), (), names),
+        tuple(_types(document, data["cluster_types"])),
+        data.get("generator") or {},
+        document,
+    )
+    raise_all(_repeated(document, config))
+    return config
+
+
+def _without_children(document: Document, problem: CommodoreError, dimensions: Sequence[str]) -> CommodoreError:
+    """A node without the list of the next dimension would have no cells: that is said in its own words."""
+    found = re.search(r": (/sequence/\S+) has no '(.*)'$", problem.message)
+    if not found or found[2] not in dimensions[1:]:
+        return problem
+    value: Any = document.data
+    for step in found[1].strip("/").split("/"):
+        value = value[int(step)] if isinstance(value, list) else value[step]
+    level = dimensions[dimensions.index(found[2]) - 1].rstrip("s")
+    return InputError(
+        "CMD-FLT-004",
+        f"{document.place}: the {level} {shown(value.get('name'))} has no {found[2]}: nothing would be rendered there",
+        hint=f"list its {found[2]}, or remove it",
+        locations=problem.locations,
+    )
+
+
+def _twice_named(document: Document, dimensions: Sequence[str]) -> list[CommodoreError]:
+    places = [(name, document.at(("dimensions", number))) for number, name in enumerate(dimensions)]
+    problems = _repetitions("dimension", places)
+    if not problems:
+        problems = _repetitions("singular of a dimension", [(name.rstrip("s"), location) for name, location in places])
+    return problems
+
+
+def _nodes(
+    document: Document, items: Sequence[Any], path: tuple[object, ...], above: Prefix, dimensions: Sequence[str]
+) -> tuple[Node, ...]:
+    nodes = []
+    for number, item in enumerate(items):
+        data = item if isinstance(item, dict) else {"name": item}
+        place, prefix = (*path, number), (*above, data["name"])
+        below = dimensions[len(prefix)] if len(prefix) < len(dimensions) else ""
+        nodes.append(
+            Node(
+                prefix,
+                data.get("promotion") == "manual",
+                seconds(data.get("soak", "0s")),
+                _nodes(document, data[below], (*place, below), prefix, dimensions) if below else (),
+                document.at((*place, "name") if isinstance(item, dict) else place),
+            )
+        )
+    return tuple(nodes)
+
+
+def seconds(duration: str) -> int:
+    """A duration such as `90s`, `30m`, `2h` or `1d` in seconds."""
+    return int(duration[:-1]) * _SECONDS[duration[-1]]
+
+
+def _types(document: Document, items: Sequence[Any]) -> Iterator[ClusterType]:
+    for number, item in enumerate(items):
+        data = item if isinstance(item, dict) else {"name": item}
+        listed = data.get("applications")
+        path = ("cluster_types", number, "name") if isinstance(item, dict) else ("cluster_types", number)
+        yield ClusterType(data["name"], None if listed is None else tuple(listed), document.at(path))
+
+
+def _repeated(document: Document, config: FleetConfig) -> list[CommodoreError]:
+    problems = _repetitions("cluster type", [(kind.name, kind.location) for kind in config.types])
+    for number, kind in enumerate(config.types):
+        places = [
+            (name, document.at(("cluster_types", number, "applications", index)))
+            for index, name in enumerate(kind.applications or ())
+        ]
+        problems += _repetitions(f"application of {kind.name}", places)
+    for nodes in (config.nodes, *(node.children for node in config.each())):
+        if nodes:
+            singular = config.singulars[len(nodes[0].prefix) - 1]
+            problems += _repetitions(singular, [(in_path(node.prefix), node.location) for node in nodes])
+    return problems
+
+
+def _repetitions(what: str, places: Sequence[tuple[str, Location]]) -> list[CommodoreError]:
+    first: dict[str, Location] = {}
+    problems: list[CommodoreError] = []
+    for name, location in places:
+        if name in first:
+            lines = f"in lines {first[name].line} and {location.line}"
+            problems.append(
+                InputError(
+                    "CMD-FLT-005",
+                    f"{location.place}: the {what} {name!r} stands there twice, {lines}",
+                    hint="remove or rename one of them",
+                    locations=[location],
+                )
+            )
+        first.setdefault(name, location)
+    return problems

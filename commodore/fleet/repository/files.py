@@ -1,0 +1,191 @@
+"""YAML files of a fleet: read within limits, each value with its place, keys once."""
+
+from __future__ import annotations
+
+import os
+import stat
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from commodore.errors import CommodoreError, InputError, Location
+from commodore.limits import DEFAULT_LIMITS, Limits
+from commodore.printable import printable
+from commodore.workspace import is_inside
+
+if TYPE_CHECKING:
+    from yaml import Node
+
+Path_ = tuple[object, ...]
+"""A path in a file or in values: keys and numbers."""
+
+
+@dataclass(frozen=True, slots=True)
+class Document:
+    """A file that was read.
+
+    Attributes:
+        place: its path from the root of the repository, as messages name it.
+        path: where it is.
+        data: its content; None for an empty file.
+        text: its bytes.
+        positions: line and column, from 1, of each key and item, by path.
+    """
+
+    place: str
+    path: Path
+    data: Any
+    text: bytes
+    positions: Mapping[Path_, tuple[int, int]]
+
+    def at(self, path: Sequence[object] = ()) -> Location:
+        """The place of a value, or of the nearest that is above it."""
+        steps = tuple(path)
+        while steps and steps not in self.positions:
+            steps = steps[:-1]
+        line, column = self.positions.get(steps, (1, 1))
+        return Location(self.place, line, column)
+
+
+def read_document(path: Path, root: Path, limits: Limits = DEFAULT_LIMITS) -> Document:
+    """Read a YAML file of the repository at `root`, which is free of links.
+
+    Raises:
+        InputError: CMD-FLT-002, it is not YAML, or a key stands there twice; 006, it is no file, leads out of the
+            repository, or is larger than a limit; CMD-YAML-003, nested too deeply.
+    """
+    from commodore.manifests import compose, load
+
+    place = str(path.relative_to(root))
+    text = read_bytes(path, root, limits)
+    try:
+        nodes = compose(text, place=place)
+        if len(nodes) > 1:
+            raise InputError(
+                "CMD-FLT-002",
+                f"{printable(place)} is not YAML of one document: it holds several",
+                hint="keep one, without lines of three dashes between",
+                locations=[place],
+            )
+        positions: dict[Path_, tuple[int, int]] = {}
+        if nodes:
+            _check_size(nodes[0], place, limits)
+            _locate(nodes[0], (), positions, place)
+        return Document(place, path, _unshared(load(text, place=place)), text, positions)
+    except InputError as error:
+        if error.code != "CMD-YAML-001":
+            raise
+        reason = error.message.partition("is not valid YAML: ")[2] or error.message
+        raise InputError(
+            "CMD-FLT-002",
+            f"{printable(place)} is not YAML: {reason}",
+            hint=error.hint or "correct it at the place that is named",
+            locations=error.locations,
+        ) from error
+
+
+def read_bytes(path: Path, root: Path, limits: Limits = DEFAULT_LIMITS) -> bytes:
+    """The bytes of a file of the repository.
+
+    Raises:
+        InputError: CMD-FLT-006, see `read_document`.
+    """
+    place = str(path.relative_to(root))
+    if not is_inside(path, root):
+        raise _refused(place, "is a link that leaves the repository", "put the file itself there")
+    try:
+        handle = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK)
+        with open(handle, "rb") as file:
+            if not stat.S_ISREG(os.fstat(handle).st_mode):
+                raise _refused(place, "is no file", "put a file of text there")
+            text = file.read(limits.fleet_file_bytes + 1)
+    except OSError as error:
+        raise _refused(place, f"cannot be read: {error.strerror}", "look at its mode, and what it links to") from error
+    if len(text) > limits.fleet_file_bytes:
+        raise _refused(
+            place, f"is larger than {limits.fleet_file_bytes >> 20} MiB (fleet_file_bytes)", "make it smaller"
+        )
+    return text
+
+
+def check_folder(path: Path, root: Path) -> None:
+    """Raise if a folder of the repository is a link that leaves it.
+
+    Raises:
+        InputError: CMD-FLT-006.
+    """
+    if not is_inside(path, root):
+        raise _refused(
+            str(path.relative_to(root)), "is a link that leaves the repository", "put the folder itself there"
+        )
+
+
+def _refused(place: str, what: str, hint: str) -> CommodoreError:
+    return InputError("CMD-FLT-006", f"{printable(place)} {what}", hint=hint, locations=[place])
+
+
+def _check_size(node: Node, place: str, limits: Limits) -> None:
+    """Count the values with every alias followed: a few lines can stand for billions."""
+    sizes: dict[int, int] = {}
+    above: set[int] = set()
+
+    def size(one: Node) -> int:
+        if id(one) in above:
+            raise _refused(place, "holds a value that contains itself", "look at its aliases")
+        if id(one) not in sizes:
+            above.add(id(one))
+            nested = () if isinstance(one.value, str) else one.value
+            parts = [part for pair in nested for part in (pair if isinstance(pair, tuple) else (pair,))]
+            sizes[id(one)] = 1 + sum(map(size, parts))
+            above.remove(id(one))
+        return sizes[id(one)]
+
+    if size(node) > limits.fleet_values:
+        raise _refused(
+            place, f"holds more than {limits.fleet_values} values (fleet_values)", "split it; look at aliases"
+        )
+
+
+def _locate(node: Node, path: Path_, positions: dict[Path_, tuple[int, int]], place: str) -> None:
+    """Note where each key and item is, and refuse keys that stand there twice."""
+    positions.setdefault(path, (node.start_mark.line + 1, node.start_mark.column + 1))
+    kind = type(node).__name__
+    if kind == "SequenceNode":
+        for number, item in enumerate(node.value):
+            _locate(item, (*path, number), positions, place)
+    if kind != "MappingNode":
+        return
+    lines: dict[tuple[str, str], int] = {}
+    for key, value in node.value:
+        line = key.start_mark.line + 1
+        if isinstance(key.value, str):
+            if (key.tag, key.value) in lines:
+                first = lines[key.tag, key.value]
+                raise InputError(
+                    "CMD-FLT-002",
+                    f"{printable(place)} is not YAML: the key {printable(key.value)!r} stands there twice, "
+                    f"in line {first} and in line {line}",
+                    hint="remove one of them",
+                    locations=[Location(place, line, key.start_mark.column + 1)],
+                )
+            lines[key.tag, key.value] = line
+        step = _key(key)
+        positions[(*path, step)] = (line, key.start_mark.column + 1)
+        _locate(value, (*path, step), positions, place)
+
+
+def _key(node: Node) -> object:
+    """A key as the loader makes it; only texts and whole numbers matter."""
+    if node.tag == "tag:yaml.org,2002:int" and str(node.value).isdecimal():
+        return int(node.value)
+    return node.value if isinstance(node.value, str) else str(node.value)
+
+
+def _unshared(value: Any) -> Any:
+    """The same data with no part in two places, as aliases make them."""
+    if isinstance(value, dict):
+        return {key: _unshared(inner) for key, inner in value.items()}
+    if isinstance(value, list):
+        return [_unshared(inner) for inner in value]
+    return value

@@ -1,0 +1,220 @@
+"""The schemas of a fleet's files, and what a file has that its schema does not allow."""
+
+from __future__ import annotations
+
+import functools
+import json
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from commodore.errors import CommodoreError, InputError, Location, did_you_mean
+from commodore.fleet.findings import kind_of, pointer, shown
+from commodore.fleet.repository.files import Document
+from commodore.names import check_name
+
+if TYPE_CHECKING:
+    from jsonschema import ValidationError
+
+NAME = "^[a-z0-9][a-z0-9._-]*$"
+ITEM_NAME = "^[a-z0-9]([-a-z0-9.]*[a-z0-9])?$"
+
+_FOLDER = Path(__file__).resolve().parent / "schemas"
+_WORDS = {
+    "object": "a map",
+    "array": "a list",
+    "string": "a text",
+    "integer": "a whole number",
+    "number": "a number",
+    "boolean": "true or false",
+    "null": "null",
+}
+STATIC_SCHEMAS = tuple(sorted(path.stem for path in _FOLDER.glob("*.json")))
+"""Names of the schemas that are the same for every fleet; `config` depends on its dimensions."""
+
+
+@functools.cache
+def static_schema(name: str) -> dict[str, Any]:
+    """One of `STATIC_SCHEMAS`, as data that must not be changed."""
+    found: dict[str, Any] = json.loads((_FOLDER / f"{name}.json").read_text(encoding="utf-8"))
+    return found
+
+
+_NAMES: dict[str, Any] = {
+    "name": {"type": "string", "pattern": NAME, "maxLength": 200},
+    "dimension": {"type": "string", "pattern": "^[a-z][a-z0-9_-]*$"},
+}
+
+
+def config_schema(dimensions: Sequence[str]) -> dict[str, Any]:
+    """The schema of `config/config.yaml` for a fleet with these dimensions."""
+    name = {"$ref": "#/$defs/name"}
+    gate = {
+        "promotion": {"enum": ["automated", "manual"]},
+        "soak": {"type": "string", "pattern": "^[0-9]+[smhd]$"},
+    }
+    definitions = dict(_NAMES)
+    for level, _ in enumerate(dimensions, 1):
+        node: dict[str, Any] = {
+            "type": "object",
+            "required": ["name"],
+            "additionalProperties": False,
+            "properties": {"name": name, **gate},
+        }
+        if level < len(dimensions):
+            node["required"].append(dimensions[level])
+            node["properties"][dimensions[level]] = {"$ref": f"#/$defs/level{level + 1}"}
+        items = node if level < len(dimensions) else {"anyOf": [name, node]}
+        definitions[f"level{level}"] = {"type": "array", "minItems": 1, "items": items}
+    kind = {
+        "type": "object",
+        "required": ["name"],
+        "additionalProperties": False,
+        "properties": {"name": name, "applications": {"type": "array", "items": name}},
+    }
+    first = dimensions[0]
+    return {
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        "title": "config/config.yaml of a fleet",
+        "type": "object",
+        "required": ["dimensions", "sequence", "cluster_types"],
+        "additionalProperties": False,
+        "properties": {
+            "dimensions": {"type": "array", "minItems": 1, "maxItems": 8, "items": {"$ref": "#/$defs/dimension"}},
+            "sequence": {
+                "type": "object",
+                "required": [first],
+                "additionalProperties": False,
+                "properties": {first: {"$ref": "#/$defs/level1"}},
+            },
+            "cluster_types": {"type": "array", "minItems": 1, "items": {"anyOf": [name, kind]}},
+            "generator": {
+                "type": "object",
+                "additionalProperties": False,
+                "properties": {
+                    "style": {"enum": ["charts", "manifests"]},
+                    "output": {"enum": ["charts", "manifests"]},
+                    "patches": {"enum": ["last", "by-level"]},
+                    "inject_dimensions": {"type": "boolean"},
+                    "chart_naming": {"enum": ["charts", "manifests"]},
+                    "promotion_level": {"enum": list(dimensions)},
+                    "chart": {"type": "string"},
+                    "sample_cluster": {"type": "object"},
+                },
+            },
+        },
+        "$defs": definitions,
+    }
+
+
+def schema_problems(document: Document, schema: dict[str, Any], data: Any = None) -> list[CommodoreError]:
+    """What a file has that the schema does not allow: CMD-FLT-003 each, CMD-NAME-001 and 006 for names.
+
+    Args:
+        data: what of the file is looked at, by default all.
+    """
+    from jsonschema import Draft202012Validator
+
+    data = document.data if data is None else data
+    texts = list(_wrong_keys(document, data, ()))
+    if texts:
+        return texts
+    return [
+        problem
+        for error in Draft202012Validator(schema).iter_errors(data)
+        for one in _chosen(error)
+        for problem in _explain(document, one)
+    ]
+
+
+def _wrong_keys(document: Document, data: Any, path: tuple[object, ...]) -> Iterator[CommodoreError]:
+    """Keys that are no texts, up to the items of sections; deeper they are the business of charts."""
+    if not isinstance(data, dict):
+        return
+    for key, value in data.items():
+        if not isinstance(key, str):
+            yield _wrong(document, (*path, key), f"the key {shown(key)} is {kind_of(key)}, must be a text", "quote it")
+        elif len(path) < 3:
+            yield from _wrong_keys(document, value, (*path, key))
+
+
+def _chosen(error: ValidationError) -> Iterator[ValidationError]:
+    """Of alternatives, what is wrong with the one that the file means."""
+    if error.validator != "anyOf":
+        yield error
+        return
+    own = len(error.absolute_path)
+    branches: dict[Any, list[ValidationError]] = {}
+    for inner in error.context or ():
+        branches.setdefault(inner.schema_path[0], []).append(inner)
+    for found in branches.values():
+        if not any(one.validator == "type" and len(one.absolute_path) == own for one in found):
+            for one in found:
+                yield from _chosen(one)
+            return
+    yield error
+
+
+def _explain(document: Document, error: ValidationError) -> Iterator[CommodoreError]:
+    path = tuple(error.absolute_path)
+    found, where = error.instance, f"{pointer(path)} is {shown(error.instance)}"
+    wanted: Any = error.validator_value
+    match error.validator:
+        case "type":
+            words = " or ".join(_WORDS[kind] for kind in ([wanted] if isinstance(wanted, str) else wanted))
+            yield _wrong(document, path, f"{pointer(path)} is {_found(found)}, must be {words}")
+        case "required":
+            for key in (key for key in wanted if key not in found):
+                yield _wrong(document, path, f"{pointer(path)} has no {key!r}", f"add {key!r}")
+        case "additionalProperties":
+            known = error.schema.get("properties", {})
+            for key in (key for key in found if key not in known):
+                hint = did_you_mean(str(key), known) or f"known are {', '.join(known)}"
+                yield _wrong(document, (*path, key), f"{pointer((*path, key))} is unknown", hint)
+        case "enum":
+            words = ", ".join(map(str, wanted))
+            hint = did_you_mean(str(found), map(str, wanted))
+            yield _wrong(document, path, f"{where}, must be one of {words}", hint)
+        case "anyOf":
+            yield _wrong(document, path, f"{pointer(path)} is {_found(found)}, must be a name or a map")
+        case "minItems" | "minProperties":
+            yield _wrong(document, path, f"{pointer(path)} is empty, must have at least one entry")
+        case "maxItems":
+            yield _wrong(document, path, f"{pointer(path)} has {len(found)} entries, must have at most {wanted}")
+        case "not":
+            yield _wrong(
+                document, (*path, found), f"{pointer((*path, found))} has a reserved name", "choose another one"
+            )
+        case _:
+            yield _wrong_text(document, error, path, found)
+
+
+def _wrong_text(document: Document, error: ValidationError, path: tuple[object, ...], found: Any) -> CommodoreError:
+    """A text of the wrong form: a name, or another one."""
+    pattern = error.schema.get("pattern")
+    key = "propertyNames" in error.absolute_schema_path
+    location = document.at((*path, found) if key else path)
+    if pattern == ITEM_NAME:
+        return InputError(
+            "CMD-NAME-001",
+            f"{shown(found)} cannot be the name of an application",
+            hint="use at most 253 lower-case letters, digits, '-' and '.', with a letter or digit at both ends",
+            locations=[location],
+        )
+    if pattern == NAME:
+        try:
+            check_name(found, "type, application or node of a fleet")
+        except InputError as wrong:
+            return wrong.about(at=[location])
+    wanted = f"of the form {pattern}" if pattern else f"as {error.validator} {error.validator_value} wants it"
+    return _wrong(document, path, f"{pointer(path)} is {shown(found)}, must be {wanted}")
+
+
+def _found(value: Any) -> str:
+    return kind_of(value) if isinstance(value, (dict, list)) or value is None else f"{kind_of(value)} ({shown(value)})"
+
+
+def _wrong(document: Document, path: Sequence[object], what: str, hint: str = "") -> CommodoreError:
+    location: Location = document.at(path)
+    hint = hint or "'commodore fleet schema' prints what a file may hold"
+    return InputError("CMD-FLT-003", f"{document.place}: {what}", hint=hint, locations=[location])

@@ -1,0 +1,190 @@
+"""`commodore fleet`, as typed by users."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+import yaml
+from jsonschema import Draft202012Validator
+
+from tests.cli.conftest import Shown
+from tests.fleet.conftest import APP, CONFIG, charts, lay, patch
+
+Call = Callable[..., Shown]
+ROOT = Path(__file__).resolve().parents[2]
+
+
+@pytest.fixture
+def fleet(call: Call, tmp_path: Path) -> Call:
+    """Run a command of `fleet` in the temporary folder."""
+    return lambda *words: call("-d", str(tmp_path), "fleet", *words)
+
+
+@pytest.mark.requirement("F47", "F50", "F53")
+def test_generate_and_its_dry_run(fleet: Call, tmp_path: Path) -> None:
+    lay(tmp_path, charts())
+    assert fleet("generate", "--dry-run", "--validate")[0] == 1
+    assert not (tmp_path / "rendered").exists()
+    assert fleet("generate")[:2] == (0, "6 cells, 30 files: 30 files changed\n")
+    assert fleet("generate", "--dry-run", "--validate")[:2] == (0, "6 cells, 30 files: unchanged\n")
+    lay(tmp_path, {f"{APP}/prod/values.yaml": patch("project: p")})
+    code, out, _ = fleet("generate", "--dry-run")
+    assert code == 0
+    assert out.splitlines()[0] == (
+        "modified values.yaml in 3 of 6 cells (main/prod/prod-1/r1, main/prod/prod-2/eu, main/prod/prod-2/r1)"
+    )
+    assert "  -    project: default" in out
+    assert "  +    project: p" in out
+    code, _, err = fleet("generate", "--dry-run", "--validate")
+    assert code == 1
+    assert "rendered/ is stale: 3 files (3 modified: main/prod/prod-1/r1/values.yaml, " in err
+    assert "[CMD-FLT-060]" in err
+
+
+def test_json(fleet: Call, tmp_path: Path) -> None:
+    lay(tmp_path, charts(**{f"{APP}/patches/p.yaml": patch("project: p"), f"{APP}/prodd/values.yaml": "{}"}))
+    found = json.loads(fleet("generate", "-o", "json", "--dry-run")[1])
+    assert (found["cells"], found["files"], len(found["changes"])) == (6, 30, 30)
+    assert [one["code"] for one in found["warnings"] + found["notes"]] == ["CMD-FLT-020", "CMD-FLT-042"]
+    code, out, _ = fleet("validate", "-o", "json")
+    assert (code, json.loads(out)["errors"]) == (0, [])
+    code, out, _ = fleet("validate")
+    assert (code, out) == (0, "6 cells, no errors, 1 warning\n")
+    assert fleet("validate", "--strict")[0] == 1
+    assert not (tmp_path / "rendered").exists()
+
+
+@pytest.mark.requirement("F48", "F49")
+def test_choosing_cells(fleet: Call, tmp_path: Path) -> None:
+    lay(tmp_path, charts())
+    fleet("generate", "--environment", "int", "--sector", "int-1", "--at", "regions=r2")
+    assert [str(path.relative_to(tmp_path)) for path in tmp_path.glob("rendered/*/*/*/*")] == [
+        "rendered/main/int/int-1/r2"
+    ]
+
+
+@pytest.mark.requirement("F52")
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (
+            ("--environment", "prot"),
+            "there is no environment 'prot' in this fleet [CMD-FLT-090]\n  hint: did you mean 'prod'?",
+        ),
+        (("--cluster-type", "x"), "there are main"),
+        (("--at", "zones=x"), "there is no dimension 'zones'"),
+        (("--at", "zones"), "--at 'zones' is not DIMENSION=NAME [CMD-FLT-092]"),
+    ],
+)
+def test_unknown_names(fleet: Call, tmp_path: Path, words: tuple[str, ...], said: str) -> None:
+    lay(tmp_path, charts())
+    code, _, err = fleet("generate", *words)
+    assert code == 2
+    assert said in err
+
+
+def test_a_dimension_that_the_fleet_does_not_have(fleet: Call, tmp_path: Path) -> None:
+    config = "dimensions: [stages]\nsequence: {stages: [a]}\ncluster_types: [main]\n"
+    lay(tmp_path, charts(**{"config/config.yaml": config}))
+    code, _, err = fleet("generate", "--region", "r1")
+    assert (code, "there is no dimension 'regions'" in err) == (2, True)
+
+
+@pytest.mark.requirement("F54", "F55")
+@pytest.mark.parametrize(
+    ("engine", "name", "label", "value"),
+    [
+        ("fast", "{{name}}", "{{metadata.labels.x-region}}", "{{values.region}}"),
+        ("go", "{{.name}}", '{{index .metadata.labels "x-region"}}', "{{.values.region}}"),
+    ],
+)
+def test_applicationset(fleet: Call, tmp_path: Path, engine: str, name: str, label: str, value: str) -> None:
+    lay(tmp_path, charts())
+    options = ("--label-prefix", "x-", "--repo-url", "https://git", "--revision", "v1", "--project", "p")
+    code, out, _ = fleet(
+        "applicationset", "main", *options, "--cluster-value", "id=projectId", "--template-engine", engine
+    )
+    made = yaml.safe_load(out)
+    spec = made["spec"]
+    assert (code, made["metadata"], spec.get("goTemplate", False)) == (
+        0,
+        {"name": "main-apps", "namespace": "argocd"},
+        engine == "go",
+    )
+    clusters = spec["generators"][0]["clusters"]
+    assert clusters["selector"] == {"matchLabels": {"x-cluster-type": "main"}}
+    assert clusters["values"]["region"] == label
+    source = spec["template"]["spec"]["source"]
+    assert source["path"].endswith(f"/{value}")
+    assert source["path"].startswith("rendered/main/")
+    assert source["helm"]["valuesObject"]["cluster"] == {
+        "name": name,
+        **{one: value.replace("region", one) for one in ("environment", "sector", "region")},
+        "id": label.replace("x-region", "x-projectId"),
+    }
+    assert spec["template"]["spec"]["syncPolicy"] == {"automated": {"prune": True, "selfHeal": True}}
+    assert json.loads(fleet("applicationset", "main", *options, "--template-engine", engine, "-o", "json")[1])["kind"]
+    assert fleet("applicationset", "mein")[0] == 2
+
+
+def test_preview(fleet: Call, tmp_path: Path) -> None:
+    lay(tmp_path, charts(**{f"{APP}/int/values.yaml": patch("project: '{{ .Values.cluster.name }}'")}))
+    (tmp_path / "cluster.yaml").write_text("cluster: {name: c-1}")
+    code, out, _ = fleet("preview", "int/int-1/r1", "--cluster-values", str(tmp_path / "cluster.yaml"))
+    assert code == 0
+    assert {one["spec"]["project"] for one in yaml.safe_load_all(out)} == {"default", "c-1"}
+    made_up = json.loads(fleet("preview", "main/int/int-1/r1", "-o", "json")[1])
+    assert {one["spec"]["project"] for one in made_up} == {"default", "sample-name"}
+    assert fleet("preview", "int/int-1")[0] == 2
+    (tmp_path / "cluster.yaml").write_text("- x")
+    code, _, err = fleet("preview", "int/int-1/r1", "--cluster-values", str(tmp_path / "cluster.yaml"))
+    assert (code, "[CMD-FLT-095]" in err) == (1, True)
+    lay(tmp_path, {"config/config.yaml": CONFIG + "  - other\n", "config/other/web/values.yaml": "{}"})
+    code, _, err = fleet("preview", "int/int-1/r1")
+    assert (code, "[CMD-FLT-094]" in err) == (2, True)
+
+
+def test_a_preview_that_argo_cd_could_not_render(fleet: Call, tmp_path: Path) -> None:
+    strict = '{{ required "a name is needed" .Values.cluster.name }}'
+    lay(tmp_path, charts(**{f"{APP}/int/values.yaml": patch(f"project: '{strict}'")}))
+    (tmp_path / "cluster.yaml").write_text("{other: x}")
+    code, _, err = fleet("preview", "int/int-1/r1", "--cluster-values", str(tmp_path / "cluster.yaml"))
+    assert code == 1
+    assert "a name is needed" in err
+    assert "[CMD-FLT-093]" in err
+
+
+@pytest.mark.parametrize("style", ["charts", "manifests"])
+def test_init_makes_a_fleet_that_generates(fleet: Call, tmp_path: Path, style: str) -> None:
+    code, out, _ = fleet("init", "--style", style)
+    assert code == 0
+    assert "config/config.yaml" in out.splitlines()
+    assert fleet("generate")[0] == 0
+    assert fleet("generate", "--dry-run", "--validate")[0] == 0
+    assert len(list(tmp_path.glob("rendered/workload/*/*/values.yaml"))) == 5
+    code, _, err = fleet("init")
+    assert (code, "[CMD-FLT-096]" in err) == (4, True)
+
+
+@pytest.mark.requirement("F58")
+def test_schemas(fleet: Call, tmp_path: Path) -> None:
+    names = fleet("schema")[1].split()
+    assert names == json.loads(fleet("schema", "-o", "json")[1])
+    lay(tmp_path, charts())
+    for name in names:
+        schema = json.loads(fleet("schema", name)[1])
+        Draft202012Validator.check_schema(schema)
+    config = json.loads(fleet("schema", "config")[1])
+    Draft202012Validator(config).validate(yaml.safe_load(CONFIG))
+    assert not Draft202012Validator(config).is_valid({**yaml.safe_load(CONFIG), "x": 1})
+    code, _, err = fleet("schema", "patches")
+    assert (code, "did you mean 'patch'?" in err) == (2, True)
+
+
+def test_the_shipped_example(call: Call, tmp_path: Path) -> None:
+    """Its output lies beside it, and is what it makes."""
+    code, out, err = call("-d", str(ROOT / "examples/fleet"), "fleet", "generate", "--dry-run", "--validate")
+    assert (code, out) == (0, "5 cells, 25 files: unchanged\n"), err

@@ -1,0 +1,366 @@
+"""Generating: what lies in `rendered/` afterwards, in both styles, and what is left alone."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from commodore.errors import EnvironmentFault, PolicyError
+from commodore.file_lock import hold
+from commodore.fleet.generating import GenerateOptions, Selection, generate
+from commodore.fleet.previewing import preview
+from tests.fleet.conftest import APP, CELLS, CONFIG, WEB, World, charts, manifests, patch
+
+CHART = [
+    "Chart.yaml",
+    "templates/_resolve.tpl",
+    "templates/application.yaml",
+    "templates/applicationset.yaml",
+    "values.yaml",
+]
+
+
+@pytest.mark.requirement("F1", "F2", "F38", "F41", "F42", "F43", "F47")
+def test_a_cell_is_a_chart(world: World) -> None:
+    files = {f"{APP}/metadata.yaml": "name: web\ndescription: d\nowners: [a]\n", f"{APP}/OWNERS": "approvers: [a]\n"}
+    done = world.lay(charts(**files)).generate()
+    assert sorted(world.rendered()) == sorted(f"main/{cell}/{name}" for cell in CELLS for name in CHART)
+    assert done.files == len(world.rendered())
+    assert world.rendered()["main/int/int-1/r1/Chart.yaml"].decode() == (
+        "apiVersion: v2\nname: main-apps\ndescription: ArgoCD applications for main in int/int-1/r1\nversion: 1.0.0\n"
+    )
+    assert list(world.values(CELLS[0])) == ["applications"]
+    assert done.report.warnings == []
+
+
+def test_a_cell_of_manifests(world: World) -> None:
+    world.lay(manifests()).generate()
+    names = ["Chart.yaml", "templates/db.yaml", "templates/web.yaml", "values.yaml"]
+    assert sorted(world.rendered()) == sorted(f"main/{cell}/{name}" for cell in CELLS for name in names)
+    assert world.rendered()["main/int/int-1/r1/Chart.yaml"].decode() == (
+        "apiVersion: v2\nname: main-int-int-1-r1\ndescription: Generated ArgoCD resources for main/int/int-1/r1\n"
+        "type: application\nversion: 0.1.0\nappVersion: '1.0'\n"
+    )
+    assert world.values(CELLS[5])["cluster"] == {"environment": "prod", "sector": "prod-2", "region": "eu"}
+    web = yaml.safe_load(world.rendered()["main/int/int-1/r1/templates/web.yaml"])
+    assert (web["kind"], web["spec"]["destination"], web["spec"]["source"]["targetRevision"]) == (
+        "Application",
+        {"name": "in-cluster"},
+        "v4.17.0",
+    )
+
+
+@pytest.mark.requirement("F40")
+@pytest.mark.parametrize("style", [charts, manifests])
+def test_the_same_input_gives_the_same_bytes_and_touches_nothing(world: World, style: Any) -> None:
+    assert world.lay(style()).generate().change
+    before = {path: path.stat().st_mtime_ns for path in (world.root / "rendered").rglob("*")}
+    content = world.rendered()
+    assert not world.generate().change
+    assert not world.generate(write=False).change
+    assert {path: path.stat().st_mtime_ns for path in (world.root / "rendered").rglob("*")} == before
+    assert world.rendered() == content
+
+
+def test_files_that_stay_the_same_keep_their_times(world: World) -> None:
+    world.lay(charts()).generate()
+    stays, changes = (world.root / "rendered/main" / cell / "values.yaml" for cell in (CELLS[0], CELLS[3]))
+    before = [(path.stat().st_ino, path.stat().st_mtime_ns) for path in (stays, changes)]
+    world.lay({f"{APP}/prod/values.yaml": patch("project: p")}).generate()
+    after = [(path.stat().st_ino, path.stat().st_mtime_ns) for path in (stays, changes)]
+    assert after[0] == before[0]
+    assert after[1] != before[1]
+
+
+@pytest.mark.requirement("F41", "F50", "F53")
+def test_stale_output_is_found_and_goes(world: World) -> None:
+    world.lay(charts()).generate()
+    stale = world.root / "rendered/old/int/int-1/r1"
+    stale.mkdir(parents=True)
+    (stale / "Chart.yaml").write_text("x")
+    (world.root / "rendered/main" / CELLS[0] / "values.yaml").write_text("x")
+    found = world.generate(write=False).change
+    assert [(one.kind, one.new_path) for one in found.files] == [
+        ("deleted", "old/int/int-1/r1/Chart.yaml"),
+        ("modified", "main/int/int-1/r1/values.yaml"),
+    ]
+    assert stale.exists()
+    world.generate()
+    assert not stale.exists()
+
+
+@pytest.mark.requirement("F39")
+def test_nothing_is_written_if_one_cell_is_wrong(world: World) -> None:
+    world.lay(manifests()).generate()
+    before = world.rendered()
+    world.lay({f"{APP}/prod/prod-2/eu/override.yaml": patch("project: '{{ nofunc }}'")})
+    world.lay({f"{APP}/int/override.yaml": patch("project: other")})
+    assert [error.code for error in world.refused()] == ["CMD-FLT-056"]
+    assert world.rendered() == before
+    assert sorted(os.listdir(world.root / ".commodore")) == [".gitignore", "lock"]
+
+
+@pytest.mark.requirement("F48", "F49")
+def test_a_limited_run_replaces_the_chosen_cells(world: World) -> None:
+    world.lay(charts()).generate()
+    for cell in CELLS:
+        (world.root / "rendered/main" / cell / "values.yaml").write_text("stale")
+    chosen = Selection(("main",), {"environments": ("int",), "sectors": ("int-1",), "regions": ("r2",)})
+    world.generate(chosen)
+    stale = [cell for cell in CELLS if world.rendered()[f"main/{cell}/values.yaml"] == b"stale"]
+    assert stale == [cell for cell in CELLS if cell != "int/int-1/r2"]
+
+
+def test_what_is_not_the_generators_stops_a_full_run(world: World) -> None:
+    world.lay(charts()).generate()
+    foreign = world.root / "rendered/notes.txt"
+    foreign.write_text("mine")
+    world.lay({f"{APP}/prod/values.yaml": patch("project: p")})
+    with pytest.raises(PolicyError) as caught:
+        world.generate()
+    assert (caught.value.code, caught.value.exit_code) == ("CMD-FLT-059", 4)
+    world.generate(Selection((), {"environments": ("int",)}))
+    assert foreign.exists()
+    world.generate(force=True)
+    assert not foreign.exists()
+
+
+def test_two_runs_at_once(world: World) -> None:
+    world.lay(charts())
+    (world.root / ".commodore").mkdir()
+    with hold(world.root / ".commodore/lock", wait=0, signed=True), pytest.raises(PolicyError) as caught:
+        world.generate()
+    assert caught.value.code == "CMD-WORK-002"
+
+
+@pytest.mark.requirement("F45", "F46")
+def test_text_stays_text(world: World) -> None:
+    """What helm would read as a number or a boolean is quoted, in values and keys; helm gives the same back."""
+    words = [
+        "08",
+        "1e3",
+        "1234e56",
+        "0o17",
+        "0X1F",
+        ".5e3",
+        "1.e3",
+        "+1e3",
+        "1_0e3",
+        "y",
+        "N",
+        "1e-7",
+        "123e456",
+        "=",
+    ]
+    odd = {
+        **{word: word for word in words},
+        "merge": "<<",
+        "number": 1.5e21,
+        "small": 1.5e-7,
+        "escaped": "{{`{{ .x }}`}}",
+        "yes": True,
+    }
+    text = patch(f"source: {{helm: {{valuesObject: {json.dumps(odd)}}}}}")
+    world.lay(charts(**{f"{APP}/int/values.yaml": text})).generate()
+    values = world.values(CELLS[0])["applications"]["web"]["source"]["helm"]["valuesObject"]
+    assert {key: values[key] for key in odd} == odd
+    lines = world.rendered()["main/int/int-1/r1/values.yaml"].decode().splitlines()
+    assert "          '08': '08'" in lines
+    assert "          'y': 'y'" in lines
+    assert "          escaped: '{{`{{ .x }}`}}'" in lines
+    found = preview(world.root, CELLS[0], None, None, world.context)
+    web = next(one for one in found if one["metadata"]["name"] == "web")
+    seen = web["spec"]["source"]["helm"]["valuesObject"]
+    assert {key: seen[key] for key in odd} == {**odd, "escaped": "{{ .x }}"}
+
+
+def test_text_stays_text_through_both_passes(world: World) -> None:
+    words = ["08", "1e3", "1234e56", "0o17", "y", "1e-7", "123e456", "="]
+    text = patch(f"source: {{helm: {{valuesObject: {json.dumps({word: word for word in words})}}}}}")
+    world.lay(manifests(**{f"{APP}/int/override.yaml": text})).generate()
+    web = yaml.safe_load(world.rendered()["main/int/int-1/r1/templates/web.yaml"])
+    seen = web["spec"]["source"]["helm"]["valuesObject"]
+    assert {word: seen[word] for word in words} == {word: word for word in words}
+
+
+def test_no_anchors(world: World) -> None:
+    shared = "applications:\n  web: &a\n    source: {repoURL: x}\n  web2: *a\n"
+    world.lay(charts(**{f"{APP}/values.yaml": shared})).generate()
+    assert b"&id" not in world.rendered()["main/int/int-1/r1/values.yaml"]
+
+
+# the template
+
+
+@pytest.mark.requirement("F44")
+def test_the_template_writes_all_fields_and_leaves_out_what_is_empty(world: World) -> None:
+    full = {
+        "additionalAnnotations": {"a": 1, "b": True, "c": "x"},
+        "additionalLabels": {"l": "x"},
+        "namespace": "argocd",
+        "finalizers": ["f"],
+        "project": "p",
+        "sources": [{"repoURL": "x"}],
+        "destination": {"server": "s"},
+        "syncPolicy": {"automated": {"prune": False}},
+        "revisionHistoryLimit": 0,
+        "ignoreDifferences": [{"kind": "K"}],
+        "info": [{"name": "n", "value": "v"}],
+    }
+    empty = {"project": "p", "source": {"repoURL": "x"}, "destination": {"name": "x"}, "info": [], "syncPolicy": None}
+    apps = {"applications": {"full": full, "empty": empty, "gone": None}}
+    sets = {"applicationsets": {"set": {"goTemplate": False, "generators": [{"list": {}}], "template": {"spec": {}}}}}
+    files = {
+        f"{APP}/values.yaml": json.dumps(apps | sets),
+        "config/main/application-defaults.yaml": "defaults: {info: []}",
+    }
+    world.lay(charts(**files, **{"config/main/db/values.yaml": None})).generate()
+    found = {one["metadata"]["name"]: one for one in preview(world.root, f"main/{CELLS[0]}", None, None, world.context)}
+    assert sorted(found) == ["empty", "full", "set"]
+    spec = {key: full[key] for key in full if key[:3] not in ("add", "nam", "fin")}
+    assert found["full"]["spec"] == spec
+    assert found["full"]["metadata"] == {
+        "name": "full",
+        "namespace": "argocd",
+        "annotations": {"a": "1", "b": "true", "c": "x"},
+        "labels": {"l": "x"},
+        "finalizers": ["f"],
+    }
+    assert sorted(found["empty"]["spec"]) == ["destination", "project", "source"]
+    assert found["set"]["spec"]["goTemplate"] is False
+
+
+@pytest.mark.requirement("F55")
+def test_a_clusters_values_are_resolved_text_by_text(world: World, tmp_path: Path) -> None:
+    fields = ["project: 'p-{{ .Values.cluster.region }}'", "destination: {name: '{{ .Values.cluster.name }}'}"]
+    files = {f"{APP}/int/values.yaml": patch("\n".join(fields))}
+    world.lay(charts(**files)).generate()
+    (tmp_path / "cluster.yaml").write_text(yaml.safe_dump({"name": "x'\nserver: evil", "region": "r1"}))
+    found = preview(world.root, CELLS[0], "main", tmp_path / "cluster.yaml", world.context)
+    web = next(one for one in found if one["metadata"]["name"] == "web")
+    assert web["spec"]["project"] == "p-r1"
+    assert web["spec"]["destination"] == {"name": "x'\nserver: evil"}  # one text, whatever it holds
+
+
+def test_a_template_of_ones_own(world: World) -> None:
+    files = {
+        "templates/Chart.yaml": "# ours\nname: '{{ cluster_type }}-{{ environment }}-{{region}}'\nversion: 2.0.0\n"
+        "apiVersion: v2\n",
+        "templates/app.yaml": "a: {{ .Values.applications | toJson }}\n",
+        "templates/README.md": "x",
+        "templates/values-example.yaml": "x",
+    }
+    world.lay(charts(**files)).generate()
+    cell = "main/int/int-1/r1"
+    assert {
+        path.removeprefix(f"{cell}/"): text for path, text in world.rendered().items() if path.startswith(cell)
+    } == {
+        "Chart.yaml": b"# ours\nname: 'main-int-r1'\nversion: 2.0.0\napiVersion: v2\n",
+        "templates/app.yaml": files["templates/app.yaml"].encode(),
+        "values.yaml": world.rendered()[f"{cell}/values.yaml"],
+    }
+
+
+def test_a_chart_yaml_without_placeholders(world: World) -> None:
+    world.lay(
+        charts(**{"templates/Chart.yaml": "version: 3.0.0\nname: x\ntype: application\napiVersion: v2\n"})
+    ).generate()
+    assert world.rendered()["main/int/int-1/r1/Chart.yaml"].decode() == (
+        "version: 3.0.0\nname: main-apps\ntype: application\napiVersion: v2\n"
+        "description: ArgoCD applications for main in int/int-1/r1\n"
+    )
+
+
+def test_choices_can_be_made_one_by_one(world: World) -> None:
+    said = "generator: {output: manifests, inject_dimensions: true, chart_naming: charts}\n"
+    world.lay(charts(**{"config/config.yaml": CONFIG + said})).generate()
+    assert b"name: main-apps" in world.rendered()["main/int/int-1/r1/Chart.yaml"]
+    assert "main/int/int-1/r1/templates/web.yaml" in world.rendered()
+    assert list(world.values(CELLS[0])) == ["cluster", "applications"]
+
+
+def test_a_fleet_of_one_dimension_and_of_four(tmp_path: Path) -> None:
+    for number, dimensions in enumerate((["envs"], ["a", "b", "c", "d"])):
+        nodes: Any = [{"name": "x"}, "y"]
+        for dimension in reversed(dimensions[1:]):
+            nodes = [{"name": "m", dimension: nodes}]
+        config = {"dimensions": dimensions, "sequence": {dimensions[0]: nodes}, "cluster_types": ["main"]}
+        root = tmp_path / str(number)
+        root.mkdir()
+        world = World(root).lay(charts(**{"config/config.yaml": json.dumps(config)}))
+        assert len(world.generate().cells) == 2
+        assert f"main/{'m/' * (len(dimensions) - 1)}x/values.yaml" in world.rendered()
+
+
+# helm
+
+
+def test_charts_without_helm(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PATH", "/nowhere")
+    done = world.lay(charts()).generate()
+    assert [one.code for one in done.report.warnings] == ["CMD-FLT-029"]
+    with pytest.raises(EnvironmentFault) as caught:
+        world.generate(need_helm=True)
+    assert (caught.value.code, caught.value.exit_code) == ("CMD-FLT-055", 3)
+    assert "commodore tool install helm" in caught.value.hint
+
+
+def test_manifests_without_helm(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PATH", "/nowhere")
+    with pytest.raises(EnvironmentFault) as caught:
+        world.lay(manifests()).generate()
+    assert caught.value.code == "CMD-FLT-055"
+
+
+def counting_helm(folder: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A helm that writes a line for each `template`, and then does it."""
+    real = subprocess.run(["sh", "-c", "command -v helm"], capture_output=True, text=True, check=True).stdout.strip()
+    (folder / "helm").write_text(f'#!/bin/sh\n[ "$1" = template ] && echo x >> {folder}/calls\nexec {real} "$@"\n')
+    (folder / "helm").chmod(0o755)
+    monkeypatch.setenv("PATH", f"{folder}:{os.environ['PATH']}")
+    (folder / "calls").touch()
+    return folder / "calls"
+
+
+def test_unchanged_cells_need_no_process(
+    world: World, tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    calls = counting_helm(tmp_path_factory.mktemp("bin"), monkeypatch)
+    world.lay(manifests())
+
+    def run() -> int:
+        calls.write_text("")
+        generate(world.workspace, GenerateOptions(processes=2), world.context)
+        return len(calls.read_text().splitlines())
+
+    assert run() == len(CELLS)  # nothing is left for a second pass
+    first = world.rendered()
+    assert run() == 0
+    world.lay({f"{APP}/prod/override.yaml": patch("project: p")})
+    assert run() == 3
+    assert world.rendered() != first
+    world.lay({f"{APP}/int/override.yaml": patch("project: '{{ randAlpha 5 }}'")})
+    assert (run(), run()) == (6, 6)  # two passes, and never kept
+
+
+def test_a_chart_that_ends_helm(
+    world: World, tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = tmp_path_factory.mktemp("bin")
+    (folder / "helm").write_text("#!/bin/sh\necho 'Error: broken \x1b[31mred' >&2\nexit 1\n")
+    (folder / "helm").chmod(0o755)
+    monkeypatch.setenv("PATH", f"{folder}:{os.environ['PATH']}")
+    errors = world.lay(manifests()).refused()
+    assert {error.code for error in errors} == {"CMD-FLT-056"}
+    assert all("\x1b" not in error.message for error in errors)
+
+
+def test_lists_of_patches_and_definitions_do_not_reach_the_output(world: World) -> None:
+    world.lay(charts(**{f"{APP}/patches/p.yaml": patch("project: p"), f"{APP}/values.yaml": WEB})).generate()
+    assert not [path for path in world.rendered() if "patch" in path]
