@@ -11,21 +11,21 @@ from commodore.caches import (
     template_lock,
 )
 from commodore.caches.entry_store import Store
+from commodore.context import Context
 from commodore.dependencies.bundle import ExportCache
 from commodore.engine import DependencyCache, Downloads, ResultStore
 from commodore.git import CloneStore, CommitStore, Mirrors
-from commodore.limits import DEFAULT_LIMITS, Limits
 
 
-def stores(limits: Limits = DEFAULT_LIMITS) -> tuple[Store, ...]:
+def stores(context: Context) -> tuple[Store, ...]:
     """All parts that may be removed at any time. Installed tools and tokens are none of them."""
-    dependencies = dependency_cache()
+    dependencies, limits = dependency_cache(), context.limits
     return (
         ResultStore(result_cache(), limits),
         DependencyCache(dependencies, limits).store,
         Downloads(dependencies, limits),
-        CommitStore("kustomize", dependencies / "kustomize", limits),
-        Mirrors(repository_cache(), limits),
-        ExportCache(library_cache() / "exports", limits).store,
-        CloneStore("templates", template_cache(), limits, template_lock()),
+        CommitStore("kustomize", dependencies / "kustomize", context),
+        Mirrors(repository_cache(), context),
+        ExportCache(library_cache() / "exports", context).store,
+        CloneStore("templates", template_cache(), context, template_lock()),
     )

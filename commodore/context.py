@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 
-from commodore.events import Announce, Event
+from commodore.cancellation import Cancellation
+from commodore.events import Announce
 from commodore.limits import Limits
 
 
@@ -16,12 +17,18 @@ class Context:
         announce: hears what happens. It may be called from several threads.
         limits: bounds of sizes, counts and times.
         offline: work without network access, with what earlier runs have fetched.
+        cancellation: ends the programs that the run has started, from another thread.
     """
 
     announce: Announce
     limits: Limits
     offline: bool = False
+    cancellation: Cancellation = field(default_factory=Cancellation)
 
-    def say(self, event: Event) -> None:
-        """Announce an event."""
-        self.announce(event)
+    def heard_by(self, announce: Announce) -> Context:
+        """The same context with another listener."""
+        return replace(self, announce=announce)
+
+    def nested(self) -> Context:
+        """The context of a part of the work that can be cancelled alone; it ends when the whole is cancelled."""
+        return replace(self, cancellation=Cancellation(self.cancellation))

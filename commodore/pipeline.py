@@ -15,11 +15,10 @@ from commodore.context import Context
 from commodore.dependencies import deprecation_notices
 from commodore.engine import CompiledInstance, Engine
 from commodore.errors import UsageError
-from commodore.events import Announce, Noted, stage
-from commodore.git import Author, Children, PublishedClone, RepositoryStore, check_version, redact, repository_key
+from commodore.events import Noted, stage
+from commodore.git import Author, PublishedClone, RepositoryStore, check_version, redact, repository_key
 from commodore.inventory import Inventory, cluster_parameters, read_cluster_params
 from commodore.lieutenant import Cluster, ClusterSource
-from commodore.limits import Limits
 from commodore.manifests import DiffMode
 from commodore.names import BOOTSTRAP_TARGET
 from commodore.stages import (
@@ -31,6 +30,7 @@ from commodore.stages import (
     Fetcher,
     assemble_manifests,
     bundle_libraries,
+    catalog_batch,
     check_classes,
     check_inventory,
     check_same_cluster,
@@ -138,18 +138,16 @@ def run_compile(
         CommodoreError: whatever is wrong; what was in the catalog, and what users have made, is still there.
     """
     request.check()
-    workspace, announce, limits = request.workspace, context.announce, context.limits
-    offline = request.local or request.offline
-    mirrors = usable(repository_cache()) if request.options.cached else None
+    workspace, cached = request.workspace, request.options.cached
+    context = replace(context, offline=context.offline or request.offline)
+    mirrors = usable(repository_cache()) if cached else None
+    fetching = replace(context, offline=context.offline or request.local)
     with (
-        workspace.locked(limits),
-        engine_of(engine, request.options, announce, limits) as engine,
-        RepositoryStore(
-            workspace.repositories, announce=announce, limits=limits, offline=offline, mirrors=mirrors
-        ) as store,
+        workspace.locked(context.limits),
+        engine_of(engine, request.options, context) as engine,
+        RepositoryStore(workspace.repositories, fetching, mirrors=mirrors) as store,
     ):
-        cached = request.options.cached
-        fetcher = Fetcher(workspace, store, announce, limits, request.force, request.local, engine.get_ready, cached)
+        fetcher = Fetcher(workspace, store, context, request.force, request.local, engine.get_ready, cached)
 
         sources = _open(request, fetcher) if request.local else _fetch(request, source, fetcher)
         components = sources.components
@@ -157,36 +155,36 @@ def run_compile(
         if request.options.fetch:
             bundle_libraries(fetcher, components, inventory)
 
-        installed, compiled = _install(request, sources, inventory, engine, announce, limits)
+        installed, compiled = _install(request, sources, inventory, engine, context)
         reused = sum(one.reused for one in compiled)
         counts = (len(compiled) - reused, reused)
         if installed or request.local:
-            change = catalog.stage(sources.clone, request.diff_mode, limits=limits)
+            change = catalog.stage(sources.clone, context, request.diff_mode)
         else:
-            change = catalog.unchanged(sources.clone, limits=limits)
+            change = catalog.unchanged(sources.clone, context)
         wanted = review(change)
         notices = deprecation_notices(inventory.nodes[BOOTSTRAP_TARGET].parameters, components.applications.components)
         if request.local:
-            catalog.leave(sources.clone, limits=limits)
+            catalog.leave(sources.clone, context)
             return CatalogResult(change, None, notices, *counts)
 
         metadata = describe_compile(store, sources.configuration, sources.packages, components)
-        announce(Noted(catalog.commit_message(metadata), level=1))
+        context.announce(Noted(catalog.commit_message(metadata), level=1))
         if request.push and wanted:
-            change = _publish(request, source, sources.clone, change, metadata, announce, limits)
-        if not request.offline:
+            change = _publish(request, source, sources.clone, change, metadata, context)
+        if not context.offline:
             remember_remotes(workspace, store.asked)
         return CatalogResult(change, metadata, notices, *counts)
 
 
 def _render(fetcher: Fetcher, components: Components) -> Inventory:
     """Stages 6 and 7: the hierarchy with all components, rendered and checked."""
-    workspace, announce = fetcher.workspace, fetcher.announce
-    write_hierarchy(workspace, components, announce)
+    workspace, context = fetcher.workspace, fetcher.context
+    write_hierarchy(workspace, components, context)
     check_classes(components)
-    with stage(announce, "rendering the inventory"):
+    with stage(context.announce, "rendering the inventory"):
         inventory = render_inventory(fetcher)
-    link_libraries(workspace, check_inventory(components, inventory, announce))
+    link_libraries(workspace, check_inventory(components, inventory, context))
     return inventory
 
 
@@ -205,62 +203,43 @@ def watched_sources(request: CatalogCompile) -> Sources:
 
 
 def _install(
-    request: CatalogCompile,
-    sources: _Sources,
-    inventory: Inventory,
-    engine: Engine,
-    announce: Announce,
-    limits: Limits,
+    request: CatalogCompile, sources: _Sources, inventory: Inventory, engine: Engine, context: Context
 ) -> tuple[bool, tuple[CompiledInstance, ...]]:
     """Stages 9 to 11: render everything into the working copy of the catalog. Returns whether something is new."""
     workspace, components = request.workspace, sources.components
-    options = replace(request.options, offline=request.offline)
     with workspace.staging("catalog") as new:
-        references = write_references(components, inventory, new / "refs", announce)
-        compiled = compile_instances(engine, workspace, components, inventory, new / "refs", options, announce, limits)
-        manifests = assemble_manifests(compiled, references, new / "manifests", announce, workspace.manifests)
+        references = write_references(components, inventory, new / "refs", context)
+        batch = catalog_batch(workspace, components, inventory, new / "refs", request.options)
+        compiled = compile_instances(engine, batch, context)
+        manifests = assemble_manifests(compiled, references, new / "manifests", context, workspace.manifests)
         return catalog.install(workspace, manifests, new / "refs"), compiled
 
 
 def _fetch(request: CatalogCompile, source: ClusterSource, fetcher: Fetcher) -> _Sources:
     """Stages 1 to 5: from the cluster's id to everything that it includes."""
-    workspace, announce = fetcher.workspace, fetcher.announce
+    workspace, context = fetcher.workspace, fetcher.context
     fetcher.store.foresee(recall_remotes(workspace))
-    with stage(announce, "loading the cluster"):
-        cluster = source.load(request.cluster, announce)
+    with stage(context.announce, "loading the cluster"):
+        cluster = source.load(request.cluster, context)
     plan = _plan(request, cluster)
-    if not request.offline:
+    if not context.offline:
         remember_cluster(workspace, cluster)
     with ThreadPoolExecutor(1, thread_name_prefix="catalog") as background:
-        children = Children()
         try:
-            clone = background.submit(
-                catalog.prepare,
-                workspace,
-                cluster.catalog_url,
-                author=request.author,
-                announce=announce,
-                limits=fetcher.limits,
-                children=children,
-                ask_remote=fetcher.store.ask,
-                offline=request.offline,
-                mirrors=fetcher.store.mirrors,
-            )
+            clone = background.submit(catalog.prepare, workspace, fetcher.store, cluster.catalog_url, request.author)
             if request.push:
                 catalog.report_pending(
                     workspace,
                     cluster.id,
                     clone.result,
                     partial(source.report, cluster.id),
-                    announce,
-                    limits=fetcher.limits,
+                    context,
                 )
             configuration = fetch_configuration(fetcher, plan, _facts(cluster))
             packages = fetch_packages(fetcher, plan.tenant)
             components = fetch_components(fetcher)
             return _Sources(configuration, packages, components, clone.result())
         except BaseException:  # do not wait for the catalog then, least of all at Ctrl-C
-            children.end()
             fetcher.store.close()
             raise
 
@@ -273,7 +252,7 @@ def _open(request: CatalogCompile, fetcher: Fetcher) -> _Sources:
     configuration = open_configuration(fetcher, tenant)
     packages = fetch_packages(fetcher, tenant)
     components = fetch_components(fetcher)
-    clone = catalog.open_local(fetcher.workspace, announce=fetcher.announce, limits=fetcher.limits)
+    clone = catalog.open_local(fetcher.workspace, fetcher.context)
     return _Sources(configuration, packages, components, clone)
 
 
@@ -310,27 +289,18 @@ def _publish(
     clone: PublishedClone,
     change: CatalogChange,
     metadata: CompileMetadata,
-    announce: Announce,
-    limits: Limits,
+    context: Context,
 ) -> CatalogChange:
     """Stage 12: commit, push, report what was pushed."""
-    with stage(announce, "publishing the catalog"):
+    with stage(context.announce, "publishing the catalog"):
         workspace, cluster, message = request.workspace, request.cluster, catalog.commit_message(metadata)
 
         def expect(commit: str) -> None:
-            catalog.expect_report(workspace, cluster, commit, metadata.as_report(), announce)
+            catalog.expect_report(workspace, cluster, commit, metadata.as_report(), context)
 
-        change = catalog.publish(
-            clone, change, message, author=request.author, announce=announce, limits=limits, before_push=expect
-        )
+        change = catalog.publish(clone, change, message, context, author=request.author, before_push=expect)
         published = replace(clone, sha=change.committed_sha or clone.sha)
         catalog.report_pending(
-            workspace,
-            cluster,
-            lambda: published,
-            partial(source.report, cluster),
-            announce,
-            settled=True,
-            limits=limits,
+            workspace, cluster, lambda: published, partial(source.report, cluster), context, settled=True
         )
         return change

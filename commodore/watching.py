@@ -19,7 +19,7 @@ from typing import Final, Protocol
 
 from commodore.errors import InputError
 from commodore.events import Announce, Event, TaskBegun
-from commodore.limits import DEFAULT_LIMITS, Limits
+from commodore.limits import Limits
 from commodore.tree import children, files
 from commodore.workspace import guard_disk
 
@@ -111,7 +111,7 @@ class Watch:
         limits: pauses, and how many files.
     """
 
-    def __init__(self, sources: Sources, *, limits: Limits = DEFAULT_LIMITS) -> None:
+    def __init__(self, sources: Sources, *, limits: Limits) -> None:
         self._sources = sources
         self._limits = limits
         self._fetching = False

@@ -16,6 +16,7 @@ from commodore.engine.cache.dependencies import CacheKey, DependencyCache
 from commodore.git import RepositoryStore
 from commodore.limits import DEFAULT_LIMITS
 from commodore.staging import staging, sweep, temporary_folder
+from tests.world.context import make_context
 from tests.world.repos import GitWorld
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -132,11 +133,11 @@ def test_caches_are_rid_of_what_killed_runs_have_left(tmp_path: Path, cache: str
     if cache == "dependencies":
         DependencyCache(root, DEFAULT_LIMITS).add(CacheKey("helm", "https://example.com", "1.0.0"), source)
     elif cache == "libraries":
-        with exports.ExportCache(root).staging():
+        with exports.ExportCache(root, make_context()).staging():
             pass
     else:
         remote = GitWorld(tmp_path / "remotes").remote(files={"a": "1"})
-        with RepositoryStore(tmp_path / "clones", mirrors=root) as store:
+        with RepositoryStore(tmp_path / "clones", make_context(), mirrors=root) as store:
             store.sync([(remote.url, "master")])
         assert list(root.glob("*/*/about.json"))
     assert not left.exists()

@@ -9,8 +9,9 @@ from pathlib import Path
 from typing import Any
 
 from commodore.authoring.slug import COMPONENT, Kind, check_case, check_owner, check_slug, check_switch, check_text
+from commodore.context import Context
 from commodore.errors import CommodoreError, InputError
-from commodore.events import Announce, Noted
+from commodore.events import Noted
 from commodore.manifests import load
 
 DEFAULT_HOLDER = "VSHN AG <info@vshn.ch>"
@@ -59,7 +60,7 @@ def depname(name: str) -> str:
 
 
 def new_arguments(
-    kind: Kind, slug: str, name: str | None, owner: str, choices: Choices, announce: Announce
+    kind: Kind, slug: str, name: str | None, owner: str, choices: Choices, context: Context
 ) -> dict[str, Any]:
     """The arguments for a new component or package.
 
@@ -75,10 +76,10 @@ def new_arguments(
         "test_cases": DEFAULT_CASE,
         **_DEFAULTS[kind.name],
     }
-    return choose(begin, choices, announce)
+    return choose(begin, choices, context)
 
 
-def choose(arguments: Mapping[str, Any], choices: Choices, announce: Announce) -> dict[str, Any]:
+def choose(arguments: Mapping[str, Any], choices: Choices, context: Context) -> dict[str, Any]:
     """The arguments after the author's choices. Arguments that commodore does not know stay as they are.
 
     Raises:
@@ -92,12 +93,12 @@ def choose(arguments: Mapping[str, Any], choices: Choices, announce: Announce) -
     for argument, wish in choices.switches.items():
         if wish is not None:
             chosen[argument] = "y" if wish else "n"
-    chosen["test_cases"] = " ".join(_cases(str(chosen["test_cases"]).split(), choices, announce))
+    chosen["test_cases"] = " ".join(_cases(str(chosen["test_cases"]).split(), choices, context))
     for argument in PATTERN_LISTS:
         add, remove = choices.add_patterns.get(argument, ()), choices.remove_patterns.get(argument, ())
         if add or remove:
-            chosen[argument] = _patterns(argument, str(chosen.get(argument, "")), add, remove, announce)
-    _force(chosen, announce)
+            chosen[argument] = _patterns(argument, str(chosen.get(argument, "")), add, remove, context)
+    _force(chosen, context)
     return chosen
 
 
@@ -133,11 +134,11 @@ def this_year() -> str:
     return str(datetime.now(UTC).year)
 
 
-def _cases(present: list[str], choices: Choices, announce: Announce) -> list[str]:
+def _cases(present: list[str], choices: Choices, context: Context) -> list[str]:
     wanted = list(dict.fromkeys([*present, *map(check_case, choices.add_cases)]))
     for case in choices.remove_cases:
         if case not in wanted:
-            announce(Noted(f"there is no test case {case!r} to remove", level=1))
+            context.announce(Noted(f"there is no test case {case!r} to remove", level=1))
     left = [case for case in wanted if case not in choices.remove_cases]
     if not left:
         raise InputError(
@@ -146,7 +147,7 @@ def _cases(present: list[str], choices: Choices, announce: Announce) -> list[str
     return left
 
 
-def _patterns(argument: str, present: str, add: Iterable[str], remove: Iterable[str], announce: Announce) -> str:
+def _patterns(argument: str, present: str, add: Iterable[str], remove: Iterable[str], context: Context) -> str:
     patterns = {pattern for pattern in present.split(_SEPARATOR) if pattern}
     for pattern in add:
         if not pattern or _SEPARATOR in pattern or not pattern.isprintable():
@@ -158,19 +159,19 @@ def _patterns(argument: str, present: str, add: Iterable[str], remove: Iterable[
         patterns.add(pattern)
     for pattern in remove:
         if pattern not in patterns:
-            announce(Noted(f"there is no pattern {pattern!r} in {argument} to remove", level=1))
+            context.announce(Noted(f"there is no pattern {pattern!r} in {argument} to remove", level=1))
         patterns.discard(pattern)
     return _SEPARATOR.join(sorted(patterns))
 
 
-def _force(chosen: dict[str, Any], announce: Announce) -> None:
+def _force(chosen: dict[str, Any], context: Context) -> None:
     """Settings that others imply."""
     if chosen.get("add_matrix") == "n" and " " in chosen["test_cases"]:
         chosen["add_matrix"] = "y"
-        announce(Noted("matrix tests are turned on, as there is more than one test case"))
+        context.announce(Noted("matrix tests are turned on, as there is more than one test case"))
     if chosen.get("automerge_patch_v0") == "y" and chosen.get("automerge_patch") == "n":
         chosen["automerge_patch"] = "y"
-        announce(Noted("automerging of patches is turned on, as it is on for v0 versions"))
+        context.announce(Noted("automerging of patches is turned on, as it is on for v0 versions"))
 
 
 def _yes(answer: bool) -> str:

@@ -8,8 +8,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from commodore.context import Context
 from commodore.errors import InputError, PolicyError, UsageError, did_you_mean, raise_all
-from commodore.events import Announce, Noted, Warned
+from commodore.events import Noted, Warned
 from commodore.workspace import guard_disk, is_inside
 
 SUFFIXES = (".yml", ".yaml")
@@ -45,7 +46,7 @@ class Suite:
     golden_tests: bool
 
 
-def find_suite(directory: Path, only: Collection[str], announce: Announce) -> Suite:
+def find_suite(directory: Path, only: Collection[str], context: Context) -> Suite:
     """The test cases of the component or package in `directory`.
 
     A class file of `tests/` is a case if `.cruft.json` names it or if it has a golden tree; without names in
@@ -54,7 +55,7 @@ def find_suite(directory: Path, only: Collection[str], announce: Announce) -> Su
     Args:
         directory: absolute, without links.
         only: the names that are asked for, none for all; they may name any class file of `tests/`.
-        announce: hears of class files that are no cases, and of golden trees without a case (CMD-TEST-005).
+        context: hears of class files that are no cases, and of golden trees without a case (CMD-TEST-005).
 
     Raises:
         UsageError: a name is not known (CMD-TEST-001).
@@ -79,7 +80,7 @@ def find_suite(directory: Path, only: Collection[str], announce: Announce) -> Su
             locations=[str(tests)],
         )
     if not only:
-        _tell_leftovers(names, files, trees, announce)
+        _tell_leftovers(names, files, trees, context)
     cases = tuple(Case(name, files[name], golden / name) for name in sorted(names))
     return Suite(directory, cases, bool(trees))
 
@@ -143,16 +144,16 @@ def _named_by_template(directory: Path) -> set[str]:
     return set(content.split()) if isinstance(content, str) else set()
 
 
-def _tell_leftovers(names: Collection[str], files: Collection[str], trees: Collection[str], announce: Announce) -> None:
+def _tell_leftovers(names: Collection[str], files: Collection[str], trees: Collection[str], context: Context) -> None:
     for name in sorted(set(files) - set(names)):
-        announce(
+        context.announce(
             Noted(
                 f"tests/{name} is not taken for a test case: it has no golden tree, and .cruft.json does not name it; "
                 f"run it with --case {name}"
             )
         )
     for name in sorted(set(trees) - set(files)):
-        announce(
+        context.announce(
             Warned(
                 "CMD-TEST-005",
                 f"tests/golden/{name} belongs to no test case: there is no tests/{name}.yml",

@@ -8,10 +8,11 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from commodore.authoring.fake_cluster import Facts, component_parameters, link_values, write_argocd_stub
+from commodore.context import Context
 from commodore.dependencies import ComponentMetadata, LibraryOwner, check_alias, read_metadata, resolve_libraries
 from commodore.engine import Batch, CompiledInstance, Engine, InstanceJob
 from commodore.errors import InputError, raise_all
-from commodore.events import Announce, stage
+from commodore.events import stage
 from commodore.git import find_root
 from commodore.inventory import (
     ClassLinks,
@@ -24,7 +25,6 @@ from commodore.inventory import (
     write_cluster_params,
     write_targets,
 )
-from commodore.limits import DEFAULT_LIMITS, Limits
 from commodore.names import check_instance_name
 from commodore.stages.bundling import bundle_one
 from commodore.stages.checks import link_libraries
@@ -48,7 +48,7 @@ class ComponentSource:
     root: Path
 
     @classmethod
-    def at(cls, directory: Path, *, name: str | None, alias: str | None) -> ComponentSource:
+    def at(cls, directory: Path, context: Context, *, name: str | None, alias: str | None) -> ComponentSource:
         """The component in a folder, which need not be a git repository.
 
         Raises:
@@ -66,7 +66,7 @@ class ComponentSource:
                 hint="is the folder right? the component's name can be given with --name",
                 locations=[str(directory / "class" / file) for file in missing],
             )
-        return cls(own, instance, directory, find_root(directory) or directory)
+        return cls(own, instance, directory, find_root(directory, context) or directory)
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,9 +83,7 @@ class ComponentCompile:
     options: CompileOptions = field(default_factory=CompileOptions)
 
 
-def compile_component(
-    request: ComponentCompile, announce: Announce, *, limits: Limits = DEFAULT_LIMITS, engine: Engine | None = None
-) -> CompiledInstance:
+def compile_component(request: ComponentCompile, context: Context, *, engine: Engine | None = None) -> CompiledInstance:
     """Compile one component for a fake cluster.
 
     Args:
@@ -96,13 +94,13 @@ def compile_component(
     """
     source = request.source
     with (
-        engine_of(engine, replace(request.options, processes=1), announce, limits) as engine,
+        engine_of(engine, replace(request.options, processes=1), context) as engine,
         temporary_folder() as folder,
     ):
         workspace = Workspace.at(folder)
-        node = render_component(workspace, source, request.values, request.facts, announce)
-        with stage(announce, "bundling jsonnet libraries"):
-            bundle_one(workspace, source.name, source.root, source.directory, node.parameters, announce, limits)
+        node = render_component(workspace, source, request.values, request.facts, context)
+        with stage(context.announce, "bundling jsonnet libraries"):
+            bundle_one(workspace, source.name, source.root, source.directory, node.parameters, context)
         batch = Batch(
             [InstanceJob(source.instance, source.name, source.directory)],
             {node.name: node.raw},
@@ -114,8 +112,8 @@ def compile_component(
                 request.options,
             ),
         )
-        check_tools([batch], announce, limits)
-        with stage(announce, "compiling", total=1):
+        check_tools([batch], context)
+        with stage(context.announce, "compiling", total=1):
             (compiled,) = engine.compile(batch.jobs, batch.nodes, batch.request)
         return compiled
 
@@ -136,7 +134,7 @@ def watched_sources(request: ComponentCompile) -> Sources:
 
 
 def render_component(
-    workspace: Workspace, source: ComponentSource, values: Sequence[Path], facts: Facts, announce: Announce
+    workspace: Workspace, source: ComponentSource, values: Sequence[Path], facts: Facts, context: Context
 ) -> Node:
     """Render the hierarchy of a component alone, and link the libraries that it publishes.
 
@@ -151,17 +149,17 @@ def render_component(
     link_relative(workspace.component(source.name), source.directory)
     link_classes(workspace, [ClassLinks(source.name, source.name, source.directory, source.root)])
     write_cluster_params(workspace, component_parameters(source.name, source.instance, facts))
-    meta = InstanceMeta(source.instance, source.name, source.directory, kustomize_wrapper(), interpreter(announce))
+    meta = InstanceMeta(source.instance, source.name, source.directory, kustomize_wrapper(), interpreter(context))
     write_targets(workspace, [standalone_target(meta, link_values(workspace.classes, values))])
-    node = render_inventory(workspace.inventory, announce=announce).nodes[source.instance]
-    _check_metadata(workspace, source, node, announce)
+    node = render_inventory(workspace.inventory, context).nodes[source.instance]
+    _check_metadata(workspace, source, node, context)
     return node
 
 
-def _check_metadata(workspace: Workspace, source: ComponentSource, node: Node, announce: Announce) -> None:
+def _check_metadata(workspace: Workspace, source: ComponentSource, node: Node, context: Context) -> None:
     metadata: ComponentMetadata = read_metadata(node.parameters, source.name)
     owner = LibraryOwner(source.name, source.directory, source.root, metadata)
-    links, errors = resolve_libraries([owner], announce)
+    links, errors = resolve_libraries([owner], context)
     raise_all(check_alias(source.instance, source.name, metadata, metadata, overrides_version=False) + errors)
     aliases = {name: path for name, path in links.items() if name in metadata.library_aliases}
     link_libraries(workspace, aliases)

@@ -24,11 +24,11 @@ from commodore.authoring.testing import (
     judge_all,
     once,
 )
+from commodore.context import Context
 from commodore.engine import Batch, BatchOutcome, InstanceJob
 from commodore.errors import CommodoreError, Findings, Location
-from commodore.events import Announce, stage
+from commodore.events import stage
 from commodore.inventory import Node
-from commodore.limits import DEFAULT_LIMITS, Limits
 from commodore.names import check_instance_name, parameter_key
 from commodore.stages.bundling import StandaloneBundler
 from commodore.stages.compiling import CompileOptions, open_engine, standalone_request
@@ -66,7 +66,7 @@ class _Prepared:
     seconds: float
 
 
-def run_component_suite(suite: ComponentSuite, announce: Announce, *, limits: Limits = DEFAULT_LIMITS) -> SuiteResult:
+def run_component_suite(suite: ComponentSuite, context: Context) -> SuiteResult:
     """Compile all cases of a component and judge what comes out. Nothing is written to the component's folder, but the
     golden trees if they are to be updated.
 
@@ -75,31 +75,31 @@ def run_component_suite(suite: ComponentSuite, announce: Announce, *, limits: Li
             is wrong with a case is part of its result.
     """
     start = time.perf_counter()
-    announce = once(announce)
-    found = find_suite(suite.source.directory, suite.checks.only, announce)
+    context = context.heard_by(once(context))
+    found = find_suite(suite.source.directory, suite.checks.only, context)
     with (
-        open_engine(suite.options, announce, limits) as engine,
+        open_engine(suite.options, context) as engine,
         temporary_folder() as folder,
     ):
-        with stage(announce, "preparing test cases", total=len(found.cases)):
-            prepared = _prepare_all(suite, found.cases, folder, announce, limits)
-        rendered = compile_cases(prepared, _conclude, engine, announce, limits)
-        results = judge_all(found, rendered, suite.checks, announce)
+        with stage(context.announce, "preparing test cases", total=len(found.cases)):
+            prepared = _prepare_all(suite, found.cases, folder, context)
+        rendered = compile_cases(prepared, _conclude, engine, context)
+        results = judge_all(found, rendered, suite.checks, context)
     return SuiteResult(suite.source.name, results, found.golden_tests, time.perf_counter() - start)
 
 
 def _prepare_all(
-    suite: ComponentSuite, cases: Sequence[Case], folder: Path, announce: Announce, limits: Limits
+    suite: ComponentSuite, cases: Sequence[Case], folder: Path, context: Context
 ) -> list[_Prepared | Rendered]:
     source = suite.source
-    sandbox = Sandbox.of(source, limits)
-    bundler = StandaloneBundler(folder / "repositories", source.name, source.root, source.directory, announce, limits)
+    sandbox = Sandbox.of(source, context)
+    bundler = StandaloneBundler(folder / "repositories", source.name, source.root, source.directory, context)
     prepared: list[_Prepared | Rendered] = []
     for case in cases:
         start = time.perf_counter()
         place = folder / "cases" / case.name
         try:
-            prepared.append(_prepare(suite, case, sandbox, place, bundler, announce))
+            prepared.append(_prepare(suite, case, sandbox, place, bundler, context))
         except CommodoreError as error:
             seconds = time.perf_counter() - start
             prepared.append(Rendered(case, seconds, error=_at_home(error, place, sandbox.root)))
@@ -107,13 +107,13 @@ def _prepare_all(
 
 
 def _prepare(
-    suite: ComponentSuite, case: Case, sandbox: Sandbox, place: Path, bundler: StandaloneBundler, announce: Announce
+    suite: ComponentSuite, case: Case, sandbox: Sandbox, place: Path, bundler: StandaloneBundler, context: Context
 ) -> _Prepared:
     start = time.perf_counter()
     instance = check_instance_name(suite.alias or case.alias or suite.source.name, "component instance")
     copied = sandbox.copy(_copy_place(place, sandbox.root), instance)
     workspace = Workspace.at(place / "workspace")
-    node = render_component(workspace, copied, [case.file], suite.facts, announce)
+    node = render_component(workspace, copied, [case.file], suite.facts, context)
     bundler.fill(workspace.vendor, node.parameters)
     fetched = (copied.directory / "dependencies", copied.directory)
     request = standalone_request(

@@ -10,8 +10,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path, PurePosixPath
 from typing import Any
 
+from commodore.context import Context
 from commodore.errors import InputError
-from commodore.limits import DEFAULT_LIMITS, Limits
 
 NAME = ".cruft.json"
 
@@ -60,7 +60,7 @@ class CruftFile:
         return (json.dumps(content, ensure_ascii=False, indent=2) + "\n").encode()
 
 
-def read_cruft_file(folder: Path, *, limits: Limits = DEFAULT_LIMITS) -> CruftFile:
+def read_cruft_file(folder: Path, context: Context) -> CruftFile:
     """Read `.cruft.json` of a repository.
 
     Raises:
@@ -73,8 +73,8 @@ def read_cruft_file(folder: Path, *, limits: Limits = DEFAULT_LIMITS) -> CruftFi
             f"{folder} has no {NAME}, so it was not made from a template",
             hint="is the folder right? it is the one that 'component new' or 'package new' made",
         )
-    if path.stat().st_size > limits.cruft_file_bytes:
-        raise _invalid(path, f"it has more than {limits.cruft_file_bytes} bytes")
+    if path.stat().st_size > context.limits.cruft_file_bytes:
+        raise _invalid(path, f"it has more than {context.limits.cruft_file_bytes} bytes")
     try:
         content = json.loads(path.read_bytes())
     except (ValueError, RecursionError) as error:

@@ -7,10 +7,10 @@ from pathlib import Path
 
 from commodore.authoring.new import remove_empty_parents
 from commodore.authoring.slug import COMPONENT, check_slug
+from commodore.context import Context
 from commodore.errors import PolicyError, UsageError, did_you_mean
-from commodore.events import Announce, Noted
-from commodore.git import inspect, run
-from commodore.limits import DEFAULT_LIMITS, Limits
+from commodore.events import Noted
+from commodore.git import Git, inspect
 from commodore.printable import some_of
 from commodore.workspace import Workspace, is_inside, remove_tree
 
@@ -25,7 +25,7 @@ class Deletion:
     bare_in_use: bool
 
 
-def plan_deletion(workspace: Workspace, slug: str, *, force: bool = False, limits: Limits = DEFAULT_LIMITS) -> Deletion:
+def plan_deletion(workspace: Workspace, slug: str, context: Context, *, force: bool = False) -> Deletion:
     """Find out what `delete` would remove, and refuse to lose work.
 
     Args:
@@ -36,7 +36,7 @@ def plan_deletion(workspace: Workspace, slug: str, *, force: bool = False, limit
         UsageError: there is no such component.
         PolicyError: changes, untracked files or commits that no remote has would be lost.
     """
-    folder = workspace.component(check_slug(slug, COMPONENT, limits=limits))
+    folder = workspace.component(check_slug(slug, COMPONENT, limits=context.limits))
     if not folder.is_symlink() and not folder.is_dir():
         known = [path.name for path in workspace.dependencies.glob("*") if (path / "class").is_dir()]
         raise UsageError(
@@ -50,45 +50,38 @@ def plan_deletion(workspace: Workspace, slug: str, *, force: bool = False, limit
         if not force and any(folder.iterdir()):
             raise _would_lose(folder, ["files that are in no git repository"])
         return Deletion(slug, folder, None, bare_in_use=False)
-    answer = run(
-        ["rev-parse", "--path-format=absolute", "--git-common-dir"],
-        cwd=folder,
-        timeout=limits.git_timeout,
-        check=not force,
-    )
+    answer = Git(folder, context).run(["rev-parse", "--path-format=absolute", "--git-common-dir"], check=not force)
     common = Path(answer.text) if answer.returncode == 0 else None
     shared = (folder / ".git").is_file()
     ours = common is not None and shared and is_inside(common, workspace.repositories)
-    in_use = common is not None and ours and len(_worktrees(common, limits)) > 2
+    in_use = common is not None and ours and len(_worktrees(common, context)) > 2
     if not force:
-        _protect(folder, whole=not shared or (ours and not in_use), limits=limits)
+        _protect(folder, context, whole=not shared or (ours and not in_use))
     return Deletion(slug, folder, common if ours else None, in_use)
 
 
-def delete_component(
-    workspace: Workspace, deletion: Deletion, announce: Announce, *, limits: Limits = DEFAULT_LIMITS
-) -> None:
+def delete_component(workspace: Workspace, deletion: Deletion, context: Context) -> None:
     """Remove what `plan_deletion` found.
 
     Raises:
         PolicyError: another run works in the working directory.
         EnvironmentFault: the disk or git failed.
     """
-    with workspace.locked(limits):
+    with workspace.locked(context.limits):
         remove_tree(deletion.folder)
         if deletion.bare is None:
             return
-        run(["worktree", "prune", "--expire=now"], cwd=deletion.bare, timeout=limits.git_timeout)
-        if deletion.bare_in_use or len(_worktrees(deletion.bare, limits)) > 1:
-            announce(Noted(f"the clone {deletion.bare} is kept, as other working copies use it"))
+        Git(deletion.bare, context).run(["worktree", "prune", "--expire=now"])
+        if deletion.bare_in_use or len(_worktrees(deletion.bare, context)) > 1:
+            context.announce(Noted(f"the clone {deletion.bare} is kept, as other working copies use it"))
             return
         remove_tree(deletion.bare)
         remove_empty_parents(deletion.bare, workspace.dependencies)
 
 
-def _protect(folder: Path, *, whole: bool, limits: Limits) -> None:
+def _protect(folder: Path, context: Context, *, whole: bool) -> None:
     """Refuse when something is only here. `whole`: the whole repository goes, not this working copy alone."""
-    changes = inspect(folder, limits=limits)
+    changes = inspect(folder, context)
     reasons = []
     if changes.modified:
         reasons.append(f"uncommitted changes in {some_of(changes.modified)}")
@@ -96,28 +89,28 @@ def _protect(folder: Path, *, whole: bool, limits: Limits) -> None:
         reasons.append(f"the untracked files {some_of(changes.untracked)}")
     unpushed = ["HEAD"] if changes.unpushed and changes.branch is None else []
     if whole:
-        unpushed += _only_local(folder, limits)
+        unpushed += _only_local(folder, context)
     if unpushed:
         reasons.append(f"commits of {some_of(tuple(unpushed))} that no remote has")
     if reasons:
         raise _would_lose(folder, reasons)
 
 
-def _only_local(folder: Path, limits: Limits) -> list[str]:
+def _only_local(folder: Path, context: Context) -> list[str]:
     """Branches, stashes and what commodore has kept, whose commits no branch or tag of a remote contains."""
     scopes = ["refs/heads", "refs/stash", "refs/commodore"]
-    answer = run(["for-each-ref", "--format=%(refname) %(objectname)", *scopes], cwd=folder, timeout=limits.git_timeout)
+    answer = Git(folder, context).run(["for-each-ref", "--format=%(refname) %(objectname)", *scopes])
     found = []
     for name, _, sha in (line.partition(" ") for line in answer.text.splitlines()):
         arguments = ["rev-list", "--max-count=1", sha, "--not", "--remotes", "--tags"]
-        if run(arguments, cwd=folder, timeout=limits.git_timeout).text:
+        if Git(folder, context).run(arguments).text:
             found.append(name.removeprefix("refs/heads/"))
     return found
 
 
-def _worktrees(bare: Path, limits: Limits) -> list[str]:
+def _worktrees(bare: Path, context: Context) -> list[str]:
     """The repository's entry and one for each of its working copies."""
-    text = run(["worktree", "list", "--porcelain"], cwd=bare, timeout=limits.git_timeout).text
+    text = Git(bare, context).run(["worktree", "list", "--porcelain"]).text
     return [line for line in text.splitlines() if line.startswith("worktree ")]
 
 

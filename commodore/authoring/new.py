@@ -6,7 +6,7 @@ import contextlib
 import os
 import tempfile
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from commodore.authoring.arguments import Choices, new_arguments
@@ -15,10 +15,10 @@ from commodore.authoring.rendering import File, render
 from commodore.authoring.slug import Kind
 from commodore.authoring.templates import bundled_url, open_template
 from commodore.authoring.working_copy import WorkingCopy
+from commodore.context import Context
 from commodore.errors import InputError, PolicyError
-from commodore.events import Announce, stage
-from commodore.git import Repository, RepositoryStore, commit, identity_environment, normalize, run
-from commodore.limits import DEFAULT_LIMITS, Limits
+from commodore.events import stage
+from commodore.git import Git, Repository, RepositoryStore, commit, identity_environment, normalize
 from commodore.workspace import Workspace, guard_disk, is_inside, remove_tree
 
 BRANCH = "master"
@@ -58,9 +58,7 @@ class Created:
     remote: str
 
 
-def create_repository(
-    workspace: Workspace, request: NewRequest, announce: Announce, *, limits: Limits = DEFAULT_LIMITS
-) -> Created:
+def create_repository(workspace: Workspace, request: NewRequest, context: Context) -> Created:
     """Make a component or package: a git repository with one commit on `master`, and `origin` set; nothing is pushed.
 
     Inside `dependencies` it is a worktree, as fetched ones are; elsewhere it is a repository of its own.
@@ -71,25 +69,23 @@ def create_repository(
         EnvironmentFault: the template cannot be fetched, or the disk or git failed. Nothing is left behind.
     """
     kind, slug = request.kind, request.slug
-    arguments = new_arguments(kind, slug, request.name, request.owner, request.choices, announce)
+    arguments = new_arguments(kind, slug, request.name, request.owner, request.choices, context)
     remote = normalize(kind.remote(request.owner, slug))
     target = _target(workspace, request)
     url = request.template_url or bundled_url(kind)
     with (
-        stage(announce, "rendering the template"),
-        open_template(
-            url, kind, (request.template_version,), trust=request.trust_template, announce=announce, limits=limits
-        ) as template,
+        stage(context.announce, "rendering the template"),
+        open_template(url, kind, (request.template_version,), context, trust=request.trust_template) as template,
     ):
         revision = template.resolve(request.template_version)
-        (rendering,) = render(template, [(revision, arguments)], limits=limits)
+        (rendering,) = render(template, [(revision, arguments)], context)
         cruft = CruftFile(template.url, revision, request.template_version, rendering.arguments)
     files = {**rendering.files, NAME: File(cruft.to_bytes())}
     if is_inside(target.parent, workspace.dependencies):
-        with workspace.locked(limits):
-            _create_worktree(workspace, target, remote, files, limits)
+        with workspace.locked(context.limits):
+            _create_worktree(workspace, target, remote, files, context)
     else:
-        _create_ordinary(target, remote, files, limits)
+        _create_ordinary(target, remote, files, context)
     return Created(target, tuple(sorted(files)), remote)
 
 
@@ -113,18 +109,17 @@ def _target(workspace: Workspace, request: NewRequest) -> Path:
     return target
 
 
-def _create_ordinary(target: Path, remote: str, files: Mapping[str, File], limits: Limits) -> None:
+def _create_ordinary(target: Path, remote: str, files: Mapping[str, File], context: Context) -> None:
     """Build it beside its place, and put it there when it is complete."""
     with guard_disk(target):
         fresh = Path(tempfile.mkdtemp(prefix=f".{target.name}-", dir=target.parent))
     try:
         fresh.chmod(0o755)
-        timeout = limits.git_timeout
-        run(["init", "--quiet", "--template=", f"--initial-branch={BRANCH}"], cwd=fresh, timeout=timeout)
-        run(["remote", "add", "origin", remote], cwd=fresh, timeout=timeout)
-        _write(fresh, files, limits)
-        run(["add", "--all", "--force", "--", "."], cwd=fresh, timeout=timeout)
-        commit(fresh, _MESSAGE, limits=limits)
+        Git(fresh, context).run(["init", "--quiet", "--template=", f"--initial-branch={BRANCH}"])
+        Git(fresh, context).run(["remote", "add", "origin", remote])
+        _write(fresh, files, context)
+        Git(fresh, context).run(["add", "--all", "--force", "--", "."])
+        commit(fresh, _MESSAGE, None, context)
         with guard_disk(target):
             os.rename(fresh, target)
     finally:
@@ -132,39 +127,38 @@ def _create_ordinary(target: Path, remote: str, files: Mapping[str, File], limit
 
 
 def _create_worktree(
-    workspace: Workspace, target: Path, remote: str, files: Mapping[str, File], limits: Limits
+    workspace: Workspace, target: Path, remote: str, files: Mapping[str, File], context: Context
 ) -> None:
     """Commit into the bare clone first, then check that out: there is never a half-made working copy."""
-    repository = RepositoryStore(workspace.repositories, limits=limits, offline=True).repository(remote)
+    repository = RepositoryStore(workspace.repositories, replace(context, offline=True)).repository(remote)
     existed = repository.path.exists()
     if existed:
-        _check_unused(repository, limits)
-    timeout = limits.git_timeout
+        _check_unused(repository, context)
     try:
         repository.ensure()
         with workspace.staging("new") as staging:
             folder = staging / "files"
             folder.mkdir()
-            _write(folder, files, limits)
+            _write(folder, files, context)
             git = [f"--git-dir={repository.path}", f"--work-tree={folder}"]
             environment = {
                 "GIT_INDEX_FILE": str(staging / "index"),
-                **identity_environment(repository.path, None, limits),
+                **identity_environment(repository.path, None, context),
             }
-            run([*git, "add", "--all", "--force", "."], cwd=folder, timeout=timeout, environment=environment)
-            tree = run([*git, "write-tree"], cwd=folder, timeout=timeout, environment=environment).text
+            Git(folder, context).run([*git, "add", "--all", "--force", "."], environment=environment)
+            tree = Git(folder, context).run([*git, "write-tree"], environment=environment).text
             make = ["commit-tree", "--no-gpg-sign", "-m", _MESSAGE.rstrip(), tree]
-            sha = run(make, cwd=repository.path, timeout=timeout, environment=environment).text
+            sha = Git(repository.path, context).run(make, environment=environment).text
         add = ["worktree", "add", "--quiet", "-b", BRANCH, "--", str(target), sha]
-        run(add, cwd=repository.path, timeout=timeout)
+        Git(repository.path, context).run(add)
     except BaseException:
         remove_tree(target)
-        _undo(workspace, repository, existed, limits)
+        _undo(workspace, repository, existed, context)
         raise
 
 
-def _check_unused(repository: Repository, limits: Limits) -> None:
-    refs = run(["for-each-ref", "--count=1"], cwd=repository.path, timeout=limits.git_timeout, check=False)
+def _check_unused(repository: Repository, context: Context) -> None:
+    refs = Git(repository.path, context).run(["for-each-ref", "--count=1"], check=False)
     if refs.returncode != 0 or refs.stdout:
         raise PolicyError(
             "CMD-TPL-032",
@@ -174,10 +168,10 @@ def _check_unused(repository: Repository, limits: Limits) -> None:
         )
 
 
-def _undo(workspace: Workspace, repository: Repository, existed: bool, limits: Limits) -> None:
+def _undo(workspace: Workspace, repository: Repository, existed: bool, context: Context) -> None:
     if existed:
         for arguments in (["worktree", "prune"], ["update-ref", "-d", f"refs/heads/{BRANCH}"]):
-            run(arguments, cwd=repository.path, timeout=limits.git_timeout, check=False)
+            Git(repository.path, context).run(arguments, check=False)
         return
     remove_tree(repository.path)
     remove_empty_parents(repository.path, workspace.root)
@@ -194,7 +188,7 @@ def remove_empty_parents(path: Path, root: Path) -> None:
         return
 
 
-def _write(folder: Path, files: Mapping[str, File], limits: Limits) -> None:
-    copy = WorkingCopy(folder, "", limits)
+def _write(folder: Path, files: Mapping[str, File], context: Context) -> None:
+    copy = WorkingCopy(folder, "", context)
     for path, file in files.items():
         copy.write(path, file)

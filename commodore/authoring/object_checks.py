@@ -11,6 +11,7 @@ from typing import Any, Final
 
 from commodore import refs
 from commodore.authoring.kubernetes import NAMESPACED, REMOVED
+from commodore.context import Context
 from commodore.errors import CommodoreError, Findings, InputError
 from commodore.events import Event, Warned
 from commodore.manifests import ObjectKey, key_of, load_all
@@ -47,7 +48,7 @@ def check_objects(tree: Mapping[str, bytes]) -> tuple[Finding, ...]:
 
 
 def check_references(
-    parameters: Mapping[str, Any], instance: str, key: str, folder: Path, tree: Mapping[str, bytes]
+    parameters: Mapping[str, Any], instance: str, key: str, folder: Path, tree: Mapping[str, bytes], context: Context
 ) -> tuple[Finding, ...]:
     """Look for secret references of an instance's parameters that do not arrive in its output (CMD-TEST-023), that are
     malformed, or that arrive in a form in which nothing can replace them (CMD-REF-...).
@@ -66,11 +67,11 @@ def check_references(
             found.append(Finding(event.code, event.message, event.hint))
 
     try:
-        references = refs.find_references(parameters, target=instance, only_keys={key}, announce=hear)
+        references = refs.find_references(parameters, context.heard_by(hear), target=instance, only_keys={key})
     except CommodoreError as error:
         errors = error.errors if isinstance(error, Findings) else (error,)
         return (*found, *(Finding(one.code, one.message, one.hint) for one in errors))
-    refs.check_output(folder, references, hear)
+    refs.check_output(folder, references, context.heard_by(hear))
     first = {reference.path: reference for reference in reversed(references)}
     contents = list(tree.values())
     for path, reference in sorted(first.items()):

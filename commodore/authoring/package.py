@@ -5,14 +5,15 @@ from __future__ import annotations
 import contextlib
 import tempfile
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from commodore.authoring.fake_cluster import TENANT_CLASSES, Facts, link_values, package_parameters, write_argocd_stub
 from commodore.caches import repository_cache, usable
+from commodore.context import Context
 from commodore.engine import CompiledInstance
 from commodore.errors import InputError, did_you_mean
-from commodore.events import Announce, Noted, stage
+from commodore.events import Noted, stage
 from commodore.git import RepositoryStore
 from commodore.inventory import (
     Inventory,
@@ -22,12 +23,11 @@ from commodore.inventory import (
     write_cluster_params,
     write_targets,
 )
-from commodore.limits import DEFAULT_LIMITS, Limits
 from commodore.names import check_package_name
 from commodore.stages.bundling import bundle_libraries
 from commodore.stages.checkouts import Components, Fetcher
 from commodore.stages.checks import check_classes, check_inventory, link_libraries
-from commodore.stages.compiling import CompileOptions, compile_instances, open_engine
+from commodore.stages.compiling import CompileOptions, catalog_batch, compile_instances, open_engine
 from commodore.stages.components import fetch_components, write_hierarchy
 from commodore.stages.packages import fetch_packages
 from commodore.stages.publishing import write_references
@@ -86,32 +86,28 @@ class PackageCompile:
     options: CompileOptions = field(default_factory=CompileOptions)
 
 
-def compile_package(
-    request: PackageCompile, announce: Announce, *, limits: Limits = DEFAULT_LIMITS
-) -> tuple[CompiledInstance, ...]:
+def compile_package(request: PackageCompile, context: Context) -> tuple[CompiledInstance, ...]:
     """Compile a package's class for a fake cluster; `output/compiled` is replaced as a whole.
 
     Raises:
         CommodoreError: what is wrong with the package or what it includes; the former result is as it was.
     """
     with (
-        open_engine(request.options, announce, limits) as engine,
-        _workspace(request, announce) as workspace,
-        workspace.locked(limits),
+        open_engine(request.options, context) as engine,
+        _workspace(request, context) as workspace,
+        workspace.locked(context.limits),
     ):
         cached = request.options.cached
         mirrors = usable(repository_cache()) if cached else None
-        store = RepositoryStore(
-            workspace.repositories, announce=announce, limits=limits, offline=request.local, mirrors=mirrors
-        )
-        fetcher = Fetcher(workspace, store, announce, limits, force=request.force, local=request.local, cached=cached)
+        fetching = replace(context, offline=request.local)
+        store = RepositoryStore(workspace.repositories, fetching, mirrors=mirrors)
+        fetcher = Fetcher(workspace, store, context, force=request.force, local=request.local, cached=cached)
         components, inventory = render_package(fetcher, request.source, request.values, request.facts)
         if request.options.fetch:
             bundle_libraries(fetcher, components, inventory)
-        write_references(components, inventory, workspace.refs, announce)
-        compiled = compile_instances(
-            engine, workspace, components, inventory, workspace.refs, request.options, announce, limits
-        )
+        write_references(components, inventory, workspace.refs, context)
+        batch = catalog_batch(workspace, components, inventory, workspace.refs, request.options)
+        compiled = compile_instances(engine, batch, context)
         return _hand_over(workspace, request.output.resolve() / "compiled", compiled)
 
 
@@ -127,7 +123,7 @@ def render_package(
     Raises:
         CommodoreError: what is wrong with the package, the values or what they include.
     """
-    workspace, announce = fetcher.workspace, fetcher.announce
+    workspace, context = fetcher.workspace, fetcher.context
     names = link_values(workspace.tenant_config(TENANT_CLASSES), values)
     classes = [*(f"{TENANT_CLASSES}.{name}" for name in names), f"{source.name}.{source.root_class}"]
     write_class(workspace.global_config / "commodore.yml", {"classes": classes})
@@ -135,17 +131,17 @@ def render_package(
     write_targets(workspace, [bootstrap_target()])
     fetch_packages(fetcher, TENANT_CLASSES, own={source.name: source.directory})
     components = fetch_components(fetcher)
-    write_hierarchy(workspace, components, announce)
+    write_hierarchy(workspace, components, context)
     check_classes(components)
-    with stage(announce, "rendering the inventory"):
-        inventory = render_inventory(workspace.inventory, announce=announce)
-    link_libraries(workspace, check_inventory(components, inventory, announce))
+    with stage(context.announce, "rendering the inventory"):
+        inventory = render_inventory(workspace.inventory, context)
+    link_libraries(workspace, check_inventory(components, inventory, context))
     write_argocd_stub(workspace)
     return components, inventory
 
 
 @contextlib.contextmanager
-def _workspace(request: PackageCompile, announce: Announce) -> Iterator[Workspace]:
+def _workspace(request: PackageCompile, context: Context) -> Iterator[Workspace]:
     if request.workspace is not None:
         if is_inside(request.workspace, request.source.directory):
             raise InputError(
@@ -157,7 +153,7 @@ def _workspace(request: PackageCompile, announce: Announce) -> Iterator[Workspac
         yield Workspace.at(request.workspace)
     elif request.keep:
         kept = tempfile.mkdtemp(prefix="package-")
-        announce(Noted(f"The working directory {kept} is kept; use it again with --tmp-dir {kept}"))
+        context.announce(Noted(f"The working directory {kept} is kept; use it again with --tmp-dir {kept}"))
         yield Workspace.at(Path(kept))
     else:
         with temporary_folder() as folder:

@@ -24,13 +24,12 @@ from commodore.authoring.testing import (
     once,
 )
 from commodore.caches import repository_cache, usable
+from commodore.context import Context
 from commodore.dependencies.bundle import LibrarySources
 from commodore.engine import Batch, BatchOutcome
 from commodore.errors import CommodoreError
-from commodore.events import Announce
 from commodore.git import RepositoryStore
 from commodore.inventory import Inventory
-from commodore.limits import DEFAULT_LIMITS, Limits
 from commodore.names import parameter_key
 from commodore.stages.bundling import bundle_libraries, library_sources
 from commodore.stages.checkouts import Components, Fetcher
@@ -62,7 +61,7 @@ class _Prepared:
     seconds: float
 
 
-def run_package_suite(suite: PackageSuite, announce: Announce, *, limits: Limits = DEFAULT_LIMITS) -> SuiteResult:
+def run_package_suite(suite: PackageSuite, context: Context) -> SuiteResult:
     """Compile all cases of a package and judge what comes out. Nothing is written to the package's folder, but the
     golden trees if they are to be updated.
 
@@ -71,17 +70,17 @@ def run_package_suite(suite: PackageSuite, announce: Announce, *, limits: Limits
             is wrong with a case is part of its result.
     """
     start = time.perf_counter()
-    announce = once(announce)
+    context = context.heard_by(once(context))
     directory = suite.directory.resolve()
-    found = find_suite(directory, suite.checks.only, announce)
+    found = find_suite(directory, suite.checks.only, context)
     name = _source(directory, found.cases[0]).name
     with (
-        open_engine(suite.options, announce, limits) as engine,
+        open_engine(suite.options, context) as engine,
         temporary_folder() as folder,
     ):
-        prepared = _prepare_all(suite, directory, found.cases, folder, announce, limits)
-        rendered = compile_cases(prepared, _conclude, engine, announce, limits)
-        results = judge_all(found, rendered, suite.checks, announce)
+        prepared = _prepare_all(suite, directory, found.cases, folder, context)
+        rendered = compile_cases(prepared, _conclude, engine, context)
+        results = judge_all(found, rendered, suite.checks, context)
     return SuiteResult(name, results, found.golden_tests, time.perf_counter() - start)
 
 
@@ -90,19 +89,17 @@ def _source(directory: Path, case: Case) -> PackageSource:
 
 
 def _prepare_all(
-    suite: PackageSuite, directory: Path, cases: Sequence[Case], folder: Path, announce: Announce, limits: Limits
+    suite: PackageSuite, directory: Path, cases: Sequence[Case], folder: Path, context: Context
 ) -> list[_Prepared | Rendered]:
     """One store of repositories for all cases, so that each repository is fetched once and each remote asked once."""
     mirrors = usable(repository_cache()) if suite.options.cached else None
-    store = RepositoryStore(folder / "repositories", announce=announce, limits=limits, mirrors=mirrors)
+    store = RepositoryStore(folder / "repositories", context, mirrors=mirrors)
     sources: LibrarySources | None = None
     prepared: list[_Prepared | Rendered] = []
     with contextlib.ExitStack() as stack:
         for case in cases:
             start = time.perf_counter()
-            fetcher = Fetcher(
-                Workspace.at(folder / "cases" / case.name), store, announce, limits, cached=suite.options.cached
-            )
+            fetcher = Fetcher(Workspace.at(folder / "cases" / case.name), store, context, cached=suite.options.cached)
             sources = sources or stack.enter_context(library_sources(fetcher))
             try:
                 prepared.append(_prepare(suite, case, _source(directory, case), fetcher, sources))
@@ -118,7 +115,7 @@ def _prepare(
     workspace = fetcher.workspace
     components, inventory = render_package(fetcher, source, (), suite.facts)
     bundle_libraries(fetcher, components, inventory, sources)
-    write_references(components, inventory, workspace.refs, fetcher.announce)
+    write_references(components, inventory, workspace.refs, fetcher.context)
     batch = catalog_batch(workspace, components, inventory, workspace.refs, suite.options)
     return _Prepared(case, workspace, components, inventory, batch, time.perf_counter() - start)
 

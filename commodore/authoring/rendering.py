@@ -17,9 +17,9 @@ from typing import Any
 from commodore import tree
 from commodore.authoring.templates import Template
 from commodore.child_environment import child_environment
+from commodore.context import Context
 from commodore.errors import EnvironmentFault, InputError
 from commodore.git import redact_text
-from commodore.limits import DEFAULT_LIMITS, Limits
 from commodore.printable import only_printable
 from commodore.staging import temporary_folder
 from commodore.workspace import is_inside
@@ -53,9 +53,9 @@ class Rendering:
 def render(
     template: Template,
     wanted: Sequence[tuple[str, Mapping[str, Any]]],
+    context: Context,
     *,
     directory: str | None = None,
-    limits: Limits = DEFAULT_LIMITS,
 ) -> list[Rendering]:
     """Render a template for pairs of commit and arguments, in one process.
 
@@ -80,13 +80,13 @@ def render(
                     "marks": {"_template": template.url, "_commit": commit},
                 }
             )
-        done = _run(template, jobs, root / "answer.json", limits)
+        done = _run(template, jobs, root / "answer.json", context)
         renderings = []
         for job, made in zip(jobs, done, strict=True):
             folder = Path(made["folder"])
             if not is_inside(folder, Path(str(job["output"]))):
                 raise _broken(template, f"it writes to {folder}")
-            renderings.append(Rendering(_read(template, folder, limits), made["arguments"]))
+            renderings.append(Rendering(_read(template, folder, context), made["arguments"]))
         return renderings
 
 
@@ -106,7 +106,7 @@ def _find(template: Template, source: Path, directory: str | None, commit: str) 
     return folder
 
 
-def _run(template: Template, jobs: list[dict[str, Any]], answer: Path, limits: Limits) -> list[dict[str, Any]]:
+def _run(template: Template, jobs: list[dict[str, Any]], answer: Path, context: Context) -> list[dict[str, Any]]:
     command = [sys.executable, "-P", str(Path(__file__).with_name("_render.py")), str(answer)]
     # A template's code gets no tokens.
     environment = {
@@ -122,11 +122,11 @@ def _run(template: Template, jobs: list[dict[str, Any]], answer: Path, limits: L
         start_new_session=True,
     )
     try:
-        output, _ = process.communicate(json.dumps(jobs).encode(), limits.template_timeout)
+        output, _ = process.communicate(json.dumps(jobs).encode(), context.limits.template_timeout)
     except subprocess.TimeoutExpired as error:
         raise EnvironmentFault(
             "CMD-TPL-024",
-            f"rendering the template {template.url} did not end within {limits.template_timeout:g} seconds",
+            f"rendering the template {template.url} did not end within {context.limits.template_timeout:g} seconds",
             hint="look at its hooks",
         ) from error
     finally:
@@ -151,18 +151,18 @@ def _end(process: subprocess.Popen[bytes]) -> None:
             pipe.close()
 
 
-def _read(template: Template, folder: Path, limits: Limits) -> dict[str, File]:
+def _read(template: Template, folder: Path, context: Context) -> dict[str, File]:
     files: dict[str, File] = {}
     size = 0
     repository = str(folder / ".git")
     for name, path in tree.files(folder, skip=lambda entry: entry.path == repository, links=True):
         file = files[name] = File.read(path)
         size += len(file.content)
-        if len(files) > limits.template_files or size > limits.template_bytes:
+        if len(files) > context.limits.template_files or size > context.limits.template_bytes:
             raise EnvironmentFault(
                 "CMD-TPL-025",
-                f"the template {template.url} makes more than {limits.template_files} files or "
-                f"{limits.template_bytes >> 20} MiB",
+                f"the template {template.url} makes more than {context.limits.template_files} files or "
+                f"{context.limits.template_bytes >> 20} MiB",
                 hint="is it the right template?",
             )
     return dict(sorted(files.items()))

@@ -13,8 +13,8 @@ from pathlib import Path, PurePath
 from typing import Final
 
 from commodore.authoring.component import ComponentSource
-from commodore.git import run
-from commodore.limits import Limits
+from commodore.context import Context
+from commodore.git import Git
 from commodore.tree import walk
 from commodore.workspace import guard_disk
 
@@ -34,7 +34,7 @@ class Sandbox:
     files: tuple[PurePath, ...]
 
     @classmethod
-    def of(cls, source: ComponentSource, limits: Limits) -> Sandbox:
+    def of(cls, source: ComponentSource, context: Context) -> Sandbox:
         """List the files: tracked ones and new ones that git does not ignore, as they lie there now.
 
         Raises:
@@ -42,7 +42,7 @@ class Sandbox:
         """
         directory, root = source.directory, source.root
         with guard_disk(root):
-            files = _listed(root, directory, limits) if root != directory or (root / ".git").exists() else []
+            files = _listed(root, directory, context) if root != directory or (root / ".git").exists() else []
             needed = directory.relative_to(root) / "class" / "defaults.yml"
             if needed not in files:
                 root, files = directory, list(_found(directory))
@@ -75,10 +75,10 @@ def _is_golden(file: PurePath) -> bool:
     return ("tests", "golden") in itertools.pairwise(file.parts[:-1])
 
 
-def _listed(root: Path, directory: Path, limits: Limits) -> list[PurePath]:
+def _listed(root: Path, directory: Path, context: Context) -> list[PurePath]:
     """The files that git knows or would add; none where git refuses, as in repositories of another user."""
     command = ["ls-files", "-t", "--cached", "--others", "--exclude-standard", "-z"]
-    answer = run(command, cwd=root, timeout=limits.git_timeout, check=False)
+    answer = Git(root, context).run(command, check=False)
     if answer.returncode != 0:
         return []
     own = directory.relative_to(root)

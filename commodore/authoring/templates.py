@@ -16,11 +16,11 @@ from urllib.parse import urlsplit
 
 from commodore.authoring.slug import Kind
 from commodore.caches import template_cache, template_lock, usable
+from commodore.context import Context
 from commodore.errors import InputError, PolicyError, did_you_mean
-from commodore.events import Announce, Noted, ignore
+from commodore.events import Noted
 from commodore.file_lock import hold
-from commodore.git import Repository, RepositoryStore, normalize, redact, repository_key, run
-from commodore.limits import DEFAULT_LIMITS, Limits
+from commodore.git import Git, Repository, RepositoryStore, normalize, redact, repository_key
 from commodore.staging import temporary_folder
 from commodore.workspace import guard_disk
 
@@ -54,14 +54,7 @@ class OpenTemplate(Protocol):
     """What makes a template usable: `open_template`, or something that remembers what it has opened."""
 
     def __call__(
-        self,
-        url: str,
-        kind: Kind,
-        versions: tuple[str | None, ...],
-        *,
-        trust: bool,
-        announce: Announce,
-        limits: Limits,
+        self, url: str, kind: Kind, versions: tuple[str | None, ...], context: Context, *, trust: bool
     ) -> contextlib.AbstractContextManager[Template]: ...
 
 
@@ -72,13 +65,7 @@ def bundled_url(kind: Kind) -> str:
 
 @contextlib.contextmanager
 def open_template(
-    url: str,
-    kind: Kind,
-    versions: tuple[str | None, ...],
-    *,
-    trust: bool,
-    announce: Announce = ignore,
-    limits: Limits = DEFAULT_LIMITS,
+    url: str, kind: Kind, versions: tuple[str | None, ...], context: Context, *, trust: bool
 ) -> Iterator[Template]:
     """Make a template usable, fetching what is needed for `versions` (None: the default branch).
 
@@ -91,7 +78,7 @@ def open_template(
     """
     if url == bundled_url(kind):
         with temporary_folder() as place:
-            yield _open_bundled(kind, place, limits)
+            yield _open_bundled(kind, place, context)
         return
     if url.startswith("commodore://"):
         raise InputError(
@@ -108,8 +95,8 @@ def open_template(
             hint="look at the template; if you trust it, add --trust-template",
         )
     if not known:
-        announce(Noted(f"the template {redact(url)} is trusted; rendering it runs its code"))
-    yield _fetch(url, versions, announce, limits)
+        context.announce(Noted(f"the template {redact(url)} is trusted; rendering it runs its code"))
+    yield _fetch(url, versions, context)
 
 
 def absolute_url(url: str) -> str:
@@ -134,23 +121,18 @@ class _Repository:
 
     url: str
     bare: Path
-    limits: Limits
+    context: Context
 
     def has(self, commit: str) -> bool:
         arguments = ["cat-file", "-e", f"{commit}^{{commit}}"]
-        return run(arguments, cwd=self.bare, timeout=self.limits.git_timeout, check=False).returncode == 0
+        return Git(self.bare, self.context).run(arguments, check=False).returncode == 0
 
     def write(self, commit: str, folder: Path) -> None:
         folder.mkdir()
         with temporary_folder() as place:
             environment = {"GIT_INDEX_FILE": f"{place}/index", "GIT_WORK_TREE": str(folder)}
             for arguments in (["read-tree", commit], ["checkout-index", "--all", "--quiet"]):
-                run(
-                    [f"--git-dir={self.bare}", *arguments],
-                    cwd=folder,
-                    timeout=self.limits.git_timeout,
-                    environment=environment,
-                )
+                Git(folder, self.context).run([f"--git-dir={self.bare}", *arguments], environment=environment)
 
 
 @dataclass(frozen=True, slots=True)
@@ -185,21 +167,20 @@ class _Remote(_Repository):
         return self.repository.resolve(version).sha
 
 
-def _open_bundled(kind: Kind, place: Path, limits: Limits) -> _Bundled:
+def _open_bundled(kind: Kind, place: Path, context: Context) -> _Bundled:
     history = (_HISTORIES / f"{kind.name}.history").read_bytes()
     bare = place / "history.git"
-    timeout = limits.git_timeout
     initialise = ["init", "--quiet", "--bare", "--template=", f"--initial-branch={_BRANCH}", "--", str(bare)]
-    run(initialise, cwd=place, timeout=timeout, settings=("init.defaultObjectFormat=sha1",))
-    run(["fast-import", "--quiet"], cwd=bare, timeout=timeout, input=history)
-    refs = run(["for-each-ref", "--format=%(objectname) %(refname:lstrip=2)"], cwd=bare, timeout=timeout).text
+    Git(place, context).run(initialise, settings=("init.defaultObjectFormat=sha1",))
+    Git(bare, context).run(["fast-import", "--quiet"], input=history)
+    refs = Git(bare, context).run(["for-each-ref", "--format=%(objectname) %(refname:lstrip=2)"]).text
     versions = {name: commit for commit, _, name in (line.partition(" ") for line in refs.splitlines())}
-    return _Bundled(bundled_url(kind), bare, limits, versions)
+    return _Bundled(bundled_url(kind), bare, context, versions)
 
 
-def _fetch(url: str, versions: tuple[str | None, ...], announce: Announce, limits: Limits) -> _Remote:
+def _fetch(url: str, versions: tuple[str | None, ...], context: Context) -> _Remote:
     root = usable(template_cache())
-    store = RepositoryStore(root, announce=announce, limits=limits)
+    store = RepositoryStore(root, context)
     with guard_disk(root):
         root.mkdir(parents=True, exist_ok=True)
         lock = hold(template_lock(), wait=math.inf)
@@ -207,4 +188,4 @@ def _fetch(url: str, versions: tuple[str | None, ...], announce: Announce, limit
         store.sync([(url, version) for version in versions])
         repository = store.repository(url)
         repository.ensure()
-    return _Remote(redact(url), repository.path, limits, repository)
+    return _Remote(redact(url), repository.path, context, repository)

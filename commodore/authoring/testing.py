@@ -10,10 +10,10 @@ from typing import Any, Literal, Protocol, TypeVar
 from commodore.authoring.cases import Case, Suite
 from commodore.authoring.golden import Difference, compare, read_tree, update_golden
 from commodore.authoring.object_checks import Finding, check_objects, check_references
+from commodore.context import Context
 from commodore.engine import Batch, BatchOutcome, Engine
 from commodore.errors import CommodoreError, Findings, InputError
 from commodore.events import Announce, Event, Warned, stage
-from commodore.limits import Limits
 from commodore.stages.tools import check_tools
 
 Status = Literal["ok", "updated", "differs", "failed"]
@@ -119,8 +119,7 @@ def compile_cases(
     prepared: Sequence[_Prepared | Rendered],
     conclude: Callable[[_Prepared, BatchOutcome], Rendered],
     engine: Engine,
-    announce: Announce,
-    limits: Limits,
+    context: Context,
 ) -> tuple[Rendered, ...]:
     """Compile all cases at once, and let `conclude` say what each was rendered to. Those that are `Rendered` already,
     as they could not be prepared, stay what they are.
@@ -130,38 +129,38 @@ def compile_cases(
     """
     ready = [one for one in prepared if not isinstance(one, Rendered)]
     batches = [one.batch for one in ready]
-    check_tools(batches, announce, limits)
-    with stage(announce, "compiling", total=sum(len(batch.jobs) for batch in batches)):
+    check_tools(batches, context)
+    with stage(context.announce, "compiling", total=sum(len(batch.jobs) for batch in batches)):
         outcomes = iter(engine.compile_batches(batches))
     return tuple(one if isinstance(one, Rendered) else conclude(one, next(outcomes)) for one in prepared)
 
 
 def judge_all(
-    suite: Suite, rendered: tuple[Rendered, ...], options: CheckOptions, announce: Announce
+    suite: Suite, rendered: tuple[Rendered, ...], options: CheckOptions, context: Context
 ) -> tuple[CaseResult, ...]:
     """Judge every case, and update golden trees if that is asked for. A case that failed keeps its golden tree."""
-    with stage(announce, "comparing with golden trees"):
-        return tuple(_judge(suite, one, options) for one in rendered)
+    with stage(context.announce, "comparing with golden trees"):
+        return tuple(_judge(suite, one, options, context) for one in rendered)
 
 
-def _judge(suite: Suite, rendered: Rendered, options: CheckOptions) -> CaseResult:
+def _judge(suite: Suite, rendered: Rendered, options: CheckOptions, context: Context) -> CaseResult:
     case = rendered.case
     if rendered.folder is None:
         error = rendered.error
         errors = error.errors if isinstance(error, Findings) else (error,) if error else ()
         return CaseResult(case.name, "failed", rendered.seconds, errors=errors)
     try:
-        return _compare(suite, rendered, rendered.folder, options)
+        return _compare(suite, rendered, rendered.folder, options, context)
     except CommodoreError as error:
         return CaseResult(case.name, "failed", rendered.seconds, errors=(error,))
 
 
-def _compare(suite: Suite, rendered: Rendered, folder: Path, options: CheckOptions) -> CaseResult:
+def _compare(suite: Suite, rendered: Rendered, folder: Path, options: CheckOptions, context: Context) -> CaseResult:
     case = rendered.case
     tree = read_tree(folder)
     findings = check_objects(tree)
     for one in rendered.instances:
-        findings += check_references(one.parameters, one.name, one.key, folder, tree)
+        findings += check_references(one.parameters, one.name, one.key, folder, tree, context)
     differences: tuple[Difference, ...] = ()
     errors: tuple[CommodoreError, ...] = ()
     status: Status = "ok"
@@ -188,7 +187,7 @@ def _no_golden(case: Case) -> InputError:
     )
 
 
-def once(announce: Announce) -> Announce:
+def once(context: Context) -> Announce:
     """A listener that passes each warning on once: all cases of a component say much the same."""
     heard: set[Event] = set()
 
@@ -197,6 +196,6 @@ def once(announce: Announce) -> Announce:
             if event in heard:
                 return
             heard.add(event)
-        announce(event)
+        context.announce(event)
 
     return hear

@@ -9,9 +9,9 @@ from fnmatch import fnmatchcase
 from pathlib import Path
 
 from commodore.authoring.rendering import LINK, File
+from commodore.context import Context
 from commodore.errors import EnvironmentFault
-from commodore.git import run
-from commodore.limits import DEFAULT_LIMITS, Limits
+from commodore.git import Git
 from commodore.printable import only_printable
 from commodore.staging import temporary_folder
 
@@ -51,7 +51,7 @@ def without(files: Files, skips: tuple[str, ...]) -> dict[str, File]:
     return {path: file for path, file in files.items() if not any(_skipped(path, skip) for skip in skips)}
 
 
-def merge(base: Files, ours: Files, theirs: Files, *, limits: Limits = DEFAULT_LIMITS) -> Merge:
+def merge(base: Files, ours: Files, theirs: Files, context: Context) -> Merge:
     """Merge the changes from `base` to `theirs` (the template, before and now) into `ours` (tracked files).
 
     A file that the author deleted stays deleted. One that the template deletes goes unless the author changed it.
@@ -72,7 +72,7 @@ def merge(base: Files, ours: Files, theirs: Files, *, limits: Limits = DEFAULT_L
                     merged.writes[path] = now
                 continue
             assert mine is not None, "an author's missing file is either new or deleted"
-            clean, result = _merge_file(Path(place), before, mine, now, limits)
+            clean, result = _merge_file(Path(place), before, mine, now, context)
             if not clean:
                 merged.conflicts[path] = Conflict(before, mine, now, result)
             elif result != mine:
@@ -80,7 +80,7 @@ def merge(base: Files, ours: Files, theirs: Files, *, limits: Limits = DEFAULT_L
     return merged
 
 
-def _merge_file(place: Path, before: File | None, mine: File, now: File | None, limits: Limits) -> tuple[bool, File]:
+def _merge_file(place: Path, before: File | None, mine: File, now: File | None, context: Context) -> tuple[bool, File]:
     """Merge one file that both sides changed; whether that worked, and what came of it."""
     if now is None or not _is_text(mine, before, now):
         return False, mine
@@ -89,7 +89,7 @@ def _merge_file(place: Path, before: File | None, mine: File, now: File | None, 
         (place / name).write_bytes(content)
     labels = ["-L", "yours", "-L", "template before", "-L", "template now"]
     arguments = ["merge-file", "--stdout", "--quiet", *labels, "mine", "before", "now"]
-    answer = run(arguments, cwd=place, timeout=limits.git_timeout, check=False)
+    answer = Git(place, context).run(arguments, check=False)
     if not 0 <= answer.returncode < 128:
         raise EnvironmentFault(
             "CMD-GIT-002",
@@ -108,7 +108,7 @@ def _skipped(path: str, skip: str) -> bool:
     return path == skip or path.startswith(f"{skip}/") or fnmatchcase(path, skip)
 
 
-def settle(merged: Merge, *, limits: Limits = DEFAULT_LIMITS) -> tuple[Merge, str]:
+def settle(merged: Merge, context: Context) -> tuple[Merge, str]:
     """Keep the author's side of every conflict; what the template changes elsewhere in the same file is taken.
 
     Returns:
@@ -121,14 +121,14 @@ def settle(merged: Merge, *, limits: Limits = DEFAULT_LIMITS) -> tuple[Merge, st
     rejected = []
     with temporary_folder() as place:
         for path, conflict in sorted(merged.conflicts.items()):
-            kept, wanted = _sides(Path(place), conflict, limits)
+            kept, wanted = _sides(Path(place), conflict, context)
             if kept != conflict.ours:
                 settled.writes[path] = kept
             rejected.append(_difference(path, kept, wanted))
     return settled, "".join(rejected)
 
 
-def _sides(place: Path, conflict: Conflict, limits: Limits) -> tuple[File, File | None]:
+def _sides(place: Path, conflict: Conflict, context: Context) -> tuple[File, File | None]:
     """The file with the author's side of each conflict in it, and with the template's."""
     if conflict.theirs is None or conflict.result == conflict.ours:
         return conflict.ours, conflict.theirs
@@ -136,7 +136,7 @@ def _sides(place: Path, conflict: Conflict, limits: Limits) -> tuple[File, File 
     for name, content in (("mine", conflict.ours.content), ("before", before), ("now", conflict.theirs.content)):
         (place / name).write_bytes(content)
     kept, wanted = (
-        run(["merge-file", "--stdout", "--quiet", side, "mine", "before", "now"], cwd=place, timeout=limits.git_timeout)
+        Git(place, context).run(["merge-file", "--stdout", "--quiet", side, "mine", "before", "now"])
         for side in ("--ours", "--theirs")
     )
     return File(kept.stdout, conflict.result.mode), File(wanted.stdout, conflict.result.mode)

@@ -14,10 +14,10 @@ from commodore.authoring.slug import Kind, check_slug
 from commodore.authoring.templates import OpenTemplate, Template, bundled_url, open_template
 from commodore.authoring.three_way_merge import Merge, merge, settle, without
 from commodore.authoring.working_copy import WorkingCopy
+from commodore.context import Context
 from commodore.errors import InputError
-from commodore.events import Announce, stage
+from commodore.events import stage
 from commodore.git import commit, unstage
-from commodore.limits import DEFAULT_LIMITS, Limits
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,13 +64,7 @@ class Updated:
     rejected: str = ""
 
 
-def update_repository(
-    request: UpdateRequest,
-    announce: Announce,
-    *,
-    limits: Limits = DEFAULT_LIMITS,
-    templates: OpenTemplate = open_template,
-) -> Updated:
+def update_repository(request: UpdateRequest, context: Context, *, templates: OpenTemplate = open_template) -> Updated:
     """Merge what has changed in the template into a repository. No remote of the repository is read or changed.
 
     Many updates in one run can share what `templates` opens.
@@ -81,22 +75,21 @@ def update_repository(
         PolicyError: something is not committed or in the way, or the template is not trusted; nothing was changed.
         EnvironmentFault: the template cannot be fetched, or the disk or git failed.
     """
-    cruft = read_cruft_file(request.folder, limits=limits)
+    cruft = read_cruft_file(request.folder, context)
     slug = check_slug(cruft.arguments.get("slug"), request.kind)
-    copy = WorkingCopy.at(request.folder, limits=limits)
+    copy = WorkingCopy.at(request.folder, context)
     copy.check_clean()
     stored = complete(cruft.arguments, request.kind, copy.folder)
-    wanted = choose(stored, request.choices, announce)
+    wanted = choose(stored, request.choices, context)
     checkout = request.template_version or cruft.checkout
     with (
-        stage(announce, "merging the template"),
+        stage(context.announce, "merging the template"),
         templates(
             cruft.template,
             request.kind,
             (checkout, cruft.commit),
             trust=request.trust_template,
-            announce=announce,
-            limits=limits,
+            context=context,
         ) as template,
     ):
         revision = template.resolve(checkout)
@@ -104,8 +97,8 @@ def update_repository(
         if revision == cruft.commit and checkout == cruft.checkout and wanted == stored:
             return Updated(slug, (), "", version, None, only_version=False)
         _check_known(template, cruft, request.kind)
-        merged, arguments = _merge(template, cruft, copy, stored, (revision, wanted), limits)
-    merged, rejected = settle(merged, limits=limits) if request.settle else (merged, "")
+        merged, arguments = _merge(template, cruft, copy, stored, (revision, wanted), context)
+    merged, rejected = settle(merged, context) if request.settle else (merged, "")
     same = _apart_from_marks(arguments) == _apart_from_marks(cruft.arguments)
     only_version = not merged and same and checkout == cruft.checkout
     updated = cruft.at(revision, checkout, arguments)
@@ -125,8 +118,8 @@ def _finish(copy: WorkingCopy, version: str, wanted: bool) -> str | None:
     """Commit what is staged, if that is wanted; else take it out of the index again."""
     if wanted:
         message = f"Update from template\n\nTemplate version: {version}\n"
-        return commit(copy.folder, message, limits=copy.limits)
-    unstage(copy.folder, limits=copy.limits)
+        return commit(copy.folder, message, None, copy.context)
+    unstage(copy.folder, copy.context)
     return None
 
 
@@ -136,14 +129,14 @@ def _merge(
     copy: WorkingCopy,
     stored: Mapping[str, Any],
     wanted: tuple[str, Mapping[str, Any]],
-    limits: Limits,
+    context: Context,
 ) -> tuple[Merge, Mapping[str, Any]]:
     """What is to change, and the template's arguments from now on."""
     pairs = [(cruft.commit, stored), wanted]
-    before, now = render(template, pairs, directory=cruft.directory, limits=limits)
+    before, now = render(template, pairs, context, directory=cruft.directory)
     skips = (*read_skips(copy.folder, cruft), NAME)
     base, theirs = without(before.files, skips), without(now.files, skips)
-    return merge(base, copy.read(sorted({*base, *theirs})), theirs, limits=limits), now.arguments
+    return merge(base, copy.read(sorted({*base, *theirs})), theirs, context), now.arguments
 
 
 def _check_known(template: Template, cruft: CruftFile, kind: Kind) -> None:

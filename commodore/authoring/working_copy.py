@@ -8,9 +8,9 @@ from pathlib import Path
 
 from commodore.authoring.rendering import EXECUTABLE, LINK, File
 from commodore.authoring.three_way_merge import Conflict, Merge
+from commodore.context import Context
 from commodore.errors import InputError, PolicyError
-from commodore.git import find_root, inspect, run
-from commodore.limits import DEFAULT_LIMITS, Limits
+from commodore.git import Git, find_root, inspect
 from commodore.printable import NAMES_SHOWN, some_of
 from commodore.workspace import guard_disk, is_inside, write_atomically
 
@@ -21,17 +21,17 @@ class WorkingCopy:
 
     folder: Path
     prefix: str
-    limits: Limits
+    context: Context
 
     @classmethod
-    def at(cls, folder: Path, *, limits: Limits = DEFAULT_LIMITS) -> WorkingCopy:
+    def at(cls, folder: Path, context: Context) -> WorkingCopy:
         """The working copy that `folder` lies in.
 
         Raises:
             InputError: it lies in none, or there is no commit in it yet.
         """
         folder = folder.resolve()
-        root = find_root(folder, limits=limits)
+        root = find_root(folder, context)
         if root is None:
             raise InputError(
                 "CMD-TPL-012",
@@ -39,7 +39,7 @@ class WorkingCopy:
                 hint="run 'git init' there, and commit everything",
             )
         relative = folder.relative_to(root).as_posix()
-        return cls(folder, "" if relative == "." else f"{relative}/", limits)
+        return cls(folder, "" if relative == "." else f"{relative}/", context)
 
     def check_clean(self) -> None:
         """Refuse to touch what is not committed.
@@ -55,7 +55,7 @@ class WorkingCopy:
                 hint="apply what you need of them by hand, remove these files, commit, then run again",
                 locations=[str(self.folder / reject) for reject in rejects[:NAMES_SHOWN]],
             )
-        changes = inspect(self.folder, limits=self.limits)
+        changes = inspect(self.folder, self.context)
         if changes.modified or changes.untracked or changes.head is None:
             what = [*changes.modified, *changes.untracked]
             raise PolicyError(
@@ -165,5 +165,5 @@ class WorkingCopy:
             parent = parent.parent
 
     def _git(self, *arguments: str, input: bytes | None = None) -> str:
-        answer = run(list(arguments), cwd=self.folder, timeout=self.limits.git_timeout, input=input)
+        answer = Git(self.folder, self.context).run(list(arguments), input=input)
         return answer.stdout.decode("utf-8", "surrogateescape")

@@ -14,8 +14,9 @@ from pathlib import Path
 
 from commodore.caches import cache_folder
 from commodore.caches.entry_store import Entry, Store
+from commodore.context import Context
 from commodore.errors import CommodoreError, raise_all
-from commodore.events import Announce, StageAdvanced, Warned, ignore
+from commodore.events import StageAdvanced, Warned, ignore
 from commodore.limits import Limits
 from commodore.tree import size_of
 from commodore.workspace import write_atomically
@@ -98,9 +99,9 @@ class Pruned:
 def prune(
     stores: Iterable[Store],
     rules: PruneRules,
+    context: Context,
     *,
     dry_run: bool = False,
-    announce: Announce = ignore,
     now: float | None = None,
 ) -> tuple[Pruned, ...]:
     """Remove entries, and what killed runs have left half made.
@@ -115,7 +116,7 @@ def prune(
         CommodoreError: entries that the operating system does not give up; all others are gone then.
     """
     now = time.time() if now is None else now
-    found = [(store, list(store.entries())) for store in _usable(stores, announce)]
+    found = [(store, list(store.entries())) for store in _usable(stores, context)]
     chosen = _choose([entry for _, entries in found for entry in entries], rules, now)
     errors: list[CommodoreError] = []
     done = []
@@ -153,14 +154,14 @@ def _prune_one(store: Store, max_bytes: int) -> None:
     _remove_all(store, [entry for entry in entries if entry.path in chosen], now, [])
 
 
-def _usable(stores: Iterable[Store], announce: Announce) -> list[Store]:
+def _usable(stores: Iterable[Store], context: Context) -> list[Store]:
     """The stores that are there and lie in the cache."""
     usable = []
     for store in stores:
         if _is_usable(store):
             usable.append(store)
         elif store.root.is_dir():
-            announce(
+            context.announce(
                 Warned(
                     "CMD-CACHE-003",
                     f"{store.root} is a link that leads out of the cache, so it is left alone",
@@ -219,7 +220,7 @@ class Verified:
     damaged: tuple[Path, ...]
 
 
-def verify(stores: Iterable[Store], *, dry_run: bool = False, announce: Announce = ignore) -> tuple[Verified, ...]:
+def verify(stores: Iterable[Store], context: Context, *, dry_run: bool = False) -> tuple[Verified, ...]:
     """Read everything in the cache. What is damaged is removed: runs would not use it anyway.
 
     Args:
@@ -230,10 +231,10 @@ def verify(stores: Iterable[Store], *, dry_run: bool = False, announce: Announce
     """
     errors: list[CommodoreError] = []
     found = []
-    for store in _usable(stores, ignore):
+    for store in _usable(stores, context.heard_by(ignore)):
         with store.lock():
             found.append(_verify(store, dry_run, errors))
-        announce(StageAdvanced(STAGE, store.name))
+        context.announce(StageAdvanced(STAGE, store.name))
     raise_all(errors)
     return tuple(found)
 

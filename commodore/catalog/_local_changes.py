@@ -12,10 +12,10 @@ from pathlib import Path, PurePosixPath
 from typing import Final
 
 from commodore import events
+from commodore.context import Context
 from commodore.errors import PolicyError
-from commodore.git import identity_environment, inspect, normalize, recover, run
+from commodore.git import Git, identity_environment, inspect, normalize, recover
 from commodore.git.backups import OUTPUT, keep_commits
-from commodore.limits import DEFAULT_LIMITS, Limits
 from commodore.staging import temporary_folder
 
 OWNED_FOLDERS: Final = ("manifests", "refs")
@@ -29,17 +29,17 @@ def is_owned(path: str) -> bool:
     return first in OWNED_FOLDERS and not (below and below[0].startswith("."))
 
 
-def differing_paths(folder: Path, old: str, new: str, limits: Limits) -> set[str]:
+def differing_paths(folder: Path, old: str, new: str, context: Context) -> set[str]:
     """The paths of files that differ between two trees or commits."""
     arguments = ["diff-tree", "-r", "-z", "--name-only", "--no-renames", "--end-of-options", old, new]
-    answer = run(arguments, cwd=folder, timeout=limits.git_timeout)
+    answer = Git(folder, context).run(arguments)
     return set(filter(None, answer.text.split("\0")))
 
 
-def commit_of(folder: Path, name: str, limits: Limits) -> str:
+def commit_of(folder: Path, name: str, context: Context) -> str:
     """The commit a ref stands for, or an empty string."""
     arguments = ["rev-parse", "--verify", "--quiet", "--end-of-options", f"{name}^{{commit}}"]
-    return run(arguments, cwd=folder, timeout=limits.git_timeout, check=False).text
+    return Git(folder, context).run(arguments, check=False).text
 
 
 def announce_output(folder: Path) -> None:
@@ -48,28 +48,27 @@ def announce_output(folder: Path) -> None:
         (folder / _INSTALLING).touch()
 
 
-def record_output(folder: Path, limits: Limits) -> None:
+def record_output(folder: Path, context: Context) -> None:
     """Remember that what is in the working copy now is the output of this run."""
-    run(["update-ref", OUTPUT, _snapshot(folder, limits)], cwd=folder, timeout=limits.git_timeout)
+    Git(folder, context).run(["update-ref", OUTPUT, _snapshot(folder, context)])
     (folder / _INSTALLING).unlink(missing_ok=True)
 
 
-def record_commit(folder: Path, sha: str, limits: Limits) -> None:
+def record_commit(folder: Path, sha: str, context: Context) -> None:
     """Remember that what is in the working copy now is what this commit holds."""
     noted = folder / ".git" / OUTPUT
     if not noted.is_file() or noted.read_bytes() != f"{sha}\n".encode():
-        run(["update-ref", OUTPUT, sha], cwd=folder, timeout=limits.git_timeout)
+        Git(folder, context).run(["update-ref", OUTPUT, sha])
 
 
-def keep_foreign(folder: Path, *, url: str | None, announce: events.Announce, limits: Limits) -> None:
+def keep_foreign(folder: Path, context: Context, *, url: str | None) -> None:
     """Save local changes of the working copy under `refs/commodore/discarded`, before they are overwritten.
 
     Args:
         folder: the clone; one that is no clone (yet) has nothing to keep.
         url: the remote whose newest commit is about to replace everything; None in local mode, where only what the
             compiler owns is replaced.
-        announce: hears CMD-CAT-012 if something was kept; of what a killed run left, only a note.
-        limits: how long git may take.
+        context: hears CMD-CAT-012 if something was kept; of what a killed run left, only a note.
 
     Raises:
         PolicyError: CMD-CAT-015, the clone is of another repository and would be replaced with all that it keeps;
@@ -77,13 +76,13 @@ def keep_foreign(folder: Path, *, url: str | None, announce: events.Announce, li
     """
     if folder.is_symlink() or not (folder / ".git").is_dir():
         return
-    recover(folder, limits=limits, announce=announce, alone=True)
-    snapshot, foreign = _foreign(folder, limits)
+    recover(folder, context, alone=True)
+    snapshot, foreign = _foreign(folder, context)
     if url is None:
         foreign = {path for path in foreign if is_owned(path)}
     if not foreign:
         return
-    if url is not None and _origin(folder, limits) != normalize(url):
+    if url is not None and _origin(folder, context) != normalize(url):
         raise PolicyError(
             "CMD-CAT-015",
             f"{folder} is a clone of another repository and holds changes that are nowhere else: {_list(foreign)}",
@@ -98,15 +97,17 @@ def keep_foreign(folder: Path, *, url: str | None, announce: events.Announce, li
             hint="move it elsewhere, then run again; the update would remove it",
             locations=(str(folder),),
         )
-    head = commit_of(folder, "HEAD", limits)
-    environment = identity_environment(folder, None, limits)
+    head = commit_of(folder, "HEAD", context)
+    environment = identity_environment(folder, None, context)
     arguments = ["commit-tree", "--no-gpg-sign", *(["-p", head] if head else []), "-m", "what made way", snapshot]
-    commit = run(arguments, cwd=folder, timeout=limits.git_timeout, environment=environment).text
-    [ref] = keep_commits(folder, [commit], limits.git_timeout)
+    commit = Git(folder, context).run(arguments, environment=environment).text
+    [ref] = keep_commits(folder, [commit], context)
     if (folder / _INSTALLING).exists():
-        announce(events.Noted(f"saved the files of an interrupted run in {folder} under {ref} before replacing them"))
+        context.announce(
+            events.Noted(f"saved the files of an interrupted run in {folder} under {ref} before replacing them")
+        )
         return
-    announce(
+    context.announce(
         events.Warned(
             "CMD-CAT-012",
             f"{folder} had local changes; they were saved under refs/commodore/discarded and replaced: "
@@ -116,7 +117,7 @@ def keep_foreign(folder: Path, *, url: str | None, announce: events.Announce, li
     )
 
 
-def find_work(folder: Path, *, limits: Limits = DEFAULT_LIMITS) -> str:
+def find_work(folder: Path, context: Context) -> str:
     """What would be lost with the catalog's clone: changes that no run has made, and commits that the remote lacks.
 
     The commit without files by which an empty remote begins is no local change.
@@ -129,26 +130,24 @@ def find_work(folder: Path, *, limits: Limits = DEFAULT_LIMITS) -> str:
     """
     if folder.is_symlink() or not (folder / ".git").is_dir():
         return ""
-    recover(folder, limits=limits, alone=True)
-    _, foreign = _foreign(folder, limits)
-    empty = _empty_tree(folder, limits)
-    commits = {
-        sha[:10] for sha in inspect(folder, limits=limits).unpushed if differing_paths(folder, empty, sha, limits)
-    }
+    recover(folder, context, alone=True)
+    _, foreign = _foreign(folder, context)
+    empty = _empty_tree(folder, context)
+    commits = {sha[:10] for sha in inspect(folder, context).unpushed if differing_paths(folder, empty, sha, context)}
     return _list(foreign | commits)
 
 
-def _foreign(folder: Path, limits: Limits) -> tuple[str, set[str]]:
+def _foreign(folder: Path, context: Context) -> tuple[str, set[str]]:
     """The tree of a clone's files, and the paths in it that neither HEAD nor the last run's output has so."""
     arguments = ["status", "--porcelain", "-z", "--ignored", "--untracked-files=all", "--no-renames"]
-    if not run(arguments, cwd=folder, timeout=limits.git_timeout).stdout:
+    if not Git(folder, context).run(arguments).stdout:
         return "", set()
-    snapshot, empty = _snapshot(folder, limits), _empty_tree(folder, limits)
-    known = [commit_of(folder, "HEAD", limits) or empty, _recorded(folder, limits) or empty]
-    return snapshot, set.intersection(*(differing_paths(folder, tree, snapshot, limits) for tree in known))
+    snapshot, empty = _snapshot(folder, context), _empty_tree(folder, context)
+    known = [commit_of(folder, "HEAD", context) or empty, _recorded(folder, context) or empty]
+    return snapshot, set.intersection(*(differing_paths(folder, tree, snapshot, context) for tree in known))
 
 
-def _snapshot(folder: Path, limits: Limits) -> str:
+def _snapshot(folder: Path, context: Context) -> str:
     """The tree of all files of the working copy, ignored ones too. The index stays as it is."""
     with temporary_folder() as place:
         index = Path(place, "index")
@@ -156,22 +155,22 @@ def _snapshot(folder: Path, limits: Limits) -> str:
             shutil.copy2(folder / ".git" / "index", index)  # with its time, by which git trusts its entries
         environment = {"GIT_INDEX_FILE": str(index)}
         arguments = ["add", "--all", "--force", "--", "."]
-        run(arguments, cwd=folder, timeout=limits.git_timeout, environment=environment)
-        return run(["write-tree"], cwd=folder, timeout=limits.git_timeout, environment=environment).text
+        Git(folder, context).run(arguments, environment=environment)
+        return Git(folder, context).run(["write-tree"], environment=environment).text
 
 
-def _recorded(folder: Path, limits: Limits) -> str:
+def _recorded(folder: Path, context: Context) -> str:
     arguments = ["rev-parse", "--verify", "--quiet", f"{OUTPUT}^{{tree}}"]
-    return run(arguments, cwd=folder, timeout=limits.git_timeout, check=False).text
+    return Git(folder, context).run(arguments, check=False).text
 
 
-def _empty_tree(folder: Path, limits: Limits) -> str:
-    return run(["hash-object", "-w", "-t", "tree", "--stdin"], cwd=folder, timeout=limits.git_timeout, input=b"").text
+def _empty_tree(folder: Path, context: Context) -> str:
+    return Git(folder, context).run(["hash-object", "-w", "-t", "tree", "--stdin"], input=b"").text
 
 
-def _origin(folder: Path, limits: Limits) -> str:
+def _origin(folder: Path, context: Context) -> str:
     arguments = ["config", "--local", "--get", "remote.origin.url"]
-    return run(arguments, cwd=folder, timeout=limits.git_timeout, check=False).text
+    return Git(folder, context).run(arguments, check=False).text
 
 
 def _list(paths: set[str]) -> str:

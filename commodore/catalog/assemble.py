@@ -13,6 +13,7 @@ from typing import Final
 
 from commodore import events
 from commodore.catalog._same import holds
+from commodore.context import Context
 from commodore.errors import CommodoreError, InputError, PolicyError, raise_all
 from commodore.manifests import ObjectKey
 from commodore.tree import children, files
@@ -127,7 +128,7 @@ def _collisions(files: list[_Rendered]) -> list[CommodoreError]:
 _BLOCK_END: Final = re.compile(rb"\n(?=\S)")
 
 
-def warn_about_objects(compiled: Compiled, announce: events.Announce) -> None:
+def warn_about_objects(compiled: Compiled, context: Context) -> None:
     """Announce Kubernetes objects that two instances both render (CMD-CAT-005).
 
     The object's identity is read from the text of block-style YAML, which all rendered manifests have, without
@@ -135,7 +136,7 @@ def warn_about_objects(compiled: Compiled, announce: events.Announce) -> None:
 
     Args:
         compiled: instances and their folders.
-        announce: hears one warning per object and pair of instances.
+        context: hears one warning per object and pair of instances.
 
     Raises:
         EnvironmentFault: a file cannot be read.
@@ -146,7 +147,7 @@ def warn_about_objects(compiled: Compiled, announce: events.Announce) -> None:
             for key in _objects(folder):
                 owner = owners.setdefault(key, instance)
                 if owner != instance:
-                    announce(
+                    context.announce(
                         events.Warned(
                             "CMD-CAT-005",
                             f"the instances {owner} and {instance} both render the object {key}",

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
+from commodore.context import Context
 from commodore.git import RawChange, read_blobs
-from commodore.limits import DEFAULT_LIMITS, Limits
 from commodore.manifests import DiffLine, DiffMode, FileChange, TreeChange, render
 
 _SUBMODULE: Final = "160000"
@@ -58,7 +58,7 @@ class ChangeSummary:
 
 
 def describe(
-    folder: Path, changes: Sequence[RawChange], mode: DiffMode = "plain", *, limits: Limits = DEFAULT_LIMITS
+    folder: Path, changes: Sequence[RawChange], context: Context, mode: DiffMode = "plain"
 ) -> tuple[tuple[DiffLine, ...], ChangeSummary]:
     """The staged changes of the clone in `folder` as lines, and their numbers.
 
@@ -68,7 +68,6 @@ def describe(
         folder: the clone.
         changes: from `commodore.git.staged_changes`.
         mode: how modified files are shown.
-        limits: how long git may take, and how much is compared.
 
     Raises:
         EnvironmentFault: git fails.
@@ -76,14 +75,14 @@ def describe(
     change = TreeChange.of(_file_change(raw) for raw in changes)
     modified = [raw for raw in changes if raw.status == "M"]
     ids = {blob for raw in modified for blob in (raw.old_blob, raw.new_blob) if blob and not _is_submodule(raw)}
-    blobs = read_blobs(folder, ids, limits=limits)
+    blobs = read_blobs(folder, ids, context)
     old, new = {}, {}
     for raw in modified:
         assert raw.old_path is not None
         assert raw.new_path is not None
         old[raw.old_path] = _content(raw, raw.old_blob, blobs)
         new[raw.new_path] = _content(raw, raw.new_blob, blobs)
-    return tuple(render(change, old, new, mode, limits=limits)), ChangeSummary.of(change)
+    return tuple(render(change, old, new, mode, limits=context.limits)), ChangeSummary.of(change)
 
 
 def _file_change(raw: RawChange) -> FileChange:

@@ -15,9 +15,9 @@ from typing import Any
 
 from commodore import events
 from commodore.catalog.message import SUBJECT
+from commodore.context import Context
 from commodore.errors import CommodoreError
-from commodore.git import PublishedClone, run
-from commodore.limits import DEFAULT_LIMITS, Limits
+from commodore.git import Git, PublishedClone
 from commodore.sealed import seal, unseal
 from commodore.workspace import Workspace, guard_disk, remove_tree, write_atomically
 
@@ -33,25 +33,19 @@ def pending_file(workspace: Workspace) -> Path:
     return workspace.state / "pending-report.json"
 
 
-def expect_report(
-    workspace: Workspace,
-    cluster: str,
-    commit: str,
-    body: Mapping[str, Any],
-    announce: events.Announce = events.ignore,
-) -> None:
+def expect_report(workspace: Workspace, cluster: str, commit: str, body: Mapping[str, Any], context: Context) -> None:
     """Write down the report that is due once `commit` is pushed; call it before the push.
 
     Args:
         workspace: where it is kept; the caller holds its lock.
         cluster: id of the cluster it is about.
         body: as given by `CompileMetadata.as_report`.
-        announce: hears CMD-CAT-011 when what was kept is damaged.
+        context: hears CMD-CAT-011 when what was kept is damaged.
 
     Raises:
         EnvironmentFault: it cannot be kept.
     """
-    kept = _load(workspace, announce)
+    kept = _load(workspace, context)
     kept.setdefault(cluster, []).append({"commit": commit, "report": dict(body)})
     _store(workspace, kept)
 
@@ -61,10 +55,9 @@ def report_pending(
     cluster: str,
     clone: Callable[[], PublishedClone],
     send: Send,
-    announce: events.Announce = events.ignore,
+    context: Context,
     *,
     settled: bool = False,
-    limits: Limits = DEFAULT_LIMITS,
 ) -> bool:
     """Send the report of the newest compile on the catalog's branch, if it is kept here.
 
@@ -83,28 +76,28 @@ def report_pending(
         EnvironmentFault: the file cannot be read or written; git fails.
         CommodoreError: as raised by `clone`.
     """
-    kept = _load(workspace, announce)
+    kept = _load(workspace, context)
     entries = kept.get(cluster, [])
     if not entries:
         return True
     published = clone()
-    due = [index for index, entry in enumerate(entries) if _is_newest(published, entry["commit"], limits)]
+    due = [index for index, entry in enumerate(entries) if _is_newest(published, entry["commit"], context)]
     left = entries[due[-1] + 1 :] if due else entries
     left = [] if settled else left[-1:]
     sent = True
     if due:
-        sent = _send(workspace, cluster, entries[due[-1]]["report"], send, announce)
+        sent = _send(workspace, cluster, entries[due[-1]]["report"], send, context)
         left = left if sent else [entries[due[-1]], *left]
     _store(workspace, {**kept, cluster: left})
     return sent
 
 
-def _send(workspace: Workspace, cluster: str, body: Mapping[str, Any], send: Send, announce: events.Announce) -> bool:
+def _send(workspace: Workspace, cluster: str, body: Mapping[str, Any], send: Send, context: Context) -> bool:
     """Send a report. If that fails the catalog is pushed all the same, so it is a warning."""
     try:
         send(body)
     except CommodoreError as error:
-        announce(
+        context.announce(
             events.Warned(
                 "CMD-CAT-010",
                 f"what the catalog of {cluster} was compiled from could not be reported: {error.message}",
@@ -115,7 +108,7 @@ def _send(workspace: Workspace, cluster: str, body: Mapping[str, Any], send: Sen
     return True
 
 
-def _is_newest(clone: PublishedClone, commit: str, limits: Limits) -> bool:
+def _is_newest(clone: PublishedClone, commit: str, context: Context) -> bool:
     """Whether the clone's commit is, or descends from, this one, and no other compile was published since.
 
     Without a commit it was pushed: older versions kept no other reports.
@@ -123,13 +116,13 @@ def _is_newest(clone: PublishedClone, commit: str, limits: Limits) -> bool:
     if commit in ("", clone.sha):
         return True
     arguments = ["merge-base", "--is-ancestor", commit, clone.sha]
-    if run(arguments, cwd=clone.path, timeout=limits.git_timeout, check=False).returncode != 0:
+    if Git(clone.path, context).run(arguments, check=False).returncode != 0:
         return False
-    later = run(["log", "--format=%s", f"{commit}..{clone.sha}"], cwd=clone.path, timeout=limits.git_timeout)
+    later = Git(clone.path, context).run(["log", "--format=%s", f"{commit}..{clone.sha}"])
     return SUBJECT not in later.text.split("\n")
 
 
-def _load(workspace: Workspace, announce: events.Announce) -> dict[str, list[dict[str, Any]]]:
+def _load(workspace: Workspace, context: Context) -> dict[str, list[dict[str, Any]]]:
     """What is kept, per cluster. A file that cannot be understood is removed with a warning."""
     file = pending_file(workspace)
     with guard_disk(file):
@@ -141,7 +134,9 @@ def _load(workspace: Workspace, announce: events.Announce) -> dict[str, list[dic
         return {cluster: _entries(kept) for cluster, kept in json.loads(text or b"").items()}
     except (ValueError, AttributeError, TypeError, KeyError, RecursionError):
         remove_tree(file)
-        announce(events.Warned("CMD-CAT-011", f"{file} was damaged and has been removed", "nothing needs to be done"))
+        context.announce(
+            events.Warned("CMD-CAT-011", f"{file} was damaged and has been removed", "nothing needs to be done")
+        )
         return {}
 
 

@@ -23,23 +23,20 @@ from commodore.catalog._local_changes import (
 )
 from commodore.catalog._same import files_of, holds
 from commodore.catalog.changes import ChangeSummary, describe
+from commodore.context import Context
 from commodore.errors import EnvironmentFault, PolicyError
 from commodore.git import (
     Author,
-    Children,
-    Mirrors,
+    Git,
     PublishedClone,
     PushOutcome,
-    RemoteState,
-    clone_or_update,
+    RepositoryStore,
     commit,
     push,
-    run,
     stage_all,
     staged_changes,
     unstage,
 )
-from commodore.limits import DEFAULT_LIMITS, Limits
 from commodore.manifests import DiffLine, DiffMode
 from commodore.tree import files
 from commodore.workspace import Workspace, guard_disk
@@ -64,48 +61,23 @@ class CatalogChange:
     pushed: bool = False
 
 
-def prepare(
-    workspace: Workspace,
-    url: str,
-    *,
-    author: Author | None = None,
-    announce: events.Announce = events.ignore,
-    limits: Limits = DEFAULT_LIMITS,
-    children: Children | None = None,
-    ask_remote: Callable[[str, Path], RemoteState] | None = None,
-    offline: bool = False,
-    mirrors: Mirrors | None = None,
-) -> PublishedClone:
+def prepare(workspace: Workspace, store: RepositoryStore, url: str, author: Author | None) -> PublishedClone:
     """Bring `catalog/` to the newest commit of the remote's default branch; it is cloned only if it is not there.
 
     Output of earlier runs goes. Changes by others and unpushed commits are kept under `refs/commodore/discarded`.
-    Another thread can end the talk with the remote through `children`; `ask_remote`, `offline` and `mirrors`
-    as in `commodore.git.clone_or_update`.
+    Another thread can end the talk with the remote by closing the store.
 
     Raises:
         InputError: the URL is not usable.
         PolicyError: something in the folder would be lost.
         EnvironmentFault: the remote does not answer; or offline, and there is no clone.
     """
-    keep_foreign(workspace.catalog, url=url, announce=announce, limits=limits)
+    keep_foreign(workspace.catalog, store.context, url=url)
     with workspace.staging("clone") as staging:  # what a killed run leaves there is swept by the next one
-        return clone_or_update(
-            url,
-            workspace.catalog,
-            announce=announce,
-            limits=limits,
-            author=author,
-            children=children,
-            staging=staging,
-            ask_remote=ask_remote,
-            offline=offline,
-            mirrors=mirrors,
-        )
+        return store.working_clone(url, workspace.catalog, author=author, staging=staging)
 
 
-def open_local(
-    workspace: Workspace, *, announce: events.Announce = events.ignore, limits: Limits = DEFAULT_LIMITS
-) -> PublishedClone:
+def open_local(workspace: Workspace, context: Context) -> PublishedClone:
     """The catalog as it is on disk, without asking a remote; a folder that is no repository becomes one.
 
     Changes by others below `manifests/` and `refs/` are kept under `refs/commodore/discarded`.
@@ -121,10 +93,10 @@ def open_local(
     if not (folder / ".git").is_dir():
         with guard_disk(folder):
             folder.mkdir(parents=True, exist_ok=True)
-        run(["init", "--quiet", "--template=", "--initial-branch=master"], cwd=folder, timeout=limits.git_timeout)
-    keep_foreign(folder, url=None, announce=announce, limits=limits)
-    sha = commit_of(folder, "HEAD", limits)
-    branch = run(["symbolic-ref", "--quiet", "--short", "HEAD"], cwd=folder, timeout=limits.git_timeout, check=False)
+        Git(folder, context).run(["init", "--quiet", "--template=", "--initial-branch=master"])
+    keep_foreign(folder, context, url=None)
+    sha = commit_of(folder, "HEAD", context)
+    branch = Git(folder, context).run(["symbolic-ref", "--quiet", "--short", "HEAD"], check=False)
     return PublishedClone(folder, "", branch.text, sha, empty=not sha)
 
 
@@ -182,44 +154,42 @@ def _swap(trees: Sequence[tuple[Path, Path]], replaced: Path) -> None:
         raise
 
 
-def stage(clone: PublishedClone, mode: DiffMode = "plain", *, limits: Limits = DEFAULT_LIMITS) -> CatalogChange:
+def stage(clone: PublishedClone, context: Context, mode: DiffMode = "plain") -> CatalogChange:
     """Stage everything and tell what changed against HEAD.
 
     Args:
         clone: from `prepare` or `open_local`.
         mode: how modified files are shown; it never decides about `changed`.
-        limits: how long git may take, and how much is compared.
 
     Raises:
         PolicyError: a merge in the clone is unfinished.
         EnvironmentFault: git fails.
     """
-    stage_all(clone.path, limits=limits)
-    record_output(clone.path, limits)
-    changes = staged_changes(clone.path, limits=limits)
-    lines, summary = describe(clone.path, changes, mode, limits=limits)
+    stage_all(clone.path, context)
+    record_output(clone.path, context)
+    changes = staged_changes(clone.path, context)
+    lines, summary = describe(clone.path, changes, context, mode)
     return CatalogChange(bool(changes), lines, summary)
 
 
-def unchanged(clone: PublishedClone, *, limits: Limits = DEFAULT_LIMITS) -> CatalogChange:
+def unchanged(clone: PublishedClone, context: Context) -> CatalogChange:
     """The change of a run that has installed nothing into the clone that `prepare` has brought to its newest commit."""
-    record_commit(clone.path, clone.sha, limits)
+    record_commit(clone.path, clone.sha, context)
     return CatalogChange(False, (), ChangeSummary())
 
 
-def leave(clone: PublishedClone, *, limits: Limits = DEFAULT_LIMITS) -> None:
+def leave(clone: PublishedClone, context: Context) -> None:
     """Un-stage what `stage` has staged and leave the files: the end of a run in local mode."""
-    unstage(clone.path, limits=limits)
+    unstage(clone.path, context)
 
 
 def publish(
     clone: PublishedClone,
     change: CatalogChange,
     message: str,
+    context: Context,
     *,
     author: Author | None = None,
-    announce: events.Announce = events.ignore,
-    limits: Limits = DEFAULT_LIMITS,
     before_push: Callable[[str], None] = lambda _: None,
 ) -> CatalogChange:
     """Commit what is staged and push it, never by force. Without changes nothing happens.
@@ -239,30 +209,30 @@ def publish(
     if not change.changed:
         return change
     base = clone.sha
-    sha = commit(clone.path, message, author, limits=limits)
-    for attempt in range(limits.push_attempts):
+    sha = commit(clone.path, message, author, context)
+    for attempt in range(context.limits.push_attempts):
         before_push(sha)
-        if _push(clone, limits) is PushOutcome.PUSHED:
+        if _push(clone, context) is PushOutcome.PUSHED:
             return replace(change, committed_sha=sha, pushed=True)
-        if attempt + 1 == limits.push_attempts:
+        if attempt + 1 == context.limits.push_attempts:
             break
-        announce(events.Noted(f"{clone.url} has moved meanwhile; committing on top of it"))
-        base, ours = commit_of(clone.path, f"refs/remotes/origin/{clone.branch}", limits), base
-        anew = _commit_on_top(clone, ours, base, message, author, limits)
+        context.announce(events.Noted(f"{clone.url} has moved meanwhile; committing on top of it"))
+        base, ours = commit_of(clone.path, f"refs/remotes/origin/{clone.branch}", context), base
+        anew = _commit_on_top(clone, ours, base, message, author, context)
         if anew is None:
             return replace(change, changed=False, committed_sha=base)
         sha = anew
     raise EnvironmentFault(
         "CMD-CAT-014",
-        f"the catalog {clone.url} was changed by other pushes before each of {limits.push_attempts} pushes",
+        f"the catalog {clone.url} was changed by other pushes before each of {context.limits.push_attempts} pushes",
         hint=f"the commit is kept in {clone.path}; run again when others are done",
         locations=(str(clone.path),),
     )
 
 
-def _push(clone: PublishedClone, limits: Limits) -> PushOutcome:
+def _push(clone: PublishedClone, context: Context) -> PushOutcome:
     try:
-        return push(clone.path, clone.branch, url=clone.remote or None, limits=limits)
+        return push(clone.path, clone.branch, context, url=clone.remote or None)
     except EnvironmentFault as error:
         retry = f"git -C {clone.path} push origin HEAD:{clone.branch}"
         raise EnvironmentFault(
@@ -274,7 +244,7 @@ def _push(clone: PublishedClone, limits: Limits) -> PushOutcome:
 
 
 def _commit_on_top(
-    clone: PublishedClone, base: str, remote: str, message: str, author: Author | None, limits: Limits
+    clone: PublishedClone, base: str, remote: str, message: str, author: Author | None, context: Context
 ) -> str | None:
     """Commit our trees on top of the commit `remote`, with what others changed elsewhere since `base`.
 
@@ -282,18 +252,18 @@ def _commit_on_top(
         the commit, or None if the remote has our trees already.
     """
     folder = clone.path
-    ours = differing_paths(folder, base, "HEAD", limits)
-    theirs = differing_paths(folder, base, remote, limits)
+    ours = differing_paths(folder, base, "HEAD", context)
+    theirs = differing_paths(folder, base, remote, context)
     taken = sorted(path for path in theirs - ours if not is_owned(path))
-    run(["reset", "--quiet", "--soft", remote], cwd=folder, timeout=limits.git_timeout)
+    Git(folder, context).run(["reset", "--quiet", "--soft", remote])
     if taken:
         arguments = ["--literal-pathspecs", "restore", "--quiet", "--source=HEAD", "--staged", "--worktree"]
         arguments += ["--pathspec-from-file=-", "--pathspec-file-nul"]
         paths = "\0".join(taken).encode("utf-8", "surrogateescape")
-        run(arguments, cwd=folder, timeout=limits.git_timeout, input=paths)
-    if not staged_changes(folder, limits=limits):
+        Git(folder, context).run(arguments, input=paths)
+    if not staged_changes(folder, context):
         return None
-    return commit(folder, message, author, limits=limits)
+    return commit(folder, message, author, context)
 
 
 def _carry_hidden(old: Path, new: Path, *, stale_refs: bool) -> None:

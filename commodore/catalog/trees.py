@@ -6,9 +6,9 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
+from commodore.context import Context
 from commodore.errors import CommodoreError, InputError
-from commodore.git import check_version, read_blobs, run, staged_changes
-from commodore.limits import Limits
+from commodore.git import Git, check_version, read_blobs, staged_changes
 from commodore.manifests import load_all
 from commodore.manifests.object_diff import PlacedObject, Review, review, tally
 from commodore.tree import files, is_hidden
@@ -19,7 +19,7 @@ _MANIFESTS = "manifests"
 _OTHER = "120000", "160000"  # links and other repositories hold no objects
 
 
-def read_folder(folder: Path, limits: Limits) -> dict[str, bytes]:
+def read_folder(folder: Path, context: Context) -> dict[str, bytes]:
     """The files below a folder by path, without hidden ones, links and reference files.
 
     Raises:
@@ -35,17 +35,17 @@ def read_folder(folder: Path, limits: Limits) -> dict[str, bytes]:
         for name, path in files(folder, skip=is_hidden):
             if name.startswith(_REFS):
                 continue
-            if path.stat().st_size > limits.output_file_bytes:
+            if path.stat().st_size > context.limits.output_file_bytes:
                 raise InputError(
                     "CMD-CAT-018",
-                    f"{path} is larger than {limits.output_file_bytes} bytes",
+                    f"{path} is larger than {context.limits.output_file_bytes} bytes",
                     hint="name a folder that holds manifests only",
                 )
             found[name] = path.read_bytes()
     return found
 
 
-def read_revision(repository: Path, revision: str, limits: Limits) -> dict[str, bytes]:
+def read_revision(repository: Path, revision: str, context: Context) -> dict[str, bytes]:
     """The files at a revision by path, without hidden ones, links and reference files.
 
     Args:
@@ -58,7 +58,7 @@ def read_revision(repository: Path, revision: str, limits: Limits) -> dict[str, 
     """
     check_version(revision, "--base or --target")
     arguments = ["ls-tree", "-r", "-z", "--full-tree", f"{revision}^{{tree}}"]
-    answer = run(arguments, cwd=repository, timeout=limits.git_timeout, check=False)
+    answer = Git(repository, context).run(arguments, check=False)
     if answer.returncode != 0:
         raise InputError(
             "CMD-CAT-019",
@@ -71,7 +71,7 @@ def read_revision(repository: Path, revision: str, limits: Limits) -> dict[str, 
         mode, _, blob = entry.split(" ")
         if _is_shown(path, mode):
             blobs[path] = blob
-    contents = read_blobs(repository, blobs.values(), limits=limits)
+    contents = read_blobs(repository, blobs.values(), context)
     return {path: contents[blob] for path, blob in blobs.items()}
 
 
@@ -108,7 +108,7 @@ def _items(document: Any) -> list[Any]:
     return [document]
 
 
-def review_staged(folder: Path, limits: Limits, *, shown: bool) -> Review:
+def review_staged(folder: Path, context: Context, *, shown: bool) -> Review:
     """How the objects that are staged in a working copy differ from those of its HEAD, which may be unborn.
 
     Args:
@@ -117,10 +117,10 @@ def review_staged(folder: Path, limits: Limits, *, shown: bool) -> Review:
     Raises:
         EnvironmentFault: git fails.
     """
-    changes = staged_changes(folder, limits=limits)
+    changes = staged_changes(folder, context)
     old = {one.old_path: one.old_blob for one in changes if _is_shown(one.old_path, one.old_mode)}
     new = {one.new_path: one.new_blob for one in changes if _is_shown(one.new_path, one.new_mode)}
-    contents = read_blobs(folder, (blob for blob in (*old.values(), *new.values()) if blob), limits=limits)
+    contents = read_blobs(folder, (blob for blob in (*old.values(), *new.values()) if blob), context)
     before, after = (
         {path: contents[blob] for path, blob in side.items() if path is not None and blob is not None}
         for side in (old, new)

@@ -7,7 +7,9 @@ from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from commodore.context import Context
 from commodore.errors import InputError
+from commodore.events import ignore
 from commodore.limits import DEFAULT_LIMITS
 
 if TYPE_CHECKING:
@@ -26,16 +28,16 @@ def tree_of(folder: Path, what: str | None) -> dict[str, bytes]:
     from commodore.catalog import read_folder, read_revision
 
     if what is None:
-        return read_folder(folder, DEFAULT_LIMITS)
+        return read_folder(folder, Context(ignore, DEFAULT_LIMITS))
     if Path(what).is_dir() and ("/" in what or not folder.is_dir()):
-        return read_folder(Path(what), DEFAULT_LIMITS)
+        return read_folder(Path(what), Context(ignore, DEFAULT_LIMITS))
     if not folder.is_dir():
         raise InputError(
             "CMD-CAT-019",
             f"'{what}' is not a folder, and there is no catalog in {folder} that could have it as a revision",
             hint="name a folder with manifests, or run this in a working directory that was compiled before",
         )
-    return read_revision(folder, what, DEFAULT_LIMITS)
+    return read_revision(folder, what, Context(ignore, DEFAULT_LIMITS))
 
 
 def change_selection(values: Mapping[str, Any]) -> Callable[[ObjectChange], bool] | None:

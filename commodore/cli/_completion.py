@@ -15,6 +15,7 @@ from typing import Any
 import click
 from click.shell_completion import CompletionItem, split_arg_string
 
+from commodore.context import Context
 from commodore.limits import DEFAULT_LIMITS
 from commodore.names import BOOTSTRAP_TARGET
 
@@ -174,13 +175,11 @@ def _clusters(given: Mapping[str, Any]) -> list[dict[str, Any]]:
     from commodore.lieutenant import LieutenantClient, list_cluster_file, resolve_token
 
     if given.get("cluster_file") is not None:
-        return list_cluster_file(given["cluster_file"])
+        return list_cluster_file(given["cluster_file"], Context(ignore, DEFAULT_LIMITS))
     url = given.get("api_url")
-    token = resolve_token(given.get("api_token"), url, token_cache(), ignore) if url else None
+    token = resolve_token(given.get("api_token"), url, token_cache(), Context(ignore, DEFAULT_LIMITS)) if url else None
     if token is None:
         return []
     limits = replace(DEFAULT_LIMITS, request_attempts=1, response_seconds=DEFAULT_LIMITS.completion_timeout)
-    with LieutenantClient(
-        url, lambda: token, timeout=limits.completion_timeout, limits=limits, announce=ignore
-    ) as client:
+    with LieutenantClient(url, lambda: token, Context(ignore, limits), timeout=limits.completion_timeout) as client:
         return client.clusters()

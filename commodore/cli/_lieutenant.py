@@ -27,21 +27,20 @@ def connect(ctx: click.Context, values: Mapping[str, Any], console: Console) -> 
     from commodore.cli.login import login_options
     from commodore.lieutenant import LieutenantClient, TokenStore, given_token
     from commodore.lieutenant.login import TokenSource
-    from commodore.limits import DEFAULT_LIMITS
 
     wanted = login_options(ctx, values)
     source = TokenSource(
-        lambda: given_token(values["api_token"], DEFAULT_LIMITS),
+        lambda: given_token(values["api_token"], console.context),
         wanted,
-        TokenStore(token_cache()),
-        console.announce,
+        TokenStore(token_cache(), console.context),
+        console.context,
         may_log_in=sys.stdin.isatty() and sys.stderr.isatty(),
     )
-    return LieutenantClient(values["api_url"], source, timeout=wanted.timeout, announce=console.announce)
+    return LieutenantClient(values["api_url"], source, console.context, timeout=wanted.timeout)
 
 
 def read_dynamic_facts(entries: Sequence[str], console: Console) -> Mapping[str, Any]:
     """The dynamic facts of the command line."""
     from commodore.lieutenant import parse_dynamic_facts
 
-    return parse_dynamic_facts(entries, console.announce)
+    return parse_dynamic_facts(entries, console.context)

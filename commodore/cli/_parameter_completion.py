@@ -18,7 +18,10 @@ def complete_parameters(ctx: click.Context, incomplete: str) -> Iterator[str]:
 
     A map is offered with a dot behind it too, so that the shell does not take it for the end of the word.
     """
+    from commodore.context import Context
+    from commodore.events import ignore
     from commodore.inventory import compiled_preview, format_path, look_up, parse_path
+    from commodore.limits import DEFAULT_LIMITS
     from commodore.workspace import Workspace
 
     if ctx.params.get("global_config") is not None or ctx.args:  # where click leaves arguments before `--path`
@@ -26,7 +29,8 @@ def complete_parameters(ctx: click.Context, incomplete: str) -> Iterator[str]:
     above, dot, _ = incomplete.rpartition(".")
     path = parse_path(above) if dot else ()
     instance = ctx.params.get("instance")
-    parameters = compiled_preview(Workspace.at(ctx.find_root().params["working_dir"]), instance).render().parameters
+    preview = compiled_preview(Workspace.at(ctx.find_root().params["working_dir"]), instance)
+    parameters = preview.render(Context(ignore, DEFAULT_LIMITS)).parameters
     value = look_up(parameters, path)
     for key in sorted(key for key in value if isinstance(key, str)) if isinstance(value, dict) else ():
         name = format_path((*path, key))

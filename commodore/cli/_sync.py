@@ -42,7 +42,12 @@ def run_sync(ctx: click.Context, kind: Kind, list_file: Path, values: Mapping[st
         restart=values["restart"],
     )
     with console.working():
-        result = sync_repositories(Workspace.at(working_dir(ctx)), request, console.announce, report=_reporter(console))
+        result = sync_repositories(
+            Workspace.at(working_dir(ctx)),
+            request,
+            console.context,
+            report=_reporter(console),
+        )
     _summarize(console, result)
     if result.halted is not None:
         console.error(result.halted)

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from commodore.cli.console import Console, paint
+from commodore.context import Context
 from commodore.errors import CommodoreError, UsageError
 from commodore.events import Announce, Event, StageAdvanced, StageFinished, StageStarted, Warned
 from commodore.limits import DEFAULT_LIMITS, Limits
@@ -93,7 +94,7 @@ def watch(what: Watched, console: Console, *, limits: Limits = DEFAULT_LIMITS) -
     watched = Watch(what.sources, limits=limits)
     listen = watched.listen(listener.hear)
     try:
-        with open_engine(what.options, listen, limits) as engine:
+        with open_engine(what.options, Context(listen, limits)) as engine:
             good: Mapping[str, bytes] = read_trees(what.output)
             for names in watched.batches():
                 listener.begin()

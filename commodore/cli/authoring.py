@@ -12,6 +12,9 @@ from commodore.cli._completion import complete_cases, complete_components
 from commodore.cli._options import options
 from commodore.cli._template_choices import diff_lines, read_choices
 from commodore.cli.console import console_of, paint, working_dir
+from commodore.context import Context
+from commodore.events import ignore
+from commodore.limits import DEFAULT_LIMITS
 from commodore.settings.authoring import (
     COMPONENT_DELETE,
     COMPONENT_NEW,
@@ -98,11 +101,11 @@ def component_delete(ctx: click.Context, /, slug: str, force: bool) -> None:
 
     console = console_of(ctx)
     workspace = Workspace.at(working_dir(ctx))
-    deletion = plan_deletion(workspace, slug, force=force)
+    deletion = plan_deletion(workspace, slug, Context(ignore, DEFAULT_LIMITS), force=force)
     if not force and not click.confirm(f"Delete the component {slug}, {deletion.folder}?", err=True):
         click.echo("Aborted!", err=True)
         ctx.exit(1)
-    delete_component(workspace, deletion, console.announce)
+    delete_component(workspace, deletion, console.context)
     console.status(f"Deleted component {slug}")
 
 
@@ -123,7 +126,7 @@ def _new(ctx: click.Context, kind: Kind, slug: str, values: Mapping[str, Any]) -
         trust_template=values["trust_template"],
     )
     with console.working():
-        created = create_repository(Workspace.at(working_dir(ctx)), request, console.announce)
+        created = create_repository(Workspace.at(working_dir(ctx)), request, console.context)
     for name in created.files:
         console.result("".join(paint([("add", f"A {name}")])))
     console.status(f"Made {kind.name} {slug} in {created.folder}, to be pushed to {created.remote}")
@@ -142,7 +145,7 @@ def _update(ctx: click.Context, kind: Kind, path: Path, values: Mapping[str, Any
         trust_template=values["trust_template"],
     )
     with console.working():
-        updated = update_repository(request, console.announce)
+        updated = update_repository(request, console.context)
     if not updated.changes:
         console.status(f"The {kind.name} {updated.slug} is up to date with its template, {updated.version}")
         return

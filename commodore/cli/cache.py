@@ -47,7 +47,7 @@ def cache_info(ctx: click.Context, /, output_format: str) -> None:
     from commodore.caches.maintenance import survey
 
     console = console_of(ctx)
-    found = survey(stores())
+    found = survey(stores(console.context))
     if output_format == "json":
         told = {"folder": str(cache_folder()), "sections": [_survey_dict(one) for one in found]}
         console.result(json.dumps(told, indent=2))
@@ -87,7 +87,7 @@ def cache_prune(ctx: click.Context, /, **values: Any) -> None:
     if rules == PruneRules():
         rules = PruneRules.usual(DEFAULT_LIMITS)
     with console.working():
-        done = prune(stores(), rules, dry_run=values["dry_run"], announce=console.announce)
+        done = prune(stores(console.context), rules, console.context, dry_run=values["dry_run"])
     if values["output_format"] == "json":
         names = ("removed", "removed_bytes", "left", "left_bytes")
         told = [{"name": one.name, **{name: getattr(one, name) for name in names}} for one in done]
@@ -118,7 +118,7 @@ def cache_verify(ctx: click.Context, /, dry_run: bool, output_format: str) -> in
 
     console = console_of(ctx)
     with console.working():
-        found = verify(stores(), dry_run=dry_run, announce=console.announce)
+        found = verify(stores(console.context), console.context, dry_run=dry_run)
     damaged = [path for one in found for path in one.damaged]
     if output_format == "json":
         told = [

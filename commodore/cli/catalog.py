@@ -18,7 +18,7 @@ from commodore.cli._profile import profiled
 from commodore.cli._watch import Watched, check_watch, watch
 from commodore.cli.console import Console, console_of, paint, working_dir
 from commodore.context import Context
-from commodore.events import Announce, Warned
+from commodore.events import Announce, Warned, ignore
 from commodore.limits import DEFAULT_LIMITS
 from commodore.printable import printable_lines
 from commodore.settings.catalog import CATALOG_COMPILE, CATALOG_LIST
@@ -169,7 +169,7 @@ class Shown:
             self.review = review_trees({}, {})
             console.status("The catalog has not changed.")
             return
-        self.review = review_staged(workspace.catalog, DEFAULT_LIMITS, shown=self.how == "objects")
+        self.review = review_staged(workspace.catalog, Context(ignore, DEFAULT_LIMITS), shown=self.how == "objects")
         counts = {name.replace("_", " "): count for name, count in asdict(change.summary).items() if count}
         console.status(f"Changes: {', '.join(f'{count} {name}' for name, count in counts.items())}")
         if self.how == "stat" or self.as_json:
@@ -209,7 +209,7 @@ def catalog_list(ctx: click.Context, /, **values: Any) -> None:
 
     console = console_of(ctx)
     if values["cluster_file"] is not None:
-        clusters = list_cluster_file(values["cluster_file"])
+        clusters = list_cluster_file(values["cluster_file"], Context(ignore, DEFAULT_LIMITS))
         clusters = [one for one in clusters if values["tenant"] in (None, one.get("tenant"))]
         if values["sort_by"]:
             clusters.sort(key=lambda one: str(one.get(values["sort_by"], "")))
@@ -231,5 +231,5 @@ def catalog_clean(ctx: click.Context, /) -> None:
     from commodore.workspace import Workspace
 
     console = console_of(ctx)
-    clean(Workspace.at(working_dir(ctx)), console.announce)
+    clean(Workspace.at(working_dir(ctx)), console.context)
     console.status("Cleaned.")

@@ -12,6 +12,9 @@ from commodore.cli._completion import complete_manifests
 from commodore.cli._manifest_explanation import manifest_lines
 from commodore.cli._options import options
 from commodore.cli.console import console_of, working_dir
+from commodore.context import Context
+from commodore.events import ignore
+from commodore.limits import DEFAULT_LIMITS
 from commodore.settings.catalog import CATALOG_EXPLAIN
 
 
@@ -31,7 +34,7 @@ def catalog_explain(ctx: click.Context, /, manifest: str, **values: Any) -> None
 
     console = console_of(ctx)
     folder = working_dir(ctx)
-    found = explain_manifest(Workspace.at(folder), manifest, Path.cwd())
+    found = explain_manifest(Workspace.at(folder), manifest, Path.cwd(), Context(ignore, DEFAULT_LIMITS))
     if values["output_format"] == "json":
         console.result(json.dumps(as_dict(found), indent=2, ensure_ascii=False))
     else:

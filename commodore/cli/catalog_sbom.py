@@ -9,6 +9,9 @@ import click
 
 from commodore.cli._options import options
 from commodore.cli.console import console_of, working_dir
+from commodore.context import Context
+from commodore.events import ignore
+from commodore.limits import DEFAULT_LIMITS
 
 
 @click.command("sbom")
@@ -22,5 +25,5 @@ def catalog_sbom(ctx: click.Context, /, **_values: Any) -> None:
     from commodore.stages.bill import bill_of_materials
     from commodore.workspace import Workspace
 
-    found = bill_of_materials(Workspace.at(working_dir(ctx)))
+    found = bill_of_materials(Workspace.at(working_dir(ctx)), Context(ignore, DEFAULT_LIMITS))
     console_of(ctx).result(json.dumps(found, indent=2))

@@ -17,7 +17,9 @@ from commodore.cli._options import options
 from commodore.cli._profile import profiled
 from commodore.cli._watch import Watched, check_watch, watch
 from commodore.cli.console import Console, console_of
+from commodore.context import Context
 from commodore.events import Announce, Warned
+from commodore.limits import DEFAULT_LIMITS
 from commodore.settings.compile import COMPONENT_COMPILE
 
 if TYPE_CHECKING:
@@ -66,7 +68,7 @@ def component_compile(ctx: click.Context, /, path: Path, **values: Any) -> None:
     if values["repo_directory"] is not None:
         console.announce(Warned("CMD-CLI-010", "--repo-directory has no effect", hint="leave it out"))
     request = ComponentCompile(
-        source=ComponentSource.at(path, name=values["name"], alias=values["alias"]),
+        source=ComponentSource.at(path, console.context, name=values["name"], alias=values["alias"]),
         values=values["values"],
         search_paths=values["search_paths"],
         output=values["output"],
@@ -78,7 +80,7 @@ def component_compile(ctx: click.Context, /, path: Path, **values: Any) -> None:
         return
     title = f"{ctx.command_path} {request.source.name}"
     with profiled(values["profile"], title, console) as announce, console.working():
-        compiled = compile_component(request, announce)
+        compiled = compile_component(request, Context(announce, DEFAULT_LIMITS))
     _conclude(request, compiled, console)
 
 
@@ -87,7 +89,9 @@ def _watch(request: ComponentCompile, values: dict[str, Any], console: Console) 
     from commodore.authoring import compile_component, watched_sources
 
     def compile_again(engine: Engine, announce: Announce, first: bool) -> None:
-        compiled = compile_component(replace(request, facts=read_facts(values, console)), announce, engine=engine)
+        compiled = compile_component(
+            replace(request, facts=read_facts(values, console)), Context(announce, DEFAULT_LIMITS), engine=engine
+        )
         if first:
             _conclude(request, compiled, console)
 

@@ -15,6 +15,8 @@ from commodore.cli._options import options
 from commodore.cli._profile import profiled
 from commodore.cli._results import check_options, show_results
 from commodore.cli.console import console_of
+from commodore.context import Context
+from commodore.limits import DEFAULT_LIMITS
 from commodore.settings.compile import COMPONENT_TEST
 
 
@@ -33,7 +35,7 @@ def component_test(ctx: click.Context, /, path: Path, **values: Any) -> int:
     console = console_of(ctx)
     started = datetime.now(UTC)
     suite = ComponentSuite(
-        source=ComponentSource.at(path, name=values["name"], alias=None),
+        source=ComponentSource.at(path, console.context, name=values["name"], alias=None),
         alias=values["alias"],
         search_paths=values["search_paths"],
         facts=read_facts(values, console),
@@ -42,5 +44,5 @@ def component_test(ctx: click.Context, /, path: Path, **values: Any) -> int:
     )
     title = f"{ctx.command_path} {suite.source.name}"
     with profiled(values["profile"], title, console) as announce, console.working():
-        result = run_component_suite(suite, announce)
+        result = run_component_suite(suite, Context(announce, DEFAULT_LIMITS))
     return show_results(result, started, values["junit"], console)

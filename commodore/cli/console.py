@@ -13,6 +13,7 @@ from typing import IO, Any, Literal
 
 import click
 
+from commodore.context import Context
 from commodore.errors import CommodoreError, Findings
 from commodore.events import (
     Event,
@@ -25,6 +26,7 @@ from commodore.events import (
     TaskEnded,
     Warned,
 )
+from commodore.limits import DEFAULT_LIMITS
 from commodore.printable import printable_lines
 from commodore.settings.model import Settings
 
@@ -46,6 +48,11 @@ class Console:
         self._progress: Any = None
         self._tasks: dict[str, Any] = {}
         self._explained = False
+
+    @property
+    def context(self) -> Context:
+        """The context that library functions are given: what they announce is shown."""
+        return Context(self.announce, DEFAULT_LIMITS)
 
     def announce(self, event: Event) -> None:
         """The listener that library functions are given."""

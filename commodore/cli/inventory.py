@@ -134,7 +134,7 @@ def _differences(
 
 def _rendered(preview: Preview, values: Mapping[str, Any], console: Console) -> Mapping[Any, Any]:
     allowed = values["allow_missing_classes"]
-    return preview.render(ignore_missing_classes=allowed, announce=console.announce).parameters
+    return preview.render(console.context, ignore_missing_classes=allowed).parameters
 
 
 @contextlib.contextmanager
@@ -158,7 +158,7 @@ def open_inventory(ctx: click.Context, values: Mapping[str, Any], console: Conso
     sources = PreviewSources(
         values["global_config"], values["tenant_config"], values["values"], values.get("component", ())
     )
-    with open_preview(sources, console.announce) as preview:
+    with open_preview(sources, console.context) as preview:
         yield preview
 
 

@@ -43,7 +43,7 @@ def explain(ctx: click.Context, /, path: str, **values: Any) -> int:
     with open_inventory(ctx, values, console) as preview:
         lenient = values["allow_missing_classes"]
         try:
-            found = explain_parameter(preview, wanted, ignore_missing_classes=lenient, announce=console.announce)
+            found = explain_parameter(preview, wanted, console.context, ignore_missing_classes=lenient)
         except CommodoreError as error:
             raise _elsewhere(error) if chosen and preview.node == BOOTSTRAP_TARGET else error from None
     if values["output_format"] == "json":

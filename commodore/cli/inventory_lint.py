@@ -39,7 +39,7 @@ def lint(ctx: click.Context, /, targets: tuple[Path, ...], **values: Any) -> int
 
     console = console_of(ctx)
     request = LintRequest(targets, values["linter"], values["ignore_patterns"], values["output"])
-    report = lint_files(request, console.announce)
+    report = lint_files(request, console.context)
     writers = {
         "text": lambda: "\n".join(_lines(report)),
         "json": lambda: as_json(report),

@@ -38,11 +38,11 @@ def login(ctx: click.Context, /, **values: Any) -> None:
     wanted = login_options(ctx, values)
     if wanted.api_url:
         normalise_api_url(wanted.api_url)
-    store = TokenStore(token_cache())
-    found = current_login(wanted, store, console.announce)
+    store = TokenStore(token_cache(), console.context)
+    found = current_login(wanted, store, console.context)
     if found is not None and wanted.keyring and not store.uses_keyring(wanted.api_url or ""):
         found = None  # it is to be kept elsewhere from now on
-    made = found or log_in(wanted, store, console.announce)
+    made = found or log_in(wanted, store, console.context)
     if not wanted.api_url:
         console.result(made.id_token)
         return
@@ -66,15 +66,15 @@ def fetch_token(ctx: click.Context, /, **values: Any) -> None:
     console = console_of(ctx)
     wanted = login_options(ctx, values)
     url = normalise_api_url(wanted.api_url)
-    store = TokenStore(token_cache())
-    found = current_login(wanted, store, console.announce)
+    store = TokenStore(token_cache(), console.context)
+    found = current_login(wanted, store, console.context)
     if found is None and not sys.stderr.isatty() and not has_browser():
         raise InputError(
             "CMD-LOGIN-060",
             f"no valid token for {url}, and no terminal for an interactive login",
             hint="log in with `commodore login` first",
         )
-    console.result((found or log_in(wanted, store, console.announce)).id_token)
+    console.result((found or log_in(wanted, store, console.context)).id_token)
 
 
 @click.command("logout")
@@ -88,11 +88,11 @@ def logout(ctx: click.Context, /, **values: Any) -> None:
 
     console = console_of(ctx)
     wanted = login_options(ctx, values)
-    store = TokenStore(token_cache())
+    store = TokenStore(token_cache(), console.context)
     if values["all"]:
-        ended = log_out_of_all(wanted, store, console.announce)
+        ended = log_out_of_all(wanted, store, console.context)
     elif wanted.api_url:
-        ended = [wanted.api_url] if log_out(wanted, store, console.announce) else []
+        ended = [wanted.api_url] if log_out(wanted, store, console.context) else []
     else:
         raise UsageError(
             "CMD-LOGIN-061",

@@ -13,7 +13,9 @@ from commodore.cli._facts import read_facts
 from commodore.cli._options import options
 from commodore.cli._profile import profiled
 from commodore.cli.console import console_of, working_dir
+from commodore.context import Context
 from commodore.events import Warned
+from commodore.limits import DEFAULT_LIMITS
 from commodore.settings.common import LOCAL_FETCH_WARNING
 from commodore.settings.compile import PACKAGE_COMPILE
 
@@ -48,6 +50,6 @@ def package_compile(ctx: click.Context, /, path: Path, test_class: str, **values
     )
     title = f"{ctx.command_path} {request.source.name}"
     with profiled(values["profile"], title, console) as announce, console.working():
-        compiled = compile_package(request, announce)
+        compiled = compile_package(request, Context(announce, DEFAULT_LIMITS))
     instances = f"{len(compiled)} instance{'' if len(compiled) == 1 else 's'}"
     console.status(f"Compiled package {request.source.name} to {path / 'compiled'}: {instances}")

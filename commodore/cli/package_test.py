@@ -15,6 +15,8 @@ from commodore.cli._options import options
 from commodore.cli._profile import profiled
 from commodore.cli._results import check_options, show_results
 from commodore.cli.console import console_of
+from commodore.context import Context
+from commodore.limits import DEFAULT_LIMITS
 from commodore.settings.compile import PACKAGE_TEST
 
 
@@ -40,5 +42,5 @@ def package_test(ctx: click.Context, /, path: Path, **values: Any) -> int:
     )
     title = f"{ctx.command_path} {path.resolve().name}"
     with profiled(values["profile"], title, console) as announce, console.working():
-        result = run_package_suite(suite, announce)
+        result = run_package_suite(suite, Context(announce, DEFAULT_LIMITS))
     return show_results(result, started, values["junit"], console)

@@ -152,11 +152,11 @@ def _releases(ctx: click.Context, console: Console, values: dict[str, Any]) -> R
     from commodore.tools import GITHUB_API, Releases
 
     return Releases(
+        console.context,
         mirror=values.get("mirror") or "",
         token=values.get("github_token") or ctx.meta.get(_TOKEN) or "",
         api=values.get("github_url") or GITHUB_API,
         timeout=ctx.find_root().obj["request_timeout"],
-        announce=console.announce,
     )
 
 

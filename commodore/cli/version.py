@@ -25,7 +25,7 @@ def version(ctx: click.Context, /, **values: Any) -> int:
     from commodore.tools import core_libraries, find_tools
 
     console = console_of(ctx)
-    tools = find_tools(announce=console.announce)
+    tools = find_tools(console.context)
     missing = [name for name in ("helm", "kustomize") if tools[name] is None]
     if values["out"] == "json":
         found = {

@@ -8,9 +8,10 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from commodore.context import Context
 from commodore.dependencies.metadata import ComponentMetadata
 from commodore.errors import CommodoreError, InputError, PolicyError, did_you_mean
-from commodore.events import Announce, Warned
+from commodore.events import Warned
 from commodore.workspace import is_inside
 
 _FILE_NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9._-]*")
@@ -33,9 +34,7 @@ class LibraryOwner:
         )
 
 
-def resolve_libraries(
-    owners: Sequence[LibraryOwner], announce: Announce
-) -> tuple[dict[str, Path], list[CommodoreError]]:
+def resolve_libraries(owners: Sequence[LibraryOwner], context: Context) -> tuple[dict[str, Path], list[CommodoreError]]:
     """The links of `dependencies/lib`: published name to the file or folder it stands for.
 
     Args:
@@ -54,7 +53,7 @@ def resolve_libraries(
                 errors.append(error)
             else:
                 links[entry] = target
-    aliases, wrong = _resolve_aliases(owners, deployed, announce)
+    aliases, wrong = _resolve_aliases(owners, deployed, context)
     return dict(sorted({**links, **aliases}.items())), errors + wrong
 
 
@@ -104,13 +103,13 @@ def _check_name(
 
 
 def _resolve_aliases(
-    owners: Sequence[LibraryOwner], deployed: Mapping[str, ComponentMetadata], announce: Announce
+    owners: Sequence[LibraryOwner], deployed: Mapping[str, ComponentMetadata], context: Context
 ) -> tuple[dict[str, Path], list[CommodoreError]]:
     users: dict[str, list[LibraryOwner]] = defaultdict(list)
     errors: list[CommodoreError] = []
     links: dict[str, Path] = {}
     for owner in sorted(owners, key=lambda one: one.component):
-        taken_over = _taken_over(owner, deployed, announce)
+        taken_over = _taken_over(owner, deployed, context)
         for alias, library in sorted(owner.metadata.library_aliases.items()):
             users[alias].append(owner)
             if error := _check_alias(owner, alias, library, {owner.component, taken_over}, deployed):
@@ -156,7 +155,7 @@ def _check_alias(
     return None
 
 
-def _taken_over(owner: LibraryOwner, deployed: Mapping[str, ComponentMetadata], announce: Announce) -> str:
+def _taken_over(owner: LibraryOwner, deployed: Mapping[str, ComponentMetadata], context: Context) -> str:
     """The component whose library names `owner` may use besides its own, or an empty string."""
     former = owner.metadata.replaces
     if not former or former not in deployed:
@@ -165,7 +164,7 @@ def _taken_over(owner: LibraryOwner, deployed: Mapping[str, ComponentMetadata], 
     if other.deprecated and other.replaced_by == owner.component:
         return former
     reason = "is not deprecated" if not other.deprecated else f"does not name {owner.component!r} in `replaced_by`"
-    announce(
+    context.announce(
         Warned(
             "CMD-DEP-037",
             f"component {owner.component!r} replaces {former!r}, but {former!r} is deployed and {reason}",

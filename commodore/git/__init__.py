@@ -9,9 +9,9 @@ from commodore.git.changes import LocalChanges, inspect
 from commodore.git.identity import FALLBACK_AUTHOR, Author, author_from, identity_environment
 from commodore.git.ls_remote import RemoteState
 from commodore.git.mirrors import Mirrors
-from commodore.git.publish import PublishedClone, PushOutcome, clone_or_update, commit, push, unstage
+from commodore.git.publish import PublishedClone, PushOutcome, commit, push, unstage
 from commodore.git.repository import Repository
-from commodore.git.runner import Children, GitResult, run
+from commodore.git.runner import Git, GitResult
 from commodore.git.staging import RawChange, read_blobs, stage_all, staged_changes
 from commodore.git.store import FETCH_STAGE, RepositoryStore
 from commodore.git.urls import holds_credentials, normalize, push_url, redact, redact_text, repository_key
@@ -21,11 +21,11 @@ from commodore.git.worktree import Checkout, check_out, find_root, open_checkout
 __all__ = [
     "Author",
     "Checkout",
-    "Children",
     "CloneStore",
     "CommitStore",
     "FALLBACK_AUTHOR",
     "FETCH_STAGE",
+    "Git",
     "GitResult",
     "Kind",
     "LocalChanges",
@@ -41,7 +41,6 @@ __all__ = [
     "author_from",
     "check_out",
     "check_version",
-    "clone_or_update",
     "commit",
     "find_root",
     "holds_credentials",
@@ -56,7 +55,6 @@ __all__ = [
     "redact",
     "redact_text",
     "repository_key",
-    "run",
     "stage_all",
     "staged_changes",
     "unstage",

@@ -6,11 +6,12 @@ from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
+from commodore.context import Context
 from commodore.git._empty_repository import Blueprint
 from commodore.git._refs import FULL_SHA, RemoteRefs
 from commodore.git._remote_config import add_remote, is_remote
 from commodore.git.ls_remote import RemoteState
-from commodore.git.runner import run
+from commodore.git.runner import Git
 from commodore.tree import files
 from commodore.workspace import copy_tree, guard_disk, remove_tree, replace_tree
 
@@ -43,11 +44,11 @@ def own_tips(bare: Path) -> dict[str, str] | None:
     return {name: sha for name, sha in tips.items() if not name.startswith("refs/remotes/")}
 
 
-def move_in(bare: Path, fresh: Path, tips: dict[str, str], timeout: float | None) -> bool:
+def move_in(bare: Path, fresh: Path, tips: dict[str, str], context: Context) -> bool:
     """Give a fresh clone the damaged one's worktrees and own refs (`own_tips`), if it has all their objects."""
     if tips:
         check = "".join(f"{sha}\n" for sha in tips.values()).encode()
-        answer = run(["cat-file", "--batch-check=%(objecttype)"], cwd=fresh, timeout=timeout, input=check)
+        answer = Git(fresh, context).run(["cat-file", "--batch-check=%(objecttype)"], input=check)
         if any(line.endswith(" missing") for line in answer.text.splitlines()):
             return False
     if (bare / "worktrees").is_dir():
@@ -55,7 +56,7 @@ def move_in(bare: Path, fresh: Path, tips: dict[str, str], timeout: float | None
     refs = {name: sha for name, sha in tips.items() if name.startswith("refs/") and not name.startswith("refs/tags/")}
     commands = "".join(f"update {name} {sha}\n" for name, sha in sorted(refs.items()))
     if commands:
-        run(["update-ref", "--stdin"], cwd=fresh, timeout=timeout, input=commands.encode())
+        Git(fresh, context).run(["update-ref", "--stdin"], input=commands.encode())
     return True
 
 

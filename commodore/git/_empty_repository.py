@@ -6,8 +6,8 @@ import stat
 import threading
 from pathlib import Path
 
-from commodore.git.runner import run
-from commodore.limits import DEFAULT_LIMITS, Limits
+from commodore.context import Context
+from commodore.git.runner import Git
 from commodore.tree import walk
 from commodore.workspace import guard_disk
 
@@ -17,8 +17,8 @@ FALLBACK_BRANCH = "master"
 class Blueprint:
     """Lays out empty bare repositories below one folder. May be used from several threads."""
 
-    def __init__(self, limits: Limits = DEFAULT_LIMITS) -> None:
-        self._limits = limits
+    def __init__(self, context: Context) -> None:
+        self._context = context
         self._lock = threading.Lock()
         self._parts: list[tuple[str, int, bytes | None]] = []
 
@@ -33,7 +33,7 @@ class Blueprint:
         with self._lock:
             if not self._parts:
                 arguments = ["init", "--quiet", "--bare", "--template=", f"--initial-branch={FALLBACK_BRANCH}"]
-                run([*arguments, "--", str(folder)], cwd=folder, timeout=self._limits.git_timeout)
+                Git(folder, self._context).run([*arguments, "--", str(folder)])
                 with guard_disk(folder):
                     inside = [Path(entry.path) for _, entry in walk(folder)]
                     self._parts = [_read(folder, path) for path in (folder, *inside)]

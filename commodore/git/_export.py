@@ -8,8 +8,9 @@ import tarfile
 import tempfile
 from pathlib import Path
 
+from commodore.context import Context
 from commodore.errors import InputError
-from commodore.git.runner import run
+from commodore.git.runner import Git
 from commodore.git.urls import shown
 from commodore.workspace import guard_disk, is_inside, remove_tree, replace_tree
 
@@ -17,12 +18,12 @@ from commodore.workspace import guard_disk, is_inside, remove_tree, replace_tree
 _SETTINGS = ("filter.lfs.smudge=", "filter.lfs.process=", "filter.lfs.required=false", "tar.umask=0022")
 
 
-def write_tree(bare: Path, sha: str, subdir: str, destination: Path, *, place: str, timeout: float | None) -> None:
+def write_tree(bare: Path, sha: str, subdir: str, destination: Path, context: Context, *, place: str) -> None:
     """See `Repository.export_tree`. `place` names the repository in messages."""
     folder = _clean_subdir(subdir, place)
     arguments = ["--literal-pathspecs", "archive", "--format=tar", sha]
     if folder:
-        kind = run(["cat-file", "-t", f"{sha}:{folder}"], cwd=bare, timeout=timeout, check=False)
+        kind = Git(bare, context).run(["cat-file", "-t", f"{sha}:{folder}"], check=False)
         if kind.text != "tree":
             raise InputError(
                 "CMD-GIT-033",
@@ -30,7 +31,7 @@ def write_tree(bare: Path, sha: str, subdir: str, destination: Path, *, place: s
                 hint="check the sub-path and the version",
             )
         arguments += ["--", folder]
-    archive = run(arguments, cwd=bare, timeout=timeout, settings=_SETTINGS)
+    archive = Git(bare, context).run(arguments, settings=_SETTINGS)
     with guard_disk(destination):
         destination.parent.mkdir(parents=True, exist_ok=True)
         fresh = Path(tempfile.mkdtemp(prefix=f".{destination.name}-", dir=destination.parent))

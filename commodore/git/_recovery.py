@@ -14,12 +14,12 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from commodore.events import Announce, Noted, ignore
+from commodore.context import Context
+from commodore.events import Noted
 from commodore.git._locks import clear_stale_locks, remove_locks
 from commodore.git._moves import Move, Moving, begun_at, git_dir_of, interrupted, still_at_work
 from commodore.git._worktree_files import linked_admin, unlock_new
-from commodore.git.runner import GitResult, fault, run
-from commodore.limits import DEFAULT_LIMITS, Limits
+from commodore.git.runner import Git, GitResult, fault
 from commodore.workspace import guard_disk
 
 _UNDER_WAY = ("MERGE_HEAD", "CHERRY_PICK_HEAD", "REVERT_HEAD", "rebase-merge", "rebase-apply")
@@ -28,7 +28,7 @@ Entries = Mapping[str, tuple[str, str]]
 """The files of a commit: path -> mode and object id."""
 
 
-def recover(folder: Path, *, limits: Limits = DEFAULT_LIMITS, announce: Announce = ignore, alone: bool = False) -> None:
+def recover(folder: Path, context: Context, *, alone: bool = False) -> None:
     """Complete the move of a working copy that an earlier run has noted and not ended; then see that its index can be
     read. Without either nothing is done. The caller holds the workspace.
 
@@ -45,27 +45,29 @@ def recover(folder: Path, *, limits: Limits = DEFAULT_LIMITS, announce: Announce
     if git_dir is None:
         return
     clear_stale_locks(git_dir, alone=alone)
-    with interrupted(git_dir, limits) as found:
+    with interrupted(git_dir, context.limits) as found:
         if found is not None:
             move, going = found
-            announce(Noted(f"an earlier run was interrupted while it brought {folder} to {move.target[:10]}", level=1))
-            _Completion(folder, git_dir, move, limits).run(going)
-    _rebuild_index(folder, git_dir, limits, announce)
+            context.announce(
+                Noted(f"an earlier run was interrupted while it brought {folder} to {move.target[:10]}", level=1)
+            )
+            _Completion(folder, git_dir, move, context).run(going)
+    _rebuild_index(folder, git_dir, context)
 
 
-def _rebuild_index(folder: Path, git_dir: Path, limits: Limits, announce: Announce) -> None:
+def _rebuild_index(folder: Path, git_dir: Path, context: Context) -> None:
     index = git_dir / "index"
     if index.exists():
         if is_sound_index(index):
             return
-        announce(Noted(f"the index of {folder} was damaged and is recreated"))
+        context.announce(Noted(f"the index of {folder} was damaged and is recreated"))
     elif linked_admin(folder) is None:
         return  # a clone without files, or without a commit
-    git = _Git(folder, git_dir, limits)
+    git = _Git(folder, git_dir, context)
     head = git.head()
     if not index.exists() and head:  # git was killed while it made this worktree, or we before
         unlock_new(git_dir)
-        _Completion(folder, git_dir, Move(None, head), limits).complete()
+        _Completion(folder, git_dir, Move(None, head), context).complete()
     else:
         git.differing(head)
         git.install_index()
@@ -90,7 +92,7 @@ class _Git:
 
     folder: Path
     git_dir: Path
-    limits: Limits
+    context: Context
 
     @property
     def index(self) -> Path:
@@ -99,8 +101,7 @@ class _Git:
     def ask(self, *arguments: str, input: bytes | None = None, check: bool = True, aside: bool = False) -> GitResult:
         """Run git. `aside` uses the other index."""
         environment = {"GIT_INDEX_FILE": str(self.index.absolute())} if aside else {}
-        timeout = self.limits.git_timeout
-        return run(arguments, cwd=self.folder, timeout=timeout, input=input, check=check, environment=environment)
+        return Git(self.folder, self.context).run(arguments, input=input, check=check, environment=environment)
 
     def head(self) -> str:
         """The commit HEAD is at, or an empty string."""
@@ -154,11 +155,11 @@ class _Completion:
     folder: Path
     git_dir: Path
     move: Move
-    limits: Limits
+    context: Context
     git: _Git = field(init=False)
 
     def __post_init__(self) -> None:
-        self.git = _Git(self.folder, self.git_dir, self.limits)
+        self.git = _Git(self.folder, self.git_dir, self.context)
 
     def run(self, going: Moving) -> None:
         """Complete the move, or forget it if a user has gone on from there."""

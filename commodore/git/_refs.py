@@ -11,7 +11,8 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any, Literal
 
-from commodore.git.runner import run
+from commodore.context import Context
+from commodore.git.runner import Git
 from commodore.sealed import read_note, write_note
 from commodore.tree import files
 from commodore.workspace import guard_disk
@@ -61,13 +62,13 @@ NO_REFS = RemoteRefs({}, {}, {}, None)
 """Those of a clone that has fetched nothing yet."""
 
 
-def read_refs(bare: Path, timeout: float | None) -> RemoteRefs:
+def read_refs(bare: Path, context: Context) -> RemoteRefs:
     """Read the remote's branches and tags from a bare clone: one git process, none if nothing has moved since."""
     storage = _describe_storage(bare)
     noted = _read_note(bare, storage)
     if noted is not None:
         return noted
-    refs = _list_refs(bare, timeout)
+    refs = _list_refs(bare, context)
     write_note(bare / _NOTE, asdict(refs), "refs", storage)
     return refs
 
@@ -125,10 +126,10 @@ def _read_note(bare: Path, storage: str) -> RemoteRefs | None:
         return None
 
 
-def _list_refs(bare: Path, timeout: float | None) -> RemoteRefs:
+def _list_refs(bare: Path, context: Context) -> RemoteRefs:
     fields = "%(refname)%00%(objectname)%00%(objecttype)%00%(*objectname)%00%(*objecttype)%00%(symref)"
     layout = f"{fields}%00%(objectname:short=6)%00%(*objectname:short=6)"
-    answer = run(["for-each-ref", f"--format={layout}", BRANCHES, TAGS], cwd=bare, timeout=timeout)
+    answer = Git(bare, context).run(["for-each-ref", f"--format={layout}", BRANCHES, TAGS])
     branches: dict[str, str] = {}
     tags: dict[str, str] = {}
     commits: dict[str, str] = {}

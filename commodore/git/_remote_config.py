@@ -11,12 +11,13 @@ from __future__ import annotations
 import hashlib
 import os
 import re
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
+from commodore.context import Context
 from commodore.git._locks import writing
-from commodore.git.runner import run
+from commodore.git.runner import Git, GitResult
 from commodore.git.urls import push_url, redact
 from commodore.workspace import guard_disk, write_atomically
 
@@ -54,13 +55,30 @@ def access(url: str) -> Access:
     )
 
 
-def set_remote(config: Path, url: str, timeout: float | None) -> None:
+def talk(
+    git: Git,
+    url: str,
+    command: Sequence[str],
+    wanted: Sequence[str] = (),
+    *,
+    check: bool = True,
+    settings: Sequence[str] = (),
+) -> GitResult:
+    """Run a command that talks to the remote at `url`: `command`, the remote's name, and what is `wanted` of it."""
+    reached = access(url)
+    arguments = [*command, reached.name, *wanted]
+    asking = replace(git, about=redact(url))
+    return asking.run(arguments, check=check, settings=settings, environment=reached.environment)
+
+
+def set_remote(config: Path, url: str, context: Context) -> None:
     """Make `origin` in a repository's configuration file stand for `url`; write only what differs."""
     url = redact(url)
     if is_remote(config, url):
         return
     folder = config.parent
-    answer = run(["config", "--file", str(config), "--null", "--list"], cwd=folder, timeout=timeout)
+    git = Git(folder, context)
+    answer = git.run(["config", "--file", str(config), "--null", "--list"])
     present: dict[str, list[str]] = {}
     for entry in answer.text.split("\0"):
         name, _, value = entry.partition("\n")
@@ -74,9 +92,9 @@ def set_remote(config: Path, url: str, timeout: float | None) -> None:
     with writing(folder):
         for key, wish in wanted.items():
             if wish is None and key in present:
-                run([*change, "--unset-all", key], cwd=folder, timeout=timeout)
+                git.run([*change, "--unset-all", key])
             elif wish is not None and present.get(key) != [wish]:
-                run([*change, "--replace-all", key, wish], cwd=folder, timeout=timeout)
+                git.run([*change, "--replace-all", key, wish])
     _note_remote(config, url)
 
 

@@ -6,16 +6,17 @@ import time
 from collections.abc import Iterable
 from pathlib import Path
 
-from commodore.events import Announce, Noted, Warned
+from commodore.context import Context
+from commodore.events import Noted, Warned
 from commodore.git._refs import DISCARDED, RemoteRefs
-from commodore.git.runner import run
+from commodore.git.runner import Git
 from commodore.git.urls import shown
 
 OUTPUT = "refs/commodore/output"
 """The tree that a run has left in the working copy of the catalog's clone."""
 
 
-def keep_commits(folder: Path, shas: Iterable[str], timeout: float | None) -> list[str]:
+def keep_commits(folder: Path, shas: Iterable[str], context: Context) -> list[str]:
     """Give each commit a ref `refs/commodore/discarded/<UTC time>[-<n>]` in the repository at `folder`."""
     wanted = list(dict.fromkeys(shas))
     if not wanted:
@@ -24,13 +25,11 @@ def keep_commits(folder: Path, shas: Iterable[str], timeout: float | None) -> li
     # The commit's own digits keep two threads, and two saves within a second, apart.
     refs = [f"{stem}-{sha[:10]}" for sha in wanted]
     commands = "".join(f"update {ref} {sha}\n" for ref, sha in zip(refs, wanted, strict=True))
-    run(["update-ref", "--stdin"], cwd=folder, timeout=timeout, input=commands.encode())
+    Git(folder, context).run(["update-ref", "--stdin"], input=commands.encode())
     return refs
 
 
-def keep_lost_tags(
-    folder: Path, before: RemoteRefs, after: RemoteRefs, place: str, announce: Announce, timeout: float | None
-) -> None:
+def keep_lost_tags(folder: Path, before: RemoteRefs, after: RemoteRefs, place: str, context: Context) -> None:
     """Keep the former values of tags that a fetch has moved or removed, and warn about those that have moved.
 
     Args:
@@ -38,9 +37,9 @@ def keep_lost_tags(
     """
     moved = [tag for tag, sha in before.tags.items() if after.tags.get(tag, sha) != sha]
     gone = [tag for tag in before.tags if tag not in after.tags]
-    keep_commits(folder, (before.tags[tag] for tag in moved + gone), timeout)
+    keep_commits(folder, (before.tags[tag] for tag in moved + gone), context)
     for tag in sorted(moved):
-        announce(
+        context.announce(
             Warned(
                 "CMD-GIT-022",
                 f"the tag '{shown(tag)}' of {place} has moved from {before.tags[tag][:10]} to {after.tags[tag][:10]}",
@@ -48,4 +47,4 @@ def keep_lost_tags(
             )
         )
     for tag in sorted(gone):
-        announce(Noted(f"the tag '{shown(tag)}' is gone from {place}", level=1))
+        context.announce(Noted(f"the tag '{shown(tag)}' is gone from {place}", level=1))

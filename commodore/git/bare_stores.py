@@ -10,9 +10,9 @@ from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 
 from commodore.caches.entry_store import Entry, Store, entry_of, folders
+from commodore.context import Context
 from commodore.file_lock import hold
-from commodore.git.runner import run
-from commodore.limits import Limits
+from commodore.git.runner import Git
 from commodore.workspace import guard_disk
 
 _COMMIT = re.compile(r"[0-9a-f]{40,64}-([0-9a-f]{40,64})\.git")
@@ -28,15 +28,16 @@ class CloneStore(Store):
 
     staging_prefix = ".new-"
 
-    def __init__(self, name: str, root: Path, limits: Limits, lock_file: Path) -> None:
-        super().__init__(name, root, limits)
+    def __init__(self, name: str, root: Path, context: Context, lock_file: Path) -> None:
+        super().__init__(name, root, context.limits)
+        self._context = context
         self._lock_file = lock_file
 
     def entries(self) -> Iterator[Entry]:
         return _clones(self.root)
 
     def is_sound(self, path: Path) -> bool:
-        return _asks_git(path, ["fsck", "--no-progress", "--no-dangling"], self.limits)
+        return _asks_git(path, ["fsck", "--no-progress", "--no-dangling"], self._context)
 
     def lock(self) -> AbstractContextManager[object]:
         if not self._lock_file.parent.is_dir():
@@ -47,6 +48,10 @@ class CloneStore(Store):
 
 class CommitStore(Store):
     """Repositories of one commit each, which `scripts/fetch-once` makes and takes."""
+
+    def __init__(self, name: str, root: Path, context: Context) -> None:
+        super().__init__(name, root, context.limits)
+        self._context = context
 
     def place(self, url: str, commit: str) -> Path:
         """Where a commit of a remote is: the script lets git name the URL as it names the content of a file."""
@@ -62,7 +67,7 @@ class CommitStore(Store):
     def is_sound(self, path: Path) -> bool:
         commit = _COMMIT.sub(r"\1", path.name)
         checks = (["fsck", "--no-progress", "--no-dangling"], ["cat-file", "-e", f"{commit}^{{commit}}"])
-        return all(_asks_git(path, check, self.limits) for check in checks)
+        return all(_asks_git(path, check, self._context) for check in checks)
 
 
 def _clones(root: Path, depth: int = 0) -> Iterator[Entry]:
@@ -73,7 +78,7 @@ def _clones(root: Path, depth: int = 0) -> Iterator[Entry]:
             yield from _clones(place, depth + 1)
 
 
-def _asks_git(bare: Path, arguments: list[str], limits: Limits) -> bool:
+def _asks_git(bare: Path, arguments: list[str], context: Context) -> bool:
     environment = {"GIT_DIR": str(bare)}
-    answer = run(arguments, cwd=bare, timeout=limits.git_timeout, check=False, environment=environment)
+    answer = Git(bare, context).run(arguments, check=False, environment=environment)
     return answer.returncode == 0

@@ -6,12 +6,12 @@ import shlex
 from dataclasses import dataclass
 from pathlib import Path
 
-from commodore.events import Announce, Warned
+from commodore.context import Context
+from commodore.events import Warned
 from commodore.git._worktree_files import linked_admin, read_state
 from commodore.git.backups import keep_commits
 from commodore.git.identity import identity_environment
-from commodore.git.runner import run
-from commodore.limits import DEFAULT_LIMITS, Limits
+from commodore.git.runner import Git
 from commodore.staging import temporary_folder
 
 _SHOWN_COMMITS = 20
@@ -41,7 +41,7 @@ class LocalChanges:
         return bool(self.modified or self.unpushed)
 
 
-def inspect(folder: Path, *, limits: Limits = DEFAULT_LIMITS) -> LocalChanges:
+def inspect(folder: Path, context: Context) -> LocalChanges:
     """What a working copy (worktree or ordinary clone) has that its remote lacks. A missing folder has nothing.
 
     Raises:
@@ -49,14 +49,14 @@ def inspect(folder: Path, *, limits: Limits = DEFAULT_LIMITS) -> LocalChanges:
     """
     if not folder.exists():
         return LocalChanges()
-    status = read_status(folder, limits, untracked=True)
+    status = read_status(folder, context, untracked=True)
     admin = linked_admin(folder)
     known = read_state(admin) if admin is not None else None
-    unpushed = unpushed_commits(folder, status.head, known, limits)
+    unpushed = unpushed_commits(folder, status.head, known, context)
     return LocalChanges(status.modified, status.untracked, unpushed, status.branch, status.head)
 
 
-def read_status(folder: Path, limits: Limits, *, untracked: bool) -> LocalChanges:
+def read_status(folder: Path, context: Context, *, untracked: bool) -> LocalChanges:
     """`git status` as data, without unpushed commits (one git process). Nothing is written, not even to the index."""
     files = "normal" if untracked else "no"
     arguments = [
@@ -68,7 +68,7 @@ def read_status(folder: Path, limits: Limits, *, untracked: bool) -> LocalChange
         "--no-renames",
         f"--untracked-files={files}",
     ]
-    answer = run([*arguments, "--ignore-submodules=all"], cwd=folder, timeout=limits.git_timeout)
+    answer = Git(folder, context).run([*arguments, "--ignore-submodules=all"])
     modified: list[str] = []
     unknown: list[str] = []
     branch = head = None
@@ -86,24 +86,17 @@ def read_status(folder: Path, limits: Limits, *, untracked: bool) -> LocalChange
     return LocalChanges(tuple(sorted(modified)), tuple(sorted(unknown)), (), branch, head)
 
 
-def unpushed_commits(folder: Path, head: str | None, known: str | None, limits: Limits) -> tuple[str, ...]:
+def unpushed_commits(folder: Path, head: str | None, known: str | None, context: Context) -> tuple[str, ...]:
     """The newest commits of `head` that neither the remote nor `known` (what was checked out for the user) contains."""
     if head is None or head == known:
         return ()
     without = [] if known is None else [known]
     arguments = ["rev-list", f"--max-count={_SHOWN_COMMITS}", "--ignore-missing", head, "--not", *without]
-    answer = run([*arguments, "--remotes", "--tags"], cwd=folder, timeout=limits.git_timeout)
+    answer = Git(folder, context).run([*arguments, "--remotes", "--tags"])
     return tuple(answer.text.split())
 
 
-def save(
-    folder: Path,
-    changes: LocalChanges,
-    limits: Limits,
-    announce: Announce,
-    *,
-    leaving: Path | None = None,
-) -> tuple[str, ...]:
+def save(folder: Path, changes: LocalChanges, context: Context, *, leaving: Path | None = None) -> tuple[str, ...]:
     """Keep modifications and unpushed commits under `refs/commodore/discarded`, and say how to get them back.
 
     Args:
@@ -116,18 +109,18 @@ def save(
     snapshots: tuple[str, ...] = ()
     place = shlex.quote(str(leaving or folder))
     if changes.modified:
-        files = _snapshot(folder, limits)
-        staged = run(["rev-parse", "--verify", f"{files}^2"], cwd=folder, timeout=limits.git_timeout).text
+        files = _snapshot(folder, context)
+        staged = Git(folder, context).run(["rev-parse", "--verify", f"{files}^2"]).text
         snapshots = files, staged
-        [ref] = keep_commits(folder, [files], limits.git_timeout)
+        [ref] = keep_commits(folder, [files], context)
         command = f"stash apply {ref}" if leaving is None else f"worktree add ../rescued {ref}"
         kept.append(("uncommitted changes", f"git -C {place} {command}"))
     if changes.unpushed and changes.head is not None:
-        [ref] = keep_commits(folder, [changes.head], limits.git_timeout)
+        [ref] = keep_commits(folder, [changes.head], context)
         command = f"switch --create rescued {ref}" if leaving is None else f"worktree add ../rescued {ref}"
         kept.append(("unpushed commits", f"git -C {place} {command}"))
     for what, command in kept:
-        announce(
+        context.announce(
             Warned(
                 "CMD-GIT-045",
                 f"saved the {what} of {folder} under refs/commodore/discarded before replacing them",
@@ -137,21 +130,21 @@ def save(
     return snapshots
 
 
-def _snapshot(folder: Path, limits: Limits) -> str:
+def _snapshot(folder: Path, context: Context) -> str:
     """A commit of the modified tracked files, in the form `git stash apply` understands."""
-    environment = identity_environment(folder, None, limits)
-    timeout = limits.git_timeout
-    stash = run(["stash", "create"], cwd=folder, timeout=timeout, environment=environment, check=False)
+    environment = identity_environment(folder, None, context)
+    git = Git(folder, context)
+    stash = git.run(["stash", "create"], environment=environment, check=False)
     if stash.returncode == 0 and stash.text:
         return stash.text
     # An unfinished merge cannot be stashed: make the two commits of a stash from the files as they lie there.
     with temporary_folder() as place:
         index = {**environment, "GIT_INDEX_FILE": f"{place}/index"}
-        run(["read-tree", "HEAD"], cwd=folder, timeout=timeout, environment=index)
-        run(["add", "--update", "--", "."], cwd=folder, timeout=timeout, environment=index)
-        tree = run(["write-tree"], cwd=folder, timeout=timeout, environment=index).text
-        head = run(["rev-parse", "--verify", "HEAD"], cwd=folder, timeout=timeout).text
+        git.run(["read-tree", "HEAD"], environment=index)
+        git.run(["add", "--update", "--", "."], environment=index)
+        tree = git.run(["write-tree"], environment=index).text
+        head = git.run(["rev-parse", "--verify", "HEAD"]).text
         make = ["commit-tree", "--no-gpg-sign", "-p", head]
-        staged = run([*make, "-m", "index", f"{head}^{{tree}}"], cwd=folder, timeout=timeout, environment=environment)
+        staged = git.run([*make, "-m", "index", f"{head}^{{tree}}"], environment=environment)
         files = [*make, "-p", staged.text, "-m", "changes that made way", tree]
-        return run(files, cwd=folder, timeout=timeout, environment=environment).text
+        return git.run(files, environment=environment).text

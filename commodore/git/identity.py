@@ -6,9 +6,9 @@ import re
 from dataclasses import dataclass
 from pathlib import Path
 
+from commodore.context import Context
 from commodore.events import Announce, Warned
-from commodore.git.runner import run
-from commodore.limits import DEFAULT_LIMITS, Limits
+from commodore.git.runner import Git
 
 _IDENT = re.compile(r"^(?P<name>.*) <(?P<email>.*)> \d+ [+-]\d+$")
 
@@ -44,10 +44,10 @@ def author_from(name: str | None, email: str | None, announce: Announce) -> Auth
     return None
 
 
-def identity_environment(folder: Path, author: Author | None, limits: Limits = DEFAULT_LIMITS) -> dict[str, str]:
+def identity_environment(folder: Path, author: Author | None, context: Context) -> dict[str, str]:
     """The variables that make `author` (None: git's own identity, else the fallback) author and committer."""
     if author is None:
-        answer = run(["var", "GIT_COMMITTER_IDENT"], cwd=folder, timeout=limits.git_timeout, check=False)
+        answer = Git(folder, context).run(["var", "GIT_COMMITTER_IDENT"], check=False)
         own = _IDENT.match(answer.text) if answer.returncode == 0 else None
         author = Author(own["name"], own["email"]) if own and own["name"] and own["email"] else FALLBACK_AUTHOR
     return {

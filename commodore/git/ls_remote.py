@@ -15,12 +15,12 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from commodore.context import Context
 from commodore.errors import CommodoreError
 from commodore.git._empty_repository import FALLBACK_BRANCH
 from commodore.git._remote_config import access, is_remote
-from commodore.git.runner import Children, run
+from commodore.git.runner import Git
 from commodore.git.urls import redact, repository_key
-from commodore.limits import DEFAULT_LIMITS, Limits
 
 _HEADS, _TAGS, _PEELED = "refs/heads/", "refs/tags/", "^{}"
 _SYMREF = re.compile(r"^ref: refs/heads/(?P<branch>.+)\tHEAD$")
@@ -59,9 +59,7 @@ class RemoteState:
         return next((name for name in (FALLBACK_BRANCH, "main", *same) if name in same), FALLBACK_BRANCH)
 
 
-def ask(
-    url: str, clone: Path | None = None, *, limits: Limits = DEFAULT_LIMITS, children: Children | None = None
-) -> RemoteState:
+def ask(url: str, context: Context, clone: Path | None = None) -> RemoteState:
     """Ask a remote what it has: one git process, one round trip.
 
     Args:
@@ -76,14 +74,7 @@ def ask(
     folder = clone or Path(tempfile.gettempdir())
     arguments = [*_ASK, *place, *_PATTERNS]
     try:
-        answer = run(
-            arguments,
-            cwd=folder,
-            timeout=limits.git_timeout,
-            environment=reached.environment,
-            children=children,
-            about=about,
-        )
+        answer = Git(folder, context, about).run(arguments, environment=reached.environment)
     except CommodoreError as error:
         if clone is not None and not clone.name.startswith("."):
             raise
@@ -119,15 +110,14 @@ class RemoteQueries:
         root: the folder of the bare clones.
     """
 
-    def __init__(self, root: Path, *, limits: Limits = DEFAULT_LIMITS) -> None:
+    def __init__(self, root: Path, context: Context) -> None:
         self._root = root
-        self._limits = limits
-        self._children = Children()
+        self._context = context.nested()
         self._lock = threading.Lock()
         self._pool: ThreadPoolExecutor | None = None
         self._begun: dict[str, Future[RemoteState]] = {}
         self._wanted: set[str] = set()
-        self._ssh = threading.BoundedSemaphore(limits.git_threads)
+        self._ssh = threading.BoundedSemaphore(context.limits.git_threads)
 
     def foresee(self, urls: Iterable[str]) -> None:
         """Begin to ask these remotes, all at once, in the background. Failures are raised when an answer is used."""
@@ -157,7 +147,7 @@ class RemoteQueries:
 
     def end(self) -> None:
         """End what is still being asked; nothing can be asked afterwards."""
-        self._children.end()
+        self._context.cancellation.cancel()
         if self._pool is not None:
             self._pool.shutdown(wait=True, cancel_futures=True)
 
@@ -165,7 +155,7 @@ class RemoteQueries:
         with self._lock:
             if url not in self._begun:
                 if self._pool is None:
-                    self._pool = ThreadPoolExecutor(self._limits.git_questions, thread_name_prefix="ask")
+                    self._pool = ThreadPoolExecutor(self._context.limits.git_questions, thread_name_prefix="ask")
                 self._begun[url] = self._pool.submit(self._ask, url, clone or self._clone(url))
             return self._begun[url]
 
@@ -176,4 +166,4 @@ class RemoteQueries:
     def _ask(self, url: str, clone: Path | None) -> RemoteState:
         # SSH servers refuse clients that open many connections at the same time.
         with self._ssh if url.startswith("ssh://") else contextlib.nullcontext():
-            return ask(url, clone, limits=self._limits, children=self._children)
+            return ask(url, self._context, clone)

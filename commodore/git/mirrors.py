@@ -21,12 +21,12 @@ from pathlib import Path
 from typing import Any
 
 from commodore.caches.entry_store import ABOUT, EntryStore
+from commodore.context import Context
 from commodore.errors import CommodoreError
 from commodore.git._empty_repository import is_plain
 from commodore.git._refs import RemoteRefs, refs_from
-from commodore.git.runner import run
+from commodore.git.runner import Git
 from commodore.git.urls import normalize, redact
-from commodore.limits import DEFAULT_LIMITS, Limits
 
 _PACK = re.compile(r"pack-[0-9a-f]{40}")
 _FILE = re.compile(r"pack-[0-9a-f]{40}\.(pack|idx)")
@@ -41,8 +41,9 @@ class Mirrors(EntryStore):
         root: the folder; it need not exist (`commodore.caches.repository_cache()`).
     """
 
-    def __init__(self, root: Path, limits: Limits = DEFAULT_LIMITS) -> None:
-        super().__init__("repositories", root, limits)
+    def __init__(self, root: Path, context: Context) -> None:
+        super().__init__("repositories", root, context.limits)
+        self._context = context
 
     def holds(self, url: str) -> bool:
         """Whether there is an entry for a remote URL."""
@@ -115,7 +116,7 @@ class Mirrors(EntryStore):
         have = {*known[1].branches.values(), *known[1].tags.values()} if known is not None else set[str]()
         lines = "".join([*(f"{sha}\n" for sha in sorted(wanted)), *(f"^{sha}\n" for sha in sorted(have))])
         arguments = ["rev-list", "--objects", "--quiet", "--stdin"]
-        run(arguments, cwd=bare, timeout=self.limits.git_timeout, input=lines.encode("ascii"))
+        Git(bare, self._context).run(arguments, input=lines.encode("ascii"))
         return True
 
     def _add(self, entry: Path, bare: Path, packs: Iterable[str], about: Mapping[str, Any]) -> None:

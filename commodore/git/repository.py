@@ -3,25 +3,25 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 
+from commodore.context import Context
 from commodore.errors import CommodoreError, EnvironmentFault, InputError
-from commodore.events import Announce, Warned, ignore
+from commodore.events import Warned
 from commodore.git import _refs
 from commodore.git._bare_clone import is_missing, looks_bare, make_clone, move_in, own_tips, restore_clone, still_true
 from commodore.git._empty_repository import FALLBACK_BRANCH, Blueprint
 from commodore.git._export import write_tree
 from commodore.git._locks import clear_stale_locks, writing
 from commodore.git._refs import FULL_SHA, NO_REFS, RemoteRefs, Revision
-from commodore.git._remote_config import FETCH_REFSPEC, FETCH_TAGS, PACKED, access, is_remote, set_remote
+from commodore.git._remote_config import FETCH_REFSPEC, FETCH_TAGS, PACKED, is_remote, set_remote, talk
 from commodore.git.backups import keep_commits, keep_lost_tags
-from commodore.git.ls_remote import RemoteState, ask
+from commodore.git.ls_remote import RemoteQueries, RemoteState
 from commodore.git.mirrors import Mirrors
-from commodore.git.runner import Children, GitResult, fault, run, tells_damage
+from commodore.git.runner import Git, tells_damage
 from commodore.git.urls import normalize, redact, repository_key, shown
 from commodore.git.versions import check_version, unknown_offline, unknown_version
-from commodore.limits import DEFAULT_LIMITS, Limits
 
 _FETCH = ("fetch", "--no-tags", "--prune", "--no-write-fetch-head")
 _ALL = (FETCH_REFSPEC, FETCH_TAGS)
@@ -33,9 +33,7 @@ class Repository:
     Args:
         url: where the repository is; kept in normal form, credentials included.
         path: the folder of the bare clone; it need not exist yet.
-        offline: never talk to the remote.
-        ask_remote: answers what the remote at a URL, which is the `origin` of a folder if one is given, has; is called
-            with whether the next run would ask that, too. By default the remote is asked.
+        queries: asks remotes what they have.
         blueprint: lays out new clones.
         mirrors: what other working directories have fetched; None for nothing.
 
@@ -47,30 +45,29 @@ class Repository:
         self,
         url: str,
         path: Path,
+        context: Context,
+        queries: RemoteQueries,
         *,
-        announce: Announce = ignore,
-        limits: Limits = DEFAULT_LIMITS,
-        offline: bool = False,
-        children: Children | None = None,
-        ask_remote: Callable[[str, Path | None, bool], RemoteState] | None = None,
-        blueprint: Blueprint | None = None,
-        mirrors: Mirrors | None = None,
+        blueprint: Blueprint,
+        mirrors: Mirrors | None,
     ) -> None:
         self.url = normalize(url)
         self.key = repository_key(url)
         self.path = path
-        self.offline = offline
         self.fetched = False
-        self.limits = limits
-        self.announce = announce
-        self._children = children
+        self.context = context
         self.lock = threading.RLock()
         self._ready = False
         self._refs: RemoteRefs | None = None
-        self._ask_remote = ask_remote
-        self._blueprint = blueprint or Blueprint(limits)
+        self._queries = queries
+        self._blueprint = blueprint
         self._mirrors = mirrors
         self._state: RemoteState | None = None
+
+    @property
+    def git(self) -> Git:
+        """Git in the bare clone."""
+        return Git(self.path, self.context, self.display_url)
 
     @property
     def display_url(self) -> str:
@@ -107,8 +104,8 @@ class Repository:
                     locations=[str(self.path)],
                 )
             clear_stale_locks(self.path)
-            if not self.offline:
-                set_remote(self.path / "config", self.url, self.limits.git_timeout)
+            if not self.context.offline:
+                set_remote(self.path / "config", self.url, self.context)
             self._ready = True
 
     @property
@@ -129,7 +126,7 @@ class Repository:
             EnvironmentFault: see `ensure_present`; or the remote does not answer.
         """
         with self.lock:
-            made = not self.offline and self.can_be_mirrored and self._make(self._fill_from_mirror)
+            made = not self.context.offline and self.can_be_mirrored and self._make(self._fill_from_mirror)
             self.ensure_present()
             return made
 
@@ -148,13 +145,12 @@ class Repository:
             before = self.refs()
             first = ("--no-auto-maintenance",) if before == NO_REFS else ()
             with writing(self.path):
-                answer = self._talk([*_FETCH, *first], _ALL)
+                answer = talk(self.git, self.url, [*_FETCH, *first], _ALL, settings=PACKED)
             if tells_damage(answer):
-                raise fault(_FETCH, answer, self.path, self.display_url)
+                raise self.git.fault(_FETCH, answer)
             if answer.stderr.strip():
                 self._refs = None
-                timeout = self.limits.git_timeout
-                keep_lost_tags(self.path, before, self.refs(), self.display_url, self.announce, timeout)
+                keep_lost_tags(self.path, before, self.refs(), self.display_url, self.context)
             self._fetched(is_new=before == NO_REFS)
 
     def fetch_commit(self, sha: str) -> bool:
@@ -162,13 +158,13 @@ class Repository:
         if not FULL_SHA.match(sha):
             return False
         with self.lock:
-            if self.offline:
+            if self.context.offline:
                 return self.has_commits([sha])
             with writing(self.path):
                 arguments = ["fetch", "--no-tags", "--no-write-fetch-head"]
-                answer = self._talk(arguments, [sha], check=False)
+                answer = talk(self.git, self.url, arguments, [sha], check=False, settings=PACKED)
                 if answer.returncode < 0:  # killed
-                    raise fault(arguments, answer, self.path, self.display_url)
+                    raise self.git.fault(arguments, answer)
             return self.has_commits([sha])
 
     def refs(self) -> RemoteRefs:
@@ -176,7 +172,7 @@ class Repository:
         with self.lock:
             if self._refs is None:
                 self.ensure_present()
-                self._refs = _refs.read_refs(self.path, self.limits.git_timeout)
+                self._refs = _refs.read_refs(self.path, self.context)
             return self._refs
 
     def ensure_present(self) -> None:
@@ -185,7 +181,7 @@ class Repository:
         Raises:
             EnvironmentFault: see `ensure`; or offline and there is no clone.
         """
-        if self.offline and not self.path.exists():
+        if self.context.offline and not self.path.exists():
             self._refuse_offline("there is no clone of it")
         self.ensure()
 
@@ -204,7 +200,7 @@ class Repository:
             if self._state is None:
                 self._refuse_offline("its remote must be asked")
                 clone = self.path if is_remote(self.path / "config", self.url) else None
-                self._state = self._question(clone)
+                self._state = self._queries.answer(self.url, clone)
             return self._state
 
     def is_current(self, version: str | None) -> bool:
@@ -238,14 +234,14 @@ class Repository:
         Git before 2.48 cannot learn it while fetching. A remote that names none has the default branch `master`.
         """
         with self.lock:
-            if self.offline:
+            if self.context.offline:
                 return self.refs().head or FALLBACK_BRANCH
             state = self.ask()
             head = state.head or state.guess_head()
             if self.refs().head != head and head in self.refs().branches:
                 target = _refs.BRANCHES + head
                 with writing(self.path):
-                    self._run(["symbolic-ref", _refs.BRANCHES + "HEAD", target])
+                    self.git.run(["symbolic-ref", _refs.BRANCHES + "HEAD", target])
                 self._refs = None
             return head
 
@@ -284,13 +280,13 @@ class Repository:
             return False
         if self._ready and self.refs().tips.issuperset(shas):
             return True
-        answer = self._run(["cat-file", "--batch-check=%(objecttype)"], input="\n".join(shas).encode() + b"\n")
+        answer = self.git.run(["cat-file", "--batch-check=%(objecttype)"], input="\n".join(shas).encode() + b"\n")
         return answer.text.splitlines() == ["commit"] * len(shas)
 
     def short_sha(self, sha: str) -> str:
         """A commit's abbreviation with at least six digits, for the commit message."""
         known = self.refs().short.get(sha)
-        return known or self._run(["rev-parse", "--short=6", "--verify", "--end-of-options", sha]).text
+        return known or self.git.run(["rev-parse", "--short=6", "--verify", "--end-of-options", sha]).text
 
     def export_tree(self, sha: str, subdir: str, destination: Path) -> None:
         """Write the files of a commit (below `subdir`, "" for all) to the folder `destination`, as `git archive` does.
@@ -300,11 +296,11 @@ class Repository:
         Raises:
             InputError: the commit has no such folder, or a path or link in it leaves the folder.
         """
-        write_tree(self.path, sha, subdir, destination, place=self.display_url, timeout=self.limits.git_timeout)
+        write_tree(self.path, sha, subdir, destination, self.context, place=self.display_url)
 
     def keep(self, shas: Iterable[str]) -> list[str]:
         """Protect commits from being lost by giving each a ref below `refs/commodore/discarded`. Returns the refs."""
-        return keep_commits(self.path, shas, self.limits.git_timeout)
+        return keep_commits(self.path, shas, self.context)
 
     def rebuild(self) -> bool:
         """Make a damaged clone anew from its remote, unless something in it could be lost by that.
@@ -315,12 +311,12 @@ class Repository:
             EnvironmentFault: the remote does not answer; the damaged clone is as it was.
         """
         with self.lock:
-            tips = None if self.offline else own_tips(self.path)
+            tips = None if self.context.offline else own_tips(self.path)
             if tips is None or not self._make(lambda fresh: self._fill_again(fresh, tips)):
                 return False
             self._refs = None
             self._fetched(is_new=True)
-            self.announce(
+            self.context.announce(
                 Warned(
                     "CMD-GIT-024",
                     f"the clone of {self.display_url} was damaged and has been cloned again; nothing in it was lost",
@@ -334,34 +330,19 @@ class Repository:
 
     def _fill_again(self, fresh: Path, tips: dict[str, str]) -> bool:
         """Fetch, and move in what the damaged clone has of its own, if all objects of that are there now."""
-        timeout, about = self.limits.git_timeout, self.display_url
-        reached = access(self.url)
-        run(
-            [*_FETCH, reached.name, *_ALL],
-            cwd=fresh,
-            timeout=timeout,
-            environment=reached.environment,
-            children=self._children,
-            about=about,
-            settings=PACKED,
-        )
-        return move_in(self.path, fresh, tips, timeout)
+        talk(Git(fresh, self.context), self.url, _FETCH, _ALL, settings=PACKED)
+        return move_in(self.path, fresh, tips, self.context)
 
     def _fill_from_mirror(self, fresh: Path) -> bool:
         assert self._mirrors is not None, "obtain has looked"
         if self._state is None:
-            self._state = self._question(None, noted=False)
+            self._state = self._queries.answer(self.url, noted=False)
         refs = self._mirrors.take(self.url, fresh)
         if refs is None:
             return False
         self._refs = still_true(refs, self._state)
         _refs.write_refs(fresh, self._refs)
         return True
-
-    def _question(self, clone: Path | None, *, noted: bool = True) -> RemoteState:
-        if self._ask_remote is not None:
-            return self._ask_remote(self.url, clone, noted)
-        return ask(self.url, clone, limits=self.limits, children=self._children)
 
     def _fetched(self, *, is_new: bool = False) -> None:
         self.fetched = True
@@ -377,10 +358,10 @@ class Repository:
 
     def _commit_of(self, expression: str, version: str) -> str:
         arguments = ["rev-parse", "--verify", "--quiet", "--end-of-options"]
-        answer = self._run([*arguments, expression + "^{commit}"], check=False)
+        answer = self.git.run([*arguments, expression + "^{commit}"], check=False)
         if answer.returncode == 0 and FULL_SHA.match(answer.text):
             return answer.text
-        if self._run([*arguments, expression + "^{object}"], check=False).returncode == 0:
+        if self.git.run([*arguments, expression + "^{object}"], check=False).returncode == 0:
             raise InputError(
                 "CMD-GIT-032",
                 f"the version '{shown(version)}' of {self.display_url} is not a commit",
@@ -389,42 +370,14 @@ class Repository:
         raise self._unknown(version, self.refs())
 
     def _unknown(self, version: str, refs: RemoteRefs) -> CommodoreError:
-        if self.offline:
+        if self.context.offline:
             return unknown_offline(version, self.display_url, self.path)
         return unknown_version(version, self.display_url, {*refs.branches, *refs.tags})
 
     def _refuse_offline(self, reason: str) -> None:
-        if self.offline:
+        if self.context.offline:
             raise EnvironmentFault(
                 "CMD-GIT-023",
                 f"cannot use {self.display_url} offline: {reason}",
                 hint="run once without offline mode, with the network there",
             )
-
-    def _talk(self, command: Sequence[str], wanted: Sequence[str], *, check: bool = True) -> GitResult:
-        """Run a command that fetches from the remote."""
-        reached = access(self.url)
-        arguments = [*command, reached.name, *wanted]
-        return self._run(arguments, check=check, settings=PACKED, environment=reached.environment)
-
-    def _run(
-        self,
-        arguments: Sequence[str],
-        *,
-        check: bool = True,
-        input: bytes | None = None,
-        settings: Sequence[str] = (),
-        environment: Mapping[str, str] | None = None,
-    ) -> GitResult:
-        timeout = self.limits.git_timeout
-        return run(
-            arguments,
-            cwd=self.path,
-            timeout=timeout,
-            input=input,
-            check=check,
-            environment=environment,
-            settings=settings,
-            children=self._children,
-            about=self.display_url,
-        )

@@ -9,15 +9,15 @@ from __future__ import annotations
 import contextlib
 import re
 import subprocess
-import threading
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from commodore.cancellation import terminate_tree
 from commodore.child_environment import child_environment
+from commodore.context import Context
 from commodore.errors import CommodoreError, EnvironmentFault
 from commodore.exhaustion import find_exhaustion, find_in_output
-from commodore.git._processes import terminate_tree
 from commodore.git.urls import redact_text
 
 # What would point git at another repository, index, history or diff program than the one it is called with.
@@ -137,83 +137,83 @@ class GitResult:
         return self.returncode != 0 or _NOT_WRITTEN.search(self.stderr) is not None
 
 
-class Children:
-    """The git processes of one piece of work, so that they can be ended from another thread."""
+@dataclass(frozen=True, slots=True)
+class Git:
+    """The `git` executable in one folder, within the limits of a run.
 
-    def __init__(self) -> None:
-        self._running: set[subprocess.Popen[bytes]] = set()
-        self._lock = threading.Lock()
-        self._ended = False
-
-    @contextlib.contextmanager
-    def hold(self, process: subprocess.Popen[bytes]) -> Iterator[None]:
-        """Know of `process` while the block runs; end it at once when the work was ended before."""
-        with self._lock:
-            self._running.add(process)
-            ended = self._ended
-        if ended:
-            terminate_tree(process)
-        try:
-            yield
-        finally:
-            with self._lock:
-                self._running.discard(process)
-
-    def end(self) -> None:
-        """End all running processes, and those that are started later."""
-        with self._lock:
-            self._ended = True
-            running = list(self._running)
-        for process in running:
-            terminate_tree(process)
-
-
-def run(
-    arguments: Sequence[str],
-    *,
-    cwd: Path,
-    timeout: float | None,
-    input: bytes | None = None,
-    check: bool = True,
-    environment: Mapping[str, str] | None = None,
-    settings: Sequence[str] = (),
-    children: Children | None = None,
-    about: str = "",
-    inherit: Sequence[int] = (),
-) -> GitResult:
-    """Run `git` with `arguments` in `cwd` and return what it answered.
-
-    Args:
-        timeout: seconds after which the command is ended; None waits for ever.
-        input: bytes for its standard input; without it, standard input is empty.
-        check: whether it is an error if git fails.
-        environment: variables on top of the clean environment.
-        settings: git settings (`key=value`) for this call alone.
-        children: knows the process while it runs, so that another thread can end it.
+    Attributes:
+        folder: where it works.
+        context: its limits bound the time of each command; when it is cancelled, commands end.
         about: the repository (its URL without credentials) that errors are to name.
-        inherit: open files that the process gets, too.
-
-    Raises:
-        EnvironmentFault: git is missing, takes too long, or (with `check`) fails.
     """
-    command = ["git"]
-    for setting in (*_FIXED_SETTINGS, *settings):
-        command += ["-c", setting]
-    command += arguments
+
+    folder: Path
+    context: Context
+    about: str = ""
+
+    def run(
+        self,
+        arguments: Sequence[str],
+        *,
+        input: bytes | None = None,
+        check: bool = True,
+        environment: Mapping[str, str] | None = None,
+        settings: Sequence[str] = (),
+        inherit: Sequence[int] = (),
+    ) -> GitResult:
+        """Run `git` with `arguments` and return what it answered.
+
+        Args:
+            input: bytes for its standard input; without it, standard input is empty.
+            check: whether it is an error if git fails.
+            environment: variables on top of the clean environment.
+            settings: git settings (`key=value`) for this call alone.
+            inherit: open files that the process gets, too.
+
+        Raises:
+            EnvironmentFault: git is missing, takes too long, or (with `check`) fails.
+        """
+        command = ["git"]
+        for setting in (*_FIXED_SETTINGS, *settings):
+            command += ["-c", setting]
+        process = _start(
+            [*command, *arguments], self.folder, input, {**clean_environment(), **(environment or {})}, inherit
+        )
+        with self.context.cancellation.hold(process):
+            stdout, stderr = _communicate(
+                process, input, self.context.limits.git_timeout, _subject(arguments, self.about)
+            )
+        result = GitResult(stdout, clean_text(stderr.decode("utf-8", "replace")), process.returncode)
+        if check and result.failed:
+            raise self.fault(arguments, result)
+        return result
+
+    def ask(self, *arguments: str) -> str:
+        """What git says to a question, without the last line feed; nothing if it fails."""
+        return self.run(arguments, check=False).text
+
+    def fault(self, arguments: Sequence[str], result: GitResult) -> CommodoreError:
+        """The error for a git command that failed here."""
+        return fault(arguments, result, self.folder, self.about)
+
+
+def _start(
+    command: Sequence[str], folder: Path, input: bytes | None, environment: Mapping[str, str], inherit: Sequence[int]
+) -> subprocess.Popen[bytes]:
     try:
-        process = subprocess.Popen(
+        return subprocess.Popen(
             command,
-            cwd=cwd,
-            env={**clean_environment(), **(environment or {})},
+            cwd=folder,
+            env=environment,
             stdin=subprocess.DEVNULL if input is None else subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
             pass_fds=inherit,
         )
     except FileNotFoundError as error:
-        if not cwd.is_dir():
+        if not folder.is_dir():
             raise EnvironmentFault(
-                "CMD-GIT-002", f"the folder {cwd} disappeared while git was to work in it", hint="run again"
+                "CMD-GIT-002", f"the folder {folder} disappeared while git was to work in it", hint="run again"
             ) from error
         raise EnvironmentFault(
             "CMD-GIT-001", "the program git was not found", hint="install git 2.31 or newer and put it on PATH"
@@ -222,16 +222,10 @@ def run(
         raise find_exhaustion(error, "git cannot be started") or EnvironmentFault(
             "CMD-GIT-001", f"git cannot be started: {error.strerror}", hint="check the git on PATH"
         ) from error
-    with children.hold(process) if children else contextlib.nullcontext():
-        stdout, stderr = _communicate(process, input, timeout, _subject(arguments, about))
-    result = GitResult(stdout, clean_text(stderr.decode("utf-8", "replace")), process.returncode)
-    if check and result.failed:
-        raise fault(arguments, result, cwd, about)
-    return result
 
 
 def _communicate(
-    process: subprocess.Popen[bytes], input: bytes | None, timeout: float | None, subject: str
+    process: subprocess.Popen[bytes], input: bytes | None, timeout: float, subject: str
 ) -> tuple[bytes, bytes]:
     try:
         return process.communicate(input, timeout)

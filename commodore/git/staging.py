@@ -6,10 +6,10 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
+from commodore.context import Context
 from commodore.errors import EnvironmentFault, PolicyError
-from commodore.git.runner import run
+from commodore.git.runner import Git
 from commodore.git.urls import shown
-from commodore.limits import DEFAULT_LIMITS, Limits
 
 # Only the repository's own ignore rules count; a user's global ones would change what is published.
 _SETTINGS = ("core.excludesFile=/dev/null", "core.safecrlf=false")
@@ -38,14 +38,14 @@ class RawChange:
     new_mode: str | None
 
 
-def stage_all(folder: Path, *, limits: Limits = DEFAULT_LIMITS) -> None:
+def stage_all(folder: Path, context: Context) -> None:
     """Stage additions (but ignored files), modifications and deletions of the whole working copy.
 
     Raises:
         PolicyError: a merge in it is unfinished; names the first path.
     """
     arguments = ["ls-files", "--unmerged", "-z"]
-    unmerged = run(arguments, cwd=folder, timeout=limits.git_timeout).text
+    unmerged = Git(folder, context).run(arguments).text
     if unmerged:
         path = unmerged.split("\0")[0].partition("\t")[2]
         raise PolicyError(
@@ -54,17 +54,17 @@ def stage_all(folder: Path, *, limits: Limits = DEFAULT_LIMITS) -> None:
             hint="finish or abort the merge, then run again",
             locations=[str(folder)],
         )
-    run(["add", "--all", "--", "."], cwd=folder, timeout=limits.git_timeout, settings=_SETTINGS)
+    Git(folder, context).run(["add", "--all", "--", "."], settings=_SETTINGS)
 
 
-def staged_changes(folder: Path, *, limits: Limits = DEFAULT_LIMITS) -> list[RawChange]:
+def staged_changes(folder: Path, context: Context) -> list[RawChange]:
     """What the index has changed against HEAD (or nothing at all, before the first commit), sorted by path.
 
     Renames are found at git's default similarity of 50 %.
     """
     arguments = ["diff", "--cached", "--raw", "-z", "--no-abbrev", "--find-renames=50%", f"-l{_RENAME_LIMIT}"]
     arguments += ["--no-ext-diff", "--no-textconv", "--ignore-submodules=none", "--no-relative"]
-    fields = iter(run(arguments, cwd=folder, timeout=limits.git_timeout).text.split("\0"))
+    fields = iter(Git(folder, context).run(arguments).text.split("\0"))
     changes = []
     for header in fields:
         if not header:
@@ -88,7 +88,7 @@ def staged_changes(folder: Path, *, limits: Limits = DEFAULT_LIMITS) -> list[Raw
     return sorted(changes, key=lambda change: (change.new_path or change.old_path or "", change.status))
 
 
-def read_blobs(folder: Path, ids: Iterable[str], *, limits: Limits = DEFAULT_LIMITS) -> dict[str, bytes]:
+def read_blobs(folder: Path, ids: Iterable[str], context: Context) -> dict[str, bytes]:
     """The contents of objects by id, all read by one git process.
 
     Raises:
@@ -98,7 +98,7 @@ def read_blobs(folder: Path, ids: Iterable[str], *, limits: Limits = DEFAULT_LIM
     if not wanted:
         return {}
     text = "".join(f"{name}\n" for name in wanted)
-    answer = run(["cat-file", "--batch"], cwd=folder, timeout=limits.git_timeout, input=text.encode()).stdout
+    answer = Git(folder, context).run(["cat-file", "--batch"], input=text.encode()).stdout
     blobs: dict[str, bytes] = {}
     place = 0
     for name in wanted:

@@ -4,21 +4,25 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from concurrent.futures import FIRST_EXCEPTION, Future, ThreadPoolExecutor, wait
+from dataclasses import replace
 from pathlib import Path
 from typing import Self
 
+from commodore.context import Context
 from commodore.errors import CommodoreError, EnvironmentFault, InputError, raise_all
-from commodore.events import Announce, StageAdvanced, ignore
+from commodore.events import StageAdvanced
 from commodore.git._empty_repository import Blueprint
 from commodore.git._refs import FULL_SHA
-from commodore.git.ls_remote import RemoteQueries, RemoteState
+from commodore.git.identity import Author
+from commodore.git.ls_remote import RemoteQueries
 from commodore.git.mirrors import Mirrors
+from commodore.git.publish import PublishedClone, WorkingClone
 from commodore.git.repository import Repository
-from commodore.git.runner import DAMAGED, Children
+from commodore.git.runner import DAMAGED, Git
 from commodore.git.urls import is_local, normalize, redact, repository_key
-from commodore.limits import DEFAULT_LIMITS, Limits
+from commodore.workspace import guard_disk
 
 FETCH_STAGE = "fetch"
 """The stage name under which fetched repositories are announced."""
@@ -29,28 +33,17 @@ class RepositoryStore:
 
     Args:
         root: the folder of the bare clones (`Workspace.repositories`).
-        offline: never talk to a remote; what is not there is an error.
+        context: offline, no remote is asked; what is not there is an error. Closing the store cancels a part of it.
         mirrors: where everything that is fetched is kept for other working directories
-            (`commodore.caches.repository_cache()`); None keeps and takes nothing. The attribute gives access to it.
+            (`commodore.caches.repository_cache()`); None keeps and takes nothing.
     """
 
-    def __init__(
-        self,
-        root: Path,
-        *,
-        announce: Announce = ignore,
-        limits: Limits = DEFAULT_LIMITS,
-        offline: bool = False,
-        mirrors: Path | None = None,
-    ) -> None:
+    def __init__(self, root: Path, context: Context, *, mirrors: Path | None = None) -> None:
         self.root = root
-        self.offline = offline
-        self._announce = announce
-        self._limits = limits
-        self._children = Children()
-        self._blueprint = Blueprint(limits)
-        self.mirrors = Mirrors(mirrors, limits) if mirrors is not None else None
-        self._questions = RemoteQueries(root, limits=limits)
+        self.context = context.nested()
+        self._blueprint = Blueprint(self.context)
+        self._mirrors = Mirrors(mirrors, context) if mirrors is not None else None
+        self._questions = RemoteQueries(root, self.context)
         self._lock = threading.Lock()
         self._repositories: dict[str, Repository] = {}
         self._followed: set[str] = set()
@@ -72,13 +65,10 @@ class RepositoryStore:
                 known = self._repositories[key] = Repository(
                     url,
                     self.root / key,
-                    announce=self._announce,
-                    limits=self._limits,
-                    offline=self.offline,
-                    children=self._children,
-                    ask_remote=self._questions.answer,
+                    self.context,
+                    self._questions,
                     blueprint=self._blueprint,
-                    mirrors=self.mirrors,
+                    mirrors=self._mirrors,
                 )
             elif is_local(known.url) != is_local(normalize(url)):
                 raise InputError(
@@ -90,26 +80,55 @@ class RepositoryStore:
                 known.prefer_url(url)
         return known
 
+    def working_clone(
+        self, url: str, folder: Path, *, author: Author | None = None, staging: Path | None = None
+    ) -> PublishedClone:
+        """Bring an ordinary clone of `url` to the newest commit of its default branch, making it if need be.
+
+        What is not committed in it is the output of an earlier run and is thrown away; unpushed commits are kept under
+        `refs/commodore/discarded` and announced. An empty remote gets a local, parentless commit of the empty tree with
+        the message `Initial commit` on `master`. Offline, the clone is brought to the newest commit that it knows of
+        the branch it is on.
+
+        Args:
+            author: of the initial commit; None is git's own identity.
+            staging: where a new clone is made; by default beside its place.
+
+        Raises:
+            InputError: the URL is not usable.
+            PolicyError: something else is in the folder's place and would be lost.
+            EnvironmentFault: the remote does not answer, or the clone is damaged; or offline, and there is no clone.
+        """
+        repository_key(url)
+        ask = self._questions.answer
+        return WorkingClone(normalize(url), self.context, author, ask, self._mirrors).bring(folder, staging)
+
+    def shallow_clone(self, url: str, shas: Sequence[str], folder: Path) -> Repository | None:
+        """Fetch these commits alone (full ids) into a new bare repository, which its user removes.
+
+        Returns:
+            It, offline; or None where there is no network access, or the server does not allow that.
+        """
+        if self.context.offline:
+            return None
+        with guard_disk(folder):
+            folder.mkdir()
+        repository = self.repository(url)
+        git = Git(folder, self.context)
+        git.run(["init", "--quiet", "--bare", "--template=", "."])
+        arguments = ["fetch", "--quiet", "--depth=1", "--no-tags", "--no-write-fetch-head", "--", repository.url, *shas]
+        if git.run(arguments, check=False).returncode != 0:
+            return None
+        offline = replace(self.context, offline=True)
+        return Repository(url, folder, offline, self._questions, blueprint=self._blueprint, mirrors=None)
+
     def foresee(self, urls: Iterable[str]) -> None:
         """Begin to ask remotes what they have before it is known whether that is needed; offline, do nothing.
 
         Each is asked in the background, all at the same time. `close` must be called afterwards.
         """
-        if not self.offline:
+        if not self.context.offline:
             self._questions.foresee(urls)
-
-    def ask(self, url: str, clone: Path | None = None) -> RemoteState:
-        """What the remote at this URL (in normal form) has; each is asked once per run.
-
-        Args:
-            clone: a repository that is none of the store's, whose `origin` it is.
-
-        Raises:
-            EnvironmentFault: offline, or the remote does not answer.
-        """
-        if self.offline:
-            return self.repository(url).ask()
-        return self._questions.answer(url, clone)
 
     @property
     def asked(self) -> list[str]:
@@ -119,7 +138,7 @@ class RepositoryStore:
 
     def close(self) -> None:
         """End everything that still talks to a remote. The store cannot fetch any more."""
-        self._children.end()
+        self.context.cancellation.cancel()
         self._questions.end()
 
     def __enter__(self) -> Self:
@@ -142,8 +161,8 @@ class RepositoryStore:
             EnvironmentFault: a repository could not be fetched.
             Findings: several of these.
         """
-        if self.mirrors is not None:
-            self.mirrors.sweep()
+        if self._mirrors is not None:
+            self._mirrors.sweep()
         failures: list[CommodoreError] = []
         versions: dict[str, tuple[Repository, set[str | None]]] = {}
         for url, version in wanted:
@@ -160,7 +179,7 @@ class RepositoryStore:
         if not work:
             return []
         self.foresee(repository.url for repository, wanted in work if self._must_be_asked(repository, wanted))
-        pool = ThreadPoolExecutor(min(self._limits.git_threads, len(work)), thread_name_prefix="fetch")
+        pool = ThreadPoolExecutor(min(self.context.limits.git_threads, len(work)), thread_name_prefix="fetch")
         try:
             futures = [pool.submit(self._sync_one, repository, wanted) for repository, wanted in work]
             wait(futures, return_when=FIRST_EXCEPTION)
@@ -188,7 +207,7 @@ class RepositoryStore:
             with repository.lock:
                 asked = self._bring_or_rebuild(repository, wanted)
             if asked:
-                self._announce(StageAdvanced(FETCH_STAGE, repository.display_url, time.perf_counter() - start))
+                self.context.announce(StageAdvanced(FETCH_STAGE, repository.display_url, time.perf_counter() - start))
         except CommodoreError as error:
             return error
         return None
@@ -210,7 +229,7 @@ class RepositoryStore:
     def _bring(self, repository: Repository, wanted: set[str | None]) -> bool:
         """Make the wanted versions resolvable, as far as they exist. Returns whether the remote was asked."""
         mirrored = repository.obtain()
-        if self.offline:
+        if self.context.offline:
             return False
         shas = sorted(version for version in wanted if version is not None and FULL_SHA.match(version))
         if len(shas) == len(wanted) and repository.has_commits(shas):

@@ -12,6 +12,7 @@ import re
 from dataclasses import dataclass
 from pathlib import Path
 
+from commodore.context import Context
 from commodore.errors import CommodoreError, EnvironmentFault, PolicyError, raise_all
 from commodore.events import Noted
 from commodore.git._clean_note import Glance
@@ -30,9 +31,8 @@ from commodore.git._worktree_files import (
 )
 from commodore.git.changes import LocalChanges, inspect, read_status, save, unpushed_commits
 from commodore.git.repository import Repository
-from commodore.git.runner import GitResult, fault, run
+from commodore.git.runner import Git, GitResult, fault
 from commodore.git.urls import redact
-from commodore.limits import DEFAULT_LIMITS, Limits
 from commodore.printable import some_of
 from commodore.workspace import guard_disk, remove_tree
 
@@ -90,7 +90,7 @@ def _add(repository: Repository, folder: Path, revision: Revision) -> None:
     # Git reads all worktrees of the repository when it makes one, and trips over one that is half made.
     with repository.lock:
         if not link_worktree(repository.path, folder, revision.sha):
-            run(arguments, cwd=repository.path, timeout=repository.limits.git_timeout)
+            repository.git.run(arguments)
     files = read_worktree(folder)
     if files is None:
         raise EnvironmentFault("CMD-GIT-002", f"git made no worktree at {folder}", hint="run again")
@@ -101,7 +101,7 @@ def _add(repository: Repository, folder: Path, revision: Revision) -> None:
 
 def _recovered(repository: Repository, files: WorktreeFiles) -> WorktreeFiles:
     """A worktree after what an earlier run has begun to do to it was completed."""
-    recover(files.folder, limits=repository.limits, announce=repository.announce)
+    recover(files.folder, repository.context)
     return read_worktree(files.folder) or files
 
 
@@ -110,16 +110,16 @@ def _move(repository: Repository, files: WorktreeFiles, revision: Revision, forc
     status = _status(repository, files)
     unpushed: tuple[str, ...] = ()
     if status.head not in (revision.sha, state) and status.head not in repository.refs().tips:
-        unpushed = unpushed_commits(folder, status.head, state, repository.limits)
+        unpushed = unpushed_commits(folder, status.head, state, repository.context)
         if unpushed and repository.catch_up():  # they may have been pushed since
-            unpushed = unpushed_commits(folder, status.head, state, repository.limits)
+            unpushed = unpushed_commits(folder, status.head, state, repository.context)
     changes = LocalChanges(status.modified, (), unpushed, status.branch, status.head)
     kept: tuple[str, ...] = ()
     if changes.dirty:
         if not force:
             raise_all(_losses(folder, changes))
         with writing(files.admin):
-            kept = save(folder, changes, repository.limits, repository.announce)
+            kept = save(folder, changes, repository.context)
     if changes.modified or changes.head != revision.sha:
         move = Move(changes.head, revision.sha, _followed(repository, folder, changes, revision), kept)
         with moving(files.admin, move) as going:
@@ -127,10 +127,10 @@ def _move(repository: Repository, files: WorktreeFiles, revision: Revision, forc
 
 
 def _status(repository: Repository, files: WorktreeFiles) -> LocalChanges:
-    glance = Glance(files, repository.limits)
+    glance = Glance(files, repository.context.limits)
     if glance.known_clean:
         return LocalChanges(head=files.sha)
-    status = read_status(files.folder, repository.limits, untracked=False)
+    status = read_status(files.folder, repository.context, untracked=False)
     if not status.modified and status.head == files.sha:
         glance.note_clean()
     return status
@@ -164,7 +164,7 @@ def _make(repository: Repository, folder: Path, changes: LocalChanges, going: Mo
 def _switch(repository: Repository, files: WorktreeFiles, revision: Revision, force: bool) -> None:
     """Replace a worktree of another repository."""
     folder = files.folder
-    changes = inspect(folder, limits=repository.limits)
+    changes = inspect(folder, repository.context)
     if changes.untracked:
         raise PolicyError(
             "CMD-GIT-044",
@@ -175,8 +175,10 @@ def _switch(repository: Repository, files: WorktreeFiles, revision: Revision, fo
     if changes.dirty:
         if not force:
             raise_all(_losses(folder, changes))
-        save(folder, changes, repository.limits, repository.announce, leaving=files.common)
-    repository.announce(Noted(f"{folder} was a worktree of {files.common}; it becomes one of {repository.path}"))
+        save(folder, changes, repository.context, leaving=files.common)
+    repository.context.announce(
+        Noted(f"{folder} was a worktree of {files.common}; it becomes one of {repository.path}")
+    )
     with guard_disk(folder):
         folder.rename(_place_for_old(repository, folder))
     remove_tree(files.admin)
@@ -186,7 +188,7 @@ def _switch(repository: Repository, files: WorktreeFiles, revision: Revision, fo
 
 def _migrate(repository: Repository, folder: Path, revision: Revision) -> None:
     """Replace an ordinary clone when it holds nothing that the bare clone lacks."""
-    recover(folder, limits=repository.limits, announce=repository.announce)
+    recover(folder, repository.context)
     reasons = _only_here(repository, folder)
     if reasons:
         raise PolicyError(
@@ -195,7 +197,7 @@ def _migrate(repository: Repository, folder: Path, revision: Revision) -> None:
             hint="push or move away what you need, remove the folder, then run again",
             locations=[str(folder)],
         )
-    repository.announce(Noted(f"{folder} was an ordinary clone; it becomes a worktree of {repository.path}"))
+    repository.context.announce(Noted(f"{folder} was an ordinary clone; it becomes a worktree of {repository.path}"))
     with guard_disk(folder):
         old = folder.rename(_place_for_old(repository, folder))
     try:
@@ -234,8 +236,7 @@ _UNFINISHED = re.compile(r"\.\.git-[a-z0-9_]{8}")
 
 def _only_here(repository: Repository, folder: Path) -> list[str]:
     """What an ordinary clone holds that the bare clone does not, in words."""
-    timeout = repository.limits.git_timeout
-    status = read_status(folder, repository.limits, untracked=True)
+    status = read_status(folder, repository.context, untracked=True)
     reasons = []
     if status.modified:
         reasons.append(f"changes in {some_of(status.modified)}")
@@ -243,7 +244,7 @@ def _only_here(repository: Repository, folder: Path) -> list[str]:
         reasons.append(f"the untracked files {some_of(status.untracked)}")
     if any((folder / ".git" / part).is_dir() for part in ("worktrees", "modules")):
         reasons.append("its own worktrees or submodules")
-    answer = run(["for-each-ref", "--format=%(refname) %(objectname)"], cwd=folder, timeout=timeout)
+    answer = Git(folder, repository.context).run(["for-each-ref", "--format=%(refname) %(objectname)"])
     tips = dict(line.split(" ") for line in answer.text.splitlines() if not line.startswith("refs/remotes/"))
     if status.head is not None:
         tips["HEAD"] = status.head
@@ -258,11 +259,10 @@ def _pushed(repository: Repository, shas: list[str]) -> set[str]:
     """Those of the objects that a branch or tag of the remote contains."""
     known = repository.refs()
     pushed = set(shas) & (known.tips | set(known.tags.values()))
-    timeout = repository.limits.git_timeout
     for sha in shas:
         if sha not in pushed and repository.has_commits([sha]):
             arguments = ["rev-list", "--max-count=1", sha, "--not", "--remotes=origin", "--tags"]
-            if not run(arguments, cwd=repository.path, timeout=timeout).text:
+            if not repository.git.run(arguments).text:
                 pushed.add(sha)
     return pushed
 
@@ -334,10 +334,10 @@ def _git(
     repository: Repository, folder: Path, *arguments: str, check: bool = True, going: Moving | None = None
 ) -> GitResult:
     inherit = () if going is None else (going.handle,)
-    return run(arguments, cwd=folder, timeout=repository.limits.git_timeout, check=check, inherit=inherit)
+    return Git(folder, repository.context).run(arguments, check=check, inherit=inherit)
 
 
-def open_checkout(folder: Path, *, url: str, version: str, limits: Limits = DEFAULT_LIMITS) -> Checkout:
+def open_checkout(folder: Path, context: Context, *, url: str, version: str) -> Checkout:
     """Describe what lies in `folder`; it need not be a working copy (then `sha` is empty).
 
     What an interrupted run has begun to do to it is completed. The caller holds the workspace.
@@ -346,12 +346,12 @@ def open_checkout(folder: Path, *, url: str, version: str, limits: Limits = DEFA
         url: where it comes from.
         version: what was asked for.
     """
-    recover(folder, limits=limits)
-    answer = run(["rev-parse", "--verify", "--quiet", "HEAD"], cwd=folder, check=False, timeout=limits.git_timeout)
+    recover(folder, context)
+    answer = Git(folder, context).run(["rev-parse", "--verify", "--quiet", "HEAD"], check=False)
     return Checkout(folder, redact(url), version, answer.text if answer.returncode == 0 else "")
 
 
-def find_root(folder: Path, *, limits: Limits = DEFAULT_LIMITS) -> Path | None:
+def find_root(folder: Path, context: Context) -> Path | None:
     """The root of the working copy that `folder` lies in, or None outside of any (a bare repository has none)."""
-    answer = run(["rev-parse", "--show-toplevel"], cwd=folder, check=False, timeout=limits.git_timeout)
+    answer = Git(folder, context).run(["rev-parse", "--show-toplevel"], check=False)
     return Path(answer.text).resolve() if answer.returncode == 0 and answer.text else None

@@ -177,7 +177,7 @@ class Client:
                 reason = f"{answer.url} returned {answer.status}"
             pause = max(asked, limits.request_backoff * 2 ** (attempt - 1))
             again = f"trying again in {pause:g} s ({attempt} of {policy.attempts - 1})"
-            self._context.say(Noted(f"{reason}; {again}", level=1))
+            self._context.announce(Noted(f"{reason}; {again}", level=1))
             time.sleep(max(0.0, min(pause, policy.deadline - time.monotonic())))
         raise ValueError("at least one attempt must be allowed")
 

@@ -9,7 +9,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from commodore.events import Announce, Warned
+from commodore.context import Context
+from commodore.events import Warned
 
 Lists = Sequence[Sequence[str]]
 
@@ -19,19 +20,19 @@ def has_removals(lists: Iterable[Iterable[str]]) -> bool:
     return any(entry.startswith("~") for entries in lists for entry in entries)
 
 
-def merge_applications(lists: Lists, rendered: tuple[str, ...], announce: Announce) -> tuple[str, ...]:
+def merge_applications(lists: Lists, rendered: tuple[str, ...], context: Context) -> tuple[str, ...]:
     """Merge the `applications` of classes and targets given in merge order.
 
     Args:
         lists: the lists of the classes that a target includes, in merge order, and last the target's own.
         rendered: what reclass-rs made of them. It proves that the lists are those that reclass-rs saw; if they
             are not, it is all there is.
-        announce: hears of every entry that reclass-rs would have swallowed.
+        context: hears of every entry that reclass-rs would have swallowed.
     """
     if not has_removals(lists):
         return rendered
     if set(_merge_with_memory(lists)) != set(rendered):
-        announce(
+        context.announce(
             Warned(
                 "CMD-INV-016",
                 "cannot determine the merge order of `applications` and their removals; reclass's own result is used",
@@ -46,7 +47,7 @@ def merge_applications(lists: Lists, rendered: tuple[str, ...], announce: Announ
         else:
             merged.setdefault(entry)
     for entry in sorted(set(merged) - set(rendered)):
-        announce(
+        context.announce(
             Warned(
                 "CMD-INV-007",
                 f"{entry!r} in `applications` comes after its removal '~{entry}' and is therefore included",

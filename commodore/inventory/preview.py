@@ -14,8 +14,9 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from commodore.context import Context
 from commodore.errors import CommodoreError, Findings, InputError, UsageError
-from commodore.events import Announce, Event, Noted, Warned, ignore
+from commodore.events import Event, Noted, Warned
 from commodore.inventory.hierarchy import (
     ClassLinks,
     cluster_parameters,
@@ -78,7 +79,7 @@ class Preview:
                 return self.originals[place] / path.relative_to(place)
         return path
 
-    def render(self, *, ignore_missing_classes: bool = False, announce: Announce = ignore) -> Node:
+    def render(self, context: Context, *, ignore_missing_classes: bool = False) -> Node:
         """Render the target. Classes that are missing and may be are announced.
 
         Raises:
@@ -88,8 +89,8 @@ class Preview:
             return render_node(
                 self.inventory,
                 self.node,
+                context.heard_by(lambda event: context.announce(_louder(event))),
                 ignore_missing_classes=ignore_missing_classes,
-                announce=lambda event: announce(_louder(event)),
             )
         except CommodoreError as error:
             raise self.explain(error) from error
@@ -113,7 +114,7 @@ class Preview:
 
 
 @contextlib.contextmanager
-def open_preview(sources: PreviewSources, announce: Announce = ignore) -> Iterator[Preview]:
+def open_preview(sources: PreviewSources, context: Context) -> Iterator[Preview]:
     """Make a throw-away inventory for a fake cluster; it is removed at the end, whatever happens.
 
     The target includes the fake facts, the defaults of the components in name order, the values files in the order
@@ -125,10 +126,10 @@ def open_preview(sources: PreviewSources, announce: Announce = ignore) -> Iterat
         UsageError: CMD-INV-045, two components have the same name.
         EnvironmentFault: the operating system refused.
     """
-    values = [_read_values(path, announce) for path in sources.values]
-    components = _find_components(sources.components)
+    values = [_read_values(path, context) for path in sources.values]
+    components = _find_components(sources.components, context)
     with temporary_folder() as folder:
-        yield _build(Workspace(folder), sources, values, components, announce)
+        yield _build(Workspace(folder), sources, values, components, context)
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,12 +139,14 @@ class _Values:
     cluster: Mapping[str, Any]
 
 
-def _read_values(path: Path, announce: Announce) -> _Values:
+def _read_values(path: Path, context: Context) -> _Values:
     with guard_disk(path):
         content = path.read_bytes()
     document = load(content, place=str(path))
     if document is None:
-        announce(Warned("CMD-INV-043", f"the values file {path} is empty", hint="it is used, but changes nothing"))
+        context.announce(
+            Warned("CMD-INV-043", f"the values file {path} is empty", hint="it is used, but changes nothing")
+        )
         return _Values(path, b"{}\n", {})
     if not isinstance(document, dict):
         raise InputError(
@@ -157,7 +160,7 @@ def _read_values(path: Path, announce: Announce) -> _Values:
     return _Values(path, content, cluster if isinstance(cluster, dict) else {})
 
 
-def _find_components(folders: Sequence[Path]) -> list[ClassLinks]:
+def _find_components(folders: Sequence[Path], context: Context) -> list[ClassLinks]:
     from commodore.git import find_root  # most previews need no git
 
     found: dict[str, ClassLinks] = {}
@@ -177,7 +180,7 @@ def _find_components(folders: Sequence[Path]) -> list[ClassLinks]:
                 f"{found[name].directory} and {directory} are both component {name!r}",
                 hint="name one of them",
             )
-        found[name] = ClassLinks(name, name, directory, find_root(directory) or directory)
+        found[name] = ClassLinks(name, name, directory, find_root(directory, context) or directory)
     return list(found.values())
 
 
@@ -192,10 +195,10 @@ def _build(
     sources: PreviewSources,
     values: Sequence[_Values],
     components: Sequence[ClassLinks],
-    announce: Announce,
+    context: Context,
 ) -> Preview:
     (tenant, place_of_tenant), (cluster, _) = _id(values, "tenant", _TENANT), _id(values, "name", _CLUSTER)
-    _warn_if_strange(sources.global_config, announce)
+    _warn_if_strange(sources.global_config, context)
     with_defaults = link_classes(workspace, components)
     originals = {workspace.component_classes / f"{one.instance}.yml": one.component_class for one in components}
     originals |= {workspace.defaults_classes / f"{one.instance}.yml": one.defaults_class for one in components}
@@ -230,10 +233,10 @@ def _check_tenant(tenant: Any, places: Sequence[str]) -> str:
         raise error.about(at=places) from None
 
 
-def _warn_if_strange(folder: Path, announce: Announce) -> None:
+def _warn_if_strange(folder: Path, context: Context) -> None:
     if not any((folder / name).is_file() for name in ("commodore.yml", "commodore.yaml")):
         message = f"{folder} has no commodore.yml, with which global defaults begin"
-        announce(Warned("CMD-INV-048", message, hint="is it the right folder?"))
+        context.announce(Warned("CMD-INV-048", message, hint="is it the right folder?"))
 
 
 def _id(values: Sequence[_Values], key: str, otherwise: str) -> tuple[Any, list[str]]:

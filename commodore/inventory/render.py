@@ -11,8 +11,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from commodore.context import Context
 from commodore.errors import CommodoreError
-from commodore.events import Announce, Event, Noted, ignore
+from commodore.events import Event, Noted, ignore
 from commodore.interning import SHARED_LEVELS, Shared
 from commodore.inventory._batched_render import TargetError, render_parts
 from commodore.inventory._class_bundling import put_together
@@ -49,29 +50,27 @@ class Inventory:
     nodes: Mapping[str, Node]
 
 
-def render_node(
-    inventory: Path, name: str, *, ignore_missing_classes: bool = False, announce: Announce = ignore
-) -> Node:
+def render_node(inventory: Path, name: str, context: Context, *, ignore_missing_classes: bool = False) -> Node:
     """Render one target of the hierarchy below `inventory` (`classes/` and `targets/`).
 
     Raises:
         InputError: the hierarchy is wrong; names the class and, where that can be found out, its file and line.
     """
-    return render_with_files(inventory, name, ignore_missing_classes=ignore_missing_classes, announce=announce)[1]
+    return render_with_files(inventory, name, context, ignore_missing_classes=ignore_missing_classes)[1]
 
 
 def render_with_files(
-    inventory: Path, name: str, *, ignore_missing_classes: bool = False, announce: Announce = ignore
+    inventory: Path, name: str, context: Context, *, ignore_missing_classes: bool = False
 ) -> tuple[ClassFiles, Node]:
     """Render one target as `render_node` does; returns the class files too."""
     inventory = inventory.absolute()
     files, reclass = _open(inventory, [name], ignore_missing_classes=ignore_missing_classes)
-    with _heard(files, announce):
+    with _heard(files, context):
         raw = reclass.nodeinfo(name).as_dict()
-    return files, _node(files, name, raw, _remove_somewhere(files, [name]), announce)
+    return files, _node(files, name, raw, _remove_somewhere(files, [name]), context)
 
 
-def render_inventory(inventory: Path, *, announce: Announce = ignore) -> Inventory:
+def render_inventory(inventory: Path, context: Context) -> Inventory:
     """Render all targets below `inventory`, in parallel.
 
     Raises:
@@ -82,16 +81,18 @@ def render_inventory(inventory: Path, *, announce: Announce = ignore) -> Invento
     targets = sorted(path.stem for path in (inventory / "targets").glob("*.yml"))
     with guard_disk(inventory):
         files, reclass = _open(inventory, targets)
-        nodes = _render_together(inventory, files, reclass, announce)
+        nodes = _render_together(inventory, files, reclass, context)
         if nodes is None:
-            with _heard(files, announce):
+            with _heard(files, context):
                 nodes = _share(render_parts(inventory, reclass, _usable_cpus(), None))
     removals = _remove_somewhere(files, reclass.nodes)
-    return Inventory({name: _node(files, name, nodes[name], removals, ignore) for name in sorted(nodes)})
+    return Inventory(
+        {name: _node(files, name, nodes[name], removals, context.heard_by(ignore)) for name in sorted(nodes)}
+    )
 
 
 def _render_together(
-    inventory: Path, files: ClassFiles, reclass: Any, announce: Announce
+    inventory: Path, files: ClassFiles, reclass: Any, context: Context
 ) -> dict[str, dict[str, Any]] | None:
     """All targets, rendered with fewer classes; None if that cannot be done, or does not give the same.
 
@@ -103,31 +104,31 @@ def _render_together(
         if copy is None:
             return None
         try:
-            with _heard(files, ignore):
+            with _heard(files, context.heard_by(ignore)):
                 expected = reclass.nodeinfo(copy.probe).as_dict()
-            with _heard(files, heard.append):
+            with _heard(files, context.heard_by(heard.append)):
                 nodes = _share(render_parts(inventory, reclass, _usable_cpus(), copy))
         except CommodoreError as failure:
             if isinstance(failure.__cause__, TargetError):
-                _fail_again(files, reclass, failure.__cause__.target, announce)
+                _fail_again(files, reclass, failure.__cause__.target, context)
             return None
     if not _is_same(expected, nodes[copy.probe]):
-        announce(Noted("the classes of components cannot be put together", level=1))
+        context.announce(Noted("the classes of components cannot be put together", level=1))
         return None
     for event in heard:
-        announce(event)
+        context.announce(event)
     return nodes
 
 
-def _fail_again(files: ClassFiles, reclass: Any, target: str, announce: Announce) -> None:
+def _fail_again(files: ClassFiles, reclass: Any, target: str, context: Context) -> None:
     """Raise the error of a target, if it has one as it is."""
     heard: list[Event] = []
     try:
-        with _heard(files, heard.append):
+        with _heard(files, context.heard_by(heard.append)):
             reclass.nodeinfo(target)
     except CommodoreError:
         for event in heard:
-            announce(event)
+            context.announce(event)
         raise
 
 
@@ -160,7 +161,7 @@ def _open(inventory: Path, targets: Sequence[str], *, ignore_missing_classes: bo
 
 
 @contextlib.contextmanager
-def _heard(files: ClassFiles, announce: Announce) -> Iterator[None]:
+def _heard(files: ClassFiles, context: Context) -> Iterator[None]:
     """While something is rendered: what reclass-rs complains of, as errors and events."""
     warnings: list[str] = []  # an interruption may come before the next line has given it its value
     try:
@@ -169,7 +170,7 @@ def _heard(files: ClassFiles, announce: Announce) -> Iterator[None]:
             yield
     finally:
         for line in warnings:
-            announce(Noted(f"reclass: {line}", level=1))
+            context.announce(Noted(f"reclass: {line}", level=1))
 
 
 def _remove_somewhere(files: ClassFiles, targets: Iterable[str]) -> bool:
@@ -178,13 +179,13 @@ def _remove_somewhere(files: ClassFiles, targets: Iterable[str]) -> bool:
     return has_removals(files.section(path, "applications") for path in paths)
 
 
-def _node(files: ClassFiles, name: str, raw: dict[str, Any], removals: bool, announce: Announce) -> Node:
+def _node(files: ClassFiles, name: str, raw: dict[str, Any], removals: bool, context: Context) -> Node:
     rendered = tuple(raw["applications"])
     if not removals:
         return Node(name, rendered, raw)
     order = [files.paths[cls] for cls in files.order(name)]
     lists = [files.section(path, "applications") for path in (*order, files.target(name))]
-    applications = merge_applications(lists, rendered, announce)
+    applications = merge_applications(lists, rendered, context)
     return Node(name, applications, {**raw, "applications": list(applications)})
 
 

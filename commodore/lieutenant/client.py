@@ -10,10 +10,9 @@ from urllib.parse import urlencode
 
 from commodore.context import Context
 from commodore.errors import CommodoreError, EnvironmentFault, InputError, UsageError
-from commodore.events import Announce, Warned
+from commodore.events import Warned
 from commodore.http import is_loopback
 from commodore.lieutenant.api_url import endpoint_url, normalise_api_url
-from commodore.limits import DEFAULT_LIMITS, Limits
 from commodore.printable import printable
 
 if TYPE_CHECKING:
@@ -36,8 +35,7 @@ class LieutenantClient:
         api_url: the API's URL in any spelling.
         token_source: gives the bearer token, or None if there is none; asked before each request, as tokens expire.
         timeout: seconds for connecting, and between two pieces of an answer; limits.request_timeout if not given.
-        limits: sizes, counts and times.
-        announce: hears of repeated requests, and is warned if a token goes over an unencrypted connection.
+        context: hears of repeated requests, and is warned if a token goes over an unencrypted connection.
 
     Raises:
         UsageError: there is no API URL, or the timeout is not positive.
@@ -48,25 +46,24 @@ class LieutenantClient:
         self,
         api_url: str | None,
         token_source: Callable[[], str | None],
+        context: Context,
         *,
         timeout: float | None = None,
-        limits: Limits = DEFAULT_LIMITS,
-        announce: Announce,
     ) -> None:
         # Here, because the library takes a tenth of a second to load, which reading a cluster file need not wait for.
         from commodore.lieutenant.api_http import api_client, api_policy
 
         self.api_url = normalise_api_url(api_url)
         self._token_source = token_source
-        self._announce = announce
+        self._context = context
         self._warned = False
-        seconds = limits.request_timeout if timeout is None else timeout
+        seconds = context.limits.request_timeout if timeout is None else timeout
         if not seconds > 0:
             raise UsageError(
                 "CMD-API-019", f"the request timeout is {seconds:g} s", hint="give a positive --request-timeout"
             )
-        self._policy = api_policy(seconds, limits)
-        self._http = api_client(Context(announce, limits))
+        self._policy = api_policy(seconds, context.limits)
+        self._http = api_client(Context(context.announce, context.limits))
 
     def __enter__(self) -> Self:
         return self
@@ -138,7 +135,7 @@ class LieutenantClient:
         check_token(token)
         if self.api_url.startswith("http:") and not self._warned and not is_loopback(self.api_url):
             self._warned = True
-            self._announce(
+            self._context.announce(
                 Warned(
                     "CMD-API-050",
                     f"the token is sent to {self.api_url} without encryption",

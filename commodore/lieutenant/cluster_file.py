@@ -6,22 +6,16 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
+from commodore.context import Context
 from commodore.errors import EnvironmentFault, InputError, did_you_mean
-from commodore.events import Announce
 from commodore.lieutenant.models import Cluster, parse_cluster
-from commodore.limits import DEFAULT_LIMITS, Limits
 from commodore.manifests import load
 
 _KEYS = ("cluster", "clusters", "tenant", "tenants")
 
 
 def load_cluster_file(
-    path: Path,
-    cluster_id: str,
-    fallback_dynamic_facts: Mapping[str, Any],
-    announce: Announce,
-    *,
-    limits: Limits = DEFAULT_LIMITS,
+    path: Path, cluster_id: str, fallback_dynamic_facts: Mapping[str, Any], context: Context
 ) -> Cluster:
     """The cluster with this id, from the file.
 
@@ -30,7 +24,7 @@ def load_cluster_file(
         InputError, Findings: the file is malformed, does not know the cluster or its tenant, or one of them is not
             complete.
     """
-    content = _read(path, limits)
+    content = _read(path, context)
     clusters = _objects(content, "cluster", path)
     known = {each["id"]: each for each in clusters}
     if cluster_id not in known:
@@ -41,19 +35,17 @@ def load_cluster_file(
             locations=[str(path)],
         )
     cluster = known[cluster_id]
-    return parse_cluster(
-        cluster, _tenant_of(cluster, content, path), fallback_dynamic_facts, source=str(path), announce=announce
-    )
+    return parse_cluster(cluster, _tenant_of(cluster, content, path), fallback_dynamic_facts, context, source=str(path))
 
 
-def list_cluster_file(path: Path, *, limits: Limits = DEFAULT_LIMITS) -> list[dict[str, Any]]:
+def list_cluster_file(path: Path, context: Context) -> list[dict[str, Any]]:
     """The cluster objects of the file in their order, as the API would list them.
 
     Raises:
         EnvironmentFault: the file cannot be read.
         InputError: the file is malformed.
     """
-    return _objects(_read(path, limits), "cluster", path)
+    return _objects(_read(path, context), "cluster", path)
 
 
 def _tenant_of(cluster: Mapping[str, Any], content: Mapping[str, Any], path: Path) -> Mapping[str, Any]:
@@ -74,18 +66,18 @@ def _tenant_of(cluster: Mapping[str, Any], content: Mapping[str, Any], path: Pat
     return known[wanted]
 
 
-def _read(path: Path, limits: Limits) -> dict[str, Any]:
+def _read(path: Path, context: Context) -> dict[str, Any]:
     try:
         with path.open("rb") as file:
-            text = file.read(limits.cluster_file_bytes + 1)
+            text = file.read(context.limits.cluster_file_bytes + 1)
     except (OSError, ValueError) as error:
         reason = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
         raise EnvironmentFault(
             "CMD-API-040", f"cannot read the cluster file {path}: {reason}", hint="check --cluster-file"
         ) from error
-    if len(text) > limits.cluster_file_bytes:
+    if len(text) > context.limits.cluster_file_bytes:
         hint = "keep only the clusters that you compile in it"
-        raise _malformed("CMD-API-041", path, f"is larger than {limits.cluster_file_bytes} bytes", hint)
+        raise _malformed("CMD-API-041", path, f"is larger than {context.limits.cluster_file_bytes} bytes", hint)
     content = load(text, place=str(path))
     if not isinstance(content, dict):
         hint = "write for example: cluster: {id: c-example, tenant: t-example}, tenant: {id: t-example}"

@@ -6,12 +6,13 @@ import json
 from collections.abc import Sequence
 from typing import Any
 
-from commodore.events import Announce, Warned
+from commodore.context import Context
+from commodore.events import Warned
 
 _JSON = "json:"
 
 
-def parse_dynamic_facts(entries: Sequence[str], announce: Announce) -> dict[str, Any]:
+def parse_dynamic_facts(entries: Sequence[str], context: Context) -> dict[str, Any]:
     """The facts that these entries make, later ones winning; dots in a key make nested objects.
 
     An entry that makes no sense is announced and left out; it is never an error.
@@ -27,7 +28,7 @@ def parse_dynamic_facts(entries: Sequence[str], announce: Announce) -> dict[str,
         key, _, text = entry.partition("=")
         if not key or not text:
             _skip(
-                announce,
+                context,
                 "CMD-API-030",
                 f"{entry!r} is not KEY=VALUE",
                 f'for an empty text write {key or "KEY"}={_JSON}""',
@@ -37,14 +38,14 @@ def parse_dynamic_facts(entries: Sequence[str], announce: Announce) -> dict[str,
             value = _parse_value(text)
         except (ValueError, RecursionError) as error:
             _skip(
-                announce,
+                context,
                 "CMD-API-031",
                 f"the value of {key!r} is not JSON: {error}",
                 f"texts in JSON have double quotes; for plain text leave out {_JSON!r}",
             )
             continue
         if value is not None:
-            _place(facts, key, value, announce)
+            _place(facts, key, value, context)
     return facts
 
 
@@ -59,10 +60,10 @@ def _refuse_constant(name: str) -> Any:
     raise ValueError(f"{name} is no JSON value")
 
 
-def _place(facts: dict[str, Any], key: str, value: Any, announce: Announce) -> None:
+def _place(facts: dict[str, Any], key: str, value: Any, context: Context) -> None:
     segments = key.split(".")
     if not all(segments):
-        _skip(announce, "CMD-API-032", f"the key {key!r} has an empty part", "separate the parts by single dots: a.b.c")
+        _skip(context, "CMD-API-032", f"the key {key!r} has an empty part", "separate the parts by single dots: a.b.c")
         return
     *parents, last = segments
     place = facts
@@ -71,7 +72,7 @@ def _place(facts: dict[str, Any], key: str, value: Any, announce: Announce) -> N
         if not isinstance(below, dict):
             taken = ".".join(segments[:depth])
             _skip(
-                announce,
+                context,
                 "CMD-API-033",
                 f"{key!r} cannot be set, because {taken!r} is {json.dumps(below)}, no object",
                 f"give either {taken!r} or keys below it",
@@ -80,7 +81,7 @@ def _place(facts: dict[str, Any], key: str, value: Any, announce: Announce) -> N
         place = below
     if last in place:
         old, new = json.dumps(place[last]), json.dumps(value)
-        announce(
+        context.announce(
             Warned(
                 "CMD-API-034",
                 f"dynamic fact {key!r} is given more than once: {old} is replaced by {new}",
@@ -90,5 +91,5 @@ def _place(facts: dict[str, Any], key: str, value: Any, announce: Announce) -> N
     place[last] = value
 
 
-def _skip(announce: Announce, code: str, problem: str, hint: str = "") -> None:
-    announce(Warned(code, f"dynamic fact left out: {problem}", hint=hint))
+def _skip(context: Context, code: str, problem: str, hint: str = "") -> None:
+    context.announce(Warned(code, f"dynamic fact left out: {problem}", hint=hint))

@@ -5,15 +5,15 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from commodore.context import Context
 from commodore.errors import EnvironmentFault, InputError
-from commodore.events import Announce
 from commodore.lieutenant.client import LieutenantClient
 from commodore.lieutenant.models import Cluster, parse_cluster
 from commodore.names import RESERVED_CLASSES, check_name
 
 
 def load_cluster(
-    client: LieutenantClient, cluster_id: str, fallback_dynamic_facts: Mapping[str, Any], announce: Announce
+    client: LieutenantClient, cluster_id: str, fallback_dynamic_facts: Mapping[str, Any], context: Context
 ) -> Cluster:
     """Ask the API for a cluster, then for its tenant, and check both.
 
@@ -29,7 +29,7 @@ def load_cluster(
             hint="something between here and the API answers wrongly, perhaps a cache",
         )
     tenant = client.tenant(cluster["tenant"]) if _has_tenant(cluster) else None
-    return parse_cluster(cluster, tenant, fallback_dynamic_facts, source=client.api_url, announce=announce)
+    return parse_cluster(cluster, tenant, fallback_dynamic_facts, context, source=client.api_url)
 
 
 def _has_tenant(cluster: Mapping[str, Any]) -> bool:

@@ -6,8 +6,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from commodore.context import Context
 from commodore.errors import CommodoreError, InputError, raise_all
-from commodore.events import Announce, Noted, Warned, ignore
+from commodore.events import Noted, Warned
 from commodore.names import RESERVED_CLASSES, check_name
 
 REQUIRED_FACTS = ("cloud", "distribution")
@@ -47,9 +48,9 @@ def parse_cluster(
     cluster_object: object,
     tenant_object: object,
     fallback_dynamic_facts: Mapping[str, Any],
+    context: Context,
     *,
     source: str,
-    announce: Announce = ignore,
 ) -> Cluster:
     """Check a cluster and its tenant and make a `Cluster` of them.
 
@@ -87,12 +88,12 @@ def parse_cluster(
     raise_all(errors)
     if tenant is _NO_TENANT:
         raise ValueError(f"no tenant object for {cluster_id}")
-
-    _warn_of_values(cluster_id, facts, announce)
+    _warn_of_values(cluster_id, facts, context)
     if not cluster.has("dynamicFacts"):
         dynamic_facts = dict(fallback_dynamic_facts)
     elif fallback_dynamic_facts:
-        announce(Noted(f"cluster {cluster_id} has dynamic facts of its own; those of the command line are ignored"))
+        own = f"cluster {cluster_id} has dynamic facts of its own"
+        context.announce(Noted(f"{own}; those of the command line are ignored"))
     return Cluster(
         id=cluster_id,
         display_name=display_name,
@@ -120,11 +121,11 @@ def _read_tenant(tenant_object: object, source: str, errors: list[CommodoreError
     )
 
 
-def _warn_of_values(cluster_id: str, facts: Mapping[str, Any], announce: Announce) -> None:
+def _warn_of_values(cluster_id: str, facts: Mapping[str, Any], context: Context) -> None:
     """Facts are texts; numbers come from unquoted YAML, where 4.10 has become 4.1 already."""
     for name, value in sorted(facts.items()):
         if not isinstance(value, str):
-            announce(
+            context.announce(
                 Warned(
                     "CMD-API-024",
                     f"fact {name!r} of cluster {cluster_id} is {_kind(value)}, not text",

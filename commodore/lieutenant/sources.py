@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
-from commodore.events import Announce
+from commodore.context import Context
 
 if TYPE_CHECKING:
     from commodore.lieutenant.client import LieutenantClient
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 class ClusterSource(Protocol):
     """Who knows clusters. One source may be asked for many of them, from several threads."""
 
-    def load(self, cluster: str, announce: Announce) -> Cluster:
+    def load(self, cluster: str, context: Context) -> Cluster:
         """The cluster with this id, with its tenant and facts.
 
         Raises:
@@ -45,7 +45,7 @@ class LieutenantApi:
     dynamic_facts: Mapping[str, Any] = field(default_factory=dict)
 
     @classmethod
-    def at(cls, url: str, token: str, announce: Announce) -> LieutenantApi:
+    def at(cls, url: str, token: str, context: Context) -> LieutenantApi:
         """The API at a URL, with a token that lasts as long as it is needed.
 
         Raises:
@@ -53,12 +53,12 @@ class LieutenantApi:
         """
         from commodore.lieutenant.client import LieutenantClient
 
-        return cls(LieutenantClient(url, lambda: token, announce=announce))
+        return cls(LieutenantClient(url, lambda: token, context))
 
-    def load(self, cluster: str, announce: Announce) -> Cluster:
+    def load(self, cluster: str, context: Context) -> Cluster:
         from commodore.lieutenant.load import load_cluster
 
-        return load_cluster(self.client, cluster, self.dynamic_facts, announce)
+        return load_cluster(self.client, cluster, self.dynamic_facts, context)
 
     def report(self, cluster: str, body: Mapping[str, Any]) -> None:
         self.client.report_compile(cluster, dict(body))
@@ -76,10 +76,10 @@ class ClusterFile:
     path: Path | str
     dynamic_facts: Mapping[str, Any] = field(default_factory=dict)
 
-    def load(self, cluster: str, announce: Announce) -> Cluster:
+    def load(self, cluster: str, context: Context) -> Cluster:
         from commodore.lieutenant.cluster_file import load_cluster_file
 
-        return load_cluster_file(Path(self.path), cluster, self.dynamic_facts, announce)
+        return load_cluster_file(Path(self.path), cluster, self.dynamic_facts, context)
 
     def report(self, cluster: str, body: Mapping[str, Any]) -> None:
         """Does nothing: there is no API."""

@@ -16,11 +16,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from commodore.context import Context
 from commodore.errors import EnvironmentFault
-from commodore.events import Announce, Warned, ignore
+from commodore.events import Warned
 from commodore.file_lock import HeldElsewhere, hold
 from commodore.lieutenant import _keyring
-from commodore.limits import DEFAULT_LIMITS, Limits
 from commodore.workspace import guard_disk, write_atomically
 
 Entry = dict[str, Any]
@@ -33,7 +33,7 @@ class TokenStore:
     """The store in this file. Reading never fails; a file that is missing or damaged has no entries."""
 
     file: Path
-    limits: Limits = DEFAULT_LIMITS
+    context: Context
 
     def read(self, api_url: str, *, keyring: bool = True) -> Entry | None:
         """The entry for this URL, spelt like that or with or without a slash at its end.
@@ -69,7 +69,7 @@ class TokenStore:
         entry = next((entries[key] for key in spellings(api_url) if key in entries), None)
         return isinstance(entry, dict) and entry.get(_IN_KEYRING) is True
 
-    def write(self, api_url: str, entry: Mapping[str, Any], announce: Announce, *, keyring: bool) -> None:
+    def write(self, api_url: str, entry: Mapping[str, Any], *, keyring: bool) -> None:
         """Keep this entry and no other one for the URL. Call it within `locked`.
 
         Raises:
@@ -78,7 +78,7 @@ class TokenStore:
         key = api_url.strip()
         if keyring:
             _keyring.write(key, entry)
-        entries = self._load_for_change(announce)
+        entries = self._load_for_change()
         for other in spellings(key):
             self._forget(entries, other, keyring=not (keyring and other == key))
         entries[key] = {_IN_KEYRING: True} if keyring else dict(entry)
@@ -90,7 +90,7 @@ class TokenStore:
         Raises:
             EnvironmentFault: the file cannot be written, or there is no keyring that can be used.
         """
-        entries = self._load_for_change(ignore)
+        entries = self._load_for_change()
         for key in spellings(api_url):
             self._forget(entries, key, keyring=True)
         self._save(entries)
@@ -115,11 +115,11 @@ class TokenStore:
         with guard_disk(path):
             _make_private(self.file.parent)
             try:
-                lock = hold(path, wait=self.limits.token_lock_wait)
+                lock = hold(path, wait=self.context.limits.token_lock_wait)
             except HeldElsewhere:
                 raise EnvironmentFault(
                     "CMD-LOGIN-051",
-                    f"another process has been working on {self.file} for {self.limits.token_lock_wait:g} s",
+                    f"another process has been working on {self.file} for {self.context.limits.token_lock_wait:g} s",
                     hint="end it, or try again later",
                 ) from None
         with lock:
@@ -129,18 +129,18 @@ class TokenStore:
         """What the file holds; None if that is no object."""
         try:
             with self.file.open("rb") as file:
-                content = file.read(self.limits.token_cache_bytes + 1)
-            entries = json.loads(content) if len(content) <= self.limits.token_cache_bytes else None
+                content = file.read(self.context.limits.token_cache_bytes + 1)
+            entries = json.loads(content) if len(content) <= self.context.limits.token_cache_bytes else None
         except FileNotFoundError:
             return {}
         except (OSError, ValueError, RecursionError):
             return None
         return entries if isinstance(entries, dict) else None
 
-    def _load_for_change(self, announce: Announce) -> dict[str, Any]:
+    def _load_for_change(self) -> dict[str, Any]:
         entries = self._load()
         if entries is None:
-            announce(
+            self.context.announce(
                 Warned(
                     "CMD-LOGIN-052",
                     f"{self.file} was damaged and is recreated",

@@ -8,21 +8,20 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
+from commodore.context import Context
 from commodore.errors import InputError
-from commodore.events import Announce, Noted, Warned
+from commodore.events import Noted, Warned
 from commodore.lieutenant._jwt import is_expired
 from commodore.lieutenant.token_store import TokenStore
-from commodore.limits import DEFAULT_LIMITS, Limits
 
 
 def resolve_token(
     given: str | None,
     api_url: str | None,
     cache_file: Path | None,
-    announce: Announce,
+    context: Context,
     *,
     now: Callable[[], float] = time.time,
-    limits: Limits = DEFAULT_LIMITS,
 ) -> str | None:
     """The token to use, or None if there is none that is still valid. Nothing is asked for: no network, no keyring.
 
@@ -30,23 +29,23 @@ def resolve_token(
         given: what the user gave: a token, or the path of a file that holds one. Blank text counts as nothing.
         api_url: the API's URL as the user spelt it; the cache is keyed by it.
         cache_file: where tokens of logins are kept.
-        announce: hears of expired tokens.
+        context: hears of expired tokens.
         now: seconds since the epoch.
 
     Raises:
         InputError: `given` looks like a path but no file is there, or the file cannot be read or is too large.
     """
-    token = given_token(given, limits)
+    token = given_token(given, context)
     expired = token is not None and is_expired(token, now())
     if token is not None and not expired:
         return token
-    cached = None if api_url is None or cache_file is None else cached_token(api_url, TokenStore(cache_file, limits))
+    cached = None if api_url is None or cache_file is None else cached_token(api_url, TokenStore(cache_file, context))
     if cached is not None and not is_expired(cached, now()):
         if expired:
-            announce(Noted("the API token given has expired; the one of the last login is used", level=1))
+            context.announce(Noted("the API token given has expired; the one of the last login is used", level=1))
         return cached
     if expired or cached is not None:
-        announce(expiry_warning(given=expired))
+        context.announce(expiry_warning(given=expired))
     return None
 
 
@@ -77,7 +76,7 @@ def expiry_warning(*, given: bool) -> Warned:
     return Warned("CMD-API-051", f"the API token {which} has expired", hint="log in again with `commodore login`")
 
 
-def given_token(given: str | None, limits: Limits) -> str | None:
+def given_token(given: str | None, context: Context) -> str | None:
     """What the user gave as token, read from its file if it is the path of one.
 
     Raises:
@@ -88,7 +87,7 @@ def given_token(given: str | None, limits: Limits) -> str | None:
         return None
     try:
         with Path(text).open("rb") as file:
-            content = file.read(limits.token_bytes + 1)
+            content = file.read(context.limits.token_bytes + 1)
     except (FileNotFoundError, NotADirectoryError) as error:
         if "/" in text:
             raise _unusable(
@@ -102,8 +101,8 @@ def given_token(given: str | None, limits: Limits) -> str | None:
         if error.errno == errno.ENAMETOOLONG:
             return text
         raise _unusable(f"the API token's file {text} cannot be read: {error.strerror}") from error
-    if len(content) > limits.token_bytes:
-        raise _unusable(f"the API token's file {text} is larger than {limits.token_bytes} bytes")
+    if len(content) > context.limits.token_bytes:
+        raise _unusable(f"the API token's file {text} is larger than {context.limits.token_bytes} bytes")
     try:
         return content.decode().strip() or None
     except UnicodeDecodeError as error:

@@ -8,8 +8,8 @@ from pathlib import PurePosixPath
 from typing import Any
 
 from commodore import events
+from commodore.context import Context
 from commodore.errors import CommodoreError, InputError, raise_all
-from commodore.limits import DEFAULT_LIMITS, Limits
 from commodore.names import BOOTSTRAP_TARGET, parameter_key
 from commodore.refs import _syntax as _token
 
@@ -50,12 +50,11 @@ class Reference:
 
 def find_references(
     parameters: Mapping[str, Any],
+    context: Context,
     *,
     target: str,
     only_keys: Collection[str] | None = None,
     skip_keys: Collection[str] = (),
-    announce: events.Announce = events.ignore,
-    limits: Limits = DEFAULT_LIMITS,
 ) -> tuple[Reference, ...]:
     """All references in the string values of `parameters`, sorted; a path that occurs twice is listed twice.
 
@@ -64,24 +63,19 @@ def find_references(
         target: its name, for messages.
         only_keys: top-level keys to search; None searches all. A key that is not there is no error.
         skip_keys: top-level keys to leave out.
-        announce: hears of references in map keys (CMD-REF-011) and of unclosed ones (CMD-REF-016).
-        limits: how long one segment of a path may be.
+        context: hears of references in map keys (CMD-REF-011) and of unclosed ones (CMD-REF-016).
 
     Raises:
         InputError, PolicyError, Findings: malformed references, all of them.
     """
-    search = _Search(announce, limits)
+    search = _Search(context)
     search.add(parameters, target, only_keys, skip_keys)
     raise_all(search.errors())
     return tuple(sorted(search.references))
 
 
 def collect(
-    nodes: Mapping[str, Mapping[str, Any]],
-    instances: Mapping[str, str],
-    *,
-    announce: events.Announce = events.ignore,
-    limits: Limits = DEFAULT_LIMITS,
+    nodes: Mapping[str, Mapping[str, Any]], instances: Mapping[str, str], context: Context
 ) -> tuple[Reference, ...]:
     """The references of a cluster, sorted by path and each path once.
 
@@ -91,14 +85,13 @@ def collect(
     Args:
         nodes: the rendered inventory: per target a map with `parameters`.
         instances: component name per instance name.
-        announce: hears of references in map keys (CMD-REF-011) and of unclosed ones (CMD-REF-016).
-        limits: how long one segment of a path may be.
+        context: hears of references in map keys (CMD-REF-011) and of unclosed ones (CMD-REF-016).
 
     Raises:
         InputError, PolicyError, Findings: malformed references and references whose files exclude each other
             (CMD-REF-009), all of them.
     """
-    search = _Search(announce, limits)
+    search = _Search(context)
     component_keys = {parameter_key(component) for component in instances.values()}
     search.add(_parameters(nodes, BOOTSTRAP_TARGET), BOOTSTRAP_TARGET, None, component_keys)
     for instance in sorted(instances):
@@ -119,10 +112,9 @@ def _by_path(reference: Reference) -> tuple[str, bool, str, str]:
 class _Search:
     """References and faults found so far. A fault that occurs in several places is one error with many locations."""
 
-    def __init__(self, announce: events.Announce, limits: Limits) -> None:
+    def __init__(self, context: Context) -> None:
         self.references: list[Reference] = []
-        self._announce = announce
-        self._limits = limits
+        self._context = context
         self._faults: dict[tuple[str, str], tuple[CommodoreError, list[str]]] = {}
 
     def add(
@@ -147,13 +139,13 @@ class _Search:
         place = _place(target, path)
         for tag in _token.tags(text):
             try:
-                token = _token.parse(tag, place, self._limits)
+                token = _token.parse(tag, place, self._context.limits)
             except CommodoreError as error:
                 self._faults.setdefault((error.code, tag), (error, []))[1].append(place)
             else:
                 self.references.append(Reference(token.type, token.path, tag, path, target))
         if beginning := _token.unclosed(text):
-            self._announce(
+            self._context.announce(
                 events.Warned(
                     "CMD-REF-016",
                     f"{_token.shown(beginning)} in {place} is not closed and stays as it is",
@@ -163,7 +155,7 @@ class _Search:
 
     def _warn_about_key(self, key: str, place: str) -> None:
         for tag in _token.tags(key):
-            self._announce(
+            self._context.announce(
                 events.Warned(
                     "CMD-REF-011",
                     f"{_token.shown(tag)} is in a key of {place}, where it is not replaced",

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Final
 
 from commodore import events
+from commodore.context import Context
 from commodore.refs import _syntax as _token
 from commodore.refs.find import Reference
 from commodore.tree import files
@@ -32,13 +33,13 @@ def _encoded_openings() -> tuple[bytes, ...]:
 _ENCODED_OPENINGS: Final = _encoded_openings()
 
 
-def check_output(folder: Path, references: Iterable[Reference], announce: events.Announce = events.ignore) -> None:
+def check_output(folder: Path, references: Iterable[Reference], context: Context) -> None:
     """Announce references in rendered files that no parameter holds, and base64-encoded ones.
 
     Args:
         folder: the rendered files, for example `compiled/<instance>` or the new manifests.
         references: the references found in parameters.
-        announce: hears CMD-REF-012 per file and unknown reference, CMD-REF-013 per file with an encoded one.
+        context: hears CMD-REF-012 per file and unknown reference, CMD-REF-013 per file with an encoded one.
 
     Raises:
         EnvironmentFault: a file cannot be read.
@@ -50,9 +51,9 @@ def check_output(folder: Path, references: Iterable[Reference], announce: events
             name = file.relative_to(folder).as_posix()
             if _OPENING in content:
                 for tag in _unknown_tags(content, known):
-                    announce(_only_in_output(tag, name))
+                    context.announce(_only_in_output(tag, name))
             if any(opening in content for opening in _ENCODED_OPENINGS):
-                announce(
+                context.announce(
                     events.Warned(
                         "CMD-REF-013",
                         f"{name} holds a base64-encoded secret reference, which nothing can replace",

@@ -4,7 +4,14 @@ from commodore.stages.bundling import bundle_libraries, bundle_one
 from commodore.stages.checkouts import Components, DependencyCheckout, Fetcher
 from commodore.stages.checks import check_classes, check_inventory, link_libraries
 from commodore.stages.cleaning import clean
-from commodore.stages.compiling import CompileOptions, compile_instances, engine_of, open_engine, standalone_request
+from commodore.stages.compiling import (
+    CompileOptions,
+    catalog_batch,
+    compile_instances,
+    engine_of,
+    open_engine,
+    standalone_request,
+)
 from commodore.stages.components import fetch_components, interpreter, kustomize_wrapper, write_hierarchy
 from commodore.stages.configuration import (
     Configuration,
@@ -34,6 +41,7 @@ __all__ = [
     "assemble_manifests",
     "bundle_libraries",
     "bundle_one",
+    "catalog_batch",
     "check_classes",
     "check_inventory",
     "check_same_cluster",

@@ -10,11 +10,11 @@ from urllib.parse import quote, urlsplit
 
 from commodore import __version__
 from commodore.catalog import list_images, objects_of, read_folder
+from commodore.context import Context
 from commodore.engine import read_record
 from commodore.errors import InputError
 from commodore.git import redact
 from commodore.inventory import compiled_targets, read_cluster_params, render_inventory
-from commodore.limits import DEFAULT_LIMITS, Limits
 from commodore.manifests.object_diff import Image
 from commodore.names import BOOTSTRAP_TARGET, DISTRIBUTION
 from commodore.printable import only_printable
@@ -28,7 +28,7 @@ _PREFIX = "commodore:"  # of properties, as CycloneDX asks for
 _ROOT = "catalog"
 
 
-def bill_of_materials(workspace: Workspace, limits: Limits = DEFAULT_LIMITS) -> dict[str, Any]:
+def bill_of_materials(workspace: Workspace, context: Context) -> dict[str, Any]:
     """The components, charts, images and Jsonnet libraries of the catalog in a working directory, and the tools that
     made it, as a CycloneDX 1.6 document in JSON. The same catalog gives the same document: it holds no time.
 
@@ -39,20 +39,20 @@ def bill_of_materials(workspace: Workspace, limits: Limits = DEFAULT_LIMITS) -> 
         EnvironmentFault: git or the disk refused.
     """
     cluster = read_cluster_params(workspace)["cluster"]["name"]
-    nodes = render_inventory(workspace.inventory).nodes
+    nodes = render_inventory(workspace.inventory, context).nodes
     parts: dict[str, Part] = {}
     uses: dict[str, set[str]] = {_ROOT: set()}
     for instance in sorted(set(compiled_targets(workspace)) - {BOOTSTRAP_TARGET}):
         node = nodes.get(instance)
         parameters = node.parameters if node is not None else {}
-        part = _component(workspace, instance, parameters, limits)
+        part = _component(workspace, instance, parameters, context)
         _add(parts, part)
         uses[_ROOT].add(part["bom-ref"])
         for chart in charts_for(parameters, workspace):
             found = _chart(chart)
             _add(parts, found)
             uses.setdefault(part["bom-ref"], set()).add(found["bom-ref"])
-    for image in list_images(objects_of(read_folder(workspace.catalog, limits), {})):
+    for image in list_images(objects_of(read_folder(workspace.catalog, context), {})):
         found = _image(image.image, sorted({one.object.instance for one in image.places if one.object.instance}))
         _add(parts, found)
         uses[_ROOT].add(found["bom-ref"])
@@ -64,7 +64,7 @@ def bill_of_materials(workspace: Workspace, limits: Limits = DEFAULT_LIMITS) -> 
         "specVersion": "1.6",
         "version": 1,
         "metadata": {
-            "tools": {"components": list(_tools())},
+            "tools": {"components": list(_tools(context))},
             "component": {"type": "application", "bom-ref": _ROOT, "name": str(cluster)},
         },
         "components": [parts[ref] for ref in sorted(parts)],
@@ -95,11 +95,11 @@ def _part(kind: str, type_: str, name: str, version: str, purl: str, **propertie
     return found
 
 
-def _component(workspace: Workspace, instance: str, parameters: Mapping[str, Any], limits: Limits) -> Part:
+def _component(workspace: Workspace, instance: str, parameters: Mapping[str, Any], context: Context) -> Part:
     record = read_record(workspace.root, instance)
     component = record.component if record is not None else instance
     directory = Path(str(parameters.get("_base_directory") or workspace.component(instance)))
-    repository = repository_of(directory, parameters.get("components"), instance, component, limits)
+    repository = repository_of(directory, parameters.get("components"), instance, component, context)
     if repository is None:
         return _part("component", "application", component, "", "", instance=instance)
     changed = {"changed": "true"} if repository.changed else {}
@@ -181,10 +181,10 @@ def _libraries(workspace: Workspace) -> Iterator[Part]:
             yield _part("jsonnet-library", "library", name, commit, purl)
 
 
-def _tools() -> Iterator[Part]:
+def _tools(context: Context) -> Iterator[Part]:
     yield {"type": "application", "name": DISTRIBUTION, "version": __version__}
     for library in core_libraries():
         yield {"type": "library", "name": library.name, "version": library.version or "unknown"}
-    for name, tool in find_tools().items():
+    for name, tool in find_tools(context).items():
         if tool is not None:
             yield {"type": "application", "name": name, "version": tool.version or "unknown"}

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from commodore.caches import library_cache, usable
+from commodore.context import Context
 from commodore.dependencies.bundle import (
     BundledComponent,
     JsonnetFile,
@@ -19,10 +20,9 @@ from commodore.dependencies.bundle import (
     effective_jsonnetfiles,
 )
 from commodore.errors import CommodoreError, EnvironmentFault, InputError
-from commodore.events import Announce, stage
+from commodore.events import stage
 from commodore.git import RepositoryStore
 from commodore.inventory import Inventory
-from commodore.limits import Limits
 from commodore.names import BOOTSTRAP_TARGET, parameter_key
 from commodore.stages.checkouts import Components, Fetcher
 from commodore.workspace import Workspace, link_relative
@@ -40,18 +40,18 @@ def bundle_libraries(
         CommodoreError: wrong jsonnetfiles or variables, versions that do not exist, git's failures.
     """
     parameters = inventory.nodes[BOOTSTRAP_TARGET].parameters
-    with stage(fetcher.announce, "bundling jsonnet libraries"), contextlib.ExitStack() as stack:
+    with stage(fetcher.context.announce, "bundling jsonnet libraries"), contextlib.ExitStack() as stack:
         requirers = [
             Requirer(name, base.checkout.path, _variables(parameters, name)) for name, base in components.bases.items()
         ]
-        files = effective_jsonnetfiles(requirers, announce=fetcher.announce, limits=fetcher.limits)
+        files = effective_jsonnetfiles(requirers, fetcher.context)
         bundled = [
             BundledComponent(one.name, one.folder, file or JsonnetFile())
             for one, file in zip(requirers, files, strict=True)
         ]
         sources = sources or stack.enter_context(library_sources(fetcher))
         try:
-            bundle(fetcher.workspace, bundled, sources=sources, announce=fetcher.announce, limits=fetcher.limits)
+            bundle(fetcher.workspace, bundled, fetcher.context, sources=sources)
         except CommodoreError as error:
             if fetcher.local and error.exit_code == EnvironmentFault.exit_code:
                 raise error.hinting("with -F (--no-fetch-dependencies) `vendor` is taken as it is") from error
@@ -65,22 +65,16 @@ def library_sources(fetcher: Fetcher) -> Iterator[LibrarySources]:
     A run without the cache fetches all of them anew, into a folder that goes at the end, if it may fetch at all. If it
     may not, `vendor` is all that is there when the runs before it had no cache either.
     """
-    store, announce, limits = fetcher.store, fetcher.announce, fetcher.limits
-    if fetcher.cached or store.offline:
-        yield LibrarySources(store, usable(library_cache()), announce=announce, limits=limits)
+    store = fetcher.store
+    if fetcher.cached or store.context.offline:
+        yield LibrarySources(store, usable(library_cache()))
         return
     with fetcher.workspace.staging("libraries") as folder:
-        yield LibrarySources(store, folder, announce=announce, limits=limits, reuse=False)
+        yield LibrarySources(store, folder, reuse=False)
 
 
 def bundle_one(
-    workspace: Workspace,
-    component: str,
-    root: Path,
-    directory: Path,
-    parameters: Mapping[str, Any],
-    announce: Announce,
-    limits: Limits,
+    workspace: Workspace, component: str, root: Path, directory: Path, parameters: Mapping[str, Any], context: Context
 ) -> None:
     """Fill `vendor/` with what one component requires, for compiling it alone; nothing is written to its folder.
 
@@ -90,9 +84,7 @@ def bundle_one(
     Raises:
         CommodoreError: see `bundle_libraries`.
     """
-    StandaloneBundler(workspace.repositories, component, root, directory, announce, limits).fill(
-        workspace.vendor, parameters
-    )
+    StandaloneBundler(workspace.repositories, component, root, directory, context).fill(workspace.vendor, parameters)
 
 
 class StandaloneBundler:
@@ -105,15 +97,12 @@ class StandaloneBundler:
         component, root, directory: see `bundle_one`.
     """
 
-    def __init__(
-        self, repositories: Path, component: str, root: Path, directory: Path, announce: Announce, limits: Limits
-    ) -> None:
+    def __init__(self, repositories: Path, component: str, root: Path, directory: Path, context: Context) -> None:
         self._component = component
         self._folders = list(dict.fromkeys((root, directory)))
-        self._announce = announce
-        self._limits = limits
-        store = RepositoryStore(repositories, announce=announce, limits=limits)
-        self._sources = LibrarySources(store, usable(library_cache()), announce=announce, limits=limits)
+        self._context = context
+        store = RepositoryStore(repositories, context)
+        self._sources = LibrarySources(store, usable(library_cache()))
         self._files: dict[str, tuple[Path, JsonnetFile] | None] = {}
         self._vendors: dict[tuple[Path, JsonnetFile], Path] = {}
 
@@ -130,9 +119,7 @@ class StandaloneBundler:
             link_relative(vendor, self._vendors[required])
             return
         folder, file = required
-        bundle_component(
-            folder, file, vendor=vendor, sources=self._sources, announce=self._announce, limits=self._limits
-        )
+        bundle_component(folder, file, self._context, vendor=vendor, sources=self._sources)
         self._vendors[required] = vendor
 
     def _required(self, parameters: Mapping[str, Any]) -> tuple[Path, JsonnetFile] | None:
@@ -140,7 +127,7 @@ class StandaloneBundler:
         key = json.dumps(variables, sort_keys=True, default=str)
         if key not in self._files:
             requirers = [Requirer(self._component, folder, variables) for folder in self._folders]
-            files = effective_jsonnetfiles(requirers, announce=self._announce, limits=self._limits)
+            files = effective_jsonnetfiles(requirers, self._context)
             found = zip(self._folders, files, strict=True)
             self._files[key] = next(((folder, file) for folder, file in found if file is not None), None)
         return self._files[key]

@@ -8,11 +8,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeVar
 
+from commodore.context import Context
 from commodore.dependencies import Applications, DependencySpec
 from commodore.errors import CommodoreError, InputError, PolicyError, raise_all
-from commodore.events import Announce, Noted, Warned
+from commodore.events import Noted, Warned
 from commodore.git import Checkout, RepositoryStore, check_out, open_checkout
-from commodore.limits import Limits
 from commodore.workspace import Workspace, is_inside
 
 Item = TypeVar("Item")
@@ -62,8 +62,7 @@ class Fetcher:
 
     workspace: Workspace
     store: RepositoryStore
-    announce: Announce
-    limits: Limits
+    context: Context
     force: bool = False
     local: bool = False
     changed: Callable[[], None] = lambda: None
@@ -80,7 +79,7 @@ class Fetcher:
         if self.local:
             return [found for spec, folder in wanted if (found := self._open(spec, folder, what))]
         self.store.sync((spec.url, spec.version) for spec, _ in wanted)
-        return collect(lambda pair: self._check_out(*pair, what), wanted, self.limits.git_threads)
+        return collect(lambda pair: self._check_out(*pair, what), wanted, self.context.limits.git_threads)
 
     def _check_out(self, spec: DependencySpec, folder: Path, what: str) -> DependencyCheckout:
         repository = self.store.repository(spec.url)
@@ -88,14 +87,14 @@ class Fetcher:
             revision = repository.resolve(spec.version)
             checkout = check_out(repository, folder, revision, force=self.force)
             moving = " (a branch, which moves)" if revision.kind == "branch" else ""
-            self.announce(Noted(f"{what} {spec.name}: {spec.version}{moving} is {revision.sha}", level=1))
+            self.context.announce(Noted(f"{what} {spec.name}: {spec.version}{moving} is {revision.sha}", level=1))
         except CommodoreError as error:
             raise error.about(f"{what} {spec.name!r}") from error
         return _confined(DependencyCheckout(spec.name, spec, checkout), what)
 
     def _open(self, spec: DependencySpec, folder: Path, what: str) -> DependencyCheckout | None:
         if not folder.is_dir():
-            self.announce(
+            self.context.announce(
                 Warned(
                     "CMD-DEP-040",
                     f"{what} {spec.name!r} is not in the working directory and is left out",
@@ -104,7 +103,10 @@ class Fetcher:
             )
             return None
         return _confined(
-            DependencyCheckout(spec.name, spec, open_checkout(folder, url=spec.url, version=spec.version)), what
+            DependencyCheckout(
+                spec.name, spec, open_checkout(folder, self.context, url=spec.url, version=spec.version)
+            ),
+            what,
         )
 
 

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from commodore.context import Context
 from commodore.dependencies import (
     ComponentMetadata,
     LibraryOwner,
@@ -16,7 +17,6 @@ from commodore.dependencies import (
     resolve_libraries,
 )
 from commodore.errors import CommodoreError, InputError, raise_all
-from commodore.events import Announce
 from commodore.inventory import Inventory, find_removed_variables
 from commodore.names import BOOTSTRAP_TARGET
 from commodore.stages.checkouts import Components
@@ -38,7 +38,7 @@ def check_classes(components: Components) -> None:
     raise_all(find_removed_variables(files))
 
 
-def check_inventory(components: Components, inventory: Inventory, announce: Announce) -> dict[str, Path]:
+def check_inventory(components: Components, inventory: Inventory, context: Context) -> dict[str, Path]:
     """Check the rendered hierarchy.
 
     Returns:
@@ -62,7 +62,7 @@ def check_inventory(components: Components, inventory: Inventory, announce: Anno
         for name, base in components.bases.items()
         if name in metadata
     ]
-    links, wrong = resolve_libraries(owners, announce)
+    links, wrong = resolve_libraries(owners, context)
     raise_all(errors + wrong)
     return links
 

@@ -5,13 +5,14 @@ from __future__ import annotations
 from pathlib import Path
 
 from commodore.catalog import find_work
+from commodore.context import Context
 from commodore.errors import CommodoreError, PolicyError, raise_all
-from commodore.events import Announce, Noted
+from commodore.events import Noted
 from commodore.git import inspect, recover
 from commodore.workspace import Workspace
 
 
-def clean(workspace: Workspace, announce: Announce) -> None:
+def clean(workspace: Workspace, context: Context) -> None:
     """Remove generated folders; clones and checkouts of dependencies, and `vendor`, stay.
 
     Raises:
@@ -19,14 +20,14 @@ def clean(workspace: Workspace, announce: Announce) -> None:
     """
     with workspace.locked():
         errors: list[CommodoreError] = [
-            error for checkout in _checkouts(workspace) if (error := _protect(checkout)) is not None
+            error for checkout in _checkouts(workspace) if (error := _protect(checkout, context)) is not None
         ]
-        if work := find_work(workspace.catalog):
+        if work := find_work(workspace.catalog, context):
             errors.append(_refusal(workspace.catalog, work))
         raise_all(errors)
         for folder in workspace.generated:
             if folder.exists() or folder.is_symlink():
-                announce(Noted(f"removing {folder}", level=1))
+                context.announce(Noted(f"removing {folder}", level=1))
                 workspace.discard(folder)
         workspace.forget_lock()
 
@@ -36,9 +37,9 @@ def _checkouts(workspace: Workspace) -> list[Path]:
     return [path for path in classes if not path.is_symlink() and (path / ".git").exists()]
 
 
-def _protect(checkout: Path) -> CommodoreError | None:
-    recover(checkout)
-    changes = inspect(checkout)
+def _protect(checkout: Path, context: Context) -> CommodoreError | None:
+    recover(checkout, context)
+    changes = inspect(checkout, context)
     work = [*changes.modified, *changes.untracked, *(sha[:10] for sha in changes.unpushed)]
     return _refusal(checkout, ", ".join(work[:3])) if work else None
 

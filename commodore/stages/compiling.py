@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from contextlib import AbstractContextManager, nullcontext
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from commodore.caches import dependency_cache, result_cache, usable
+from commodore.context import Context
 from commodore.engine import Batch, CompiledInstance, CompileRequest, Engine, InstanceJob, check_jsonnet_engine
-from commodore.events import Announce, stage
+from commodore.events import stage
 from commodore.inventory import Inventory
-from commodore.limits import Limits
 from commodore.stages.checkouts import Components
 from commodore.stages.components import INSTALLED
 from commodore.stages.tools import check_tools, tool_environment
@@ -23,7 +23,6 @@ class CompileOptions:
 
     Args:
         fetch: whether to fetch Kapitan dependencies.
-        offline: take Kapitan dependencies from the cache alone.
         processes: number of workers, 0 for one per CPU.
         verbose: announce what Kapitan logs.
         cached: use the caches of dependencies and results.
@@ -32,7 +31,6 @@ class CompileOptions:
     """
 
     fetch: bool = True
-    offline: bool = False
     processes: int = 0
     verbose: bool = False
     cached: bool = True
@@ -40,7 +38,7 @@ class CompileOptions:
     jsonnet_engine: str = "go"
 
 
-def open_engine(options: CompileOptions, announce: Announce, limits: Limits) -> Engine:
+def open_engine(options: CompileOptions, context: Context) -> Engine:
     """The engine of a command, to be left as a context manager.
 
     Raises:
@@ -49,49 +47,35 @@ def open_engine(options: CompileOptions, announce: Announce, limits: Limits) -> 
     check_jsonnet_engine(options.jsonnet_engine)
     return Engine(
         processes=options.processes,
-        announce=announce,
-        limits=limits,
+        announce=context.announce,
+        limits=context.limits,
         dependency_cache=usable(dependency_cache()) if options.cached else None,
         result_cache=usable(result_cache()) if options.cached else None,
         shadow=options.shadow / 100,
     )
 
 
-def engine_of(
-    given: Engine | None, options: CompileOptions, announce: Announce, limits: Limits
-) -> AbstractContextManager[Engine]:
+def engine_of(given: Engine | None, options: CompileOptions, context: Context) -> AbstractContextManager[Engine]:
     """The engine that a caller keeps for many runs and ends itself; without one, a new one for this run."""
-    return nullcontext(given) if given is not None else open_engine(options, announce, limits)
+    return nullcontext(given) if given is not None else open_engine(options, context)
 
 
-def compile_instances(
-    engine: Engine,
-    workspace: Workspace,
-    components: Components,
-    inventory: Inventory,
-    refs: Path,
-    options: CompileOptions,
-    announce: Announce,
-    limits: Limits,
-) -> tuple[CompiledInstance, ...]:
-    """Compile every instance of a cluster into `compiled/`.
-
-    Args:
-        refs: the folder with the new ref files.
+def compile_instances(engine: Engine, batch: Batch, context: Context) -> tuple[CompiledInstance, ...]:
+    """Compile every instance of a batch (`catalog_batch`) into `compiled/`.
 
     Raises:
         CommodoreError: what went wrong, for all instances together; `compiled/` is as it was.
     """
-    batch = catalog_batch(workspace, components, inventory, refs, options)
-    check_tools([batch], announce, limits)
-    with stage(announce, "compiling", total=len(batch.jobs)):
-        return engine.compile(batch.jobs, batch.nodes, batch.request)
+    check_tools([batch], context)
+    with stage(context.announce, "compiling", total=len(batch.jobs)):
+        request = replace(batch.request, offline=context.offline)
+        return engine.compile(batch.jobs, batch.nodes, request)
 
 
 def catalog_batch(
     workspace: Workspace, components: Components, inventory: Inventory, refs: Path, options: CompileOptions
 ) -> Batch:
-    """Every instance of a cluster, and how it is compiled."""
+    """Every instance of a cluster, and how it is compiled; `refs` is the folder with the new ref files."""
     jobs = [
         InstanceJob(name, components.component_of(name), one.directory) for name, one in components.instances.items()
     ]
@@ -101,7 +85,6 @@ def catalog_batch(
         search_paths=(workspace.vendor, workspace.root, INSTALLED),
         refs=refs,
         fetch=options.fetch,
-        offline=options.offline,
         processes=options.processes,
         verbose=options.verbose,
         replace_all=True,

@@ -8,9 +8,10 @@ from collections.abc import Mapping
 from pathlib import Path
 
 import commodore
+from commodore.context import Context
 from commodore.dependencies import Applications, DependencySpec, instance_spec, parse_applications, read_specs
 from commodore.errors import InputError
-from commodore.events import Announce, Warned, stage
+from commodore.events import Warned, stage
 from commodore.inventory import (
     ClassLinks,
     InstanceMeta,
@@ -36,14 +37,14 @@ def fetch_components(fetcher: Fetcher) -> Components:
         CommodoreError: wrong applications or specs, and what `Fetcher.fetch` raises.
     """
     workspace = fetcher.workspace
-    with stage(fetcher.announce, "fetching components"):
+    with stage(fetcher.context.announce, "fetching components"):
         node = render_node(fetcher, BOOTSTRAP_TARGET)
         applications = parse_applications(node.applications)
         bases = read_specs(node.parameters, "component", applications.components)
         aliases = _alias_specs(node, applications, bases)
         wanted = [(spec, workspace.component(name)) for name, spec in {**bases, **aliases}.items()]
         found = {dependency.name: dependency for dependency in fetcher.fetch(wanted, "component")}
-        applications = _present(applications, found, fetcher.announce)
+        applications = _present(applications, found, fetcher.context)
         return Components(
             applications=applications,
             bases={name: found[name] for name in applications.components},
@@ -62,7 +63,7 @@ def _alias_specs(
     }
 
 
-def _present(applications: Applications, found: Mapping[str, DependencyCheckout], announce: Announce) -> Applications:
+def _present(applications: Applications, found: Mapping[str, DependencyCheckout], context: Context) -> Applications:
     """What is left when local mode lacks some folders."""
     if len(found) == len({*applications.components, *applications.instances}):
         return applications
@@ -70,7 +71,7 @@ def _present(applications: Applications, found: Mapping[str, DependencyCheckout]
     kept = {name: component for name, component in applications.instances.items() if component in components}
     dropped = sorted(set(applications.instances) - set(kept) - set(applications.components))
     if dropped:
-        announce(
+        context.announce(
             Warned(
                 "CMD-DEP-044",
                 f"the instances {', '.join(dropped)} are left out with their components",
@@ -87,7 +88,7 @@ def _present(applications: Applications, found: Mapping[str, DependencyCheckout]
     return Applications(applications.packages, components, kept)
 
 
-def write_hierarchy(workspace: Workspace, components: Components, announce: Announce) -> None:
+def write_hierarchy(workspace: Workspace, components: Components, context: Context) -> None:
     """Link all classes and write all targets, so that the hierarchy can be rendered as a whole."""
     dependencies = {**components.bases, **components.instances}
     links = [
@@ -96,7 +97,7 @@ def write_hierarchy(workspace: Workspace, components: Components, announce: Anno
     ]
     with_defaults = set(link_classes(workspace, links))
     for name in sorted(set(dependencies) - with_defaults):
-        announce(
+        context.announce(
             Warned(
                 "CMD-DEP-046",
                 f"component {name!r} has no class/defaults.yml",
@@ -104,7 +105,7 @@ def write_hierarchy(workspace: Workspace, components: Components, announce: Anno
             )
         )
     defaults = [name for name in components.bases if name in with_defaults]
-    python = interpreter(announce)
+    python = interpreter(context)
     targets = [bootstrap_target(defaults)]
     for name, one in components.instances.items():
         meta = InstanceMeta(name, components.component_of(name), one.directory, kustomize_wrapper(), python)
@@ -118,12 +119,12 @@ def kustomize_wrapper() -> Path:
     return INSTALLED / "scripts" / "run-kustomize"
 
 
-def interpreter(announce: Announce) -> str:
+def interpreter(context: Context) -> str:
     """The Python interpreter that components may run as `${_python3}`."""
     if sys.executable:
         return sys.executable
     found = shutil.which("python3")
-    announce(
+    context.announce(
         Warned(
             "CMD-DEP-047",
             f"the running Python interpreter is unknown; components get {found or 'NOT_AVAILABLE'} as `_python3`",

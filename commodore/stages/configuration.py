@@ -50,7 +50,7 @@ def fetch_configuration(fetcher: Fetcher, source: ConfigurationSource, parameter
         CommodoreError: git's failures, local changes, another tenant's checkout, removed variables.
     """
     workspace = fetcher.workspace
-    with stage(fetcher.announce, "fetching configuration", total=2):
+    with stage(fetcher.context.announce, "fetching configuration", total=2):
         _refuse_foreign(fetcher, source.tenant)
         wanted = [
             (source.global_url, source.global_revision, workspace.global_config),
@@ -63,7 +63,7 @@ def fetch_configuration(fetcher: Fetcher, source: ConfigurationSource, parameter
             repository = fetcher.store.repository(one[0])
             return check_out(repository, one[2], repository.resolve(one[1]), force=fetcher.force)
 
-        configuration = Configuration(*collect(place, wanted, fetcher.limits.git_threads))
+        configuration = Configuration(*collect(place, wanted, fetcher.context.limits.git_threads))
         write_cluster_params(workspace, parameters)
         return _begin_hierarchy(fetcher, configuration)
 
@@ -75,7 +75,7 @@ def open_configuration(fetcher: Fetcher, tenant: str) -> Configuration:
         CommodoreError: a checkout is missing, or removed variables.
     """
     workspace = fetcher.workspace
-    with stage(fetcher.announce, "opening configuration", total=2):
+    with stage(fetcher.context.announce, "opening configuration", total=2):
         folders = (workspace.global_config, workspace.tenant_config(tenant))
         if missing := [str(folder) for folder in folders if not folder.is_dir()]:
             raise PolicyError(
@@ -84,7 +84,9 @@ def open_configuration(fetcher: Fetcher, tenant: str) -> Configuration:
                 hint="run once without --local",
                 locations=missing,
             )
-        configuration = Configuration(*(open_checkout(folder, url="", version="") for folder in folders))
+        configuration = Configuration(
+            *(open_checkout(folder, fetcher.context, url="", version="") for folder in folders)
+        )
         return _begin_hierarchy(fetcher, configuration)
 
 
@@ -103,15 +105,17 @@ def _look_for_untracked(fetcher: Fetcher, folders: list[Path]) -> None:
     def look(folder: Path) -> tuple[str, ...]:
         if not (folder / ".git").exists():
             return ()
-        recover(folder, limits=fetcher.limits, announce=fetcher.announce)
-        return inspect(folder, limits=fetcher.limits).untracked
+        recover(folder, fetcher.context)
+        return inspect(folder, fetcher.context).untracked
 
-    for folder, untracked in zip(folders, collect(look, folders, fetcher.limits.git_threads), strict=True):
+    for folder, untracked in zip(folders, collect(look, folders, fetcher.context.limits.git_threads), strict=True):
         if not untracked:
             continue
         text = f"{folder} has untracked files: {', '.join(untracked[:5])}{' …' if len(untracked) > 5 else ''}"
         if fetcher.force:
-            fetcher.announce(Warned("CMD-INV-030", f"{text}; they are compiled", hint="commit them, or remove them"))
+            fetcher.context.announce(
+                Warned("CMD-INV-030", f"{text}; they are compiled", hint="commit them, or remove them")
+            )
         else:
             errors.append(
                 PolicyError(
@@ -125,8 +129,8 @@ def _refuse_foreign(fetcher: Fetcher, tenant: str) -> None:
     """A working directory that was used for another tenant keeps that tenant's checkout, which may hold work."""
     errors: list[CommodoreError] = []
     for folder in foreign_class_folders(fetcher.workspace, {tenant}):
-        recover(folder, limits=fetcher.limits, announce=fetcher.announce)
-        changes = inspect(folder, limits=fetcher.limits) if (folder / ".git").exists() else None
+        recover(folder, fetcher.context)
+        changes = inspect(folder, fetcher.context) if (folder / ".git").exists() else None
         if changes is not None and not changes.dirty and not changes.untracked:
             fetcher.workspace.discard(folder)
             continue

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from commodore.context import Context
 from commodore.errors import CommodoreError, EnvironmentFault, InputError
-from commodore.events import Announce
 from commodore.git import normalize, redact, repository_key
 from commodore.inventory import read_cluster_params
 from commodore.lieutenant import Cluster, Tenant
@@ -73,7 +73,7 @@ class LastRun:
 
     workspace: Workspace
 
-    def load(self, cluster: str, announce: Announce) -> Cluster:
+    def load(self, cluster: str, context: Context) -> Cluster:
         return recall_cluster(self.workspace, cluster)
 
     def report(self, cluster: str, body: Mapping[str, Any]) -> None:

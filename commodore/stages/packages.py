@@ -26,13 +26,13 @@ def fetch_packages(
     Raises:
         CommodoreError: unknown or incomplete packages, what `Fetcher.fetch` raises, or packages that never settle.
     """
-    workspace, announce = fetcher.workspace, fetcher.announce
+    workspace, announce = fetcher.workspace, fetcher.context.announce
     settled: dict[str, DependencySpec] = {}
     packages: list[DependencyCheckout] = []
     given = dict(own or {})
     link_packages(workspace, given, tenant)
     with stage(announce, "fetching packages"):
-        for _ in range(fetcher.limits.package_rounds):
+        for _ in range(fetcher.context.limits.package_rounds):
             node = render_node(fetcher, BOOTSTRAP_TARGET, ignore_missing_classes=True)
             included = tuple(name for name in discover_packages(node.applications) if name not in given)
             specs = read_specs(node.parameters, "package", included)

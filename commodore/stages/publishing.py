@@ -7,8 +7,9 @@ from pathlib import Path
 
 from commodore import catalog, refs
 from commodore.catalog import CompileMetadata, RepositoryVersion, local_now
+from commodore.context import Context
 from commodore.engine import CompiledInstance
-from commodore.events import Announce, stage
+from commodore.events import stage
 from commodore.git import Checkout, RepositoryStore
 from commodore.inventory import Inventory
 from commodore.names import BOOTSTRAP_TARGET
@@ -17,16 +18,16 @@ from commodore.stages.configuration import Configuration
 
 
 def write_references(
-    components: Components, inventory: Inventory, folder: Path, announce: Announce
+    components: Components, inventory: Inventory, folder: Path, context: Context
 ) -> tuple[refs.Reference, ...]:
     """Write the ref files of a cluster to `folder`, which becomes `catalog/refs` later.
 
     Raises:
         CommodoreError: malformed references, all of them; or Vault is not described although there are some.
     """
-    with stage(announce, "writing secret references"):
+    with stage(context.announce, "writing secret references"):
         nodes = {name: node.raw for name, node in inventory.nodes.items()}
-        references = refs.collect(nodes, components.applications.instances, announce=announce)
+        references = refs.collect(nodes, components.applications.instances, context)
         refs.write_refs(refs.build_refs(references, inventory.nodes[BOOTSTRAP_TARGET].parameters), folder)
         return references
 
@@ -35,7 +36,7 @@ def assemble_manifests(
     compiled: Sequence[CompiledInstance],
     references: Sequence[refs.Reference],
     folder: Path,
-    announce: Announce,
+    context: Context,
     current: Path | None = None,
 ) -> Path:
     """Build the new `catalog/manifests` in `folder` and look it over.
@@ -46,11 +47,11 @@ def assemble_manifests(
     Raises:
         CommodoreError: instances that write the same files, links that lead out; all of them.
     """
-    with stage(announce, "assembling the catalog"):
+    with stage(context.announce, "assembling the catalog"):
         outputs = [(one.name, one.directory) for one in compiled]
         manifests = catalog.assemble(outputs, folder, current)
-        refs.check_output(manifests, references, announce)
-        catalog.warn_about_objects(outputs, announce)
+        refs.check_output(manifests, references, context)
+        catalog.warn_about_objects(outputs, context)
         return manifests
 
 

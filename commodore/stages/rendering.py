@@ -19,12 +19,12 @@ from pathlib import Path
 from typing import Any
 
 from commodore import inventory
+from commodore.context import Context
 from commodore.errors import EnvironmentFault
-from commodore.events import Announce, Event, Noted, Warned
+from commodore.events import Event, Noted, Warned
 from commodore.git import holds_credentials
 from commodore.interning import SHARED_LEVELS, Branch, Shared
 from commodore.inventory import Inventory, Node
-from commodore.limits import Limits
 from commodore.sealed import read_note, seal
 from commodore.stages.checkouts import Fetcher
 from commodore.tree import children, walk
@@ -43,9 +43,9 @@ _EVENTS = {event.__name__: event for event in (Noted, Warned)}
 def render_node(fetcher: Fetcher, name: str, *, ignore_missing_classes: bool = False) -> Node:
     """Render one target; see `commodore.inventory.render_node`."""
 
-    def render(hear: Announce) -> list[Node]:
+    def render(context: Context) -> list[Node]:
         folder = fetcher.workspace.inventory
-        return [inventory.render_node(folder, name, ignore_missing_classes=ignore_missing_classes, announce=hear)]
+        return [inventory.render_node(folder, name, context, ignore_missing_classes=ignore_missing_classes)]
 
     return _recall(fetcher, f"node {name} {ignore_missing_classes}", render)[0]
 
@@ -53,13 +53,13 @@ def render_node(fetcher: Fetcher, name: str, *, ignore_missing_classes: bool = F
 def render_inventory(fetcher: Fetcher) -> Inventory:
     """Render all targets; see `commodore.inventory.render_inventory`."""
 
-    def render(hear: Announce) -> list[Node]:
-        return list(inventory.render_inventory(fetcher.workspace.inventory, announce=hear).nodes.values())
+    def render(context: Context) -> list[Node]:
+        return list(inventory.render_inventory(fetcher.workspace.inventory, context).nodes.values())
 
     return Inventory({node.name: node for node in _recall(fetcher, "inventory", render)})
 
 
-def _recall(fetcher: Fetcher, what: str, render: Callable[[Announce], list[Node]]) -> list[Node]:
+def _recall(fetcher: Fetcher, what: str, render: Callable[[Context], list[Node]]) -> list[Node]:
     """The kept result with what was announced while it was made; if there is none, a new one.
 
     That is kept only if the files are what they were before: reclass reads them by itself, and one that is saved
@@ -72,7 +72,7 @@ def _recall(fetcher: Fetcher, what: str, render: Callable[[Announce], list[Node]
     if path is not None and known is not None:
         nodes, events = known
         for event in events:
-            fetcher.announce(event)
+            fetcher.context.announce(event)
         with contextlib.suppress(OSError):  # what is used last goes last when there are too many
             os.utime(path)
         return nodes
@@ -81,11 +81,11 @@ def _recall(fetcher: Fetcher, what: str, render: Callable[[Announce], list[Node]
 
     def hear(event: Event) -> None:
         heard.append(event)
-        fetcher.announce(event)
+        fetcher.context.announce(event)
 
-    made = render(hear)
+    made = render(fetcher.context.heard_by(hear))
     if path is not None and look == _look(folder, what):
-        _keep(path, made, heard, fetcher.limits)
+        _keep(path, made, heard, fetcher.context)
     return made
 
 
@@ -167,7 +167,7 @@ def _read(path: Path) -> tuple[list[Node], list[Event]] | None:
         return None
 
 
-def _keep(path: Path, nodes: list[Node], heard: list[Event], limits: Limits) -> None:
+def _keep(path: Path, nodes: list[Node], heard: list[Event], context: Context) -> None:
     if any(type(event).__name__ not in _EVENTS for event in heard):
         return
     table = Shared(SHARED_LEVELS)
@@ -179,7 +179,7 @@ def _keep(path: Path, nodes: list[Node], heard: list[Event], limits: Limits) -> 
     if not all(_survives(record) for _, record in document["records"]):
         return
     written = json.dumps(document, separators=(",", ":"))
-    if len(written) > limits.rendered_bytes or holds_credentials(written):
+    if len(written) > context.limits.rendered_bytes or holds_credentials(written):
         return
     text = written.encode("ascii")
     with contextlib.suppress(OSError, EnvironmentFault):  # it only saves time

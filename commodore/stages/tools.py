@@ -7,9 +7,8 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from commodore.child_environment import absolute_folders
+from commodore.context import Context
 from commodore.engine import Batch
-from commodore.events import Announce
-from commodore.limits import Limits
 from commodore.stages.components import INSTALLED, kustomize_wrapper
 from commodore.tools import Source, Toolbox, check_minimum, locate_tool, managed_tools
 
@@ -29,7 +28,7 @@ def tool_environment(environ: Mapping[str, str] = os.environ) -> dict[str, str]:
     return {"PATH": os.pathsep.join((absolute_folders(environ.get("PATH", os.defpath)), *map(str, folders)))}
 
 
-def check_tools(batches: Iterable[Batch], announce: Announce, limits: Limits) -> None:
+def check_tools(batches: Iterable[Batch], context: Context) -> None:
     """Refuse tools that are too old for what is to be compiled. Tools that no instance needs are not looked at.
 
     Which tools are needed is read from the compile entries and the Kapitan dependencies. What commands and modules
@@ -40,7 +39,7 @@ def check_tools(batches: Iterable[Batch], announce: Announce, limits: Limits) ->
     """
     needed = {tool for batch in batches for job in batch.jobs for tool in needed_tools(batch.nodes.get(job.name, {}))}
     if needed:
-        check_minimum(needed, limits, announce)
+        check_minimum(needed, context)
 
 
 def needed_tools(node: Mapping[str, Any]) -> frozenset[str]:

@@ -24,9 +24,9 @@ from typing import IO
 from platformdirs.unix import Unix
 
 from commodore.child_environment import absolute_folders, child_environment
+from commodore.context import Context
 from commodore.errors import EnvironmentFault, InputError
-from commodore.events import Announce, Warned, ignore
-from commodore.limits import DEFAULT_LIMITS, Limits
+from commodore.events import Warned
 
 TOOL_NAMES = ("helm", "jb", "kustomize", "git")
 
@@ -120,13 +120,12 @@ def locate_tool(
 
 
 def find_tools(
+    context: Context,
     names: Iterable[str] = TOOL_NAMES,
     *,
     explicit: Mapping[str, Path] | None = None,
     environ: Mapping[str, str] = os.environ,
     managed: Path | None = None,
-    limits: Limits = DEFAULT_LIMITS,
-    announce: Announce = ignore,
 ) -> dict[str, Tool | None]:
     """Find tools and ask all of them for their versions at the same time.
 
@@ -135,8 +134,7 @@ def find_tools(
         explicit: paths that a user gave, by tool.
         environ: the environment to look into and to run them with.
         managed: the managed folder, by default `managed_folder()`.
-        limits: `tool_timeout` is how long one tool may take.
-        announce: hears a `Warned` for a tool that does not say its version.
+        context: hears a `Warned` for a tool that does not say its version.
 
     Returns:
         For each name, in the order given, the tool or None when it is nowhere.
@@ -147,16 +145,12 @@ def find_tools(
     paths = explicit or {}
     located = {name: locate_tool(name, explicit=paths.get(name), environ=environ, managed=managed) for name in names}
     present = [tool for tool in located.values() if tool is not None]
-    asked = {tool.name: tool for tool in ask_versions(present, environ=environ, limits=limits, announce=announce)}
+    asked = {tool.name: tool for tool in ask_versions(present, context, environ=environ)}
     return {name: asked.get(name) for name in located}
 
 
 def ask_versions(
-    tools: Iterable[Tool],
-    *,
-    environ: Mapping[str, str] = os.environ,
-    limits: Limits = DEFAULT_LIMITS,
-    announce: Announce = ignore,
+    tools: Iterable[Tool], context: Context, *, environ: Mapping[str, str] = os.environ
 ) -> tuple[Tool, ...]:
     """The same tools with their versions, all asked at the same time.
 
@@ -166,10 +160,10 @@ def ask_versions(
     asked = tuple(tools)
     variables = {name: value for name, value in child_environment(environ).items() if not _SECRET_VARIABLES.match(name)}
     with ThreadPoolExecutor(max_workers=max(1, len(asked))) as pool:
-        answers = tuple(pool.map(lambda tool: _ask(tool, variables, limits.tool_timeout), asked))
+        answers = tuple(pool.map(lambda tool: _ask(tool, variables, context.limits.tool_timeout), asked))
     for _, warning in answers:
         if warning is not None:
-            announce(warning)
+            context.announce(warning)
     return tuple(replace(tool, version=version) for tool, (version, _) in zip(asked, answers, strict=True))
 
 

@@ -80,7 +80,7 @@ def install_tool(name: str, choice: Choice, toolbox: Toolbox, releases: Releases
     if check_tool(name) in NOT_NEEDED:
         return Outcome(name, "not needed")
     wanted = _choose(name, choice, releases)
-    with toolbox.locked(releases.limits, releases.announce):
+    with toolbox.locked(releases.context):
         has = _managed_version(name, toolbox, releases)
         if has is None:
             return _install(name, wanted, toolbox, releases)
@@ -104,7 +104,7 @@ def upgrade_tool(name: str, choice: Choice, toolbox: Toolbox, releases: Releases
         return Outcome(name, "not needed")
     _check_managed(name, toolbox)
     wanted = _choose(name, choice, releases)
-    with toolbox.locked(releases.limits, releases.announce):
+    with toolbox.locked(releases.context):
         has = _managed_version(name, toolbox, releases)
         if has is not None and (has == wanted or (has > wanted and choice.version is None)):
             return Outcome(name, "kept", str(has), toolbox.executable(name))
@@ -123,10 +123,10 @@ def uninstall_tool(name: str, toolbox: Toolbox, releases: Releases) -> Outcome:
     if name in NOT_NEEDED and not toolbox.holds(name):
         return Outcome(name, "not needed")
     _check_managed(name, toolbox)
-    with toolbox.locked(releases.limits, releases.announce):
+    with toolbox.locked(releases.context):
         with guard_disk(path):
             path.unlink(missing_ok=True)
-        toolbox.forget(name, releases.limits, releases.announce)
+        toolbox.forget(name, releases.context)
     return Outcome(name, "removed", None, path)
 
 
@@ -184,7 +184,7 @@ def _managed_version(name: str, toolbox: Toolbox, releases: Releases) -> Version
 
 def _ask(name: str, path: Path, releases: Releases) -> VersionNumber | None:
     tool = Tool(name, path, None, Source.MANAGED)
-    (asked,) = ask_versions([tool], limits=releases.limits, announce=releases.announce)
+    (asked,) = ask_versions([tool], releases.context)
     return VersionNumber.find(asked.version)
 
 
@@ -198,10 +198,10 @@ def _install(name: str, version: VersionNumber, toolbox: Toolbox, releases: Rele
         if place.is_dir() and not place.is_symlink():
             raise IsADirectoryError(21, os.strerror(21), str(place))
         os.replace(folder / name, place)
-    toolbox.remember(name, releases.limits, releases.announce)
+    toolbox.remember(name, releases.context)
     used = _in_use(name, toolbox)
     if used is not None and not _same(used.path, place):
-        releases.announce(
+        releases.context.announce(
             Warned(
                 "CMD-TOOL-024",
                 f"{used.path} comes before the managed {name} and stays the one in use",
@@ -220,15 +220,15 @@ def _fetch(asset: Asset, target: Path, releases: Releases) -> None:
     try:
         with archive.open("w+b") as file:
             digest = releases.expected_digest(asset, web)
-            with stage(releases.announce, f"downloading {name}", total=_STEPS):
-                found = web.save(asset.url, file, releases.limits.tool_download_bytes, _Steps(name, releases))
+            with stage(releases.context.announce, f"downloading {name}", total=_STEPS):
+                found = web.save(asset.url, file, releases.context.limits.tool_download_bytes, _Steps(name, releases))
             if found != digest:
                 raise PolicyError(
                     "CMD-TOOL-018",
                     f"the SHA-256 of {shown} is {found} instead of {digest}",
                     hint="the file was changed, or is not the one released; nothing was installed",
                 )
-            unpack_executable(file, shown, asset.member, target, releases.limits)
+            unpack_executable(file, shown, asset.member, target, releases.context.limits)
     except StatusError as error:
         if error.status in (403, 404, 410):
             raise InputError(
@@ -261,7 +261,7 @@ class _Steps:
 
     def __init__(self, name: str, releases: Releases) -> None:
         self._name = name
-        self._announce = releases.announce
+        self._announce = releases.context.announce
         self._stage = f"downloading {name}"
         self._step = 0
 

@@ -26,7 +26,7 @@ def latest_versions(tools: Sequence[str], releases: Releases) -> dict[str, Versi
     An answer counts for `limits.tool_releases_age` seconds. When GitHub does not answer, the last answer is taken
     whatever its age, and that is announced (CMD-TOOL-030).
     """
-    file, limits = release_cache(), releases.limits
+    file, limits = release_cache(), releases.context.limits
     record = read_note(file, "tools", most=limits.tool_state_bytes)
     answers: dict[str, VersionNumber | EnvironmentFault] = {}
     now = time.time()
@@ -47,7 +47,7 @@ def latest_versions(tools: Sequence[str], releases: Releases) -> dict[str, Versi
         old, _ = _remembered(record, releases, tool)
         if old is not None:
             message = f"{answer.message}; the last answer about {tool} is used, which may be old"
-            releases.announce(Warned("CMD-TOOL-030", message, hint=answer.hint))
+            releases.context.announce(Warned("CMD-TOOL-030", message, hint=answer.hint))
             answers[tool] = old
     write_note(file, record, "tools")
     return {tool: answers[tool] for tool in tools}

@@ -19,9 +19,8 @@ from urllib.parse import urlsplit
 
 from commodore.context import Context
 from commodore.errors import EnvironmentFault, InputError, PolicyError
-from commodore.events import Announce, Noted, ignore
+from commodore.events import Noted
 from commodore.http import without_credentials
-from commodore.limits import DEFAULT_LIMITS, Limits
 from commodore.tools._web import StatusError, Web
 from commodore.tools.numbers import VersionNumber
 from commodore.tools.pins import Pins, known_pins
@@ -113,21 +112,21 @@ class Releases:
         platform: what the tools are to run on.
     """
 
+    context: Context
+
     mirror: str = ""
     token: str = field(default="", repr=False)
     api: str = GITHUB_API
     timeout: float = 5.0
     pins: Pins = field(default_factory=known_pins, repr=False)
     platform: Platform = field(default_factory=Platform.current)
-    limits: Limits = DEFAULT_LIMITS
-    announce: Announce = ignore
 
     def __post_init__(self) -> None:
         check_mirror(self.mirror)
 
     def web(self) -> Web:
         """A session to talk to the servers with; to be closed."""
-        return Web(self.timeout, Context(self.announce, self.limits))
+        return Web(self.timeout, Context(self.context.announce, self.context.limits))
 
     def asset(self, tool: str, version: VersionNumber) -> Asset:
         """Where an archive is, without asking anybody."""
@@ -169,9 +168,9 @@ class Releases:
                 hint=f"use an https mirror, or a version that commodore knows ({known})",
             )
         shown = without_credentials(asset.checksums)
-        self.announce(Noted(f"The SHA-256 of {asset.file} is taken from {shown}"))
+        self.context.announce(Noted(f"The SHA-256 of {asset.file} is taken from {shown}"))
         try:
-            content = web.read(asset.checksums, self.limits.tool_checksum_bytes)
+            content = web.read(asset.checksums, self.context.limits.tool_checksum_bytes)
         except StatusError as error:
             if error.status in (403, 404, 410):
                 raise PolicyError(
@@ -203,7 +202,7 @@ class Releases:
         token = {"Authorization": f"Bearer {self.token}"} if with_token else {}
         accept = {"Accept": "application/vnd.github+json"}
         try:
-            listed = json.loads(web.read(url, self.limits.tool_releases_bytes, accept, token))
+            listed = json.loads(web.read(url, self.context.limits.tool_releases_bytes, accept, token))
         except StatusError as error:
             raise _github_fault(error, with_token) from None
         except (ValueError, RecursionError):

@@ -8,9 +8,8 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 from commodore.caches import cache_folder
+from commodore.context import Context
 from commodore.errors import EnvironmentFault, raise_all
-from commodore.events import Announce
-from commodore.limits import Limits
 from commodore.sealed import read_note, write_note
 from commodore.tools.find import Tool, ask_versions, locate_tool
 from commodore.tools.numbers import VersionNumber
@@ -22,9 +21,7 @@ def version_cache() -> Path:
     return cache_folder() / "tool-versions.json"
 
 
-def check_minimum(
-    names: Iterable[str], limits: Limits, announce: Announce, *, environ: Mapping[str, str] = os.environ
-) -> None:
+def check_minimum(names: Iterable[str], context: Context, *, environ: Mapping[str, str] = os.environ) -> None:
     """Refuse tools that are too old. Tools that are nowhere, or do not say their version, pass: they may do.
 
     A tool is started only if its path, size or time of change are new, or it was last asked
@@ -40,7 +37,7 @@ def check_minimum(
     tools = [tool for tool in wanted if tool is not None]
     if not tools:
         return
-    versions = _versions(tools, limits, announce, environ)
+    versions = _versions(tools, context, environ)
     errors = []
     for tool in tools:
         has, least = VersionNumber.find(versions.get(tool.name)), MINIMUM_VERSIONS[tool.name]
@@ -56,37 +53,35 @@ def check_minimum(
     raise_all(errors)
 
 
-def _versions(
-    tools: list[Tool], limits: Limits, announce: Announce, environ: Mapping[str, str]
-) -> dict[str, str | None]:
+def _versions(tools: list[Tool], context: Context, environ: Mapping[str, str]) -> dict[str, str | None]:
     """The version of each tool by name, from the cache if its file is still the same."""
     file = version_cache()
-    record = read_note(file, "tools", most=limits.tool_state_bytes)
+    record = read_note(file, "tools", most=context.limits.tool_state_bytes)
     now = time.time()
     versions: dict[str, str | None] = {}
     for tool in tools:
         match record.get(_key(tool)):
             case [list() as mark, str(version), int() | float() as when] if (
-                mark == _mark(tool.path) and 0 <= now - when <= limits.tool_version_age
+                mark == _mark(tool.path) and 0 <= now - when <= context.limits.tool_version_age
             ):
                 versions[tool.name] = version
     unknown = [(tool, _mark(tool.path)) for tool in tools if tool.name not in versions]
-    asked = ask_versions([tool for tool, _ in unknown], environ=environ, limits=limits, announce=announce)
+    asked = ask_versions([tool for tool, _ in unknown], context, environ=environ)
     for tool, (_, mark) in zip(asked, unknown, strict=True):
         versions[tool.name] = tool.version
         if tool.version is not None and mark:
             record[_key(tool)] = [mark, tool.version, now]
     if unknown:
-        write_note(file, _recent(record, now, limits), "tools")
+        write_note(file, _recent(record, now, context), "tools")
     return versions
 
 
-def _recent(record: Mapping[str, object], now: float, limits: Limits) -> dict[str, object]:
+def _recent(record: Mapping[str, object], now: float, context: Context) -> dict[str, object]:
     """Without what is too old to count, so that the file does not grow for ever."""
     kept: dict[str, object] = {}
     for key, value in record.items():
         match value:
-            case [_, _, int() | float() as when] if 0 <= now - when <= limits.tool_version_age:
+            case [_, _, int() | float() as when] if 0 <= now - when <= context.limits.tool_version_age:
                 kept[key] = value
     return kept
 

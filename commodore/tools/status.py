@@ -81,17 +81,19 @@ def survey_tools(toolbox: Toolbox, releases: Releases, *, check: bool) -> tuple[
         EnvironmentFault: CMD-TOOL-003, KAPITAN_HELM_PATH misleads.
     """
     names = sorted((*MANAGEABLE, *NOT_NEEDED))
-    limits, announce = releases.limits, releases.announce
+    context = releases.context
     located = {name: locate_tool(name, managed=toolbox.folder) for name in names}
     present = [tool for tool in located.values() if tool is not None]
-    asked = {tool.name: tool for tool in ask_versions(present, limits=limits, announce=announce)}
-    installed = toolbox.installed(limits, announce)
+    asked = {tool.name: tool for tool in ask_versions(present, context)}
+    installed = toolbox.installed(context)
     latest: dict[str, VersionNumber] = {}
     if check:
         for name, answer in latest_versions(MANAGEABLE, releases).items():
             if isinstance(answer, EnvironmentFault):
                 message = f"the latest version of {name} is unknown: {answer.message}"
-                announce(Warned("CMD-TOOL-031", message, hint=f"{answer.hint}; --skip-version-check skips this lookup"))
+                context.announce(
+                    Warned("CMD-TOOL-031", message, hint=f"{answer.hint}; --skip-version-check skips this lookup")
+                )
             else:
                 latest[name] = answer
     return tuple(_status(name, asked.get(name), toolbox, installed, latest.get(name)) for name in names)

@@ -16,10 +16,10 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 
+from commodore.context import Context
 from commodore.errors import EnvironmentFault
-from commodore.events import Announce, Noted, Warned
+from commodore.events import Noted, Warned
 from commodore.file_lock import HeldElsewhere, hold
-from commodore.limits import Limits
 from commodore.tools.find import managed_folder
 from commodore.workspace import guard_disk, remove_tree, write_atomically
 
@@ -49,19 +49,19 @@ class Toolbox:
         path = self.executable(name)
         return path.is_file() and os.access(path, os.X_OK)
 
-    def installed(self, limits: Limits, announce: Announce) -> dict[str, str]:
+    def installed(self, context: Context) -> dict[str, str]:
         """When tools were installed, by name, as local ISO times. A broken state is warned about (CMD-TOOL-023)."""
         try:
             with self.state_file.open("rb") as file:
-                content = file.read(limits.tool_state_bytes + 1)
+                content = file.read(context.limits.tool_state_bytes + 1)
             state = json.loads(content)
-            if not isinstance(state, dict) or len(content) > limits.tool_state_bytes:
+            if not isinstance(state, dict) or len(content) > context.limits.tool_state_bytes:
                 raise ValueError
             return {name: time for name, time in state.items() if isinstance(time, str)}
         except FileNotFoundError:
             return {}
         except (OSError, ValueError, RecursionError):
-            announce(
+            context.announce(
                 Warned(
                     "CMD-TOOL-023",
                     f"{self.state_file} cannot be read; when tools were installed is unknown",
@@ -70,14 +70,14 @@ class Toolbox:
             )
             return {}
 
-    def remember(self, name: str, limits: Limits, announce: Announce) -> None:
+    def remember(self, name: str, context: Context) -> None:
         """Write down that the tool was installed now. The folder must be locked."""
         now = datetime.now(UTC).astimezone().replace(tzinfo=None).isoformat(timespec="seconds")
-        self._write({**self.installed(limits, announce), name: now})
+        self._write({**self.installed(context), name: now})
 
-    def forget(self, name: str, limits: Limits, announce: Announce) -> None:
+    def forget(self, name: str, context: Context) -> None:
         """Take the tool out of the state. The folder must be locked."""
-        state = self.installed(limits, announce)
+        state = self.installed(context)
         if state.pop(name, None) is not None:
             self._write(state)
 
@@ -85,7 +85,7 @@ class Toolbox:
         write_atomically(self.state_file, json.dumps(state, sort_keys=True).encode() + b"\n")
 
     @contextlib.contextmanager
-    def locked(self, limits: Limits, announce: Announce) -> Iterator[None]:
+    def locked(self, context: Context) -> Iterator[None]:
         """Be the only one who changes the folder; what killed installations have left there is removed.
 
         Raises:
@@ -95,11 +95,13 @@ class Toolbox:
         with guard_disk(self.folder):
             self.folder.mkdir(mode=0o755, parents=True, exist_ok=True)
             try:
-                lock = hold(self.folder / ".lock", wait=limits.tool_lock_wait, waiting=lambda: announce(waits))
+                lock = hold(
+                    self.folder / ".lock", wait=context.limits.tool_lock_wait, waiting=lambda: context.announce(waits)
+                )
             except HeldElsewhere:
                 raise EnvironmentFault(
                     "CMD-TOOL-029",
-                    f"another run of commodore has been changing {self.folder} for {limits.tool_lock_wait:g} s",
+                    f"another run of commodore has been changing {self.folder} for {context.limits.tool_lock_wait:g} s",
                     hint="wait for it to end, or end it",
                 ) from None
         with lock:

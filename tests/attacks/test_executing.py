@@ -14,12 +14,13 @@ import pytest
 from commodore.cli._dotenv import load_dotenv
 from commodore.errors import CommodoreError
 from commodore.events import Event, Warned
-from commodore.git import run
+from commodore.git import Git
 from commodore.lieutenant.login.browser import open_browser
 from commodore.tools import locate_tool
 from tests.attacks.conftest import Witness
 from tests.authoring.template_world import make, template, update
 from tests.world.cluster import ROOT, ClusterWorld
+from tests.world.context import make_context
 from tests.world.lieutenant import LieutenantServer, cluster, tenant
 from tests.world.repos import GitWorld, git
 
@@ -165,7 +166,7 @@ def test_a_git_of_a_relative_entry_of_path(
     monkeypatch.chdir(here)
     witness.program(here / entry / "git")
     monkeypatch.setenv("PATH", f"{entry}{os.pathsep}{os.environ['PATH']}")
-    assert run(["version"], cwd=here, timeout=60).text.startswith("git version")
+    assert Git(here, make_context()).run(["version"]).text.startswith("git version")
     assert not witness.was_written
 
 

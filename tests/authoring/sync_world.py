@@ -17,6 +17,7 @@ from commodore.events import Event, Noted, Warned
 from commodore.limits import Limits
 from commodore.workspace import Workspace
 from tests.authoring import template_world
+from tests.world.context import make_context
 from tests.world.github import GitHubServer
 from tests.world.repos import Content, GitWorld, Remote, Script, git
 
@@ -67,7 +68,9 @@ class SyncWorld:
         self.heard.clear()
         self.server.requests.clear()
         return sync_repositories(
-            Workspace.at(self.root / "work"), self.request(**changes), self.heard.append, limits=limits
+            Workspace.at(self.root / "work"),
+            self.request(**changes),
+            make_context(announce=self.heard.append, limits=limits),
         )
 
     def tip(self, name: str, branch: str = BRANCH) -> str:

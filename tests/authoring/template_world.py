@@ -15,6 +15,7 @@ from commodore.authoring import (
 )
 from commodore.events import Event
 from commodore.workspace import Workspace
+from tests.world.context import make_context
 from tests.world.repos import Content, GitWorld, Remote, Script
 
 ROOT = "{{ cookiecutter.slug }}"
@@ -76,7 +77,7 @@ def make(
         output_dir=root,
         trust_template=remote is not None,
     )
-    return create_repository(Workspace.at(root), request, lambda event: None).folder
+    return create_repository(Workspace.at(root), request, make_context(announce=lambda event: None)).folder
 
 
 def update(
@@ -90,4 +91,4 @@ def update(
 ) -> Updated:
     """Update an author's component."""
     request = UpdateRequest(COMPONENT, folder, choices or Choices(), version, commit, trust)
-    return update_repository(request, (heard if heard is not None else []).append)
+    return update_repository(request, make_context(announce=(heard if heard is not None else []).append))

@@ -19,10 +19,11 @@ from commodore.authoring.arguments import (
 from commodore.authoring.slug import COMPONENT, PACKAGE
 from commodore.errors import InputError
 from commodore.events import Event, Noted, ignore
+from tests.world.context import make_context
 
 
 def test_defaults_of_a_component() -> None:
-    assert new_arguments(COMPONENT, "foo", None, "projectsyn", Choices(), ignore) == {
+    assert new_arguments(COMPONENT, "foo", None, "projectsyn", Choices(), make_context(announce=ignore)) == {
         "slug": "foo",
         "name": "foo",
         "github_owner": "projectsyn",
@@ -43,7 +44,9 @@ def test_defaults_of_a_component() -> None:
 
 
 def test_defaults_of_a_package() -> None:
-    arguments = new_arguments(PACKAGE, "foo", "The Foo", "me", Choices(copyright_holder="Me"), ignore)
+    arguments = new_arguments(
+        PACKAGE, "foo", "The Foo", "me", Choices(copyright_holder="Me"), make_context(announce=ignore)
+    )
     assert arguments == {
         "slug": "foo",
         "name": "The Foo",
@@ -57,24 +60,29 @@ def test_defaults_of_a_package() -> None:
 
 def test_cases_keep_their_order_and_are_there_once() -> None:
     stored = {"test_cases": "defaults b"}
-    assert choose(stored, Choices(add_cases=("a", "b", "a")), ignore)["test_cases"] == "defaults b a"
+    assert (
+        choose(stored, Choices(add_cases=("a", "b", "a")), make_context(announce=ignore))["test_cases"]
+        == "defaults b a"
+    )
 
 
 def test_removals_come_after_additions() -> None:
-    chosen = choose({"test_cases": "defaults"}, Choices(add_cases=("a",), remove_cases=("defaults",)), ignore)
+    chosen = choose(
+        {"test_cases": "defaults"}, Choices(add_cases=("a",), remove_cases=("defaults",)), make_context(announce=ignore)
+    )
     assert chosen["test_cases"] == "a"
 
 
 def test_the_last_case_stays() -> None:
     with pytest.raises(InputError) as caught:
-        choose({"test_cases": "defaults"}, Choices(remove_cases=("defaults",)), ignore)
+        choose({"test_cases": "defaults"}, Choices(remove_cases=("defaults",)), make_context(announce=ignore))
     assert caught.value.code == "CMD-TPL-007"
 
 
 def test_unknown_removals_are_noted_when_verbose() -> None:
     heard: list[Event] = []
     choices = Choices(remove_cases=("x",), remove_patterns={PATCH_BLOCK: ("y",)})
-    assert choose({"test_cases": "defaults"}, choices, heard.append)["test_cases"] == "defaults"
+    assert choose({"test_cases": "defaults"}, choices, make_context(announce=heard.append))["test_cases"] == "defaults"
     assert heard == [
         Noted("there is no test case 'x' to remove", level=1),
         Noted(f"there is no pattern 'y' in {PATCH_BLOCK} to remove", level=1),
@@ -84,34 +92,44 @@ def test_unknown_removals_are_noted_when_verbose() -> None:
 def test_patterns_are_a_sorted_set() -> None:
     stored = {"test_cases": "defaults", MINOR_ALLOW: "b;a"}
     choices = Choices(add_patterns={MINOR_ALLOW: (depname("c.d"), "a")}, remove_patterns={MINOR_ALLOW: ("b",)})
-    assert choose(stored, choices, ignore)[MINOR_ALLOW] == "^c.d$;a"
+    assert choose(stored, choices, make_context(announce=ignore))[MINOR_ALLOW] == "^c.d$;a"
 
 
 @pytest.mark.parametrize("pattern", ["", "a;b", "a\nb"])
 def test_patterns_that_cannot_be_stored(pattern: str) -> None:
     with pytest.raises(InputError) as caught:
-        choose({"test_cases": "defaults"}, Choices(add_patterns={PATCH_BLOCK: (pattern,)}), ignore)
+        choose(
+            {"test_cases": "defaults"}, Choices(add_patterns={PATCH_BLOCK: (pattern,)}), make_context(announce=ignore)
+        )
     assert caught.value.code == "CMD-TPL-008"
 
 
 def test_several_cases_force_matrix_tests() -> None:
     heard: list[Event] = []
     stored = {"test_cases": "defaults", "add_matrix": "n"}
-    assert choose(stored, Choices(add_cases=("a",)), heard.append)["add_matrix"] == "y"
+    assert choose(stored, Choices(add_cases=("a",)), make_context(announce=heard.append))["add_matrix"] == "y"
     assert heard == [Noted("matrix tests are turned on, as there is more than one test case")]
-    assert choose(stored, Choices(), ignore)["add_matrix"] == "n"
+    assert choose(stored, Choices(), make_context(announce=ignore))["add_matrix"] == "n"
 
 
 def test_patch_v0_forces_patch() -> None:
     stored = {"test_cases": "defaults"}
-    chosen = choose(stored, Choices(switches={"automerge_patch": False, "automerge_patch_v0": True}), ignore)
+    chosen = choose(
+        stored, Choices(switches={"automerge_patch": False, "automerge_patch_v0": True}), make_context(announce=ignore)
+    )
     assert (chosen["automerge_patch"], chosen["automerge_patch_v0"]) == ("y", "y")
 
 
 def test_what_is_not_chosen_stays() -> None:
     stored = {"test_cases": "defaults", "add_lib": "y", "own": "thing", "copyright_year": "2001"}
-    assert choose(stored, Choices(switches={"add_lib": None}, copyright_holder=""), ignore) == stored
-    assert choose(stored, Choices(update_copyright_year=True), ignore)["copyright_year"] == this_year()
+    assert (
+        choose(stored, Choices(switches={"add_lib": None}, copyright_holder=""), make_context(announce=ignore))
+        == stored
+    )
+    assert (
+        choose(stored, Choices(update_copyright_year=True), make_context(announce=ignore))["copyright_year"]
+        == this_year()
+    )
 
 
 def test_missing_arguments_are_found_in_the_files(tmp_path: Path) -> None:

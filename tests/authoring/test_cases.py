@@ -10,6 +10,7 @@ from commodore.authoring.cases import find_suite
 from commodore.errors import CommodoreError, Findings, InputError, PolicyError, UsageError
 from commodore.events import Event, Noted, Warned, ignore
 from tests.authoring.suite_world import write
+from tests.world.context import make_context
 
 
 def cruft(*cases: str) -> dict[str, object]:
@@ -17,12 +18,12 @@ def cruft(*cases: str) -> dict[str, object]:
 
 
 def names(folder: Path, *only: str) -> list[str]:
-    return [case.name for case in find_suite(folder, only, ignore).cases]
+    return [case.name for case in find_suite(folder, only, make_context(announce=ignore)).cases]
 
 
 def refusal(folder: Path, *only: str) -> CommodoreError:
     with pytest.raises(CommodoreError) as caught:
-        find_suite(folder, only, ignore)
+        find_suite(folder, only, make_context(announce=ignore))
     return caught.value
 
 
@@ -37,7 +38,7 @@ def test_the_template_names_the_cases(tmp_path: Path) -> None:
     write(tmp_path, {f"tests/{name}.yml": "" for name in ("one", "two", "common")})
     write(tmp_path, {".cruft.json": cruft("one", "gone"), "tests/golden/two/demo/x.yaml": ""})
     heard: list[Event] = []
-    suite = find_suite(tmp_path, (), heard.append)
+    suite = find_suite(tmp_path, (), make_context(announce=heard.append))
     assert [case.name for case in suite.cases] == ["one", "two"]
     assert [event.message.split(":")[0] for event in heard if isinstance(event, Noted)] == [
         "tests/common is not taken for a test case"
@@ -47,9 +48,9 @@ def test_the_template_names_the_cases(tmp_path: Path) -> None:
 
 def test_golden_tests_are_off_without_any_golden_tree(tmp_path: Path) -> None:
     write(tmp_path, {"tests/a.yml": "", "tests/golden/.new-left/x.yaml": ""})
-    assert not find_suite(tmp_path, (), ignore).golden_tests
+    assert not find_suite(tmp_path, (), make_context(announce=ignore)).golden_tests
     write(tmp_path, {"tests/golden/b/demo/x.yaml": ""})
-    assert find_suite(tmp_path, (), ignore).golden_tests
+    assert find_suite(tmp_path, (), make_context(announce=ignore)).golden_tests
 
 
 @pytest.mark.parametrize(
@@ -57,7 +58,7 @@ def test_golden_tests_are_off_without_any_golden_tree(tmp_path: Path) -> None:
 )
 def test_the_golden_tree_names_the_instance(folders: list[str], alias: str | None, tmp_path: Path) -> None:
     write(tmp_path, {"tests/a.yml": "", **{f"tests/golden/a/{folder}/x.yaml": "" for folder in folders}})
-    (case,) = find_suite(tmp_path, (), ignore).cases
+    (case,) = find_suite(tmp_path, (), make_context(announce=ignore)).cases
     assert case.alias == alias
 
 
@@ -108,8 +109,8 @@ def test_links_that_lead_out_are_refused(link: str, tmp_path: Path) -> None:
 def test_a_golden_tree_without_a_case_is_told(tmp_path: Path) -> None:
     write(tmp_path, {"tests/a.yml": "", "tests/golden/a/x.yaml": "", "tests/golden/old/x.yaml": ""})
     heard: list[Event] = []
-    find_suite(tmp_path, (), heard.append)
+    find_suite(tmp_path, (), make_context(announce=heard.append))
     assert [event.code for event in heard if isinstance(event, Warned)] == ["CMD-TEST-005"]
     heard.clear()
-    find_suite(tmp_path, ("a",), heard.append)
+    find_suite(tmp_path, ("a",), make_context(announce=heard.append))
     assert heard == []

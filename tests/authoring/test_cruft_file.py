@@ -11,6 +11,7 @@ import pytest
 from commodore.authoring.cruft_file import CruftFile, read_cruft_file, read_skips
 from commodore.errors import InputError
 from commodore.limits import Limits
+from tests.world.context import make_context
 
 COMMIT = "5ae57721558399419f867334e31d23a7f7a892ba"
 CONTENT: dict[str, Any] = {
@@ -33,11 +34,11 @@ def write(folder: Path, content: object) -> Path:
 @pytest.mark.parametrize("more", [{}, {"skip": ["docs", "*.md"]}, {"directory": "sub/dir"}, {"own": [1]}])
 def test_reading_and_writing_changes_nothing(tmp_path: Path, more: dict[str, Any]) -> None:
     write(tmp_path, CONTENT | more)
-    assert read_cruft_file(tmp_path).to_bytes() == (tmp_path / ".cruft.json").read_bytes()
+    assert read_cruft_file(tmp_path, make_context()).to_bytes() == (tmp_path / ".cruft.json").read_bytes()
 
 
 def test_an_update_changes_what_it_says_and_keeps_the_rest(tmp_path: Path) -> None:
-    cruft = read_cruft_file(write(tmp_path, CONTENT | {"skip": ["a"], "own": 1}))
+    cruft = read_cruft_file(write(tmp_path, CONTENT | {"skip": ["a"], "own": 1}), make_context())
     content = json.loads(cruft.at("f" * 40, None, {"slug": "bar"}).to_bytes())
     assert content == {
         **CONTENT,
@@ -51,7 +52,7 @@ def test_an_update_changes_what_it_says_and_keeps_the_rest(tmp_path: Path) -> No
 
 def test_without_a_file(tmp_path: Path) -> None:
     with pytest.raises(InputError) as caught:
-        read_cruft_file(tmp_path)
+        read_cruft_file(tmp_path, make_context())
     assert caught.value.code == "CMD-TPL-010"
 
 
@@ -76,14 +77,14 @@ def test_without_a_file(tmp_path: Path) -> None:
 )
 def test_hostile_or_damaged_files(tmp_path: Path, content: object) -> None:
     with pytest.raises(InputError) as caught:
-        read_cruft_file(write(tmp_path, content))
+        read_cruft_file(write(tmp_path, content), make_context())
     assert caught.value.code == "CMD-TPL-011"
     assert [location.place for location in caught.value.locations] == [str(tmp_path / ".cruft.json")]
 
 
 def test_size_is_limited(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="more than 10 bytes"):
-        read_cruft_file(write(tmp_path, CONTENT), limits=Limits(cruft_file_bytes=10))
+        read_cruft_file(write(tmp_path, CONTENT), make_context(limits=Limits(cruft_file_bytes=10)))
 
 
 def test_skips_of_both_files(tmp_path: Path) -> None:

@@ -10,6 +10,7 @@ from commodore.authoring import COMPONENT, NewRequest, create_repository, delete
 from commodore.errors import CommodoreError, PolicyError, UsageError
 from commodore.events import Event, Noted, ignore
 from commodore.workspace import Workspace
+from tests.world.context import make_context
 from tests.world.repos import GitWorld, Remote, git
 
 
@@ -24,7 +25,7 @@ def foo(tmp_path: Path, workspace: Workspace) -> Path:
     remote = GitWorld(tmp_path / "remotes").remote("component-foo")
     place = f"url.{remote.url}.insteadOf"
     git(tmp_path, "config", "--global", place, "ssh://git@github.com/projectsyn/component-foo.git")
-    folder = create_repository(workspace, NewRequest(COMPONENT, "foo"), ignore).folder
+    folder = create_repository(workspace, NewRequest(COMPONENT, "foo"), make_context(announce=ignore)).folder
     git(folder, "push", "--quiet", "origin", "master")
     return folder
 
@@ -35,13 +36,15 @@ def bare(workspace: Workspace) -> Path:
 
 def delete(workspace: Workspace, slug: str = "foo", *, force: bool = False) -> list[Event]:
     heard: list[Event] = []
-    delete_component(workspace, plan_deletion(workspace, slug, force=force), heard.append)
+    delete_component(
+        workspace, plan_deletion(workspace, slug, make_context(), force=force), make_context(announce=heard.append)
+    )
     return heard
 
 
 def refusal(workspace: Workspace) -> str:
     with pytest.raises(PolicyError) as caught:
-        plan_deletion(workspace, "foo")
+        plan_deletion(workspace, "foo", make_context())
     assert caught.value.code == "CMD-TPL-041"
     return caught.value.message
 
@@ -54,7 +57,7 @@ def test_folder_and_clone_go(workspace: Workspace, foo: Path) -> None:
 
 def test_it_can_be_made_again(workspace: Workspace, foo: Path) -> None:
     delete(workspace)
-    assert create_repository(workspace, NewRequest(COMPONENT, "foo"), ignore).folder == foo
+    assert create_repository(workspace, NewRequest(COMPONENT, "foo"), make_context(announce=ignore)).folder == foo
 
 
 def test_a_clone_that_others_use_stays(workspace: Workspace, foo: Path) -> None:
@@ -68,7 +71,7 @@ def test_a_clone_that_others_use_stays(workspace: Workspace, foo: Path) -> None:
 def test_paths_with_blanks(tmp_path: Path) -> None:
     """The published tool fails with a traceback."""
     workspace = Workspace.at(tmp_path / "a b")
-    create_repository(workspace, NewRequest(COMPONENT, "foo"), ignore)
+    create_repository(workspace, NewRequest(COMPONENT, "foo"), make_context(announce=ignore))
     delete(workspace, force=True)
     assert list(workspace.dependencies.iterdir()) == []
 
@@ -89,7 +92,7 @@ def test_unpushed_work_is_protected(workspace: Workspace, foo: Path) -> None:
 
 
 def test_a_new_component_is_unpushed_work(workspace: Workspace) -> None:
-    create_repository(workspace, NewRequest(COMPONENT, "foo"), ignore)
+    create_repository(workspace, NewRequest(COMPONENT, "foo"), make_context(announce=ignore))
     assert "commits of master that no remote has" in refusal(workspace)
 
 
@@ -120,9 +123,9 @@ def test_a_clone_that_became_unused_meanwhile_stays(workspace: Workspace, foo: P
     other = workspace.component("other")
     git(bare(workspace), "worktree", "add", "--quiet", "-b", "topic", str(other), "master")
     git(other, "commit", "--quiet", "--allow-empty", "--message", "mine")
-    plan = plan_deletion(workspace, "foo")
+    plan = plan_deletion(workspace, "foo", make_context())
     git(bare(workspace), "worktree", "remove", "--force", str(other))
-    delete_component(workspace, plan, ignore)
+    delete_component(workspace, plan, make_context(announce=ignore))
     assert git(bare(workspace), "rev-parse", "--verify", "topic")
 
 
@@ -168,7 +171,7 @@ def test_a_clone_outside_is_not_deleted(tmp_path: Path, workspace: Workspace) ->
 
 def test_unknown_components(workspace: Workspace, foo: Path) -> None:
     with pytest.raises(UsageError) as caught:
-        plan_deletion(workspace, "fooo")
+        plan_deletion(workspace, "fooo", make_context())
     assert (caught.value.code, caught.value.hint) == ("CMD-TPL-040", "did you mean 'foo'?")
 
 
@@ -176,5 +179,5 @@ def test_unknown_components(workspace: Workspace, foo: Path) -> None:
 def test_what_is_no_component_is_not_deleted(workspace: Workspace, slug: str) -> None:
     (workspace.dependencies / "lib").mkdir(parents=True)
     with pytest.raises(CommodoreError):
-        plan_deletion(workspace, slug, force=True)
+        plan_deletion(workspace, slug, make_context(), force=True)
     assert (workspace.dependencies / "lib").exists()

@@ -18,6 +18,7 @@ from commodore.events import ignore
 from commodore.git import inspect
 from commodore.workspace import Workspace
 from tests.authoring.template_world import FIRST, template
+from tests.world.context import make_context
 from tests.world.repos import GitCalls, GitWorld, Script, git
 
 NO_REMOTE = {
@@ -35,7 +36,7 @@ NO_REMOTE = {
 
 
 def create(root: Path, kind: Kind = COMPONENT, slug: str = "foo", **wishes: object) -> Created:
-    return create_repository(Workspace.at(root), NewRequest(kind, slug, **wishes), ignore)  # type: ignore[arg-type]
+    return create_repository(Workspace.at(root), NewRequest(kind, slug, **wishes), make_context(announce=ignore))  # type: ignore[arg-type]
 
 
 def run_make(folder: Path, *targets: str) -> str:
@@ -67,7 +68,7 @@ def test_checklist_10_a_worktree_with_one_commit(tmp_path: Path) -> None:
     bare = tmp_path / "dependencies" / ".repos" / "github.com" / "projectsyn" / "component-x-y.git"
     assert Path(git(folder, "rev-parse", "--path-format=absolute", "--git-common-dir")) == bare
     assert list(made.files) == sorted(git(folder, "ls-files").splitlines())
-    assert inspect(folder).unpushed != ()
+    assert inspect(folder, make_context()).unpushed != ()
 
 
 def test_elsewhere_it_is_a_repository_of_its_own(tmp_path: Path) -> None:

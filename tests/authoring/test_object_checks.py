@@ -12,6 +12,7 @@ from commodore.authoring.kubernetes import NAMESPACED, REMOVED
 from commodore.authoring.object_checks import check_objects, check_references
 from commodore.manifests import dump, dump_stream
 from tests.authoring.suite_world import write
+from tests.world.context import make_context
 
 
 def thing(version: str, kind: str, name: str = "demo", namespace: str = "") -> dict[str, Any]:
@@ -84,7 +85,7 @@ def test_removed_versions_are_told(version: str, kind: str) -> None:
 def references(own: Any, output: str, folder: Path, **others: Any) -> list[str]:
     write(folder, {"demo/a.yaml": output})
     tree = {"demo/a.yaml": output.encode()}
-    found = check_references({"demo": own, **others}, "instance", "demo", folder, tree)
+    found = check_references({"demo": own, **others}, "instance", "demo", folder, tree, make_context())
     return [finding.code for finding in found]
 
 

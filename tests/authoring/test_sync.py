@@ -17,6 +17,7 @@ from commodore.limits import Limits
 from commodore.workspace import Workspace
 from tests.authoring.sync_world import BRANCH, SyncWorld, codes, only, statuses, sync_world
 from tests.authoring.template_world import NUMBERS, ROOT
+from tests.world.context import make_context
 from tests.world.github import failing
 
 
@@ -364,7 +365,10 @@ def test_ctrl_c_keeps_what_is_finished(world: SyncWorld, monkeypatch: pytest.Mon
     slow = Limits(github_writes=0, github_backoff=600, github_attempts=3)
     with pytest.raises(KeyboardInterrupt):
         sync_repositories(
-            Workspace.at(world.root / "work"), world.request(), world.heard.append, report=press, limits=slow
+            Workspace.at(world.root / "work"),
+            world.request(),
+            make_context(announce=world.heard.append, limits=slow),
+            report=press,
         )
     assert [item["name"] for item in json.loads(world.state[0].read_text(encoding="utf-8"))["items"]] == [first]
     assert list(temporary.iterdir()) == []

@@ -12,8 +12,8 @@ from commodore.authoring.sync.clone import Clone, GitAccess, make_clone
 from commodore.authoring.sync.github import GitHub
 from commodore.errors import CommodoreError, PolicyError
 from commodore.events import ignore
-from commodore.git import Children
 from tests.authoring.sync_world import QUICK
+from tests.world.context import make_context
 from tests.world.github import GitHubServer
 from tests.world.repos import Remote, git
 
@@ -34,9 +34,9 @@ def remote(server: GitHubServer) -> Remote:
 
 
 def clone(server: GitHubServer, folder: Path, branch: str = BRANCH) -> Clone:
-    found = GitHub(server.url, server.token, ignore, QUICK).repository(NAME)
+    found = GitHub(server.url, server.token, make_context(announce=ignore, limits=QUICK)).repository(NAME)
     assert found is not None
-    made = make_clone(found, folder, branch, GitAccess(server.url, server.token, Children(), QUICK))
+    made = make_clone(found, folder, branch, GitAccess(server.url, server.token, make_context(limits=QUICK)))
     assert made is not None
     return made
 
@@ -132,10 +132,10 @@ def test_a_missing_scope_for_workflows_is_explained(server: GitHubServer, remote
 
 
 def test_a_wrong_token_is_refused(server: GitHubServer, tmp_path: Path) -> None:
-    found = GitHub(server.url, server.token, ignore, QUICK).repository(NAME)
+    found = GitHub(server.url, server.token, make_context(announce=ignore, limits=QUICK)).repository(NAME)
     assert found is not None
     with pytest.raises(CommodoreError) as caught:
-        make_clone(found, tmp_path / "clone", BRANCH, GitAccess(server.url, "wrong", Children(), QUICK))
+        make_clone(found, tmp_path / "clone", BRANCH, GitAccess(server.url, "wrong", make_context(limits=QUICK)))
     assert caught.value.code == "CMD-GIT-004"
 
 
@@ -149,7 +149,7 @@ def test_a_wrong_token_is_refused(server: GitHubServer, tmp_path: Path) -> None:
     ],
 )
 def test_repositories_of_the_same_site(api: str, url: str) -> None:
-    access = GitAccess(api, "token", Children())
+    access = GitAccess(api, "token", make_context())
     assert access.check(url) == url
     site = url.removesuffix("acme/one.git")
     assert access.environment()["GIT_CONFIG_KEY_0"] == f"http.{site}.extraHeader"
@@ -169,5 +169,5 @@ def test_repositories_of_the_same_site(api: str, url: str) -> None:
 )
 def test_repositories_elsewhere(url: str) -> None:
     with pytest.raises(PolicyError) as caught:
-        GitAccess("https://api.github.com", "token", Children()).check(url)
+        GitAccess("https://api.github.com", "token", make_context()).check(url)
     assert caught.value.code == "CMD-SYNC-010"

@@ -17,6 +17,7 @@ from commodore.errors import CommodoreError
 from commodore.events import Event
 from commodore.limits import Limits
 from tests.authoring.sync_world import QUICK
+from tests.world.context import make_context
 from tests.world.github import GitHubServer, Reply, failing
 
 NAME = "acme/component-one"
@@ -44,7 +45,7 @@ def client(server: GitHubServer, heard: list[Event]) -> Iterator[GitHub]:
 
 
 def connect(server: GitHubServer, heard: list[Event], **limits: Any) -> GitHub:
-    return GitHub(server.url, server.token, heard.append, replace(QUICK, **limits))
+    return GitHub(server.url, server.token, make_context(announce=heard.append, limits=replace(QUICK, **limits)))
 
 
 def publish(client: GitHub) -> tuple[str, bool]:
@@ -209,13 +210,13 @@ def test_refused_writes(server: GitHubServer, client: GitHub, reply: Reply, code
 
 def test_the_answer_of_others_about_the_token_is_shown_without_it(server: GitHubServer, heard: list[Event]) -> None:
     with pytest.raises(Halt) as caught:
-        GitHub(server.url, "another-token", heard.append, QUICK).repository(NAME)
+        GitHub(server.url, "another-token", make_context(announce=heard.append, limits=QUICK)).repository(NAME)
     assert "another-token" not in str(caught.value.error.as_dict())
 
 
 def test_nothing_listens(heard: list[Event]) -> None:
     with pytest.raises(Halt) as caught:
-        GitHub("http://127.0.0.1:9", "token", heard.append, QUICK).repository(NAME)
+        GitHub("http://127.0.0.1:9", "token", make_context(announce=heard.append, limits=QUICK)).repository(NAME)
     assert caught.value.error.code == "CMD-SYNC-024"
 
 

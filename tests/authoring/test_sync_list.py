@@ -11,6 +11,7 @@ from commodore.authoring.sync.model import Item
 from commodore.errors import CommodoreError
 from commodore.events import Event, Warned
 from commodore.limits import Limits
+from tests.world.context import make_context
 
 
 def read(
@@ -18,7 +19,9 @@ def read(
 ) -> list[Item]:
     path = path / "list.yaml"
     path.write_bytes(content.encode() if isinstance(content, str) else content)
-    return read_list(path, wanted, (heard if heard is not None else []).append, limits=limits or Limits())
+    return read_list(
+        path, wanted, make_context(announce=(heard if heard is not None else []).append, limits=limits or Limits())
+    )
 
 
 def test_entries_keep_their_order(tmp_path: Path) -> None:
@@ -47,7 +50,7 @@ def test_what_is_no_list(tmp_path: Path, content: str | bytes, code: str, words:
 
 def test_a_list_that_cannot_be_read(tmp_path: Path) -> None:
     with pytest.raises(CommodoreError) as caught:
-        read_list(tmp_path / "none.yaml", "", print)
+        read_list(tmp_path / "none.yaml", "", make_context(announce=print))
     assert caught.value.code == "CMD-SYNC-002"
     with pytest.raises(CommodoreError) as caught:
         read(tmp_path, "- a/b\n", limits=Limits(sync_list_bytes=5))

@@ -21,6 +21,7 @@ from commodore.caches import template_lock
 from commodore.errors import CommodoreError, EnvironmentFault, InputError, PolicyError
 from commodore.limits import Limits
 from tests.authoring.template_world import FIRST, ROOT, SECOND, template
+from tests.world.context import make_context
 from tests.world.repos import GitCalls, GitWorld, Script, failing_server
 
 REPOSITORY = Path(__file__).resolve().parent.parent.parent
@@ -73,7 +74,7 @@ def test_history_ends_with_the_template_as_it_is(kind: Kind, script: ModuleType)
     history = (templates._HISTORIES / f"{kind.name}.history").read_bytes()
     count, tree = script.read_history(history)
     assert tree == script.read_folder(REPOSITORY / f"{kind.name}-template")
-    with open_template(bundled_url(kind), kind, ("main",), trust=False) as bundled:
+    with open_template(bundled_url(kind), kind, ("main",), make_context(), trust=False) as bundled:
         assert [bundled.resolve(f"v{number}") for number in range(1, count + 1)] == VERSIONS[kind.name]
         assert bundled.resolve("main") == bundled.resolve(None) == VERSIONS[kind.name][-1]
 
@@ -94,7 +95,7 @@ def test_the_script_finds_the_histories_complete() -> None:
 
 
 def test_a_longer_history_keeps_its_commits(two_versions: Path) -> None:
-    with open_template(bundled_url(COMPONENT), COMPONENT, (), trust=False) as bundled:
+    with open_template(bundled_url(COMPONENT), COMPONENT, (), make_context(), trust=False) as bundled:
         assert bundled.resolve("v1") == VERSIONS["component"][0]
         assert bundled.resolve("main") not in VERSIONS["component"]
         assert bundled.has(VERSIONS["component"][0])
@@ -102,7 +103,7 @@ def test_a_longer_history_keeps_its_commits(two_versions: Path) -> None:
 
 def test_bundled_versions() -> None:
     first = VERSIONS["component"][0]
-    with open_template(bundled_url(COMPONENT), COMPONENT, (), trust=False) as bundled:
+    with open_template(bundled_url(COMPONENT), COMPONENT, (), make_context(), trust=False) as bundled:
         assert bundled.resolve(first) == bundled.resolve(first[:7]) == first
         assert not bundled.has("0" * 40)
         for unknown in ("v999", "0" * 40, "--help", "nain"):
@@ -114,13 +115,16 @@ def test_bundled_versions() -> None:
 
 def test_bundled_templates_need_no_network(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     calls = GitCalls(tmp_path / "bin", monkeypatch)
-    with open_template(bundled_url(COMPONENT), COMPONENT, ("main",), trust=False) as bundled:
-        render(bundled, [(bundled.resolve("main"), {"slug": "foo"})])
+    with open_template(bundled_url(COMPONENT), COMPONENT, ("main",), make_context(), trust=False) as bundled:
+        render(bundled, [(bundled.resolve("main"), {"slug": "foo"})], make_context())
     assert set(calls.verbs) <= {"init", "fast-import", "for-each-ref", "read-tree", "checkout-index"}
 
 
 def test_a_bundled_template_of_the_other_kind() -> None:
-    with pytest.raises(InputError) as caught, open_template(bundled_url(PACKAGE), COMPONENT, (), trust=True):
+    with (
+        pytest.raises(InputError) as caught,
+        open_template(bundled_url(PACKAGE), COMPONENT, (), make_context(), trust=True),
+    ):
         pass
     assert caught.value.code == "CMD-TPL-026"
 
@@ -140,7 +144,7 @@ def test_unknown_templates_are_refused_before_anything_is_fetched(
     url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     calls = GitCalls(tmp_path / "bin", monkeypatch)
-    with pytest.raises(PolicyError) as caught, open_template(url, COMPONENT, ("main",), trust=False):
+    with pytest.raises(PolicyError) as caught, open_template(url, COMPONENT, ("main",), make_context(), trust=False):
         pass
     assert caught.value.code == "CMD-TPL-020"
     assert calls.verbs == []
@@ -153,13 +157,13 @@ def test_the_public_template_is_known(url: str, tmp_path: Path, monkeypatch: pyt
     place = f"url.{remote.url}.insteadOf"
     for address in (url, "ssh://git@github.com/projectsyn/commodore-component-template"):
         subprocess.run(["git", "config", "--global", "--add", place, address], check=True)
-    with open_template(url, COMPONENT, ("main",), trust=False) as opened:
+    with open_template(url, COMPONENT, ("main",), make_context(), trust=False) as opened:
         assert opened.resolve("main") == remote.sha()
 
 
 @pytest.mark.parametrize("url", ["ext::sh -c x", "--upload-pack=x", "relative/path", ""])
 def test_unusable_urls(url: str) -> None:
-    with pytest.raises(CommodoreError) as caught, open_template(url, COMPONENT, ("main",), trust=True):
+    with pytest.raises(CommodoreError) as caught, open_template(url, COMPONENT, ("main",), make_context(), trust=True):
         pass
     assert caught.value.code.startswith("CMD-GIT-01")
 
@@ -167,12 +171,15 @@ def test_unusable_urls(url: str) -> None:
 def test_unreachable_urls(tmp_path: Path) -> None:
     with failing_server(500) as url:
         for unreachable in (f"{url}/t.git", f"file://{tmp_path}/nowhere.git"):
-            with pytest.raises(EnvironmentFault), open_template(unreachable, COMPONENT, ("main",), trust=True):
+            with (
+                pytest.raises(EnvironmentFault),
+                open_template(unreachable, COMPONENT, ("main",), make_context(), trust=True),
+            ):
                 pass
 
 
 def opened(remote_url: str, *versions: str) -> Template:
-    with open_template(remote_url, COMPONENT, versions, trust=True) as found:
+    with open_template(remote_url, COMPONENT, versions, make_context(), trust=True) as found:
         return found
 
 
@@ -201,7 +208,10 @@ def test_the_lock_of_the_cache_is_no_link(tmp_path: Path) -> None:
     remote = template(GitWorld(tmp_path / "remotes"))
     template_lock().parent.mkdir(parents=True)
     template_lock().symlink_to(tmp_path / "elsewhere")
-    with pytest.raises(EnvironmentFault) as error, open_template(remote.url, COMPONENT, ("main",), trust=True):
+    with (
+        pytest.raises(EnvironmentFault) as error,
+        open_template(remote.url, COMPONENT, ("main",), make_context(), trust=True),
+    ):
         pytest.fail("locked through a link")
     assert error.value.code == "CMD-WORK-003"
     assert not (tmp_path / "elsewhere").exists()
@@ -220,7 +230,7 @@ def test_credentials_are_not_recorded(tmp_path: Path) -> None:
     )
     found = opened("https://me:secret@git.example.com/t.git", "main")
     assert found.url == "https://git.example.com/t.git"
-    (rendering,) = render(found, [(remote.sha(), {"slug": "foo"})])
+    (rendering,) = render(found, [(remote.sha(), {"slug": "foo"})], make_context())
     assert rendering.arguments["_template"] == found.url
 
 
@@ -228,7 +238,7 @@ def test_rendering(tmp_path: Path) -> None:
     remote = template(GitWorld(tmp_path))
     found = opened(remote.url, "main")
     stored = {"slug": "foo", "name": "Foo", "unknown": "x", "_template": "x", "_commit": "y", "__private": "kept"}
-    (rendering,) = render(found, [(remote.sha(), stored)])
+    (rendering,) = render(found, [(remote.sha(), stored)], make_context())
     assert {path: (file.content, file.mode) for path, file in rendering.files.items()}["sub/run.sh"] == (
         b"#!/bin/sh\n",
         "100755",
@@ -243,7 +253,7 @@ def test_rendering(tmp_path: Path) -> None:
 def test_settings_of_cookiecutter_do_not_leak_in(tmp_path: Path) -> None:
     (Path.home() / ".cookiecutterrc").write_text("default_context: {flavour: leaked}\n", encoding="utf-8")
     remote = template(GitWorld(tmp_path))
-    (rendering,) = render(opened(remote.url, "main"), [(remote.sha(), {"slug": "foo"})])
+    (rendering,) = render(opened(remote.url, "main"), [(remote.sha(), {"slug": "foo"})], make_context())
     assert rendering.arguments["flavour"] == "plain"
 
 
@@ -261,7 +271,7 @@ def test_settings_of_cookiecutter_do_not_leak_in(tmp_path: Path) -> None:
 def test_templates_that_cannot_be_rendered(tmp_path: Path, change: dict[str, str | None], code: str) -> None:
     remote = GitWorld(tmp_path).remote("broken", {**FIRST, **change}, branch="main")
     with pytest.raises(InputError) as caught:
-        render(opened(remote.url, "main"), [(remote.sha(), {"slug": "foo"})])
+        render(opened(remote.url, "main"), [(remote.sha(), {"slug": "foo"})], make_context())
     assert caught.value.code == code
 
 
@@ -269,7 +279,11 @@ def test_a_hook_that_hangs(tmp_path: Path) -> None:
     hook = {"hooks/post_gen_project.sh": Script("#!/bin/sh\nexec sleep 60\n")}
     remote = GitWorld(tmp_path).remote("slow", {**FIRST, **hook}, branch="main")
     with pytest.raises(EnvironmentFault) as caught:
-        render(opened(remote.url, "main"), [(remote.sha(), {"slug": "foo"})], limits=Limits(template_timeout=1.5))
+        render(
+            opened(remote.url, "main"),
+            [(remote.sha(), {"slug": "foo"})],
+            make_context(limits=Limits(template_timeout=1.5)),
+        )
     assert caught.value.code == "CMD-TPL-024"
 
 
@@ -277,7 +291,7 @@ def test_a_hook_that_hangs(tmp_path: Path) -> None:
 def test_output_is_limited(tmp_path: Path, limits: Limits) -> None:
     remote = template(GitWorld(tmp_path))
     with pytest.raises(EnvironmentFault) as caught:
-        render(opened(remote.url, "main"), [(remote.sha(), {"slug": "foo"})], limits=limits)
+        render(opened(remote.url, "main"), [(remote.sha(), {"slug": "foo"})], make_context(limits=limits))
     assert caught.value.code == "CMD-TPL-025"
 
 
@@ -285,7 +299,7 @@ def test_a_template_in_a_folder_of_its_repository(tmp_path: Path) -> None:
     nested = {f"sub/{path}": content for path, content in FIRST.items()}
     remote = GitWorld(tmp_path).remote("nested", nested, branch="main")
     found = opened(remote.url, "main")
-    (rendering,) = render(found, [(remote.sha(), {"slug": "foo"})], directory="sub")
+    (rendering,) = render(found, [(remote.sha(), {"slug": "foo"})], make_context(), directory="sub")
     assert "numbers.txt" in rendering.files
     with pytest.raises(InputError):
-        render(found, [(remote.sha(), {"slug": "foo"})])
+        render(found, [(remote.sha(), {"slug": "foo"})], make_context())

@@ -22,6 +22,7 @@ from commodore.events import Event, Noted, ignore
 from commodore.workspace import Workspace
 from tests.authoring.template_world import ROOT, SECOND, make, template, update
 from tests.authoring.test_templates import VERSIONS, script, two_versions  # noqa: F401 - fixtures
+from tests.world.context import make_context
 from tests.world.repos import GitCalls, GitWorld, Remote, Script, git
 
 
@@ -372,7 +373,7 @@ def test_the_bundled_template_offline(tmp_path: Path, two_versions: Path, monkey
     """A component of an older commodore, updated by a newer one: the author's edits stay, nothing is fetched."""
     newest = f"v{len(VERSIONS['component'])}"  # `two_versions` has one more
     request = NewRequest(COMPONENT, "foo", template_version=newest, output_dir=tmp_path)
-    folder = create_repository(Workspace.at(tmp_path), request, ignore).folder
+    folder = create_repository(Workspace.at(tmp_path), request, make_context(announce=ignore)).folder
     save(folder, "component/main.jsonnet", "{ own: 1 }\n")
     save(folder, "README.md", (folder / "README.md").read_text() + "\nMore of mine.\n")
     calls = GitCalls(tmp_path / "bin", monkeypatch)
@@ -406,14 +407,14 @@ def test_made_by_a_newer_commodore(tmp_path: Path) -> None:
 def test_a_component_is_no_package(tmp_path: Path) -> None:
     folder = make(tmp_path)
     with pytest.raises(InputError) as caught:
-        update_repository(UpdateRequest(PACKAGE, folder), ignore)
+        update_repository(UpdateRequest(PACKAGE, folder), make_context(announce=ignore))
     assert caught.value.code == "CMD-TPL-026"
 
 
 def test_a_package_is_updated(tmp_path: Path) -> None:
-    made = create_repository(Workspace.at(tmp_path), NewRequest(PACKAGE, "baz"), ignore)
+    made = create_repository(Workspace.at(tmp_path), NewRequest(PACKAGE, "baz"), make_context(announce=ignore))
     request = UpdateRequest(PACKAGE, made.folder, Choices(add_cases=("more",)))
-    assert ("A", "tests/more.yml") in update_repository(request, ignore).changes
+    assert ("A", "tests/more.yml") in update_repository(request, make_context(announce=ignore)).changes
 
 
 def test_a_component_without_the_arguments_of_today(foo: Path, remote: Remote) -> None:

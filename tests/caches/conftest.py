@@ -25,6 +25,7 @@ from commodore.engine.cache.result_store import Result, ResultStore
 from commodore.errors import Location
 from commodore.git import RepositoryStore
 from commodore.limits import DEFAULT_LIMITS
+from tests.world.context import make_context
 from tests.world.repos import GitWorld, git
 
 DAY = 86400.0
@@ -91,19 +92,19 @@ class Cache:
         staged.mkdir(parents=True)
         (staged / "main.libsonnet").write_text("{}\n")
         remote: Remote = parse_remote(f"https://git.example.com/{name}.git", Location("jsonnetfile.json"))
-        export = ExportCache(library_cache() / "exports").add(GitSource(remote, ""), "b" * 40, staged)
+        export = ExportCache(library_cache() / "exports", make_context()).add(GitSource(remote, ""), "b" * 40, staged)
         return export.content.parent
 
     def add_template(self) -> Path:
         remote = self.world.remote("template", {"README.md": "text\n"})
-        with RepositoryStore(template_cache()) as store:
+        with RepositoryStore(template_cache(), make_context()) as store:
             store.sync([(remote.url, "master")])
             return store.repository(remote.url).path
 
     def add_repository(self, name: str = "component") -> Path:
         remote = self.world.remote(name, {"README.md": "text\n"})
         before = set(repository_cache().glob("??/*"))
-        with RepositoryStore(self.root / "made" / "repositories", mirrors=repository_cache()) as store:
+        with RepositoryStore(self.root / "made" / "repositories", make_context(), mirrors=repository_cache()) as store:
             store.sync([(remote.url, "master")])
         (entry,) = set(repository_cache().glob("??/*")) - before
         return entry

@@ -28,6 +28,7 @@ from commodore.events import Event, Warned
 from commodore.file_lock import hold
 from commodore.limits import DEFAULT_LIMITS
 from tests.caches.conftest import DAY, Cache
+from tests.world.context import make_context
 
 ROOT = str(Path(__file__).resolve().parents[2])
 
@@ -38,12 +39,14 @@ def removed(done: tuple[Pruned, ...]) -> dict[str, int]:
 
 def test_all_of_it(cache: Cache) -> None:
     entries = cache.everything()
-    done = prune(stores(), PruneRules(everything=True))
+    done = prune(stores(make_context()), PruneRules(everything=True), make_context())
     assert removed(done) == dict.fromkeys(entries, 1)
     assert [(one.left, one.left_bytes) for one in done] == [(0, 0)] * len(entries)
     assert [path for path in entries.values() if os.path.lexists(path)] == []
     assert list(result_cache().rglob("*.json")) == []  # no list without a result
-    assert prune(stores(), PruneRules(everything=True)) == tuple(Pruned(name, 0, 0, 0, 0) for name in entries)
+    assert prune(stores(make_context()), PruneRules(everything=True), make_context()) == tuple(
+        Pruned(name, 0, 0, 0, 0) for name in entries
+    )
 
 
 def test_what_was_not_used_for_long(cache: Cache) -> None:
@@ -52,7 +55,9 @@ def test_what_was_not_used_for_long(cache: Cache) -> None:
         cache.use(path, 31)
     young = cache.add_result("young")
     cache.use(young, 29)
-    assert removed(prune(stores(), PruneRules.usual(DEFAULT_LIMITS))) == dict.fromkeys(entries, 1)
+    assert removed(prune(stores(make_context()), PruneRules.usual(DEFAULT_LIMITS), make_context())) == dict.fromkeys(
+        entries, 1
+    )
     assert young.exists()
     assert not entries["results"].exists()
 
@@ -60,7 +65,7 @@ def test_what_was_not_used_for_long(cache: Cache) -> None:
 def test_the_least_recently_used_go_first(cache: Cache) -> None:
     for days, name in enumerate(("a", "b", "c", "d")):
         cache.use(cache.add_result(name, b"x" * 10_000), days)
-    done = prune(stores(), PruneRules(max_bytes=25_000))
+    done = prune(stores(make_context()), PruneRules(max_bytes=25_000), make_context())
     assert removed(done) == {"results": 2}
     assert [name for name, path in cache.results.items() if path.exists()] == ["a", "b"]
 
@@ -68,14 +73,16 @@ def test_the_least_recently_used_go_first(cache: Cache) -> None:
 def test_age_and_size_together(cache: Cache) -> None:
     for days, name in ((1, "a"), (2, "b"), (40, "old")):
         cache.use(cache.add_result(name, b"x" * 10_000), days)
-    prune(stores(), PruneRules(older_than=30 * DAY, max_bytes=15_000))
+    prune(stores(make_context()), PruneRules(older_than=30 * DAY, max_bytes=15_000), make_context())
     assert [name for name, path in cache.results.items() if path.exists()] == ["a"]
 
 
 def test_a_dry_run_removes_nothing(cache: Cache) -> None:
     entries = cache.everything()
     before = sorted(cache_folder().rglob("*"))
-    assert removed(prune(stores(), PruneRules(everything=True), dry_run=True)) == dict.fromkeys(entries, 1)
+    assert removed(
+        prune(stores(make_context()), PruneRules(everything=True), make_context(), dry_run=True)
+    ) == dict.fromkeys(entries, 1)
     assert sorted(cache_folder().rglob("*")) == before
 
 
@@ -94,12 +101,12 @@ def test_what_is_no_entry_stays(cache: Cache) -> None:
     for path in strange:
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text("mine")
-    prune(stores(), PruneRules(everything=True))
+    prune(stores(make_context()), PruneRules(everything=True), make_context())
     assert [path for path in strange if not path.exists()] == []
 
 
 def test_an_empty_cache(tmp_path: Path) -> None:
-    assert prune(stores(), PruneRules(everything=True)) == ()
+    assert prune(stores(make_context()), PruneRules(everything=True), make_context()) == ()
 
 
 def test_links_are_not_followed(cache: Cache, tmp_path: Path) -> None:
@@ -117,7 +124,7 @@ def test_links_are_not_followed(cache: Cache, tmp_path: Path) -> None:
     result_cache().rename(elsewhere)
     result_cache().symlink_to(elsewhere)
     heard: list[Event] = []
-    prune(stores(), PruneRules(everything=True), announce=heard.append)
+    prune(stores(make_context()), PruneRules(everything=True), make_context(heard.append))
     assert [event.code for event in heard if isinstance(event, Warned)] == ["CMD-CACHE-003"]
     assert (outside / "about.json").exists()
     assert (tmp_path / "group" / ("f" * 64)).exists()
@@ -130,7 +137,7 @@ def test_links_in_an_entry_are_not_followed(cache: Cache, tmp_path: Path) -> Non
     (target / "file").write_text("mine")
     entry = cache.add_chart("chart")
     (entry / "content" / "link").symlink_to(target)
-    assert removed(prune(stores(), PruneRules(everything=True))) == {"dependencies": 1}
+    assert removed(prune(stores(make_context()), PruneRules(everything=True), make_context())) == {"dependencies": 1}
     assert (target / "file").exists()
 
 
@@ -139,7 +146,7 @@ def test_the_cache_itself_may_be_a_link(cache: Cache, tmp_path: Path, monkeypatc
     (tmp_path / "link").symlink_to(tmp_path / "disk")
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "link"))
     cache.add_result("app")
-    assert removed(prune(stores(), PruneRules(everything=True))) == {"results": 1}
+    assert removed(prune(stores(make_context()), PruneRules(everything=True), make_context())) == {"results": 1}
 
 
 def test_what_killed_runs_have_left_goes_after_a_while(cache: Cache) -> None:
@@ -159,11 +166,11 @@ def test_what_killed_runs_have_left_goes_after_a_while(cache: Cache) -> None:
         asides.append(aside)
     temporary = entries["results"].parent / ".half-written"
     temporary.write_bytes(b"half")
-    prune(stores(), PruneRules())
+    prune(stores(make_context()), PruneRules(), make_context())
     assert [path for path in (*asides, temporary) if not path.exists()] == []
     past = time.time() - 2 * DEFAULT_LIMITS.staging_age
     os.utime(temporary, (past, past))
-    done = prune(stores(), PruneRules(), now=time.time() + 2 * DEFAULT_LIMITS.staging_age)
+    done = prune(stores(make_context()), PruneRules(), make_context(), now=time.time() + 2 * DEFAULT_LIMITS.staging_age)
     assert [path for path in asides if path.exists()] == []
     assert removed(done) == {}
     assert not temporary.exists()
@@ -174,7 +181,7 @@ def test_an_entry_that_is_used_meanwhile_stays(cache: Cache) -> None:
     """What is chosen is looked at once more before it goes."""
     path = cache.add_result("app")
     cache.use(path, 40)
-    (store,) = (one for one in stores() if one.name == "results")
+    (store,) = (one for one in stores(make_context()) if one.name == "results")
     seen = list(store.entries())
     cache.use(path, 0)
     assert _remove_all(store, seen, time.time(), []) == []
@@ -216,7 +223,7 @@ def test_while_others_read_and_write(cache: Cache, tmp_path: Path) -> None:
         thread.start()
     try:
         for _ in range(40):
-            prune(stores(), PruneRules(everything=True))
+            prune(stores(make_context()), PruneRules(everything=True), make_context())
     finally:
         stop.set()
         for thread in threads:
@@ -228,7 +235,7 @@ def test_while_others_read_and_write(cache: Cache, tmp_path: Path) -> None:
 
 def test_templates_that_are_being_fetched_are_waited_for(cache: Cache) -> None:
     clone = cache.add_template()
-    pruning = threading.Thread(target=prune, args=(stores(), PruneRules(everything=True)))
+    pruning = threading.Thread(target=prune, args=(stores(make_context()), PruneRules(everything=True), make_context()))
     with hold(template_lock(), wait=0):
         pruning.start()
         pruning.join(0.3)
@@ -242,7 +249,7 @@ def test_the_lock_of_templates_is_no_link(cache: Cache, tmp_path: Path) -> None:
     cache.add_template()
     template_lock().symlink_to(tmp_path / "elsewhere")
     with pytest.raises(CommodoreError) as caught:
-        prune(stores(), PruneRules(everything=True))
+        prune(stores(make_context()), PruneRules(everything=True), make_context())
     assert caught.value.code == "CMD-WORK-003"
     assert not (tmp_path / "elsewhere").exists()
 
@@ -253,7 +260,7 @@ def test_what_cannot_be_removed_is_told(cache: Cache) -> None:
     path.parent.chmod(0o500)
     try:
         with pytest.raises(CommodoreError) as caught:
-            prune(stores(), PruneRules(everything=True))
+            prune(stores(make_context()), PruneRules(everything=True), make_context())
     finally:
         path.parent.chmod(0o700)
     assert caught.value.code == "CMD-WORK-003"
@@ -267,10 +274,10 @@ def test_a_pruning_that_is_killed_leaves_no_half_of_an_entry(cache: Cache, tmp_p
         for number in range(300):
             (chart / "content" / f"file-{number}").write_text("text")
     program = (
-        "from commodore.cache_care import stores\n"
+        "from commodore.cache_care import stores\nfrom tests.world.context import make_context\n"
         "from commodore.caches.maintenance import PruneRules, prune\n"
         "print('ready', flush=True)\n"
-        "prune(stores(), PruneRules(everything=True))\n"
+        "prune(stores(make_context()), PruneRules(everything=True), make_context())\n"
     )
     process = subprocess.Popen(
         [sys.executable, "-c", program], stdout=subprocess.PIPE, cwd=tmp_path, env={**os.environ, "PYTHONPATH": ROOT}
@@ -284,5 +291,10 @@ def test_a_pruning_that_is_killed_leaves_no_half_of_an_entry(cache: Cache, tmp_p
     process.stdout.close()
     for chart in charts:
         assert not chart.exists() or len(list((chart / "content").iterdir())) == 301
-    prune(stores(), PruneRules(everything=True), now=time.time() + 2 * DEFAULT_LIMITS.staging_age)
+    prune(
+        stores(make_context()),
+        PruneRules(everything=True),
+        make_context(),
+        now=time.time() + 2 * DEFAULT_LIMITS.staging_age,
+    )
     assert [path for path in dependency_cache().rglob("*") if path.is_file()] == []

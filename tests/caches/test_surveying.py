@@ -13,10 +13,11 @@ from commodore.caches.maintenance import survey
 from commodore.caches.units import age_text, parse_age, parse_size, size_text
 from commodore.errors import UsageError
 from tests.caches.conftest import DAY, Cache
+from tests.world.context import make_context
 
 
 def test_an_empty_cache() -> None:
-    found = survey(stores())
+    found = survey(stores(make_context()))
     assert {one.name: (one.entries, one.bytes, one.newest) for one in found if one.name != "tools"} == dict.fromkeys(
         ("results", "dependencies", "downloads", "kustomize", "repositories", "libraries", "templates"), (0, 0, None)
     )
@@ -28,7 +29,9 @@ def test_each_part(cache: Cache) -> None:
     entries = cache.everything()
     for days, path in enumerate(entries.values()):
         cache.use(path, days)
-    for days, (name, one) in enumerate((one.name, one) for one in survey(stores()) if one.name != "tools"):
+    for days, (name, one) in enumerate(
+        (one.name, one) for one in survey(stores(make_context())) if one.name != "tools"
+    ):
         assert name == list(entries)[days]
         assert (one.entries, one.elsewhere) == (1, False)
         assert one.bytes > 0
@@ -40,11 +43,11 @@ def test_each_part(cache: Cache) -> None:
 def test_parts_do_not_count_twice(cache: Cache) -> None:
     """Downloads and bases lie below the dependencies; tokens count nowhere."""
     cache.add_chart("chart")
-    (dependencies,) = (one.bytes for one in survey(stores()) if one.name == "dependencies")
+    (dependencies,) = (one.bytes for one in survey(stores(make_context())) if one.name == "dependencies")
     cache.add_download("https://example.com/a")
     (dependency_cache() / "downloads" / "large").write_bytes(b"x" * 100_000)
     token_cache().write_text("secret" * 1000)
-    by_name = {one.name: one.bytes for one in survey(stores())}
+    by_name = {one.name: one.bytes for one in survey(stores(make_context()))}
     assert by_name["dependencies"] == dependencies
     assert by_name["downloads"] > 100_000
     assert sum(by_name.values()) < 110_000
@@ -53,7 +56,7 @@ def test_parts_do_not_count_twice(cache: Cache) -> None:
 def test_the_oldest_and_the_newest(cache: Cache) -> None:
     for days, name in ((1, "a"), (9, "b"), (5, "c")):
         cache.use(cache.add_result(name), days)
-    (results,) = (one for one in survey(stores()) if one.name == "results")
+    (results,) = (one for one in survey(stores(make_context())) if one.name == "results")
     assert results.entries == 3
     assert results.oldest is not None
     assert results.newest is not None
@@ -64,7 +67,7 @@ def test_tools_are_mentioned(tmp_path: Path) -> None:
     tools = cache_folder() / "tools"
     tools.mkdir(parents=True)
     (tools / "helm").write_bytes(b"x" * 1000)
-    assert survey(stores())[-1].bytes == 1000
+    assert survey(stores(make_context()))[-1].bytes == 1000
 
 
 @pytest.mark.parametrize(

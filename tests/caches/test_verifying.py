@@ -11,19 +11,24 @@ from commodore.cache_care import stores
 from commodore.caches import result_cache
 from commodore.caches.maintenance import verify
 from tests.caches.conftest import Cache
+from tests.world.context import make_context
 
 
 def damaged() -> dict[str, tuple[Path, ...]]:
-    return {one.name: one.damaged for one in verify(stores(), dry_run=True) if one.damaged}
+    return {
+        one.name: one.damaged for one in verify(stores(make_context()), make_context(), dry_run=True) if one.damaged
+    }
 
 
 def test_a_sound_cache(cache: Cache) -> None:
     entries = cache.everything()
-    assert {one.name: (one.entries, one.damaged) for one in verify(stores())} == dict.fromkeys(entries, (1, ()))
+    assert {
+        one.name: (one.entries, one.damaged) for one in verify(stores(make_context()), make_context())
+    } == dict.fromkeys(entries, (1, ()))
 
 
 def test_an_empty_cache() -> None:
-    assert verify(stores()) == ()
+    assert verify(stores(make_context()), make_context()) == ()
 
 
 def append(path: Path) -> None:
@@ -63,7 +68,7 @@ def test_a_file_of_an_entry_is_damaged(section: str, file: str, harm: Callable[[
         place.chmod(0o600)
     harm(place)
     assert damaged() == {section: (entries[section],)}
-    verify(stores())
+    verify(stores(make_context()), make_context())
     assert not entries[section].exists()
     assert damaged() == {}
     assert all(path.exists() for name, path in entries.items() if name != section)
@@ -75,7 +80,7 @@ def test_a_result_is_damaged(harm: Callable[[Path], None], cache: Cache) -> None
     harm(path)
     assert damaged() == {"results": (path,)}
     assert path.exists()
-    (found,) = verify(stores())
+    (found,) = verify(stores(make_context()), make_context())
     assert (found.entries, found.damaged) == (2, (path,))
     assert (path.exists(), other.exists()) == (False, True)
     assert len(list(result_cache().rglob("*.json"))) == 1
@@ -118,7 +123,7 @@ def test_two_entries_are_swapped(section: str, cache: Cache) -> None:
     one, other = cache.add(section, "one"), cache.add(section, "other")
     swap(one, other)
     assert set(damaged()[section]) == {one, other}
-    verify(stores())
+    verify(stores(make_context()), make_context())
     assert damaged() == {}
 
 

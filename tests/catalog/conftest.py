@@ -9,10 +9,12 @@ from pathlib import Path
 import pytest
 
 from commodore.catalog import CatalogChange, install, prepare, publish, stage
+from commodore.context import Context
 from commodore.events import Event, Warned
-from commodore.git import PublishedClone
+from commodore.git import PublishedClone, RepositoryStore
 from commodore.limits import DEFAULT_LIMITS, Limits
 from commodore.workspace import Workspace
+from tests.world.context import make_context
 from tests.world.repos import GitWorld, Remote
 
 
@@ -28,6 +30,11 @@ class Heard(list[Event]):
         return [event.code for event in self.warnings]
 
 
+def prepare_from(workspace: Workspace, url: str, context: Context) -> PublishedClone:
+    with RepositoryStore(workspace.repositories, context) as store:
+        return prepare(workspace, store, url, None)
+
+
 class Run:
     """The stages of a run that concern the catalog."""
 
@@ -37,7 +44,7 @@ class Run:
         self.heard = heard
 
     def prepare(self) -> PublishedClone:
-        return prepare(self.workspace, self.remote.url, announce=self.heard.append)
+        return prepare_from(self.workspace, self.remote.url, make_context(self.heard.append))
 
     def install(self, manifests: Mapping[str, str], refs: Mapping[str, str] | None = None) -> None:
         with self.trees(manifests, refs or {}) as (new_manifests, new_refs):
@@ -65,8 +72,8 @@ class Run:
     ) -> CatalogChange:
         """A whole run with a push."""
         clone = self.compile(manifests, refs)
-        change = stage(clone)
-        return publish(clone, change, "message\n", announce=self.heard.append, limits=limits)
+        change = stage(clone, make_context())
+        return publish(clone, change, "message\n", make_context(announce=self.heard.append, limits=limits))
 
 
 @pytest.fixture

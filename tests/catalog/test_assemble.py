@@ -12,6 +12,7 @@ from commodore.catalog import assemble, warn_about_objects
 from commodore.errors import CommodoreError, Findings, InputError, PolicyError
 from commodore.events import Event, Warned
 from commodore.manifests import dump_stream, key_of
+from tests.world.context import make_context
 
 
 def output(folder: Path, files: Mapping[str, str]) -> Path:
@@ -180,7 +181,7 @@ class TestWarnAboutObjects:
             },
         )
         heard: list[Event] = []
-        warn_about_objects([("c", c), ("b", b), ("a", a)], heard.append)
+        warn_about_objects([("c", c), ("b", b), ("a", a)], make_context(announce=heard.append))
         assert [(event.code, event.message) for event in heard if isinstance(event, Warned)] == [
             ("CMD-CAT-005", "the instances a and b both render the object ConfigMap ns/shared"),
             ("CMD-CAT-005", "the instances b and c both render the object Deployment.apps app"),
@@ -191,7 +192,7 @@ class TestWarnAboutObjects:
         text = CONFIG.format(name="x", namespace="y")
         a = output(tmp_path / "a", {"x.yaml": text, "y.yaml": text})
         heard: list[Event] = []
-        warn_about_objects([("a", a)], heard.append)
+        warn_about_objects([("a", a)], make_context(announce=heard.append))
         assert heard == []
 
     def test_the_text_tells_what_parsing_would_tell(self, tmp_path: Path) -> None:
@@ -213,6 +214,6 @@ class TestWarnAboutObjects:
         ]
         folder = output(tmp_path / "a", {"all.yaml": dump_stream(objects)})
         heard: list[Event] = []
-        warn_about_objects([("a", folder), ("b", folder)], heard.append)
+        warn_about_objects([("a", folder), ("b", folder)], make_context(announce=heard.append))
         found = [event.message.partition(" the object ")[2] for event in heard if isinstance(event, Warned)]
         assert sorted(found) == sorted(str(key_of(document)) for document in objects)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from commodore.catalog import ChangeSummary, describe, stage
 from commodore.git import stage_all, staged_changes
 from tests.catalog.conftest import Run
+from tests.world.context import make_context
 from tests.world.repos import Link, Remote, git
 
 LONG = "".join(f"line {number}\n" for number in range(40))
@@ -32,7 +33,7 @@ def test_every_kind_of_change(run: Run, remote: Remote) -> None:
         },
         {"x/key": "ref\n"},
     )
-    change = stage(clone)
+    change = stage(clone, make_context())
     assert change.changed
     assert [line.text for line in change.lines] == [
         "Deleted file manifests/gone.yaml",
@@ -59,7 +60,7 @@ def test_every_kind_of_change(run: Run, remote: Remote) -> None:
 def test_a_mode_that_shows_nothing_does_not_unchange_anything(run: Run) -> None:
     """What is staged decides, not what is shown."""
     clone = run.compile({"a.yaml": "'a':   1\n"}, {"x/key": "ref\n"})
-    change = stage(clone, "ignore-yaml-formatting")
+    change = stage(clone, make_context(), "ignore-yaml-formatting")
     assert change.lines == ()
     assert change.changed
     assert str(change.summary) == "1 modified"
@@ -70,8 +71,8 @@ def test_another_repository_in_the_catalog(run: Run) -> None:
     folder = run.prepare().path
     for digit in "12":
         git(folder, "update-index", "--add", "--cacheinfo", f"160000,{digit * 40},sub")
-        changes = staged_changes(folder)
-        lines, _ = describe(folder, changes)
+        changes = staged_changes(folder, make_context())
+        lines, _ = describe(folder, changes, make_context())
         git(folder, "commit", "--quiet", "-m", digit)
     assert [line.text for line in lines][3:] == [f"-Subproject commit {'1' * 40}", f"+Subproject commit {'2' * 40}"]
 
@@ -81,7 +82,7 @@ def test_before_the_first_commit(run: Run) -> None:
     folder.mkdir(parents=True)
     git(folder, "init", "--quiet")
     (folder / "a").write_text("x")
-    stage_all(folder)
-    lines, summary = describe(folder, staged_changes(folder))
+    stage_all(folder, make_context())
+    lines, summary = describe(folder, staged_changes(folder, make_context()), make_context())
     assert [line.text for line in lines] == ["Added file a"]
     assert str(summary) == "1 added"

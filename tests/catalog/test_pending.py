@@ -15,6 +15,7 @@ from commodore.events import Event, Warned, ignore
 from commodore.git import PublishedClone
 from commodore.sealed import read_sealed
 from commodore.workspace import Workspace
+from tests.world.context import make_context
 from tests.world.repos import GitWorld, git
 
 COMPILE = "Automated catalog update from Commodore\n\nof this and that\n"
@@ -78,12 +79,12 @@ def test_a_report_that_is_sent_leaves_nothing_behind(
     workspace: Workspace, catalog: Catalog, lieutenant: Lieutenant
 ) -> None:
     sha = catalog.add()
-    expect_report(workspace, "c-1", sha, {"n": 1})
+    expect_report(workspace, "c-1", sha, {"n": 1}, make_context())
     assert kept(workspace) == {"c-1": [{"commit": sha, "report": {"n": 1}}]}
-    assert report_pending(workspace, "c-1", catalog.at(sha), lieutenant.send)
+    assert report_pending(workspace, "c-1", catalog.at(sha), lieutenant.send, make_context())
     assert lieutenant.received == [{"n": 1}]
     assert not pending_file(workspace).exists()
-    assert report_pending(workspace, "c-1", unasked, lieutenant.send)
+    assert report_pending(workspace, "c-1", unasked, lieutenant.send, make_context())
 
 
 def test_a_report_that_fails_is_sent_by_the_next_run(
@@ -92,16 +93,18 @@ def test_a_report_that_fails_is_sent_by_the_next_run(
     """The published tool fails although the catalog is pushed, and never reports it."""
     sha, heard = catalog.add(), list[Event]()
     lieutenant.down = True
-    expect_report(workspace, "c-1", sha, {"n": 1})
-    assert not report_pending(workspace, "c-1", catalog.at(sha), lieutenant.send, heard.append, settled=True)
+    expect_report(workspace, "c-1", sha, {"n": 1}, make_context())
+    assert not report_pending(
+        workspace, "c-1", catalog.at(sha), lieutenant.send, make_context(announce=heard.append), settled=True
+    )
     (warning,) = heard
     assert isinstance(warning, Warned)
     assert warning.code == "CMD-CAT-010"
     assert warning.message == "what the catalog of c-1 was compiled from could not be reported: lieutenant is down"
     assert str(pending_file(workspace)) in warning.hint
-    assert not report_pending(workspace, "c-1", catalog.at(sha), lieutenant.send)
+    assert not report_pending(workspace, "c-1", catalog.at(sha), lieutenant.send, make_context())
     lieutenant.down = False
-    assert report_pending(workspace, "c-1", catalog.at(sha), lieutenant.send)
+    assert report_pending(workspace, "c-1", catalog.at(sha), lieutenant.send, make_context())
     assert lieutenant.received == [{"n": 1}]
 
 
@@ -110,8 +113,8 @@ def test_only_the_newest_published_report_of_a_cluster_is_sent(
 ) -> None:
     shas = [catalog.add(COMPILE + str(number)) for number in range(3)]
     for number, sha in enumerate(shas):
-        expect_report(workspace, "c-1", sha, {"n": number})
-    assert report_pending(workspace, "c-1", catalog.at(shas[1]), lieutenant.send)
+        expect_report(workspace, "c-1", sha, {"n": number}, make_context())
+    assert report_pending(workspace, "c-1", catalog.at(shas[1]), lieutenant.send, make_context())
     assert lieutenant.received == [{"n": 1}]
     assert kept(workspace) == {"c-1": [{"commit": shas[2], "report": {"n": 2}}]}
 
@@ -121,11 +124,11 @@ def test_what_others_commit_does_not_matter_unless_it_is_a_compile(
 ) -> None:
     sha = catalog.add()
     by_hand = catalog.add("By hand")
-    expect_report(workspace, "c-1", sha, {"n": 1})
-    assert report_pending(workspace, "c-1", catalog.at(by_hand), lieutenant.send)
+    expect_report(workspace, "c-1", sha, {"n": 1}, make_context())
+    assert report_pending(workspace, "c-1", catalog.at(by_hand), lieutenant.send, make_context())
     assert lieutenant.received == [{"n": 1}]
-    expect_report(workspace, "c-1", sha, {"n": 2})
-    assert report_pending(workspace, "c-1", catalog.at(catalog.add()), lieutenant.send, settled=True)
+    expect_report(workspace, "c-1", sha, {"n": 2}, make_context())
+    assert report_pending(workspace, "c-1", catalog.at(catalog.add()), lieutenant.send, make_context(), settled=True)
     assert lieutenant.received == [{"n": 1}]
     assert kept(workspace) == {}
 
@@ -137,21 +140,21 @@ def test_a_push_that_may_still_arrive_is_waited_for(
     """One report is enough: older pushes have come to an end. When the run is over, it is too late."""
     head = catalog.add()
     commit = catalog.add("x", branch="other") if known else "f" * 40
-    expect_report(workspace, "c-1", "e" * 40, {"n": 1})
-    expect_report(workspace, "c-1", commit, {"n": 2})
-    assert report_pending(workspace, "c-1", catalog.at(head), lieutenant.send)
+    expect_report(workspace, "c-1", "e" * 40, {"n": 1}, make_context())
+    expect_report(workspace, "c-1", commit, {"n": 2}, make_context())
+    assert report_pending(workspace, "c-1", catalog.at(head), lieutenant.send, make_context())
     assert kept(workspace) == {"c-1": [{"commit": commit, "report": {"n": 2}}]}
-    assert report_pending(workspace, "c-1", catalog.at(head), lieutenant.send, settled=True)
+    assert report_pending(workspace, "c-1", catalog.at(head), lieutenant.send, make_context(), settled=True)
     assert lieutenant.received == []
     assert kept(workspace) == {}
 
 
 def test_reports_of_other_clusters_stay(workspace: Workspace, catalog: Catalog, lieutenant: Lieutenant) -> None:
     sha = catalog.add()
-    expect_report(workspace, "c-1", sha, {"n": 1})
-    assert report_pending(workspace, "c-2", unasked, lieutenant.send)
-    expect_report(workspace, "c-2", sha, {"n": 2})
-    assert report_pending(workspace, "c-2", catalog.at(sha), lieutenant.send)
+    expect_report(workspace, "c-1", sha, {"n": 1}, make_context())
+    assert report_pending(workspace, "c-2", unasked, lieutenant.send, make_context())
+    expect_report(workspace, "c-2", sha, {"n": 2}, make_context())
+    assert report_pending(workspace, "c-2", catalog.at(sha), lieutenant.send, make_context())
     assert lieutenant.received == [{"n": 2}]
     assert kept(workspace) == {"c-1": [{"commit": sha, "report": {"n": 1}}]}
 
@@ -160,20 +163,20 @@ def test_a_report_is_sent_as_it_was_or_not_at_all(
     workspace: Workspace, catalog: Catalog, lieutenant: Lieutenant
 ) -> None:
     sha = catalog.add()
-    expect_report(workspace, "c-1", sha, {"version": "abc"})
+    expect_report(workspace, "c-1", sha, {"version": "abc"}, make_context())
     file = pending_file(workspace)
     file.write_bytes(file.read_bytes().replace(b"abc", b"abd"))
     heard: list[Event] = []
-    assert report_pending(workspace, "c-1", catalog.at(sha), lieutenant.send, heard.append)
+    assert report_pending(workspace, "c-1", catalog.at(sha), lieutenant.send, make_context(announce=heard.append))
     assert lieutenant.received == []
     assert [event.code for event in heard if isinstance(event, Warned)] == ["CMD-CAT-011"]
 
 
 def test_it_survives_the_sweep_of_the_next_run(workspace: Workspace, catalog: Catalog, lieutenant: Lieutenant) -> None:
     sha = catalog.add()
-    expect_report(workspace, "c-1", sha, {"n": 1})
+    expect_report(workspace, "c-1", sha, {"n": 1}, make_context())
     with workspace.locked():
-        report_pending(workspace, "c-1", catalog.at(sha), lieutenant.send)
+        report_pending(workspace, "c-1", catalog.at(sha), lieutenant.send, make_context())
     assert lieutenant.received == [{"n": 1}]
 
 
@@ -189,7 +192,7 @@ def test_a_damaged_file_is_removed_with_a_warning(workspace: Workspace, lieutena
     workspace.state.mkdir(parents=True)
     pending_file(workspace).write_bytes(content)
     heard: list[Event] = []
-    assert report_pending(workspace, "c-1", unasked, lieutenant.send, heard.append)
+    assert report_pending(workspace, "c-1", unasked, lieutenant.send, make_context(announce=heard.append))
     assert [event.code for event in heard if isinstance(event, Warned)] == ["CMD-CAT-011"]
     assert not pending_file(workspace).exists()
-    assert report_pending(workspace, "c-1", unasked, lieutenant.send, ignore)
+    assert report_pending(workspace, "c-1", unasked, lieutenant.send, make_context(announce=ignore))

@@ -8,13 +8,14 @@ from pathlib import Path
 
 import pytest
 
-from commodore.catalog import commit_message, install, leave, open_local, prepare, publish, stage
+from commodore.catalog import commit_message, install, leave, open_local, publish, stage
 from commodore.errors import EnvironmentFault, PolicyError
 from commodore.git import Author
 from commodore.limits import Limits
 from commodore.workspace import Workspace
-from tests.catalog.conftest import Heard, Run
+from tests.catalog.conftest import Heard, Run, prepare_from
 from tests.catalog.samples import METADATA
+from tests.world.context import make_context
 from tests.world.repos import GitWorld, Link, Remote, git
 
 REF_FILE = "data: eDp5\nencoding: original\ntype: vaultkv\nvault_params:\n  mount: kv\n"
@@ -55,7 +56,7 @@ class TestInstall:
             }
         )
         clone = run.compile({".keep": "new", "a.yaml": "a: 1\n"}, {".live/key": REF_FILE})
-        stage(clone)
+        stage(clone, make_context())
         assert git(clone.path, "ls-files").split("\n") == [
             "README.md",
             "manifests/.github/x",
@@ -84,11 +85,11 @@ class TestInstall:
 class TestPublish:
     def test_commit_and_push(self, run: Run, remote: Remote) -> None:
         clone = run.compile({"a.yaml": "a: 2\n"}, {"x/key": "ref\n"})
-        change = stage(clone)
+        change = stage(clone, make_context())
         assert change.changed
         assert str(change.summary) == "1 modified"
         assert (change.committed_sha, change.pushed) == (None, False)
-        done = publish(clone, change, commit_message(METADATA), author=Author("A", "a@example.com"))
+        done = publish(clone, change, commit_message(METADATA), make_context(), author=Author("A", "a@example.com"))
         assert done == replace(change, committed_sha=remote.sha(), pushed=True)
         assert git(remote.path, "log", "-1", "--format=%an <%ae> %cn%n%B", "master") == (
             f"A <a@example.com> A\n{commit_message(METADATA)}"
@@ -125,7 +126,7 @@ class TestRemoteMoved:
     def test_our_trees_go_on_top_of_the_new_commit(self, run: Run, remote: Remote) -> None:
         """The published tool gives up. Nobody's commit is lost, and what is not ours stays theirs."""
         clone = run.compile({"a.yaml": "a: 2\n", "b.yaml": "b\n"}, {"x/key": "ref\n"})
-        change = stage(clone)
+        change = stage(clone, make_context())
         theirs = remote.commit(
             {
                 "README.md": "theirs\n",
@@ -136,7 +137,7 @@ class TestRemoteMoved:
                 "refs/x/key": None,
             }
         )
-        done = publish(clone, change, "message\n", announce=run.heard.append)
+        done = publish(clone, change, "message\n", make_context(announce=run.heard.append))
         assert done.pushed
         assert done.committed_sha == remote.sha()
         assert git(remote.path, "rev-parse", "master^") == theirs
@@ -152,16 +153,16 @@ class TestRemoteMoved:
 
     def test_files_that_others_remove_stay_removed(self, run: Run, remote: Remote) -> None:
         clone = run.compile({"a.yaml": "a: 2\n"}, {"x/key": "ref\n"})
-        change = stage(clone)
+        change = stage(clone, make_context())
         remote.commit({"README.md": None})
-        assert publish(clone, change, "message\n").pushed
+        assert publish(clone, change, "message\n", make_context()).pushed
         assert remote.files() == {"manifests/a.yaml": "a: 2", "refs/x/key": "ref"}
 
     def test_somebody_else_pushed_the_same(self, run: Run, remote: Remote) -> None:
         clone = run.compile({"a.yaml": "a: 2\n"}, {"x/key": "ref\n"})
-        change = stage(clone)
+        change = stage(clone, make_context())
         theirs = remote.commit({"manifests/a.yaml": "a: 2\n"})
-        done = publish(clone, change, "message\n")
+        done = publish(clone, change, "message\n", make_context())
         assert (done.changed, done.committed_sha, done.pushed) == (False, theirs, False)
         assert remote.sha() == theirs
 
@@ -169,15 +170,15 @@ class TestRemoteMoved:
         remote = world.remote("empty")
         runs = [Run(Workspace.at(tmp_path / name), remote, heard) for name in ("one", "two")]
         clones = [run.compile({f"{index}.yaml": "x\n"}) for index, run in enumerate(runs)]
-        changes = [stage(clone) for clone in clones]
-        assert publish(clones[0], changes[0], "first\n").pushed
-        assert publish(clones[1], changes[1], "second\n").pushed
+        changes = [stage(clone, make_context()) for clone in clones]
+        assert publish(clones[0], changes[0], "first\n", make_context()).pushed
+        assert publish(clones[1], changes[1], "second\n", make_context()).pushed
         assert git(remote.path, "log", "--format=%s", "master").split("\n") == ["second", "first", "Initial commit"]
         assert remote.files() == {"manifests/1.yaml": "x"}
 
     def test_a_remote_that_never_rests(self, run: Run, remote: Remote) -> None:
         clone = run.compile({"a.yaml": "a: 2\n"}, {"x/key": "ref\n"})
-        change = stage(clone)
+        change = stage(clone, make_context())
         remote.hook(
             "pre-receive",
             "unset GIT_QUARANTINE_PATH GIT_OBJECT_DIRECTORY GIT_ALTERNATE_OBJECT_DIRECTORIES\n"
@@ -185,7 +186,7 @@ class TestRemoteMoved:
             "$(git commit-tree -p master -m again $(git rev-parse 'master^{tree}'))",
         )
         with pytest.raises(EnvironmentFault) as caught:
-            publish(clone, change, "message\n", limits=Limits(push_attempts=2))
+            publish(clone, change, "message\n", make_context(limits=Limits(push_attempts=2)))
         assert caught.value.code == "CMD-CAT-014"
         assert "was changed by other pushes before each of 2 pushes" in caught.value.message
         assert git(remote.path, "log", "--format=%s", "master").split("\n") == ["again", "again", "Change"]
@@ -195,10 +196,10 @@ class TestRemoteMoved:
 class TestRefusedPush:
     def test_the_commit_is_kept_and_the_way_to_push_it_said(self, run: Run, remote: Remote) -> None:
         clone = run.compile({"a.yaml": "a: 2\n"}, {"x/key": "ref\n"})
-        change = stage(clone)
+        change = stage(clone, make_context())
         remote.refuse_pushes("protected branch")
         with pytest.raises(EnvironmentFault) as caught:
-            publish(clone, change, "message\n")
+            publish(clone, change, "message\n", make_context())
         assert caught.value.code == "CMD-CAT-013"
         assert "the catalog was committed but not pushed" in caught.value.message
         assert "protected branch" in caught.value.message
@@ -220,8 +221,8 @@ class TestRefusedPush:
 
 class TestNothingIsLost:
     def test_output_of_a_run_without_push_is_not_kept(self, run: Run, remote: Remote) -> None:
-        stage(run.compile({"a.yaml": "a: 2\n", "b.yaml": "b\n"}))
-        stage(run.compile({"a.yaml": "a: 3\n"}, {"x/key": "ref\n"}))
+        stage(run.compile({"a.yaml": "a: 2\n", "b.yaml": "b\n"}), make_context())
+        stage(run.compile({"a.yaml": "a: 3\n"}, {"x/key": "ref\n"}), make_context())
         assert run.heard.codes == []
         assert discarded(run.workspace) == []
         assert run.push({"a.yaml": "a: 4\n"}).pushed
@@ -238,7 +239,7 @@ class TestNothingIsLost:
         assert run.heard.codes == ["CMD-CAT-012"]
 
     def test_edits_by_hand_are_kept(self, run: Run) -> None:
-        stage(run.compile({"a.yaml": "a: 2\n", "b.yaml": "b\n"}, {"x/key": "ref\n"}))
+        stage(run.compile({"a.yaml": "a: 2\n", "b.yaml": "b\n"}, {"x/key": "ref\n"}), make_context())
         catalog = run.workspace.catalog
         (catalog / "manifests/b.yaml").write_text("edited\n")
         (catalog / "README.md").write_text("edited too\n")
@@ -278,18 +279,18 @@ class TestNothingIsLost:
         (catalog / "note").write_text("mine\n")
         other = world.remote("other", {"x": "y"})
         with pytest.raises(PolicyError) as caught:
-            prepare(run.workspace, other.url)
+            prepare_from(run.workspace, other.url, make_context())
         assert caught.value.code == "CMD-CAT-015"
         assert "'note'" in caught.value.message
         assert (catalog / "note").read_text() == "mine\n"
         (catalog / "note").unlink()
-        assert prepare(run.workspace, other.url).sha == other.sha()
+        assert prepare_from(run.workspace, other.url, make_context()).sha == other.sha()
 
     def test_a_repository_that_somebody_put_into_the_catalog(self, run: Run, world: GitWorld) -> None:
         """A commit keeps its name only, not its files."""
         catalog = run.prepare().path
         world.remote("other", {"x": "y"}).clone(catalog / "manifests/other")
-        for begin in (run.prepare, lambda: open_local(run.workspace)):
+        for begin in (run.prepare, lambda: open_local(run.workspace, make_context())):
             with pytest.raises(PolicyError) as caught:
                 begin()
             assert caught.value.code == "CMD-CAT-017"
@@ -317,10 +318,10 @@ class TestLocalMode:
     def test_the_index_is_left_alone(self, run: Run) -> None:
         """Spec a 8.3"""
         run.prepare()
-        clone = open_local(run.workspace, announce=run.heard.append)
+        clone = open_local(run.workspace, make_context(announce=run.heard.append))
         run.install({"a.yaml": "a: 2\n", "b.yaml": "b\n"}, {"x/key": "ref\n"})
-        change = stage(clone)
-        leave(clone)
+        change = stage(clone, make_context())
+        leave(clone, make_context())
         assert str(change.summary) == "1 added, 1 modified"
         assert git(clone.path, "diff", "--cached", "--name-only") == ""
         assert git(clone.path, "status", "--porcelain").split("\n") == [" M manifests/a.yaml", "?? manifests/b.yaml"]
@@ -328,31 +329,31 @@ class TestLocalMode:
     def test_no_remote_is_asked(self, run: Run, remote: Remote) -> None:
         run.prepare()
         remote.vanish()
-        clone = open_local(run.workspace)
+        clone = open_local(run.workspace, make_context())
         assert (clone.path, clone.branch, clone.empty) == (run.workspace.catalog, "master", False)
         run.install({"a.yaml": "a: 2\n"})
-        assert stage(clone).changed
+        assert stage(clone, make_context()).changed
 
     def test_a_folder_that_is_no_repository_becomes_one(self, workspace: Workspace, remote: Remote) -> None:
-        clone = open_local(workspace)
+        clone = open_local(workspace, make_context())
         assert (clone.sha, clone.branch, clone.empty) == ("", "master", True)
         Run(workspace, remote, Heard()).install({"a.yaml": "a: 2\n"})
-        change = stage(clone)
+        change = stage(clone, make_context())
         assert str(change.summary) == "1 added"
-        leave(clone)
+        leave(clone, make_context())
         assert git(clone.path, "status", "--porcelain") == "?? manifests/"
 
     def test_edits_of_generated_files_are_kept_and_others_stay(self, run: Run) -> None:
         run.prepare()
         for content in ("1", "2"):
-            clone = open_local(run.workspace, announce=run.heard.append)
+            clone = open_local(run.workspace, make_context(announce=run.heard.append))
             run.install({"a.yaml": content})
-            stage(clone)
-            leave(clone)
+            stage(clone, make_context())
+            leave(clone, make_context())
             (run.workspace.catalog / "note").write_text("mine\n")
         assert run.heard.codes == []
         (run.workspace.manifests / "a.yaml").write_text("by hand\n")
-        open_local(run.workspace, announce=run.heard.append)
+        open_local(run.workspace, make_context(announce=run.heard.append))
         (warning,) = run.heard.warnings
         assert warning.message.endswith("and replaced: 'manifests/a.yaml'")
         (ref,) = discarded(run.workspace)
@@ -361,15 +362,15 @@ class TestLocalMode:
 
     def test_the_lock_of_a_killed_git_is_no_obstacle(self, run: Run) -> None:
         (run.prepare().path / ".git/index.lock").touch()
-        clone = open_local(run.workspace)
+        clone = open_local(run.workspace, make_context())
         run.install({"a.yaml": "a: 2\n"})
-        assert stage(clone).changed
+        assert stage(clone, make_context()).changed
 
     def test_a_link_is_refused(self, workspace: Workspace, tmp_path: Path) -> None:
         (tmp_path / "elsewhere").mkdir()
         workspace.root.mkdir()
         workspace.catalog.symlink_to(tmp_path / "elsewhere")
         with pytest.raises(PolicyError) as caught:
-            open_local(workspace)
+            open_local(workspace, make_context())
         assert caught.value.code == "CMD-CAT-016"
         assert list((tmp_path / "elsewhere").iterdir()) == []

@@ -11,6 +11,7 @@ from commodore.dependencies import ComponentMetadata, LibraryOwner, resolve_libr
 from commodore.dependencies.libraries import has_prefix
 from commodore.errors import CommodoreError, PolicyError
 from commodore.events import Event, Warned
+from tests.world.context import make_context
 
 
 def owner(root: Path, component: str, *entries: str, sub: str = "", **metadata: Any) -> LibraryOwner:
@@ -24,8 +25,8 @@ def owner(root: Path, component: str, *entries: str, sub: str = "", **metadata: 
 
 def resolve(*owners: LibraryOwner) -> tuple[dict[str, Path], list[CommodoreError], list[Event]]:
     heard: list[Event] = []
-    links, errors = resolve_libraries(owners, heard.append)
-    again, _ = resolve_libraries(list(reversed(owners)), heard.append)
+    links, errors = resolve_libraries(owners, make_context(announce=heard.append))
+    again, _ = resolve_libraries(list(reversed(owners)), make_context(announce=heard.append))
     assert list(again.items()) == list(links.items())  # whatever the order
     return links, errors, heard[: len(heard) // 2]
 

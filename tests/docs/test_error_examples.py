@@ -23,6 +23,7 @@ from commodore.inventory import Node
 from commodore.lieutenant import load_cluster_file
 from commodore.refs import find_references, vault_parameters
 from tests.inventory.hierarchies import Hierarchy
+from tests.world.context import make_context
 
 EXAMPLE = re.compile(r"^Wrong:\n\n```(\w+)\n(.*?)\n```\n\nRight:\n\n```\1\n(.*?)\n```$", re.DOTALL | re.MULTILINE)
 Heard = list[Event]
@@ -77,7 +78,7 @@ def check_metadata(text: str, folder: Path, heard: Heard) -> None:
 def check_references(text: str, folder: Path, heard: Heard) -> None:
     content = yaml.safe_load(text)
     parameters: Mapping[str, Any] = content.get("parameters", content)
-    find_references(parameters, target="nfs", announce=heard.append)
+    find_references(parameters, make_context(announce=heard.append), target="nfs")
     if "parameters" in content:
         vault_parameters(parameters)
 
@@ -90,7 +91,7 @@ def check_filters(text: str, folder: Path, heard: Heard) -> None:
 def check_cluster_file(text: str, folder: Path, heard: Heard) -> None:
     file = folder / "cluster.yml"
     file.write_text(text, encoding="utf-8")
-    load_cluster_file(file, "c-example", {}, heard.append)
+    load_cluster_file(file, "c-example", {}, make_context(announce=heard.append))
 
 
 def check_facts_file(text: str, folder: Path, heard: Heard) -> None:

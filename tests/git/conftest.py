@@ -9,6 +9,7 @@ import pytest
 
 from commodore.events import Event, Warned
 from commodore.git import RepositoryStore
+from tests.world.context import make_context
 from tests.world.repos import GitCalls, GitWorld
 
 
@@ -40,7 +41,7 @@ def new_run(workspace: Path, heard: Heard) -> Callable[..., RepositoryStore]:
     """Begin a run: a fresh store over the same working directory."""
 
     def begin(*, offline: bool = False) -> RepositoryStore:
-        return RepositoryStore(workspace / "dependencies" / ".repos", announce=heard.append, offline=offline)
+        return RepositoryStore(workspace / "dependencies" / ".repos", make_context(heard.append, offline=offline))
 
     return begin
 

@@ -11,13 +11,23 @@ from pathlib import Path
 import pytest
 
 from commodore.git import Repository, RepositoryStore
+from commodore.git._empty_repository import Blueprint
+from commodore.git.ls_remote import RemoteQueries
 from tests.world.cluster import ROOT
+from tests.world.context import make_context
 from tests.world.repos import GitCalls, GitWorld, git
 
 KEYS = ("url", "pushurl", "fetch")
 
 
 @pytest.mark.requirement("C25")
+def repository_at(url: str, path: Path) -> Repository:
+    context = make_context()
+    return Repository(
+        url, path, context, RemoteQueries(path.parent, context), blueprint=Blueprint(context), mirrors=None
+    )
+
+
 @pytest.mark.parametrize(
     "url",
     [
@@ -31,17 +41,17 @@ KEYS = ("url", "pushurl", "fetch")
 )
 def test_settings_are_read_by_git_as_they_were_meant(tmp_path: Path, url: str, calls: GitCalls) -> None:
     """Values that the format of the file gives a meaning, too. What is written is not written again."""
-    made = Repository(url, tmp_path / "made.git")
+    made = repository_at(url, tmp_path / "made.git")
     made.ensure()
     assert calls.verbs == ["init"]
     found = [git(made.path, "config", "--get-all", f"remote.origin.{key}", check=False) for key in KEYS]
     config = (made.path / "config").read_bytes()
     git(tmp_path, "init", "--quiet", "--bare", "--template=", "other.git")
-    other = Repository(url, tmp_path / "other.git")
+    other = repository_at(url, tmp_path / "other.git")
     other.ensure()
     assert found == [git(other.path, "config", "--get-all", f"remote.origin.{key}", check=False) for key in KEYS]
     assert found[0] == made.display_url
-    Repository(url, made.path).ensure()
+    repository_at(url, made.path).ensure()
     assert (made.path / "config").read_bytes() == config
 
 
@@ -86,8 +96,9 @@ def test_what_a_killed_run_has_left_of_a_clone_goes(
     place = new_run().repository(remote.url).path
     program = (
         "import os, signal, sys\nfrom pathlib import Path\nfrom commodore.git import RepositoryStore\n"
+        "from tests.world.context import make_context\n"
         "os.rename = lambda *_: os.kill(os.getpid(), signal.SIGKILL)\n"
-        "RepositoryStore(Path(sys.argv[1])).sync([(sys.argv[2], 'master')])"
+        "RepositoryStore(Path(sys.argv[1]), make_context()).sync([(sys.argv[2], 'master')])"
     )
     folder = tmp_path / "work" / "dependencies" / ".repos"
     killed = subprocess.run([sys.executable, "-c", program, str(folder), remote.url], cwd=ROOT, check=False)

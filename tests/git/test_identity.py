@@ -8,6 +8,7 @@ import pytest
 
 from commodore.git import FALLBACK_AUTHOR, Author, author_from, identity_environment
 from tests.git.conftest import Heard
+from tests.world.context import make_context
 from tests.world.repos import git
 
 
@@ -18,7 +19,7 @@ def named(environment: dict[str, str]) -> set[tuple[str, str]]:
 def test_both_are_used(heard: Heard, tmp_path: Path) -> None:
     author = author_from("A B", "a@b.c", heard.append)
     assert author == Author("A B", "a@b.c")
-    assert named(identity_environment(tmp_path, author)) == {("A B", "a@b.c")}
+    assert named(identity_environment(tmp_path, author, make_context())) == {("A B", "a@b.c")}
     assert heard == []
 
 
@@ -35,18 +36,20 @@ def test_none_is_gits_own_committer(heard: Heard, tmp_path: Path, monkeypatch: p
     assert heard == []
     monkeypatch.setenv("GIT_COMMITTER_NAME", "Com Mitter")
     monkeypatch.setenv("GIT_COMMITTER_EMAIL", "com@example.com")
-    assert named(identity_environment(tmp_path, None)) == {("Com Mitter", "com@example.com")}
+    assert named(identity_environment(tmp_path, None, make_context())) == {("Com Mitter", "com@example.com")}
     monkeypatch.delenv("GIT_COMMITTER_NAME")
     monkeypatch.delenv("GIT_COMMITTER_EMAIL")
     monkeypatch.setenv("GIT_CONFIG_GLOBAL", str(tmp_path / "own-config"))
     git(tmp_path, "config", "--global", "user.name", "Con Figured")
     git(tmp_path, "config", "--global", "user.email", "con@example.com")
-    assert named(identity_environment(tmp_path, None)) == {("Con Figured", "con@example.com")}
+    assert named(identity_environment(tmp_path, None, make_context())) == {("Con Figured", "con@example.com")}
 
 
 def test_the_fallback(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("GIT_COMMITTER_NAME")
     monkeypatch.delenv("GIT_COMMITTER_EMAIL")
     git(tmp_path, "config", "--global", "user.useConfigOnly", "true")
-    assert named(identity_environment(tmp_path, None)) == {(FALLBACK_AUTHOR.name, FALLBACK_AUTHOR.email)}
+    assert named(identity_environment(tmp_path, None, make_context())) == {
+        (FALLBACK_AUTHOR.name, FALLBACK_AUTHOR.email)
+    }
     assert Author("Commodore", "commodore@syn.tools") == FALLBACK_AUTHOR

@@ -15,8 +15,9 @@ from pathlib import Path
 import pytest
 
 from commodore.errors import CommodoreError, EnvironmentFault, PolicyError
-from commodore.git import Checkout, RepositoryStore, check_out, clone_or_update, recover
+from commodore.git import Checkout, RepositoryStore, check_out, recover
 from tests.git.conftest import Heard
+from tests.world.context import make_context, working_clone
 from tests.world.repos import Content, GitWorld, Link, Remote, Script, dying_git, git
 
 NewRun = Callable[..., RepositoryStore]
@@ -361,8 +362,9 @@ def test_git_that_outlives_its_run_is_waited_for(
     armed = dying_git(tmp_path, monkeypatch, "checkout", f'read -r line <{shlex.quote(str(go))}; exec "$REAL" "$@"')
     program = (
         "import sys; from pathlib import Path; from commodore.git import RepositoryStore, check_out\n"
+        "from tests.world.context import make_context\n"
         "root, folder, url = sys.argv[1:]\n"
-        "with RepositoryStore(Path(root)) as store:\n"
+        "with RepositoryStore(Path(root), make_context()) as store:\n"
         "    store.sync([(url, 'master')]); repository = store.repository(url)\n"
         "    check_out(repository, Path(folder), repository.resolve('master'))\n"
     )
@@ -504,9 +506,9 @@ def test_an_index_with_a_wrong_byte(place: Place, world: GitWorld, folder: Path)
 
 
 def test_nothing_is_done_to_what_is_no_working_copy(tmp_path: Path) -> None:
-    recover(tmp_path)
+    recover(tmp_path, make_context())
     (tmp_path / ".git").write_text("gitdir: nowhere\n")
-    recover(tmp_path)
+    recover(tmp_path, make_context())
     assert sorted(path.name for path in tmp_path.iterdir()) == [".git"]
 
 
@@ -531,8 +533,9 @@ def test_a_replacement_that_was_interrupted(
         place(old)
     program = (
         "import sys; from pathlib import Path; from commodore.git import RepositoryStore, check_out\n"
+        "from tests.world.context import make_context\n"
         "root, folder, url = sys.argv[1:]\n"
-        "with RepositoryStore(Path(root)) as store:\n"
+        "with RepositoryStore(Path(root), make_context()) as store:\n"
         "    store.sync([(url, 'master')]); repository = store.repository(url)\n"
         "    check_out(repository, Path(folder), repository.resolve('master'))\n"
     )
@@ -623,10 +626,10 @@ def test_locks_of_others_in_a_clone_stay(place: Place, world: GitWorld, folder: 
 def test_locks_in_the_clone_to_publish_from(world: GitWorld, tmp_path: Path, lock: str) -> None:
     """Nobody but this program writes there."""
     remote = world.remote(files={"a": "1"})
-    clone_or_update(remote.url, tmp_path / "catalog")
+    working_clone(remote.url, tmp_path / "catalog", make_context())
     (tmp_path / "catalog" / ".git" / lock).touch()
     new = remote.commit({"a": "2"})
-    assert clone_or_update(remote.url, tmp_path / "catalog").sha == new
+    assert working_clone(remote.url, tmp_path / "catalog", make_context()).sha == new
     assert list((tmp_path / "catalog" / ".git").rglob("*.lock")) == []
 
 
@@ -636,14 +639,14 @@ def test_an_update_of_the_clone_to_publish_from(
 ) -> None:
     folder = tmp_path / "catalog"
     remote = world.remote(files=OLD)
-    old = clone_or_update(remote.url, folder).sha
+    old = working_clone(remote.url, folder, make_context()).sha
     new = remote.commit(NEW)
     armed = dying_git(tmp_path, monkeypatch, "checkout", "kill -9 $$")
     with pytest.raises(EnvironmentFault):
-        clone_or_update(remote.url, folder)
+        working_clone(remote.url, folder, make_context())
     armed.unlink()
     advance(folder, old, new, steps, cut=True)
-    recover(folder, alone=True)
+    recover(folder, make_context(), alone=True)
     assert git(folder, "status", "--porcelain") == ""
     assert git(folder, "rev-parse", "master") == new
-    assert clone_or_update(remote.url, folder).sha == new
+    assert working_clone(remote.url, folder, make_context()).sha == new

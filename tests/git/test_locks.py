@@ -11,6 +11,7 @@ import pytest
 
 from commodore.errors import EnvironmentFault
 from commodore.git import RepositoryStore, recover
+from tests.world.context import make_context
 from tests.world.repos import GitWorld, git
 
 NewRun = Callable[..., RepositoryStore]
@@ -52,9 +53,9 @@ def test_objects_half_written_where_only_we_write(world: GitWorld, tmp_path: Pat
     half = clone / ".git" / "objects" / "4b" / "tmp_obj_abc123"
     half.parent.mkdir(exist_ok=True)
     half.touch()
-    recover(clone)
+    recover(clone, make_context())
     assert half.exists()  # it may be somebody else's
-    recover(clone, alone=True)
+    recover(clone, make_context(), alone=True)
     assert not half.exists()
     assert (clone / "a").read_text() == "1"
 
@@ -65,6 +66,6 @@ def test_a_worktree_has_no_objects_of_its_own(world: GitWorld, tmp_path: Path) -
     admin = clone / ".git" / "worktrees" / "tree"
     (admin / "commodore-writing").touch()
     (admin / "HEAD.lock").touch()
-    recover(tmp_path / "tree")
+    recover(tmp_path / "tree", make_context())
     assert not (admin / "HEAD.lock").exists()
     assert (admin / "HEAD").exists()

@@ -12,6 +12,7 @@ from commodore.git import RepositoryStore, check_out
 from commodore.git.ls_remote import RemoteQueries, RemoteState, ask
 from commodore.limits import Limits
 from tests.git.conftest import Heard
+from tests.world.context import make_context
 from tests.world.repos import GitCalls, GitWorld, RoundTrips, git
 
 NewRun = Callable[..., RepositoryStore]
@@ -22,7 +23,7 @@ def test_what_a_remote_has(world: GitWorld) -> None:
     remote.tag("light")
     remote.tag("heavy", annotated=True)
     remote.start_branch("feature/x")
-    state = ask(remote.url)
+    state = ask(remote.url, make_context())
     sha = remote.sha()
     assert state.branches == {"master": sha, "feature/x": sha}
     assert state.tags.keys() == {"light", "heavy"}
@@ -30,7 +31,9 @@ def test_what_a_remote_has(world: GitWorld) -> None:
     assert (state.head, state.head_sha) == ("master", sha)
     assert [state.find(name) for name in ("heavy", "refs/tags/heavy", "light", "refs/heads/master")] == [sha] * 4
     assert state.find("nope") is None
-    assert ask(world.remote("empty").url) == RemoteState(head=ask(world.remote("bare").url).head)
+    assert ask(world.remote("empty").url, make_context()) == RemoteState(
+        head=ask(world.remote("bare").url, make_context()).head
+    )
 
 
 def test_a_branch_beats_a_tag() -> None:
@@ -41,7 +44,7 @@ def test_a_branch_beats_a_tag() -> None:
 def test_each_remote_is_asked_once(world: GitWorld, tmp_path: Path, calls: GitCalls) -> None:
     remotes = [world.remote(f"r{number}", {"a": "1"}) for number in range(3)]
     commits = {remote.url: remote.sha() for remote in remotes}
-    questions = RemoteQueries(tmp_path)
+    questions = RemoteQueries(tmp_path, make_context())
     calls.forget()
     questions.foresee(commits)
     for url in [*commits, *commits]:
@@ -54,7 +57,7 @@ def test_each_remote_is_asked_once(world: GitWorld, tmp_path: Path, calls: GitCa
 def test_a_remote_that_nobody_wants_may_fail(world: GitWorld, tmp_path: Path) -> None:
     remote = world.remote(files={"a": "1"})
     remote.vanish()
-    questions = RemoteQueries(tmp_path)
+    questions = RemoteQueries(tmp_path, make_context())
     questions.foresee([remote.url])
     assert questions.wanted == []
     with pytest.raises(EnvironmentFault) as error:
@@ -64,7 +67,7 @@ def test_a_remote_that_nobody_wants_may_fail(world: GitWorld, tmp_path: Path) ->
 
 
 def test_credentials_do_not_get_on_command_lines(tmp_path: Path, calls: GitCalls) -> None:
-    questions = RemoteQueries(tmp_path)
+    questions = RemoteQueries(tmp_path, make_context())
     questions.foresee(["https://tess:geheim@127.0.0.1:1/x.git"])
     with pytest.raises(EnvironmentFault):
         questions.answer("https://tess:geheim@127.0.0.1:1/x.git")
@@ -79,7 +82,7 @@ def test_offline_nothing_is_foreseen(new_run: NewRun, world: GitWorld, calls: Gi
     with new_run(offline=True) as store:
         store.foresee([remote.url])
         with pytest.raises(EnvironmentFault) as error:
-            store.ask(remote.url)
+            store.repository(remote.url).ask()
     assert error.value.code == "CMD-GIT-023"
     assert calls.verbs == []
 
@@ -178,7 +181,7 @@ def test_an_unchanged_worktree_needs_no_git(workspace: Path, world: GitWorld, he
     """Git is asked again when a file, HEAD or the index changes, and finds what has changed."""
     remote = world.remote(files={"a": "1", "sub/b": "2"})
     remote.commit({"a": "2"})
-    store = RepositoryStore(workspace / ".repos", announce=heard.append, limits=Limits(settled_seconds=0))
+    store = RepositoryStore(workspace / ".repos", make_context(announce=heard.append, limits=Limits(settled_seconds=0)))
     store.sync([(remote.url, "master")])
     repository = store.repository(remote.url)
     revision, older = repository.resolve("master"), repository.resolve("master~1")
@@ -211,7 +214,7 @@ def test_an_unchanged_worktree_needs_no_git(workspace: Path, world: GitWorld, he
 def test_fresh_files_are_not_trusted(workspace: Path, world: GitWorld, calls: GitCalls) -> None:
     """A file that was written a moment ago could be written again without a trace in its times."""
     remote = world.remote(files={"a": "1"})
-    store = RepositoryStore(workspace / ".repos", limits=Limits(settled_seconds=86_400))
+    store = RepositoryStore(workspace / ".repos", make_context(limits=Limits(settled_seconds=86_400)))
     store.sync([(remote.url, "master")])
     repository = store.repository(remote.url)
     folder = workspace / "thing"

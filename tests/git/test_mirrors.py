@@ -11,10 +11,11 @@ from pathlib import Path
 import pytest
 
 from commodore.errors import EnvironmentFault
-from commodore.git import Mirrors, Repository, RepositoryStore, check_out, clone_or_update
+from commodore.git import Mirrors, Repository, RepositoryStore, check_out
 from commodore.limits import DEFAULT_LIMITS, Limits
 from commodore.sealed import read_sealed, seal
 from tests.git.conftest import Heard
+from tests.world.context import make_context, working_clone
 from tests.world.repos import GitCalls, GitWorld, Remote, failing_server, git
 
 Begin = Callable[..., RepositoryStore]
@@ -31,14 +32,13 @@ def begin(tmp_path: Path, cache: Path, heard: Heard) -> Begin:
 
     def start(name: str, *, offline: bool = False, limits: Limits = DEFAULT_LIMITS) -> RepositoryStore:
         root = tmp_path / name / ".repos"
-        return RepositoryStore(root, announce=heard.append, offline=offline, mirrors=cache, limits=limits)
+        return RepositoryStore(root, make_context(heard.append, limits, offline=offline), mirrors=cache)
 
     return start
 
 
 def fetched(store: RepositoryStore, remote: Remote, *versions: str | None, url: str = "") -> Repository:
-    with store:
-        store.sync([(url or remote.url, version) for version in versions or ("master",)])
+    store.sync([(url or remote.url, version) for version in versions or ("master",)])
     return store.repository(url or remote.url)
 
 
@@ -47,7 +47,7 @@ def entries(cache: Path) -> list[Path]:
 
 
 def is_sound(entry: Path) -> bool:
-    return Mirrors(entry.parent.parent).is_sound(entry)
+    return Mirrors(entry.parent.parent, make_context()).is_sound(entry)
 
 
 def is_whole(repository: Repository) -> bool:
@@ -375,11 +375,11 @@ def test_a_clone_that_has_lost_a_pack_is_not_kept(begin: Begin, world: GitWorld,
 
 def test_catalogs(world: GitWorld, cache: Path, tmp_path: Path, calls: GitCalls) -> None:
     """The clone to publish from fetches only what no working directory has fetched before."""
-    remote, mirrors = rich(world), Mirrors(cache)
+    remote = rich(world)
 
     def clone(name: str) -> str:
         calls.forget()
-        made = clone_or_update(remote.url, tmp_path / name / "catalog", mirrors=mirrors)
+        made = working_clone(remote.url, tmp_path / name / "catalog", make_context(), mirrors=cache)
         assert made.sha == remote.sha()
         assert git(made.path, "status", "--porcelain", "--branch") == "## master...origin/master"
         assert "missing" not in git(made.path, "fsck", "--connectivity-only")

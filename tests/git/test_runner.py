@@ -14,8 +14,10 @@ from pathlib import Path
 import pytest
 
 from commodore.errors import EnvironmentFault
-from commodore.git import run
-from commodore.git.runner import Children, clean_environment, last_words
+from commodore.git import Git
+from commodore.git.runner import clean_environment, last_words
+from commodore.limits import Limits
+from tests.world.context import make_context
 from tests.world.repos import GitWorld, git
 
 
@@ -28,10 +30,10 @@ def fake_git(folder: Path, script: str, monkeypatch: pytest.MonkeyPatch) -> None
 
 def test_the_answer(tmp_path: Path) -> None:
     git(tmp_path, "init", "--quiet")
-    result = run(["hash-object", "--stdin"], cwd=tmp_path, timeout=60, input=b"x")
+    result = Git(tmp_path, make_context()).run(["hash-object", "--stdin"], input=b"x")
     assert result.text == "c1b0730e0133447badcfd47fd144e254807b06e1"
     assert (result.returncode, result.stderr) == (0, "")
-    assert run(["rev-parse", "--verify", "--quiet", "HEAD"], cwd=tmp_path, timeout=60, check=False).returncode == 1
+    assert Git(tmp_path, make_context()).run(["rev-parse", "--verify", "--quiet", "HEAD"], check=False).returncode == 1
 
 
 def test_another_repository_in_the_environment_does_not_leak(
@@ -49,7 +51,7 @@ def test_another_repository_in_the_environment_does_not_leak(
         "GIT_NAMESPACE",
     ):
         monkeypatch.setenv(name, str(other.path))
-    assert run(["symbolic-ref", "HEAD"], cwd=tmp_path, timeout=60).text == "refs/heads/mine"
+    assert Git(tmp_path, make_context()).run(["symbolic-ref", "HEAD"]).text == "refs/heads/mine"
     environment = clean_environment()
     assert not {"GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE"} & set(environment)
     assert (environment["LC_ALL"], environment["GIT_TERMINAL_PROMPT"]) == ("C", "0")
@@ -60,20 +62,20 @@ def test_the_users_configuration_is_honoured(world: GitWorld, tmp_path: Path, mo
     remote = world.remote(files={"a": "1"})
     monkeypatch.setenv("GIT_CONFIG_GLOBAL", str(tmp_path / "config"))
     git(tmp_path, "config", "--global", f"url.file://{remote.path.parent}/.insteadOf", "https://git.example.com/")
-    answer = run(["ls-remote", "https://git.example.com/repo.git", "HEAD"], cwd=tmp_path, timeout=60)
+    answer = Git(tmp_path, make_context()).run(["ls-remote", "https://git.example.com/repo.git", "HEAD"])
     assert answer.text == f"{remote.sha()}\tHEAD"
 
 
 def test_helper_transports_do_not_run(tmp_path: Path) -> None:
     with pytest.raises(EnvironmentFault, match="transport 'ext' not allowed"):
-        run(["ls-remote", f"ext::touch {tmp_path}/ran"], cwd=tmp_path, timeout=60)
+        Git(tmp_path, make_context()).run(["ls-remote", f"ext::touch {tmp_path}/ran"])
     assert not (tmp_path / "ran").exists()
 
 
 def test_git_is_missing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PATH", str(tmp_path))
     with pytest.raises(EnvironmentFault) as error:
-        run(["version"], cwd=tmp_path, timeout=60)
+        Git(tmp_path, make_context()).run(["version"])
     assert error.value.code == "CMD-GIT-001"
     assert "install git" in error.value.hint
 
@@ -83,13 +85,13 @@ def test_git_cannot_be_started(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
     (tmp_path / "git").chmod(0o755)
     monkeypatch.setenv("PATH", str(tmp_path))
     with pytest.raises(EnvironmentFault) as error:
-        run(["version"], cwd=tmp_path, timeout=60)
+        Git(tmp_path, make_context()).run(["version"])
     assert error.value.code == "CMD-GIT-001"
 
 
 def test_the_folder_is_gone(tmp_path: Path) -> None:
     with pytest.raises(EnvironmentFault, match="disappeared") as error:
-        run(["version"], cwd=tmp_path / "gone", timeout=60)
+        Git(tmp_path / "gone", make_context()).run(["version"])
     assert error.value.code == "CMD-GIT-002"
 
 
@@ -99,7 +101,7 @@ def test_a_command_that_does_not_end(tmp_path: Path, monkeypatch: pytest.MonkeyP
     refuse = "trap '' TERM; " if stubborn else ""
     fake_git(tmp_path / "bin", f"{refuse}echo $$ >'{tmp_path}/pid'; while :; do sleep 0.05; done", monkeypatch)
     with pytest.raises(EnvironmentFault) as error:
-        run(["fetch"], cwd=tmp_path, timeout=0.5)
+        Git(tmp_path, make_context(limits=Limits(git_timeout=0.5))).run(["fetch"])
     assert error.value.code == "CMD-GIT-003"
     assert "fetch" in error.value.message
     with pytest.raises(ProcessLookupError):
@@ -108,17 +110,17 @@ def test_a_command_that_does_not_end(tmp_path: Path, monkeypatch: pytest.MonkeyP
 
 def test_children_can_be_ended_from_another_thread(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     fake_git(tmp_path / "bin", f"touch '{tmp_path}/started'; exec sleep 60", monkeypatch)
-    children = Children()
+    context = make_context()
     outcomes: list[int] = []
 
     def work() -> None:
-        outcomes.append(run(["fetch"], cwd=tmp_path, timeout=None, check=False, children=children).returncode)
+        outcomes.append(Git(tmp_path, context).run(["fetch"], check=False).returncode)
 
     thread = threading.Thread(target=work)
     thread.start()
     while not (tmp_path / "started").exists():
         time.sleep(0.01)
-    children.end()
+    context.cancellation.cancel()
     thread.join()
     work()  # and what is started later ends at once
     assert outcomes == [-signal.SIGTERM, -signal.SIGTERM]
@@ -135,7 +137,8 @@ def test_ctrl_c_ends_fetches(world: GitWorld, tmp_path: Path, monkeypatch: pytes
     urls = [world.remote(name, {"a": "1"}).url for name in ("one", "two")]
     script = (
         "import sys; from pathlib import Path; from commodore.git import RepositoryStore\n"
-        "RepositoryStore(Path(sys.argv[1])).sync([(url, 'master') for url in sys.argv[2:]])"
+        "from tests.world.context import make_context\n"
+        "RepositoryStore(Path(sys.argv[1]), make_context()).sync([(url, 'master') for url in sys.argv[2:]])"
     )
     root = Path(__file__).resolve().parents[2]
     program = subprocess.Popen(
@@ -167,7 +170,7 @@ def test_errors_show_neither_credentials_nor_control_characters(
         monkeypatch,
     )
     with pytest.raises(EnvironmentFault) as error:
-        run(["fetch", "--quiet"], cwd=tmp_path, timeout=60)
+        Git(tmp_path, make_context()).run(["fetch", "--quiet"])
     assert error.value.message == "git fetch failed: cannot use https://h/x"
     assert error.value.code == "CMD-GIT-002"
 
@@ -193,7 +196,7 @@ def test_a_damaged_repository_is_named(world: GitWorld) -> None:
     remote = world.remote(files={"a": "1"})
     (remote.path / "config").write_text("[oops")
     with pytest.raises(EnvironmentFault) as error:
-        run(["for-each-ref"], cwd=remote.path, timeout=60)
+        Git(remote.path, make_context()).run(["for-each-ref"])
     assert error.value.code == "CMD-GIT-021"
     assert str(remote.path) in error.value.message
 
@@ -202,17 +205,17 @@ def test_what_git_has_started_ends_with_it(tmp_path: Path) -> None:
     """Git leaves its transport running when it is ended; that one would hold the pipes, and the caller, for ever."""
     with socket.create_server(("127.0.0.1", 0)) as server:
         url = f"http://127.0.0.1:{server.getsockname()[1]}/repo.git"
-        children = Children()
+        context = make_context()
         ended: list[int] = []
 
         def ask() -> None:
-            ended.append(run(["ls-remote", url], cwd=tmp_path, timeout=60, check=False, children=children).returncode)
+            ended.append(Git(tmp_path, context).run(["ls-remote", url], check=False).returncode)
 
         thread = threading.Thread(target=ask)
         thread.start()
         connection, _ = server.accept()  # the transport is there now
         with connection:
-            children.end()
+            context.cancellation.cancel()
             thread.join()
             connection.settimeout(60)
             connection.recv(65536)

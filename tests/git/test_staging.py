@@ -8,6 +8,7 @@ import pytest
 
 from commodore.errors import EnvironmentFault, PolicyError
 from commodore.git import RawChange, read_blobs, stage_all, staged_changes
+from tests.world.context import make_context
 from tests.world.repos import GitWorld, git
 
 LINES = "".join(f"line {number}\n" for number in range(20))
@@ -32,8 +33,8 @@ def test_everything_is_staged_and_reported(clone: Path) -> None:
     (clone / "mode").chmod(0o755)
     (clone / "new ü\tfile").write_text("n")
     (clone / "ignored.tmp").write_text("i")
-    stage_all(clone)
-    changes = staged_changes(clone)
+    stage_all(clone, make_context())
+    changes = staged_changes(clone, make_context())
     assert summary(changes) == [
         ("D", "gone", None),
         ("M", "mode", "mode"),
@@ -51,15 +52,15 @@ def test_everything_is_staged_and_reported(clone: Path) -> None:
 
 
 def test_no_changes(clone: Path) -> None:
-    stage_all(clone)
-    assert staged_changes(clone) == []
+    stage_all(clone, make_context())
+    assert staged_changes(clone, make_context()) == []
 
 
 def test_a_repository_without_commits(tmp_path: Path) -> None:
     git(tmp_path, "init", "--quiet")
     (tmp_path / "a").write_text("1")
-    stage_all(tmp_path)
-    assert summary(staged_changes(tmp_path)) == [("A", None, "a")]
+    stage_all(tmp_path, make_context())
+    assert summary(staged_changes(tmp_path, make_context())) == [("A", None, "a")]
 
 
 def test_a_users_own_ignore_rules_and_diff_settings_do_not_count(clone: Path, tmp_path: Path) -> None:
@@ -77,26 +78,26 @@ def test_a_users_own_ignore_rules_and_diff_settings_do_not_count(clone: Path, tm
         git(tmp_path, "config", "--global", name, value)
     (clone / "moved").rename(clone / "renamed")
     (clone / "new").write_text("n")
-    stage_all(clone)
-    assert summary(staged_changes(clone)) == [("A", None, "new"), ("R", "moved", "renamed")]
+    stage_all(clone, make_context())
+    assert summary(staged_changes(clone, make_context())) == [("A", None, "new"), ("R", "moved", "renamed")]
 
 
 def test_blobs_are_read_at_once(clone: Path) -> None:
     (clone / "keep").write_bytes(b"\xff\x00\n\n")
     (clone / "empty").write_bytes(b"")
-    stage_all(clone)
-    empty, keep = staged_changes(clone)
+    stage_all(clone, make_context())
+    empty, keep = staged_changes(clone, make_context())
     assert keep.old_blob
     assert keep.new_blob
     assert empty.new_blob
-    blobs = read_blobs(clone, [keep.new_blob, keep.old_blob, empty.new_blob, keep.old_blob])
+    blobs = read_blobs(clone, [keep.new_blob, keep.old_blob, empty.new_blob, keep.old_blob], make_context())
     assert blobs == {keep.old_blob: b"k", keep.new_blob: b"\xff\x00\n\n", empty.new_blob: b""}
-    assert read_blobs(clone, []) == {}
+    assert read_blobs(clone, [], make_context()) == {}
 
 
 def test_a_missing_blob_is_named(clone: Path) -> None:
     with pytest.raises(EnvironmentFault) as error:
-        read_blobs(clone, ["1" * 40])
+        read_blobs(clone, ["1" * 40], make_context())
     assert error.value.code == "CMD-GIT-055"
     assert "1" * 40 in error.value.message
 
@@ -109,6 +110,6 @@ def test_an_unfinished_merge_names_its_first_path(clone: Path) -> None:
         git(clone, "commit", "--quiet", "--all", "--message", name)
     git(clone, "merge", "one", check=False)
     with pytest.raises(PolicyError) as error:
-        stage_all(clone)
+        stage_all(clone, make_context())
     assert error.value.code == "CMD-GIT-052"
     assert "'keep'" in error.value.message

@@ -15,6 +15,7 @@ from commodore.errors import CommodoreError, Findings, PolicyError
 from commodore.events import Warned
 from commodore.git import Checkout, LocalChanges, RepositoryStore, check_out, inspect
 from tests.git.conftest import Heard
+from tests.world.context import make_context
 from tests.world.repos import GitCalls, GitWorld, Remote, git
 
 NewRun = Callable[..., RepositoryStore]
@@ -69,7 +70,7 @@ def test_a_dependency_is_a_detached_worktree_of_the_whole_repository(
     checkout = place(remote, "master")
     assert checkout == Checkout(folder, remote.url, "master", remote.sha())
     assert (folder / "sub" / "b").read_text() == "2"
-    assert inspect(folder) == LocalChanges(head=remote.sha())
+    assert inspect(folder, make_context()) == LocalChanges(head=remote.sha())
     clone = next((workspace / "dependencies" / ".repos").rglob("HEAD")).parent
     assert git(folder, "rev-parse", "--path-format=absolute", "--git-common-dir") == str(clone)
     assert git(clone, "branch", "--list") == ""
@@ -174,7 +175,7 @@ def test_a_user_on_the_wanted_branch_stays_on_it(place: Place, world: GitWorld, 
     git(folder, "switch", "--quiet", "--create", "master")
     remote.commit({"a": "2"})
     place(remote, "master")
-    assert inspect(folder) == LocalChanges(branch="master", head=remote.sha())
+    assert inspect(folder, make_context()) == LocalChanges(branch="master", head=remote.sha())
     assert (folder / "a").read_text() == "2"
 
 
@@ -185,7 +186,7 @@ def test_a_user_on_another_branch_is_detached_and_keeps_the_branch(place: Place,
     old = remote.sha()
     remote.commit({"a": "2"})
     place(remote, "master")
-    assert inspect(folder) == LocalChanges(head=remote.sha())
+    assert inspect(folder, make_context()) == LocalChanges(head=remote.sha())
     assert git(folder, "rev-parse", "mine") == old
 
 
@@ -220,7 +221,7 @@ def test_untracked_files_do_not_count_and_stay(place: Place, world: GitWorld, fo
     remote.commit({"a": "2"})
     place(remote, "master")
     assert (folder / "note").read_text() == "mine"
-    assert inspect(folder).untracked == ("note",)
+    assert inspect(folder, make_context()).untracked == ("note",)
 
 
 @pytest.mark.parametrize("force", [False, True])
@@ -249,13 +250,13 @@ def test_unpushed_commits_are_refused_and_with_force_kept(
     write(folder, a="mine")
     git(folder, "commit", "--quiet", "--all", "--message", "mine")
     mine = git(folder, "rev-parse", "HEAD")
-    assert inspect(folder).unpushed == (mine,)
+    assert inspect(folder, make_context()).unpushed == (mine,)
     error = refusal(place, remote, "master")
     assert error.code == "CMD-GIT-041"
     assert mine[:10] in error.message
     assert git(folder, "rev-parse", "HEAD") == mine
     place(remote, "master", force=True)
-    assert inspect(folder) == LocalChanges(head=remote.sha())
+    assert inspect(folder, make_context()) == LocalChanges(head=remote.sha())
     rescue(heard)
     assert (folder / "a").read_text() == "mine"
     assert git(folder, "rev-parse", "HEAD") == mine
@@ -441,7 +442,7 @@ def test_a_moved_working_directory(place: Place, world: GitWorld, workspace: Pat
     elsewhere = tmp_path / "else where"
     workspace.rename(elsewhere)
     folder = elsewhere / "dependencies" / "thing"
-    store = RepositoryStore(elsewhere / "dependencies" / ".repos")
+    store = RepositoryStore(elsewhere / "dependencies" / ".repos", make_context())
     repository = store.repository(remote.url)
     with pytest.raises(PolicyError) as error:
         check_out(repository, folder, repository.resolve("master"))
@@ -459,7 +460,7 @@ def test_a_copied_working_directory_leaves_the_original_alone(
     copy = tmp_path / "copy"
     shutil.copytree(workspace, copy, symlinks=True)
     second = remote.commit({"a": "2"})
-    store = RepositoryStore(copy / "dependencies" / ".repos")
+    store = RepositoryStore(copy / "dependencies" / ".repos", make_context())
     store.sync([(remote.url, "master")])
     repository = store.repository(remote.url)
     check_out(repository, copy / "dependencies" / "thing", repository.resolve("master"))
@@ -537,7 +538,9 @@ def test_worktrees_of_one_repository_in_parallel(new_run: NewRun, world: GitWorl
         thread.join()
     assert failures == []
     for number in range(8):
-        assert inspect(workspace / "dependencies" / str(number) / "same-name") == LocalChanges(head=revision.sha)
+        assert inspect(workspace / "dependencies" / str(number) / "same-name", make_context()) == LocalChanges(
+            head=revision.sha
+        )
 
 
 def test_hooks_and_filters_of_a_repository_do_not_run(
@@ -562,7 +565,7 @@ def test_line_ends_do_not_depend_on_the_user(place: Place, world: GitWorld, fold
 
 
 def test_a_folder_that_is_not_there_has_no_changes(tmp_path: Path) -> None:
-    assert inspect(tmp_path / "nothing") == LocalChanges()
+    assert inspect(tmp_path / "nothing", make_context()) == LocalChanges()
 
 
 def listed(remote: Remote, workspace: Path) -> list[str]:

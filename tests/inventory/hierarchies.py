@@ -24,6 +24,7 @@ from commodore.inventory import (
     write_targets,
 )
 from commodore.workspace import Workspace
+from tests.world.context import make_context
 
 FACTS: dict[str, Any] = {"cluster": {"name": "c-x", "tenant": "t-x"}, "facts": {"cloud": "c1"}}
 
@@ -56,14 +57,14 @@ class Hierarchy:
         return render_node(
             self.workspace.inventory,
             name,
+            make_context(announce=self.heard.append),
             ignore_missing_classes=ignore_missing_classes,
-            announce=self.heard.append,
         )
 
     def failure(self, name: str = "cluster") -> CommodoreError:
         """The error of rendering one target, which must be that of rendering all."""
         caught: list[CommodoreError] = []
-        for attempt in (lambda: self.render(name), lambda: render_inventory(self.workspace.inventory)):
+        for attempt in (lambda: self.render(name), lambda: render_inventory(self.workspace.inventory, make_context())):
             try:
                 attempt()
             except CommodoreError as error:
@@ -111,4 +112,4 @@ def cluster(
             ),
         ],
     )
-    return render_inventory(workspace.inventory)
+    return render_inventory(workspace.inventory, make_context())

@@ -14,6 +14,7 @@ from commodore.inventory import render_inventory
 from commodore.inventory._class_files import ClassFiles
 from commodore.inventory.applications import merge_applications
 from tests.inventory.hierarchies import Hierarchy
+from tests.world.context import make_context
 
 
 def merged(root: Path, *lists: str, own: str = "") -> list[str]:
@@ -150,7 +151,7 @@ def test_a_reference_means_what_is_known_so_far(tmp_path: Path) -> None:
 def test_what_cannot_be_told_is_left_to_reclass(tmp_path: Path) -> None:
     """If the lists explain reclass's answer not, they are not the lists that it saw: its answer stands."""
     heard: list[object] = []
-    assert merge_applications([["a"], ["~a"]], ("b",), heard.append) == ("b",)
+    assert merge_applications([["a"], ["~a"]], ("b",), make_context(announce=heard.append)) == ("b",)
     (warning,) = heard
     assert isinstance(warning, Warned)
     assert warning.code == "CMD-INV-016"
@@ -160,7 +161,7 @@ def test_what_cannot_be_told_is_left_to_reclass(tmp_path: Path) -> None:
 def test_every_target_of_an_inventory(tmp_path: Path) -> None:
     """The same for the view that filters are given, too."""
     hierarchy = hierarchy_of(tmp_path, "[~a]", "[a]")
-    node = render_inventory(hierarchy.workspace.inventory).nodes["cluster"]
+    node = render_inventory(hierarchy.workspace.inventory, make_context()).nodes["cluster"]
     assert node.applications == ("a",)
     assert node.raw["applications"] == ["a"]
 

@@ -18,6 +18,7 @@ from commodore.inventory import render_inventory
 from commodore.inventory._class_bundling import Together, put_together, read_part
 from commodore.inventory._class_files import ClassFiles
 from tests.inventory.hierarchies import Hierarchy
+from tests.world.context import make_context
 
 ALWAYS, NEVER = 0, 10**9
 OTHERS = {
@@ -59,7 +60,7 @@ def outcome(hierarchy: Hierarchy, least: int) -> tuple[object, list[Event]]:
     heard: list[Event] = []
     with worth_it(least):
         try:
-            nodes = render_inventory(hierarchy.workspace.inventory, announce=heard.append).nodes
+            nodes = render_inventory(hierarchy.workspace.inventory, make_context(announce=heard.append)).nodes
         except CommodoreError as error:
             return error.as_dict(), heard
     for node in nodes.values():

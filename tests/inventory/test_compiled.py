@@ -10,6 +10,7 @@ from commodore.errors import InputError
 from commodore.inventory import compiled_preview, compiled_targets, relative_to_root
 from commodore.workspace import Workspace
 from tests.inventory.hierarchies import cluster
+from tests.world.context import make_context
 
 
 @pytest.fixture
@@ -20,8 +21,8 @@ def workspace(tmp_path: Path) -> Workspace:
 
 def test_the_cluster_and_its_instances(workspace: Workspace) -> None:
     assert compiled_targets(workspace) == ["cluster", "nfs", "nfs-two"]
-    assert compiled_preview(workspace).render().parameters["_instance"] == "cluster"
-    parameters = compiled_preview(workspace, "nfs-two").render().parameters
+    assert compiled_preview(workspace).render(make_context()).parameters["_instance"] == "cluster"
+    parameters = compiled_preview(workspace, "nfs-two").render(make_context()).parameters
     assert (parameters["_instance"], parameters["nfs"]) == ("nfs-two", {"size": 2})
 
 

@@ -11,6 +11,7 @@ from commodore.inventory import render_node
 from commodore.inventory._class_files import ClassFiles
 from commodore.inventory._failures import translate, translate_panic
 from tests.inventory.hierarchies import Hierarchy, cluster
+from tests.world.context import make_context
 
 TARGET = "classes: [a, b]\n"
 
@@ -348,7 +349,7 @@ class TestTheRest:
 
     def test_no_hierarchy(self, tmp_path: Path) -> None:
         with pytest.raises(InputError) as raised:
-            render_node(tmp_path / "inventory", "cluster")
+            render_node(tmp_path / "inventory", "cluster", make_context())
         assert raised.value.code == "CMD-INV-005"
         assert f"{tmp_path}/inventory" in raised.value.message
 

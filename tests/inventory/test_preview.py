@@ -16,6 +16,7 @@ import pytest
 from commodore.errors import CommodoreError, EnvironmentFault, InputError, UsageError
 from commodore.events import Event, Noted, Warned
 from commodore.inventory import PreviewSources, open_preview
+from tests.world.context import make_context
 from tests.world.repos import git
 
 COMMODORE = "classes: ['${cluster:tenant}.${cluster:name}']\nparameters: {fleet: {size: 1}}\n"
@@ -56,8 +57,10 @@ class Folders:
         return PreviewSources(self.root / "global", self.tenant, tuple(self.values), tuple(self.components))
 
     def parameters(self, *, strict: bool = False) -> Mapping[str, Any]:
-        with open_preview(self.sources, self.heard.append) as preview:
-            return preview.render(ignore_missing_classes=not strict, announce=self.heard.append).parameters
+        with open_preview(self.sources, make_context(announce=self.heard.append)) as preview:
+            return preview.render(
+                make_context(announce=self.heard.append), ignore_missing_classes=not strict
+            ).parameters
 
     def failure(self, *, strict: bool = False) -> CommodoreError:
         with pytest.raises(CommodoreError) as caught:
@@ -282,7 +285,7 @@ def test_nothing_is_left_and_nothing_is_touched(folders: Folders, scratch: Path)
     outside.chmod(0o400)
     before = snapshot(folders.root)
     folders.parameters(strict=True)
-    opened = open_preview(folders.sources)
+    opened = open_preview(folders.sources, make_context())
     preview = opened.__enter__()
     assert preview.inventory.is_relative_to(scratch)
     assert preview.inventory.parent.stat().st_mode & 0o077 == 0
@@ -307,7 +310,7 @@ def test_an_interruption_of_the_removal_leaves_nothing(
             raise KeyboardInterrupt
         remove(*arguments, **options)
 
-    opened = open_preview(folders.sources)
+    opened = open_preview(folders.sources, make_context())
     opened.__enter__()
     monkeypatch.setattr(shutil, "rmtree", interrupt_once)
     with pytest.raises(KeyboardInterrupt):
@@ -324,7 +327,7 @@ def test_whose_file_is_whose(folders: Folders, tmp_path: Path) -> None:
     folders.with_tenant({"c-bar.yml": "{}"}).give("base.yml", "{}")
     folders.write({"component-x/class/x.yml": "{}", "component-x/class/defaults.yml": "{}"})
     folders.components.append(tmp_path / "component-x")
-    with open_preview(folders.sources) as preview:
+    with open_preview(folders.sources, make_context()) as preview:
         classes = preview.inventory / "classes"
         files = sorted(path for path in classes.rglob("*.yml"))
         own = {str(path.relative_to(classes)): preview.original(path) for path in files}

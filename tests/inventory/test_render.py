@@ -23,6 +23,7 @@ from commodore.inventory import (
     standalone_target,
 )
 from tests.inventory.hierarchies import FACTS, Hierarchy, cluster
+from tests.world.context import make_context
 
 NFS = {
     "nfs_subdir": {"=_metadata": {"multi_instance": True}, "server": "", "path": "/", "pool": ["base"], "opt": {"a": 1}}
@@ -185,7 +186,7 @@ class TestInstances:
         """An instance at another version has other defaults."""
         cluster(tmp_path, {"x": "c"}, {"c": {"c": {"v": 1}}}, {})
         (tmp_path / "dependencies/x/class/defaults.yml").write_text("parameters: {c: {v: 2}}")
-        nodes = render_inventory(tmp_path / "inventory").nodes
+        nodes = render_inventory(tmp_path / "inventory", make_context()).nodes
         assert nodes["x"].parameters["c"] == {"v": 2}
         assert nodes["cluster"].parameters["c"] == {"v": 1}
 
@@ -244,7 +245,7 @@ def test_an_interruption_before_anything_is_rendered(tmp_path: Path, monkeypatch
         (tmp_path / folder).mkdir()
     (tmp_path / "targets" / "a.yml").write_text("{}")
     with pytest.raises(KeyboardInterrupt):
-        render_inventory(tmp_path)
+        render_inventory(tmp_path, make_context())
 
 
 @pytest.mark.requirement("C38", "C39")
@@ -318,8 +319,8 @@ class TestStandardError:
         code = (
             "from pathlib import Path\nimport reclass_rs\nreclass_rs.Reclass.set_thread_count(1)\n"
             "reclass_rs.Reclass('inventory', 'targets', 'classes').inventory()\n"
-            "from commodore.inventory import render_node\n"
-            "print(render_node(Path('inventory'), 'cluster').parameters['x'])"
+            "from commodore.inventory import render_node\nfrom tests.world.context import make_context\n"
+            "print(render_node(Path('inventory'), 'cluster', make_context()).parameters['x'])"
         )
         environment = {**os.environ, "PYTHONPATH": str(Path(__file__).parents[2])}
         result = subprocess.run([sys.executable, "-c", code], capture_output=True, cwd=tmp_path, env=environment)
@@ -329,8 +330,8 @@ class TestStandardError:
         Hierarchy(tmp_path).target("classes: [a]").classes({"a.yml": "parameters: {x: 1}"})
         code = (
             "import os, sys\nfrom pathlib import Path\nos.close(2)\nsys.stderr = None\n"
-            "from commodore.inventory import render_node\n"
-            "print(render_node(Path('inventory'), 'cluster').parameters['x'])"
+            "from commodore.inventory import render_node\nfrom tests.world.context import make_context\n"
+            "print(render_node(Path('inventory'), 'cluster', make_context()).parameters['x'])"
         )
         environment = {**os.environ, "PYTHONPATH": str(Path(__file__).parents[2])}
         result = subprocess.run([sys.executable, "-c", code], capture_output=True, cwd=tmp_path, env=environment)
@@ -351,7 +352,7 @@ class TestManyTargets:
     def test_each_is_as_if_rendered_alone(self, tmp_path: Path) -> None:
         """With its place, its name in parts, its classes and applications."""
         hierarchy = self.hierarchy(tmp_path)
-        nodes = render_inventory(hierarchy.workspace.inventory).nodes
+        nodes = render_inventory(hierarchy.workspace.inventory, make_context()).nodes
         assert list(nodes) == [f"t-{number:02}" for number in range(40)]
         for name, node in nodes.items():
             alone = hierarchy.render(name)
@@ -364,11 +365,11 @@ class TestManyTargets:
         hierarchy = self.hierarchy(tmp_path)
         (hierarchy.workspace.targets / "more").mkdir()
         hierarchy.workspace.target("t-00").rename(hierarchy.workspace.targets / "more" / "t-00.yml")
-        node = render_inventory(hierarchy.workspace.inventory).nodes["t-00"]
+        node = render_inventory(hierarchy.workspace.inventory, make_context()).nodes["t-00"]
         assert node.raw["__reclass__"]["uri"].endswith("/targets/more/t-00.yml")
 
     def test_equal_parameters_are_one_object(self, tmp_path: Path) -> None:
-        nodes = render_inventory(self.hierarchy(tmp_path).workspace.inventory).nodes
+        nodes = render_inventory(self.hierarchy(tmp_path).workspace.inventory, make_context()).nodes
         assert len({id(node.parameters["big"]["list"]) for node in nodes.values()}) == 1
         assert len({node.parameters["big"]["who"] for node in nodes.values()}) == 40
 
@@ -389,14 +390,16 @@ class TestManyTargets:
         hierarchy = self.hierarchy(tmp_path)
         monkeypatch.setattr("tempfile.tempdir", str(tmp_path / "missing"))
         with pytest.raises(EnvironmentFault) as raised:
-            render_inventory(hierarchy.workspace.inventory)
+            render_inventory(hierarchy.workspace.inventory, make_context())
         assert raised.value.code == "CMD-WORK-003"
 
     def test_a_folder_named_in_a_roundabout_way(self, tmp_path: Path) -> None:
         hierarchy = self.hierarchy(tmp_path)
         inventory = hierarchy.workspace.classes / ".." / ".." / "inventory"
-        node = render_inventory(inventory).nodes["t-00"]
-        assert node.raw["__reclass__"]["uri"] == render_node(inventory, "t-00").raw["__reclass__"]["uri"]
+        node = render_inventory(inventory, make_context()).nodes["t-00"]
+        assert (
+            node.raw["__reclass__"]["uri"] == render_node(inventory, "t-00", make_context()).raw["__reclass__"]["uri"]
+        )
 
 
 @pytest.mark.parametrize("given", [None, "1"])

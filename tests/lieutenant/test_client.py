@@ -18,6 +18,7 @@ from commodore.events import Event, Noted, Warned, ignore
 from commodore.lieutenant import LieutenantClient
 from commodore.limits import Limits
 from tests.world.certificates import make_certificate
+from tests.world.context import make_context
 from tests.world.lieutenant import (
     LieutenantServer,
     Reply,
@@ -41,7 +42,8 @@ def server(**options: Any) -> LieutenantServer:
 
 
 def client(url: str | None, token: str | None = TOKEN, limits: Limits = QUICK, **options: Any) -> LieutenantClient:
-    return LieutenantClient(url, lambda: token, limits=limits, **{"announce": ignore, **options})
+    context = make_context(options.pop("announce", ignore), limits)
+    return LieutenantClient(url, lambda: token, context, **options)
 
 
 def failure(ask: Callable[[], object]) -> CommodoreError:
@@ -450,7 +452,7 @@ def test_a_token_without_encryption_is_announced_once(monkeypatch: pytest.Monkey
 
 def test_the_token_is_asked_for_each_time() -> None:
     tokens = iter([TOKEN, "expired", TOKEN])
-    with server() as api, LieutenantClient(api.url, lambda: next(tokens), announce=ignore) as asking:
+    with server() as api, LieutenantClient(api.url, lambda: next(tokens), make_context(announce=ignore)) as asking:
         asking.clusters()
         assert failure(asking.clusters).code == "CMD-API-010"
         asking.clusters()

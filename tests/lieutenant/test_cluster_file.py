@@ -13,6 +13,7 @@ from commodore.errors import CommodoreError, EnvironmentFault, Findings
 from commodore.events import ignore
 from commodore.lieutenant import Cluster, list_cluster_file, load_cluster_file, parse_cluster
 from commodore.limits import Limits
+from tests.world.context import make_context
 from tests.world.lieutenant import cluster, tenant
 
 
@@ -22,7 +23,7 @@ def write(path: Path, content: object) -> Path:
 
 
 def load(path: Path, cluster_id: str = "c-one", facts: dict[str, Any] | None = None) -> Cluster:
-    return load_cluster_file(path, cluster_id, facts or {}, ignore)
+    return load_cluster_file(path, cluster_id, facts or {}, make_context(announce=ignore))
 
 
 def refusal(path: Path, cluster_id: str = "c-one") -> CommodoreError:
@@ -45,14 +46,14 @@ def refusal(path: Path, cluster_id: str = "c-one") -> CommodoreError:
 def test_the_file_gives_what_the_api_gives(content: dict[str, Any], dump: Any, tmp_path: Path) -> None:
     """The same cluster, whether from the API or from a file."""
     path = write(tmp_path / "cluster.yml", dump(content))
-    assert load(path) == parse_cluster(cluster(), tenant(), {}, source="x")
+    assert load(path) == parse_cluster(cluster(), tenant(), {}, make_context(), source="x")
 
 
 def test_listing_gives_all_clusters_as_written(tmp_path: Path) -> None:
     several = write(tmp_path / "several.yml", {"clusters": [cluster("c-b"), cluster("c-a", extra={"x": 1})]})
-    assert list_cluster_file(several) == [cluster("c-b"), cluster("c-a", extra={"x": 1})]
-    assert list_cluster_file(write(tmp_path / "one.yml", {"cluster": cluster()})) == [cluster()]
-    assert list_cluster_file(write(tmp_path / "none.yml", {"tenant": tenant()})) == []
+    assert list_cluster_file(several, make_context()) == [cluster("c-b"), cluster("c-a", extra={"x": 1})]
+    assert list_cluster_file(write(tmp_path / "one.yml", {"cluster": cluster()}), make_context()) == [cluster()]
+    assert list_cluster_file(write(tmp_path / "none.yml", {"tenant": tenant()}), make_context()) == []
 
 
 def test_relative_repositories_are_meant_from_the_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -70,7 +71,7 @@ def test_relative_repositories_are_meant_from_the_file(tmp_path: Path, monkeypat
         assert loaded.catalog_url == f"{base}/my%20world/repos/catalog.git"
         assert loaded.tenant.config_url == f"{base}/tenant.git"
         assert loaded.tenant.global_url == f"{base}/my%20world/global"
-        assert list_cluster_file(path)[0]["gitRepo"] == {"url": loaded.catalog_url, "type": "auto"}
+        assert list_cluster_file(path, make_context())[0]["gitRepo"] == {"url": loaded.catalog_url, "type": "auto"}
 
 
 @pytest.mark.parametrize(
@@ -145,7 +146,7 @@ def test_incomplete_objects_are_all_reported(tmp_path: Path) -> None:
 def test_aliases_do_not_take_forever(tmp_path: Path) -> None:
     lines = ["cluster:", "  id: c-one", "  a0: &a0 [x]"]
     lines += [f"  a{n}: &a{n} [{', '.join([f'*a{n - 1}'] * 9)}]" for n in range(1, 30)]
-    assert list_cluster_file(write(tmp_path / "f", "\n".join(lines)))[0]["id"] == "c-one"
+    assert list_cluster_file(write(tmp_path / "f", "\n".join(lines)), make_context())[0]["id"] == "c-one"
 
 
 def test_a_file_that_cannot_be_read(tmp_path: Path) -> None:
@@ -158,7 +159,7 @@ def test_a_file_that_cannot_be_read(tmp_path: Path) -> None:
 def test_a_file_that_is_too_large(tmp_path: Path) -> None:
     path = write(tmp_path / "f", {"cluster": cluster()})
     with pytest.raises(CommodoreError) as caught:
-        list_cluster_file(path, limits=Limits(cluster_file_bytes=10))
+        list_cluster_file(path, make_context(limits=Limits(cluster_file_bytes=10)))
     assert caught.value.code == "CMD-API-041"
 
 

@@ -7,6 +7,7 @@ from pathlib import Path
 
 from commodore.events import ignore
 from commodore.lieutenant import load_cluster_file
+from tests.world.context import make_context
 
 PAGE = Path(__file__).parents[2] / "docs" / "reference" / "cluster-file.md"
 
@@ -15,6 +16,6 @@ def test_the_example_of_the_cluster_file_is_one(tmp_path: Path) -> None:
     (example,) = re.findall(r"^```yaml\n(.*?)^```", PAGE.read_text(encoding="utf-8"), re.MULTILINE | re.DOTALL)
     path = tmp_path / "cluster.yml"
     path.write_text(example)
-    loaded = load_cluster_file(path, "c-example", {}, ignore)
+    loaded = load_cluster_file(path, "c-example", {}, make_context(announce=ignore))
     assert loaded.catalog_url == (tmp_path / "repos" / "catalog.git").as_uri()
     assert loaded.tenant.id == "t-example"

@@ -10,12 +10,13 @@ from hypothesis import strategies as st
 
 from commodore.events import Event, Warned, ignore
 from commodore.lieutenant import parse_dynamic_facts
+from tests.world.context import make_context
 
 
 def parse(*entries: str) -> tuple[dict[str, Any], list[str]]:
     """The facts, and the codes of the warnings."""
     heard: list[Event] = []
-    facts = parse_dynamic_facts(entries, heard.append)
+    facts = parse_dynamic_facts(entries, make_context(announce=heard.append))
     return facts, [event.code for event in heard if isinstance(event, Warned)]
 
 
@@ -47,7 +48,7 @@ def test_half_an_entry_is_left_out(entry: str) -> None:
 
 def test_the_hint_shows_how_to_write_an_empty_text() -> None:
     heard: list[Event] = []
-    parse_dynamic_facts(["k="], heard.append)
+    parse_dynamic_facts(["k="], make_context(announce=heard.append))
     assert heard == [
         Warned("CMD-API-030", "dynamic fact left out: 'k=' is not KEY=VALUE", hint='for an empty text write k=json:""')
     ]
@@ -72,7 +73,9 @@ def test_a_value_has_no_keys(first: str) -> None:
 
 def test_a_later_entry_wins_and_says_so() -> None:
     heard: list[Event] = []
-    assert parse_dynamic_facts(["a.b=x", "a.c=y", "a.b=json:[1]"], heard.append) == {"a": {"b": [1], "c": "y"}}
+    assert parse_dynamic_facts(["a.b=x", "a.c=y", "a.b=json:[1]"], make_context(announce=heard.append)) == {
+        "a": {"b": [1], "c": "y"}
+    }
     assert heard == [
         Warned(
             "CMD-API-034", "dynamic fact 'a.b' is given more than once: \"x\" is replaced by [1]", hint="give it once"
@@ -86,4 +89,4 @@ def test_keys_can_be_added_to_a_json_object() -> None:
 
 @given(st.lists(st.text()))
 def test_nothing_that_is_given_is_an_error(entries: list[str]) -> None:
-    assert isinstance(parse_dynamic_facts(entries, ignore), dict)
+    assert isinstance(parse_dynamic_facts(entries, make_context(announce=ignore)), dict)

@@ -11,6 +11,7 @@ import pytest
 
 from commodore.events import ignore
 from commodore.lieutenant import LieutenantClient, ListFormat, render_clusters
+from tests.world.context import make_context
 from tests.world.lieutenant import LieutenantServer, cluster
 
 CLUSTERS: list[dict[str, Any]] = [
@@ -94,6 +95,6 @@ def test_bytes_equal_those_of_the_published_tool(peer: Path, format: ListFormat)
                 capture_output=True,
             ).stdout
             asked = api.requests[-1].target
-            with LieutenantClient(api.url, lambda: "x", announce=ignore) as client:
+            with LieutenantClient(api.url, lambda: "x", make_context(announce=ignore)) as client:
                 assert render_clusters(client.clusters(tenant, sort_by), format).encode() == printed
             assert api.requests[-1].target == asked

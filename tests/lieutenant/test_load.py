@@ -7,19 +7,20 @@ import pytest
 from commodore.errors import CommodoreError, Findings
 from commodore.events import Event, Noted, ignore
 from commodore.lieutenant import Cluster, LieutenantClient, load_cluster, parse_cluster
+from tests.world.context import make_context
 from tests.world.lieutenant import LieutenantServer, answering, cluster, tenant
 
 
 def load(api: LieutenantServer, cluster_id: str = "c-one", facts: dict[str, str] | None = None) -> Cluster:
-    with LieutenantClient(api.url, lambda: "token", announce=ignore) as client:
-        return load_cluster(client, cluster_id, facts or {}, ignore)
+    with LieutenantClient(api.url, lambda: "token", make_context(announce=ignore)) as client:
+        return load_cluster(client, cluster_id, facts or {}, make_context(announce=ignore))
 
 
 @pytest.mark.requirement("C2", "C4")
 def test_a_cluster_is_loaded_with_two_requests() -> None:
     """Facts, dynamic facts and the places of the configuration come from the API, and take two requests."""
     with LieutenantServer([cluster()], [tenant()]) as api:
-        assert load(api) == parse_cluster(cluster(), tenant(), {}, source="x")
+        assert load(api) == parse_cluster(cluster(), tenant(), {}, make_context(), source="x")
         assert [request.target for request in api.requests] == ["/clusters/c-one", "/tenants/t-one"]
 
 
@@ -27,11 +28,13 @@ def test_dynamic_facts_of_the_command_line() -> None:
     heard: list[Event] = []
     with (
         LieutenantServer([cluster(), cluster("c-new", dynamicFacts=...)], [tenant()]) as api,
-        LieutenantClient(api.url, lambda: "token", announce=ignore) as client,
+        LieutenantClient(api.url, lambda: "token", make_context(announce=ignore)) as client,
     ):
-        assert load_cluster(client, "c-new", {"a": "b"}, heard.append).dynamic_facts == {"a": "b"}
+        assert load_cluster(client, "c-new", {"a": "b"}, make_context(announce=heard.append)).dynamic_facts == {
+            "a": "b"
+        }
         assert heard == []
-        load_cluster(client, "c-one", {"a": "b"}, heard.append)
+        load_cluster(client, "c-one", {"a": "b"}, make_context(announce=heard.append))
         assert len(heard) == 1
         assert isinstance(heard[0], Noted)
 

@@ -9,11 +9,14 @@ import pytest
 from commodore.errors import CommodoreError, Findings
 from commodore.events import Event, Noted, Warned
 from commodore.lieutenant import Cluster, Tenant, parse_cluster
+from tests.world.context import make_context
 from tests.world.lieutenant import cluster, tenant
 
 
 def parse(cluster_object: object, tenant_object: object, fallback: dict[str, Any] | None = None) -> Cluster:
-    return parse_cluster(cluster_object, tenant_object, fallback or {}, source="https://api.example.com/")
+    return parse_cluster(
+        cluster_object, tenant_object, fallback or {}, make_context(), source="https://api.example.com/"
+    )
 
 
 def without(whole: dict[str, Any], key: str) -> dict[str, Any]:
@@ -172,20 +175,20 @@ def test_dynamic_facts_of_the_command_line_are_a_fallback() -> None:
 
 def test_ignored_dynamic_facts_are_announced() -> None:
     heard: list[Event] = []
-    parse_cluster(cluster(dynamicFacts={}), tenant(), {"a": 1}, source="x", announce=heard.append)
+    parse_cluster(cluster(dynamicFacts={}), tenant(), {"a": 1}, make_context(announce=heard.append), source="x")
     assert heard == [
         Noted("cluster c-one has dynamic facts of its own; those of the command line are ignored"),
     ]
     heard.clear()
-    parse_cluster(cluster(), tenant(), {}, source="x", announce=heard.append)
-    parse_cluster(cluster(dynamicFacts=...), tenant(), {"a": 1}, source="x", announce=heard.append)
+    parse_cluster(cluster(), tenant(), {}, make_context(announce=heard.append), source="x")
+    parse_cluster(cluster(dynamicFacts=...), tenant(), {"a": 1}, make_context(announce=heard.append), source="x")
     assert heard == []
 
 
 def test_facts_that_are_not_text_are_kept_and_announced() -> None:
     heard: list[Event] = []
     facts = {"cloud": "c", "distribution": "d", "version": 4.1, "flag": True}
-    parsed = parse_cluster(cluster(facts=facts), tenant(), {}, source="x", announce=heard.append)
+    parsed = parse_cluster(cluster(facts=facts), tenant(), {}, make_context(announce=heard.append), source="x")
     assert parsed.facts == facts
     assert [(e.code, e.message) for e in heard if isinstance(e, Warned)] == [
         ("CMD-API-024", "fact 'flag' of cluster c-one is a boolean, not text"),

@@ -7,6 +7,7 @@ import multiprocessing
 import os
 import stat
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -17,9 +18,10 @@ import keyring.errors
 import pytest
 
 from commodore.errors import EnvironmentFault
-from commodore.events import Event, Warned, ignore
+from commodore.events import Event, Warned
 from commodore.lieutenant import TokenStore
 from commodore.limits import Limits
+from tests.world.context import make_context
 
 API = "https://api.example.com"
 ENTRY = {"id_token": "i", "refresh_token": "r", "scope": ["openid"], "expires_at": 5}
@@ -27,13 +29,13 @@ ENTRY = {"id_token": "i", "refresh_token": "r", "scope": ["openid"], "expires_at
 
 @pytest.fixture
 def store(tmp_path: Path) -> TokenStore:
-    return TokenStore(tmp_path / "cache" / "token")
+    return TokenStore(tmp_path / "cache" / "token", make_context())
 
 
 def keep(store: TokenStore, url: str, entry: dict[str, Any], *, keyring: bool = False) -> list[Event]:
     heard: list[Event] = []
     with store.locked():
-        store.write(url, entry, heard.append, keyring=keyring)
+        replace(store, context=make_context(heard.append)).write(url, entry, keyring=keyring)
     return heard
 
 
@@ -75,7 +77,7 @@ def test_other_entries_stay_as_they_are(store: TokenStore) -> None:
 
 @pytest.mark.parametrize("content", ["", "no json", "[]", "[" * 100_000, "x" * (1 << 10)])
 def test_a_damaged_file_is_made_anew(content: str, tmp_path: Path) -> None:
-    store = TokenStore(tmp_path / "token", Limits(token_cache_bytes=1000))
+    store = TokenStore(tmp_path / "token", make_context(limits=Limits(token_cache_bytes=1000)))
     store.file.write_text(content)
     assert store.read(API) is None
     (warning,) = keep(store, API, ENTRY)
@@ -109,7 +111,7 @@ def test_nothing_is_left_behind(store: TokenStore) -> None:
 
 def test_a_place_that_cannot_be_written(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
-    store = TokenStore(tmp_path / "file" / "token")
+    store = TokenStore(tmp_path / "file" / "token", make_context())
     assert store.read(API) is None
     with pytest.raises(EnvironmentFault):
         keep(store, API, ENTRY)
@@ -117,7 +119,7 @@ def test_a_place_that_cannot_be_written(tmp_path: Path) -> None:
 
 def write_many(file: Path, name: str) -> None:
     for number in range(20):
-        keep(TokenStore(file), f"https://{name}-{number}", ENTRY)
+        keep(TokenStore(file, make_context()), f"https://{name}-{number}", ENTRY)
 
 
 def test_logins_at_the_same_time_are_all_kept(store: TokenStore) -> None:
@@ -220,6 +222,6 @@ def test_a_keyring_that_holds_something_else(text: str, store: TokenStore, ring:
 
 def test_ignoring_is_possible(store: TokenStore) -> None:
     with store.locked():
-        store.write(API, ENTRY, ignore, keyring=False)
+        store.write(API, ENTRY, keyring=False)
         store.remove("https://other")
     assert store.has(API)

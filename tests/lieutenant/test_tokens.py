@@ -16,6 +16,7 @@ from commodore.events import Event, Warned, ignore
 from commodore.lieutenant import resolve_token
 from commodore.lieutenant._jwt import token_expiry
 from commodore.limits import Limits
+from tests.world.context import make_context
 
 NOW = 1_000_000.0
 URL = "https://api.example.com"
@@ -29,7 +30,9 @@ def jwt(**claims: Any) -> str:
 def resolve(
     given: str | None, cache: Path | None = None, url: str | None = URL, heard: list[Event] | None = None
 ) -> Any:
-    return resolve_token(given, url, cache, ignore if heard is None else heard.append, now=lambda: NOW)
+    return resolve_token(
+        given, url, cache, make_context(announce=ignore if heard is None else heard.append), now=lambda: NOW
+    )
 
 
 @pytest.fixture

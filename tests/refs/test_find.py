@@ -10,6 +10,7 @@ from commodore.errors import CommodoreError, Findings, InputError, PolicyError
 from commodore.events import Event, Warned
 from commodore.limits import Limits
 from commodore.refs import Reference, collect, find_references
+from tests.world.context import make_context
 
 
 def node(**parameters: Any) -> dict[str, Any]:
@@ -22,27 +23,31 @@ def paths(references: tuple[Reference, ...]) -> list[str]:
 
 def error_of(tag: str) -> CommodoreError:
     with pytest.raises(CommodoreError) as caught:
-        find_references({"app": {"users": [{"password": f"x {tag} y"}]}}, target="app-1")
+        find_references({"app": {"users": [{"password": f"x {tag} y"}]}}, make_context(), target="app-1")
     return caught.value
 
 
 class TestFindReferences:
     @pytest.mark.requirement("C64", "C65")
     def test_a_reference_knows_where_it_was_found_and_what_it_means(self) -> None:
-        (found,) = find_references({"app": {"db": [{"password": "pw=?{vaultkv:t/c/db/password}"}]}}, target="cluster")
+        (found,) = find_references(
+            {"app": {"db": [{"password": "pw=?{vaultkv:t/c/db/password}"}]}}, make_context(), target="cluster"
+        )
         assert found == Reference(
             "vaultkv", "t/c/db/password", "?{vaultkv:t/c/db/password}", "app.db[0].password", "cluster"
         )
         assert (found.file, found.secret) == ("t/c/db/password", "t/c/db:password")
 
     def test_several_references_in_one_string(self) -> None:
-        found = find_references({"url": "https://?{vaultkv:a/user}:?{vaultkv:a/password}@host"}, target="cluster")
+        found = find_references(
+            {"url": "https://?{vaultkv:a/user}:?{vaultkv:a/password}@host"}, make_context(), target="cluster"
+        )
         assert paths(found) == ["a/password", "a/user"]
 
     def test_keys_can_be_chosen_and_left_out(self) -> None:
         parameters = {"one": "?{vaultkv:a/1}", "two": "?{vaultkv:a/2}", "three": "?{vaultkv:a/3}"}
-        assert paths(find_references(parameters, target="t", only_keys={"two", "absent"})) == ["a/2"]
-        assert paths(find_references(parameters, target="t", skip_keys={"two"})) == ["a/1", "a/3"]
+        assert paths(find_references(parameters, make_context(), target="t", only_keys={"two", "absent"})) == ["a/2"]
+        assert paths(find_references(parameters, make_context(), target="t", skip_keys={"two"})) == ["a/1", "a/3"]
 
     def test_other_values_hold_no_references(self) -> None:
         parameters: dict[Any, Any] = {
@@ -55,20 +60,20 @@ class TestFindReferences:
             "g": "what?",
             7: [],
         }
-        assert find_references(parameters, target="t") == ()
+        assert find_references(parameters, make_context(), target="t") == ()
 
     def test_depth_is_no_problem(self) -> None:
         value: Any = "?{vaultkv:a/b}"
         for _ in range(20_000):
             value = [value]
-        assert paths(find_references({"deep": value}, target="t")) == ["a/b"]
+        assert paths(find_references({"deep": value}, make_context(), target="t")) == ["a/b"]
 
     def test_a_backslash_does_not_escape(self) -> None:
-        assert paths(find_references({"a": "\\?{vaultkv:a/b}"}, target="t")) == ["a/b"]
+        assert paths(find_references({"a": "\\?{vaultkv:a/b}"}, make_context(), target="t")) == ["a/b"]
 
     def test_a_reference_in_a_key_is_announced(self) -> None:
         heard: list[Event] = []
-        assert find_references({"a": {"?{vaultkv:a/b}": "x"}}, target="t", announce=heard.append) == ()
+        assert find_references({"a": {"?{vaultkv:a/b}": "x"}}, make_context(announce=heard.append), target="t") == ()
         (warning,) = heard
         assert isinstance(warning, Warned)
         assert warning.code == "CMD-REF-011"
@@ -76,7 +81,7 @@ class TestFindReferences:
 
     def test_an_unclosed_reference_is_announced(self) -> None:
         heard: list[Event] = []
-        found = find_references({"a": "?{vaultkv:a/b} ?{vaultkv:a/c"}, target="t", announce=heard.append)
+        found = find_references({"a": "?{vaultkv:a/b} ?{vaultkv:a/c"}, make_context(announce=heard.append), target="t")
         assert paths(found) == ["a/b"]
         (warning,) = heard
         assert isinstance(warning, Warned)
@@ -101,7 +106,7 @@ class TestSpellings:
         ],
     )
     def test_accepted(self, tag: str, file: str, secret: str) -> None:
-        (found,) = find_references({"a": tag}, target="t")
+        (found,) = find_references({"a": tag}, make_context(), target="t")
         assert (found.tag, found.file, found.secret) == (tag, file, secret)
 
     @pytest.mark.requirement("C63")
@@ -175,9 +180,9 @@ class TestSpellings:
 
     def test_names_that_no_file_system_allows(self) -> None:
         assert error_of(f"?{{vaultkv:a/{'k' * 256}}}").code == "CMD-REF-008"
-        assert len(find_references({"a": f"?{{vaultkv:a/{'k' * 255}}}"}, target="t")) == 1
+        assert len(find_references({"a": f"?{{vaultkv:a/{'k' * 255}}}"}, make_context(), target="t")) == 1
         with pytest.raises(InputError, match="more than 3 bytes"):
-            find_references({"a": "?{vaultkv:üü/k}"}, target="t", limits=Limits(path_segment_bytes=3))
+            find_references({"a": "?{vaultkv:üü/k}"}, make_context(limits=Limits(path_segment_bytes=3)), target="t")
 
     def test_all_faults_of_a_run_are_reported_together(self) -> None:
         nodes = {
@@ -185,7 +190,7 @@ class TestSpellings:
             "app": node(app={"z": "?{vaultkv:../k}", "again": ["?{vaultkv:nokey}"]}),
         }
         with pytest.raises(Findings) as caught:
-            collect(nodes, {"app": "app"})
+            collect(nodes, {"app": "app"}, make_context())
         assert [error.code for error in caught.value.errors] == ["CMD-REF-001", "CMD-REF-002", "CMD-REF-007"]
         assert [str(place) for place in caught.value.errors[0].locations] == [
             "parameter facts.x of target cluster",
@@ -212,7 +217,7 @@ class TestCollect:
             "my-app": node(my_app={"token": "?{vaultkv:found/my-app}"}, other={"token": "?{vaultkv:lost/other-key}"}),
             "inst-2": node(my_app={"token": "?{vaultkv:found/inst-2}"}, inst_2={"token": "?{vaultkv:lost/inst}"}),
         }
-        found = collect(nodes, {"my-app": "my-app", "inst-2": "my-app"})
+        found = collect(nodes, {"my-app": "my-app", "inst-2": "my-app"}, make_context())
         assert paths(found) == [
             "found/facts",
             "found/inst-2",
@@ -223,19 +228,26 @@ class TestCollect:
 
     def test_missing_targets_and_keys_hold_nothing(self) -> None:
         """The published tool ends in a traceback for each of these."""
-        assert collect({}, {"a": "a"}) == ()
-        assert collect({"cluster": node(), "a": node(), "b": {}, "c": {"parameters": None}}, {"a": "a", "b": "b"}) == ()
+        assert collect({}, {"a": "a"}, make_context()) == ()
+        assert (
+            collect(
+                {"cluster": node(), "a": node(), "b": {}, "c": {"parameters": None}},
+                {"a": "a", "b": "b"},
+                make_context(),
+            )
+            == ()
+        )
 
     def test_each_path_once_and_in_order_whatever_the_order_of_the_inventory(self) -> None:
         nodes = {"b": node(b="?{vaultkv:x/2} ?{vaultkv:x/1:deadbeef}"), "a": node(a={"z": "?{vaultkv:x/1}"})}
         instances = {"b": "b", "a": "a"}
-        found = collect(nodes, instances)
-        assert found == collect(dict(reversed(nodes.items())), dict(reversed(instances.items())))
+        found = collect(nodes, instances, make_context())
+        assert found == collect(dict(reversed(nodes.items())), dict(reversed(instances.items())), make_context())
         assert [(reference.path, reference.target) for reference in found] == [("x/1", "a"), ("x/2", "b")]
 
     def test_a_file_in_the_way_of_a_folder(self) -> None:
         with pytest.raises(InputError) as caught:
-            collect({"cluster": node(a="?{vaultkv:a/b}", c={"d": "?{vaultkv:a/b/c/d}"})}, {})
+            collect({"cluster": node(a="?{vaultkv:a/b}", c={"d": "?{vaultkv:a/b/c/d}"})}, {}, make_context())
         assert caught.value.code == "CMD-REF-009"
         assert "'?{vaultkv:a/b}' in parameter a of target cluster" in caught.value.message
         assert "'?{vaultkv:a/b/c/d}' in parameter c.d of target cluster" in caught.value.message
@@ -243,4 +255,4 @@ class TestCollect:
 
     def test_two_spellings_of_one_file_with_different_contents(self) -> None:
         with pytest.raises(InputError, match="both are written to the file 'a/b'"):
-            collect({"cluster": node(a="?{vaultkv:a/b}", c="?{vaultkv:a//b}")}, {})
+            collect({"cluster": node(a="?{vaultkv:a/b}", c="?{vaultkv:a//b}")}, {}, make_context())

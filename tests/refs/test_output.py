@@ -11,11 +11,16 @@ import pytest
 from commodore.events import Event, Warned
 from commodore.manifests import yaml_out
 from commodore.refs import check_output, find_references
+from tests.world.context import make_context
 
 
 def warnings(folder: Path, *tags: str) -> list[tuple[str, str]]:
     heard: list[Event] = []
-    check_output(folder, find_references({"tags": list(tags)}, target="cluster"), heard.append)
+    check_output(
+        folder,
+        find_references({"tags": list(tags)}, make_context(), target="cluster"),
+        make_context(announce=heard.append),
+    )
     assert all(isinstance(event, Warned) and event.hint for event in heard)
     return [(event.code, event.message) for event in heard if isinstance(event, Warned)]
 

@@ -10,6 +10,7 @@ import pytest
 
 from commodore.errors import InputError, PolicyError
 from commodore.refs import Reference, build_refs, find_references, vault_parameters, write_refs
+from tests.world.context import make_context
 
 PARAMETERS: dict[str, Any] = {
     "kapitan": {
@@ -28,7 +29,7 @@ PARAMETERS: dict[str, Any] = {
 
 
 def references(*tags: str) -> tuple[Reference, ...]:
-    return find_references({"tags": list(tags)}, target="cluster")
+    return find_references({"tags": list(tags)}, make_context(), target="cluster")
 
 
 def tree(folder: Path) -> dict[str, bytes]:

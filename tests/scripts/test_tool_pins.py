@@ -14,6 +14,7 @@ from pathlib import Path
 import pytest
 
 from commodore.tools import Platform, Releases, VersionNumber, known_pins
+from tests.world.context import make_context
 from tests.world.releases import ReleaseServer
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -39,7 +40,9 @@ def publish(server: ReleaseServer, tool: str, version: str, *, wrong: bool = Fal
     """A version for all platforms; the checksums are the known ones, if there are any. Returns them."""
     digests = {}
     for platform in PLATFORMS:
-        asset = Releases(mirror=server.mirror, platform=platform).asset(tool, VersionNumber.parse(version))
+        asset = Releases(make_context(), mirror=server.mirror, platform=platform).asset(
+            tool, VersionNumber.parse(version)
+        )
         path, checksums = (url.removeprefix(server.site) for url in (asset.url, asset.checksums))
         server.files[path] = f"{asset.file}".encode()
         own = hashlib.sha256(server.files[path]).hexdigest()

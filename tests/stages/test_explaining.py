@@ -20,6 +20,7 @@ from commodore.stages.explaining import (
 )
 from commodore.workspace import Workspace
 from tests.world.cluster import ClusterWorld
+from tests.world.context import make_context
 
 MAIN = """
 local inv = (import 'lib/kapitan.libjsonnet').inventory();
@@ -84,7 +85,7 @@ Explain = Callable[[str], ManifestExplanation]
 
 @pytest.fixture
 def explain(workspace: Workspace, tmp_path: Path) -> Explain:
-    return lambda wanted: explain_manifest(workspace, wanted, tmp_path)
+    return lambda wanted: explain_manifest(workspace, wanted, tmp_path, make_context())
 
 
 def test_who_made_it(world: ClusterWorld, explain: Explain) -> None:
@@ -255,7 +256,7 @@ def test_a_file_that_nobody_has_rendered(workspace: Workspace, explain: Explain)
 
 def test_nothing_was_compiled(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="no cluster has been compiled") as caught:
-        explain_manifest(Workspace.at(tmp_path), "a.yaml", tmp_path)
+        explain_manifest(Workspace.at(tmp_path), "a.yaml", tmp_path, make_context())
     assert "compile a cluster first" in caught.value.hint
 
 

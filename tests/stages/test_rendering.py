@@ -21,6 +21,7 @@ from commodore.sealed import seal
 from commodore.stages import Fetcher, rendering
 from commodore.workspace import Workspace
 from tests.test_interning import VALUES
+from tests.world.context import make_context
 
 
 @pytest.fixture
@@ -42,8 +43,9 @@ def ignore(event: Event) -> None:
 
 
 def fetcher_of(workspace: Workspace, **fields: Any) -> Fetcher:
-    store = RepositoryStore(workspace.repositories, offline=True)
-    return Fetcher(workspace, store, **{"announce": ignore, "limits": DEFAULT_LIMITS, **fields})
+    store = RepositoryStore(workspace.repositories, make_context(offline=True))
+    context = make_context(fields.pop("announce", ignore), fields.pop("limits", DEFAULT_LIMITS))
+    return Fetcher(workspace, store, context, **fields)
 
 
 def render_inventory(workspace: Workspace, **fields: Any) -> Inventory:

@@ -11,10 +11,10 @@ import pytest
 from commodore.engine import Batch, CompileRequest, InstanceJob
 from commodore.errors import EnvironmentFault
 from commodore.events import ignore
-from commodore.limits import DEFAULT_LIMITS
 from commodore.stages import kustomize_wrapper
 from commodore.stages.tools import check_tools, needed_tools, tool_environment
 from commodore.tools import managed_folder
+from tests.world.context import make_context
 
 
 def node(*entries: Any, dependencies: Any = ()) -> dict[str, Any]:
@@ -54,9 +54,11 @@ def test_only_what_is_needed_is_looked_at(tmp_path: Path, monkeypatch: pytest.Mo
     monkeypatch.setenv("PATH", f"{tmp_path / 'bin'}:{os.environ['PATH']}")
     request = CompileRequest(tmp_path, tmp_path, (), tmp_path)
     jobs = [InstanceJob("app", "app", tmp_path)]
-    check_tools([Batch(jobs, {"app": node(), "other": node({"input_type": "helm"})}, request)], ignore, DEFAULT_LIMITS)
+    check_tools(
+        [Batch(jobs, {"app": node(), "other": node({"input_type": "helm"})}, request)], make_context(announce=ignore)
+    )
     with pytest.raises(EnvironmentFault) as caught:
-        check_tools([Batch(jobs, {"app": node({"input_type": "helm"})}, request)], ignore, DEFAULT_LIMITS)
+        check_tools([Batch(jobs, {"app": node({"input_type": "helm"})}, request)], make_context(announce=ignore))
     assert caught.value.code == "CMD-TOOL-025"
 
 

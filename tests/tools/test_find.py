@@ -12,6 +12,7 @@ from commodore.errors import EnvironmentFault, InputError
 from commodore.events import Event, Warned
 from commodore.limits import DEFAULT_LIMITS
 from commodore.tools import Source, Tool, ask_versions, find_tools, locate_tool, managed_folder
+from tests.world.context import make_context
 
 SYSTEM = "/usr/bin:/bin"
 IMPATIENT = replace(DEFAULT_LIMITS, tool_timeout=0.5)
@@ -117,7 +118,7 @@ def test_kubectl_serves_where_kustomize_is_missing(tmp_path: Path) -> None:
     answer = '{"clientVersion": {"gitVersion": "v1.35.4"}, "kustomizeVersion": "v5.7.1"}'
     kubectl = stand_in(tmp_path / "bin" / "kubectl", f"echo '{answer}'")
     environ = {"PATH": str(kubectl.parent)}
-    assert find_tools(["kustomize"], environ=environ) == {
+    assert find_tools(make_context(), ["kustomize"], environ=environ) == {
         "kustomize": Tool("kustomize", kubectl, "v5.7.1", Source.KUBECTL)
     }
     assert calls(kubectl) == ["version --client --output json"]
@@ -130,7 +131,7 @@ def test_kubectl_serves_where_kustomize_is_missing(tmp_path: Path) -> None:
 def test_a_kubectl_without_kustomize_version_is_reported(answer: str, tmp_path: Path) -> None:
     kubectl = stand_in(tmp_path / "kubectl", f"echo '{answer}'")
     heard: list[Event] = []
-    (tool,) = ask_versions([Tool("kustomize", kubectl, None, Source.KUBECTL)], announce=heard.append)
+    (tool,) = ask_versions([Tool("kustomize", kubectl, None, Source.KUBECTL)], make_context(announce=heard.append))
     assert tool.version is None
     assert [event.code for event in heard if isinstance(event, Warned)] == ["CMD-TOOL-005"]
 
@@ -150,7 +151,9 @@ def test_a_kubectl_without_kustomize_version_is_reported(answer: str, tmp_path: 
 def test_versions(name: str, arguments: str, script: str, version: str, tmp_path: Path) -> None:
     """The query of each tool; the answer may stand on either output."""
     executable = stand_in(tmp_path / name, script)
-    assert find_tools([name], environ={"PATH": str(tmp_path)}) == {name: Tool(name, executable, version, Source.PATH)}
+    assert find_tools(make_context(), [name], environ={"PATH": str(tmp_path)}) == {
+        name: Tool(name, executable, version, Source.PATH)
+    }
     assert calls(executable) == [arguments]
 
 
@@ -160,7 +163,7 @@ def test_all_tools_are_asked_at_the_same_time(tmp_path: Path) -> None:
     wait = "".join(f'until [ -e "{tmp_path}/{name}.calls" ]; do sleep 0.02; done\n' for name in names)
     for name in names:
         stand_in(tmp_path / name, f"{wait}echo v1.2.3")
-    found = find_tools(names, environ={"PATH": str(tmp_path)})
+    found = find_tools(make_context(), names, environ={"PATH": str(tmp_path)})
     assert [tool.version for tool in found.values() if tool] == ["v1.2.3"] * 4
 
 
@@ -169,7 +172,9 @@ def test_a_hanging_tool_is_stopped_and_reported(tmp_path: Path) -> None:
     helm = stand_in(tmp_path / "helm", f"sleep 20; touch {tmp_path}/finished")
     git = stand_in(tmp_path / "git", "echo git version 2.39.5")
     heard: list[Event] = []
-    found = find_tools(["helm", "git"], environ={"PATH": str(tmp_path)}, limits=IMPATIENT, announce=heard.append)
+    found = find_tools(
+        make_context(announce=heard.append, limits=IMPATIENT), ["helm", "git"], environ={"PATH": str(tmp_path)}
+    )
     assert not (tmp_path / "finished").exists()
     assert found == {
         "helm": Tool("helm", helm, None, Source.PATH),
@@ -186,7 +191,7 @@ def test_a_hanging_tool_is_stopped_and_reported(tmp_path: Path) -> None:
 
 def test_a_child_left_behind_does_not_hold_the_answer_back(tmp_path: Path) -> None:
     stand_in(tmp_path / "jb", f"(sleep 3; touch {tmp_path}/finished) &\necho v0.6.3")
-    found = find_tools(["jb"], environ={"PATH": str(tmp_path)})
+    found = find_tools(make_context(), ["jb"], environ={"PATH": str(tmp_path)})
     assert not (tmp_path / "finished").exists()
     assert found["jb"] is not None
     assert found["jb"].version == "v0.6.3"
@@ -194,7 +199,7 @@ def test_a_child_left_behind_does_not_hold_the_answer_back(tmp_path: Path) -> No
 
 def test_a_tool_that_waits_for_input_gets_none(tmp_path: Path) -> None:
     stand_in(tmp_path / "jb", "read line || echo v0.6.3")
-    found = find_tools(["jb"], environ={"PATH": str(tmp_path)})
+    found = find_tools(make_context(), ["jb"], environ={"PATH": str(tmp_path)})
     assert found["jb"] is not None
     assert found["jb"].version == "v0.6.3"
 
@@ -204,7 +209,7 @@ def test_a_tool_without_a_version_is_still_found(script: str, tmp_path: Path) ->
     """A tool with an empty answer counts as missing."""
     jb = stand_in(tmp_path / "jb", script)
     heard: list[Event] = []
-    found = find_tools(["jb"], environ={"PATH": str(tmp_path)}, announce=heard.append)
+    found = find_tools(make_context(announce=heard.append), ["jb"], environ={"PATH": str(tmp_path)})
     assert found == {"jb": Tool("jb", jb, None, Source.PATH)}
     assert heard == [
         Warned("CMD-TOOL-005", f"jb ({jb}) did not say its version", hint=f"run it by hand: {jb} --version")
@@ -216,7 +221,7 @@ def test_a_tool_of_another_machine_is_reported(tmp_path: Path) -> None:
     jb.write_bytes(b"\x7fELF nonsense")
     jb.chmod(0o755)
     heard: list[Event] = []
-    found = find_tools(["jb"], environ={"PATH": str(tmp_path)}, announce=heard.append)
+    found = find_tools(make_context(announce=heard.append), ["jb"], environ={"PATH": str(tmp_path)})
     assert found == {"jb": Tool("jb", jb, None, Source.PATH)}
     assert heard == [
         Warned("CMD-TOOL-005", f"jb ({jb}) cannot be run: Exec format error", hint="is it built for this machine?")
@@ -224,14 +229,14 @@ def test_a_tool_of_another_machine_is_reported(tmp_path: Path) -> None:
 
 
 def test_missing_tools_are_none_in_the_order_asked_for(tmp_path: Path) -> None:
-    found = find_tools(["kustomize", "git", "helm"], environ={"PATH": str(tmp_path)}, managed=tmp_path)
+    found = find_tools(make_context(), ["kustomize", "git", "helm"], environ={"PATH": str(tmp_path)}, managed=tmp_path)
     assert list(found.items()) == [("kustomize", None), ("git", None), ("helm", None)]
 
 
 def test_a_path_given_for_one_tool_leaves_the_others_alone(tmp_path: Path) -> None:
     helm = stand_in(tmp_path / "given" / "helm", "echo v4.1.4")
     git = stand_in(tmp_path / "bin" / "git", "echo git version 2.39.5")
-    found = find_tools(["helm", "git"], explicit={"helm": helm}, environ={"PATH": str(git.parent)})
+    found = find_tools(make_context(), ["helm", "git"], explicit={"helm": helm}, environ={"PATH": str(git.parent)})
     assert found == {
         "helm": Tool("helm", helm, "v4.1.4", Source.EXPLICIT),
         "git": Tool("git", git, "2.39.5", Source.PATH),
@@ -248,7 +253,7 @@ def test_tools_see_the_environment_without_our_secrets(tmp_path: Path) -> None:
         "VAULT_TOKEN": "s3cret",
         "COMMODORE_API_TOKEN": "s3cret",
     }
-    find_tools(["jb"], environ=environ)
+    find_tools(make_context(), ["jb"], environ=environ)
     seen = (tmp_path / "env").read_text(encoding="utf-8")
     assert "s3cret" not in seen
     assert "HTTPS_PROXY=http://127.0.0.1:1" in seen
@@ -262,7 +267,7 @@ def test_the_managed_folder_follows_xdg(tmp_path: Path, monkeypatch: pytest.Monk
 
 
 def test_the_real_git_is_found() -> None:
-    git = find_tools(["git"])["git"]
+    git = find_tools(make_context(), ["git"])["git"]
     assert git is not None
     assert git.version is not None
     assert os.access(git.path, os.X_OK)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 import json
 import math
 import os
@@ -33,6 +32,7 @@ from commodore.tools import (
     uninstall_tool,
     upgrade_tool,
 )
+from tests.world.context import make_context
 from tests.world.releases import (
     PLATFORM,
     Member,
@@ -57,7 +57,9 @@ def box(tmp_path: Path, bare: Path) -> Toolbox:
 
 @pytest.fixture
 def releases(server: ReleaseServer, heard: list[Event]) -> Releases:
-    return Releases(mirror=server.mirror, api=server.api, pins={}, timeout=5.0, limits=HASTY, announce=heard.append)
+    return Releases(
+        make_context(announce=heard.append, limits=HASTY), mirror=server.mirror, api=server.api, pins={}, timeout=5.0
+    )
 
 
 def install(box: Toolbox, releases: Releases, tool: str = "helm", version: VersionNumber | None = NINE) -> Outcome:
@@ -173,7 +175,7 @@ def test_a_body_that_ends_early_by_its_own_account(server: ReleaseServer, box: T
 def test_a_body_that_is_too_large(sized: bool, server: ReleaseServer, box: Toolbox, releases: Releases) -> None:
     """By what its header says, and by what arrives."""
     server.publish("helm", "9.0.0")
-    small = replace(releases, limits=replace(HASTY, tool_download_bytes=100))
+    small = replace(releases, context=replace(releases.context, limits=replace(HASTY, tool_download_bytes=100)))
     server.script(Reply(sized=sized), path=server.archive("helm", "9.0.0"))
     assert "larger than 100 bytes" in refused(PolicyError, "CMD-TOOL-015", box, small)
 
@@ -200,7 +202,7 @@ def test_a_server_that_does_not_answer(server: ReleaseServer, box: Toolbox, rele
 def test_a_download_that_takes_too_long(server: ReleaseServer, box: Toolbox, releases: Releases) -> None:
     server.publish("helm", "9.0.0")
     server.script(Reply(delay=60), path=server.archive("helm", "9.0.0"))
-    hasty = replace(releases, limits=replace(HASTY, tool_download_seconds=0.2))
+    hasty = replace(releases, context=replace(releases.context, limits=replace(HASTY, tool_download_seconds=0.2)))
     assert "was not complete after 0.2 s" in refused(EnvironmentFault, "CMD-TOOL-008", box, hasty)
 
 
@@ -210,7 +212,7 @@ def test_a_version_that_is_not_there(server: ReleaseServer, box: Toolbox, releas
 
 
 def test_no_network(box: Toolbox, bare: Path, heard: list[Event]) -> None:
-    offline = Releases(mirror="https://127.0.0.1:9", pins={}, limits=HASTY, announce=heard.append)
+    offline = Releases(make_context(announce=heard.append, limits=HASTY), mirror="https://127.0.0.1:9", pins={})
     assert "Connection refused" in refused(EnvironmentFault, "CMD-TOOL-008", box, offline)
 
 
@@ -313,7 +315,7 @@ def test_a_damaged_archive(content: bytes, server: ReleaseServer, box: Toolbox, 
 
 def test_an_archive_that_grows(server: ReleaseServer, box: Toolbox, releases: Releases) -> None:
     server.publish("helm", "9.0.0", pack(Member("big", "0" * 100_000), Member(HELM, tool_script("9.0.0"))))
-    small = replace(releases, limits=replace(HASTY, tool_binary_bytes=10_000))
+    small = replace(releases, context=replace(releases.context, limits=replace(HASTY, tool_binary_bytes=10_000)))
     assert "holds more than" in refused(PolicyError, "CMD-TOOL-015", box, small)
 
 
@@ -511,7 +513,7 @@ def test_two_at_once(server: ReleaseServer, box: Toolbox, releases: Releases, he
     first.start()
     assert server.holding.wait(30)
     second = threading.Thread(
-        target=lambda: outcomes.append(install(box, dataclasses.replace(releases, announce=hear)).action)
+        target=lambda: outcomes.append(install(box, replace(releases, context=releases.context.heard_by(hear))).action)
     )
     second.start()
     assert waiting.wait(30)
@@ -524,14 +526,14 @@ def test_two_at_once(server: ReleaseServer, box: Toolbox, releases: Releases, he
 def test_waiting_for_another_installation_ends(
     server: ReleaseServer, box: Toolbox, releases: Releases, heard: list[Event]
 ) -> None:
-    impatient = replace(releases, limits=replace(HASTY, tool_lock_wait=0.0))
-    with box.locked(HASTY, heard.append), pytest.raises(EnvironmentFault) as caught:
+    impatient = replace(releases, context=replace(releases.context, limits=replace(HASTY, tool_lock_wait=0.0)))
+    with box.locked(make_context(heard.append, HASTY)), pytest.raises(EnvironmentFault) as caught:
         install(box, impatient)
     assert caught.value.code == "CMD-TOOL-029"
 
 
 def test_what_a_killed_installation_left_is_removed(server: ReleaseServer, box: Toolbox, releases: Releases) -> None:
-    with box.locked(HASTY, releases.announce), box.staging() as staging:
+    with box.locked(make_context(limits=HASTY)), box.staging() as staging:
         left = staging
         (staging / "archive").write_text("half")
         os.rename(staging, f"{staging}x")

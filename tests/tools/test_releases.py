@@ -15,6 +15,7 @@ from commodore.events import Event, Warned
 from commodore.limits import DEFAULT_LIMITS
 from commodore.sealed import read_sealed, seal
 from commodore.tools import MANAGEABLE, Platform, Releases, VersionNumber, check_mirror, latest_versions
+from tests.world.context import make_context
 from tests.world.releases import REPOSITORIES, ReleaseServer, Reply, failing
 
 HASTY = replace(DEFAULT_LIMITS, request_attempts=1)
@@ -24,12 +25,12 @@ LIST = f"/api/repos/{REPOSITORIES['helm']}/releases"
 
 @pytest.fixture
 def releases(server: ReleaseServer, heard: list[Event]) -> Releases:
-    return Releases(api=server.api, pins={}, limits=HASTY, announce=heard.append)
+    return Releases(make_context(announce=heard.append, limits=HASTY), api=server.api, pins={})
 
 
 def test_urls_of_the_projects() -> None:
     """As the projects document them."""
-    known = Releases(platform=LINUX)
+    known = Releases(make_context(), platform=LINUX)
     helm = known.asset("helm", VersionNumber((4, 1, 4)))
     assert helm.url == "https://get.helm.sh/helm-v4.1.4-linux-arm64.tar.gz"
     assert helm.checksums == f"{helm.url}.sha256sum"
@@ -59,7 +60,7 @@ def test_urls_of_the_projects() -> None:
     ],
 )
 def test_urls_of_mirrors(mirror: str, url: str) -> None:
-    asset = Releases(mirror=mirror, platform=LINUX).asset("helm", VersionNumber((4, 1, 4)))
+    asset = Releases(make_context(), mirror=mirror, platform=LINUX).asset("helm", VersionNumber((4, 1, 4)))
     assert asset.url == url
     assert asset.checksums == f"{url}.sha256sum"
 
@@ -92,7 +93,7 @@ def test_a_mirrors_password_is_in_no_message() -> None:
     with pytest.raises(InputError) as caught:
         check_mirror("https://me:secret@m.example.com/{tool}")
     assert "secret" not in caught.value.message
-    assert "secret" not in repr(Releases(token="secret"))
+    assert "secret" not in repr(Releases(make_context(), token="secret"))
 
 
 @pytest.mark.parametrize(
@@ -126,7 +127,7 @@ def test_answers_are_kept_for_a_while(server: ReleaseServer, releases: Releases,
     assert latest_versions(["helm"], releases) == latest_versions(["helm"], releases)
     assert server.asked(LIST) == 1
     server.announce("helm", "4.9.1")
-    old = replace(releases, limits=replace(HASTY, tool_releases_age=0.0))
+    old = replace(releases, context=replace(releases.context, limits=replace(HASTY, tool_releases_age=0.0)))
     assert latest_versions(["helm"], old) == {"helm": VersionNumber((4, 9, 1))}
     server.script(failing(500), times=math.inf)
     assert latest_versions(["helm"], old) == {"helm": VersionNumber((4, 9, 1))}
@@ -196,7 +197,7 @@ def test_an_answer_without_sense(body: bytes, server: ReleaseServer, releases: R
 
 
 def test_nobody_answers() -> None:
-    assert fault(Releases(api="https://127.0.0.1:9", limits=HASTY)).code == "CMD-TOOL-008"
+    assert fault(Releases(make_context(limits=HASTY), api="https://127.0.0.1:9")).code == "CMD-TOOL-008"
 
 
 def test_a_proxy_is_used(server: ReleaseServer, monkeypatch: pytest.MonkeyPatch, releases: Releases) -> None:

@@ -63,7 +63,7 @@ class Repositories:
         if mapped is not None and not mapped.revision:
             shared = (repository_identity(url), "\0")
             if shared not in self._trees:
-                self._trees[shared] = folder_tree(mapped.folder, self.context.limits)
+                self._trees[shared] = folder_tree(mapped.folder, self.context)
             return self._trees[shared]
         if mapped is not None:
             return self._fetched(str(mapped.folder), mapped.revision)
@@ -88,9 +88,7 @@ class Repositories:
         if self._store is None:
             self._store = RepositoryStore(
                 cache_folder() / "argocd" / "repositories",
-                announce=self.context.announce,
-                limits=self.context.limits,
-                offline=self.context.offline,
+                self.context,
             )
         wanted = None if revision in ("", "HEAD") else revision
         try:

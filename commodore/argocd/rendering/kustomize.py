@@ -20,7 +20,7 @@ from commodore.argocd.rendering.streams import objects_of_stream
 from commodore.argocd.trees import is_git
 from commodore.argocd.trees.paths import check_inside
 from commodore.errors import CommodoreError, InputError, PolicyError
-from commodore.git import run
+from commodore.git import Git
 from commodore.manifests.kube_yaml import read_documents
 from commodore.tree import walk
 
@@ -188,10 +188,8 @@ def _helm_options(unit: Unit, options: KustomizeOptions, build: list[str]) -> It
 def _write_git_config(home: Path, unit: Unit) -> None:
     """Tell git where the user's own configuration sends it, and nothing else of that: no helpers, no credentials."""
     try:
-        answer = run(
+        answer = Git(home, unit.context).run(
             ["config", "--global", "--null", "--get-regexp", r"^url\..*\.insteadof$"],
-            cwd=home,
-            timeout=unit.context.limits.git_timeout,
             check=False,
         )
     except CommodoreError:

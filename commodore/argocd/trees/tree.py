@@ -8,9 +8,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from commodore.context import Context
 from commodore.errors import CommodoreError, InputError, PolicyError
-from commodore.git import run
-from commodore.limits import Limits
+from commodore.git import Git
 from commodore.tree import Entry, walk
 
 _KNOWN_LINKS: int = 10
@@ -67,7 +67,7 @@ def is_git(entry: Entry) -> bool:
     return entry.name == ".git"
 
 
-def folder_tree(folder: Path, limits: Limits) -> Tree:
+def folder_tree(folder: Path, context: Context) -> Tree:
     """A folder as it lies; its revision is the commit that is checked out there.
 
     Raises:
@@ -84,15 +84,15 @@ def folder_tree(folder: Path, limits: Limits) -> Tree:
             f"{folder} is no repository but a home folder, or holds home folders",
             hint="name the folder of the repository",
         )
-    return Tree(real, commit_of(real, limits), str(folder))
+    return Tree(real, commit_of(real, context), str(folder))
 
 
-def commit_of(folder: Path, limits: Limits) -> str:
+def commit_of(folder: Path, context: Context) -> str:
     """The commit that is checked out in a folder; empty if it is no root of a checkout."""
     if not (folder / ".git").exists():
         return ""
     try:
-        answer = run(["rev-parse", "--verify", "HEAD^{commit}"], cwd=folder, timeout=limits.git_timeout, check=False)
+        answer = Git(folder, context).run(["rev-parse", "--verify", "HEAD^{commit}"], check=False)
     except CommodoreError:
         return ""
     return answer.stdout.decode("utf-8", "replace").strip() if answer.returncode == 0 else ""

@@ -8,9 +8,8 @@ from collections.abc import Iterator
 
 from commodore.authoring.slug import Kind
 from commodore.authoring.templates import Template, open_template
+from commodore.context import Context
 from commodore.errors import CommodoreError
-from commodore.events import Announce
-from commodore.limits import Limits
 
 
 class SharedTemplates:
@@ -29,22 +28,13 @@ class SharedTemplates:
 
     @contextlib.contextmanager
     def open(
-        self,
-        url: str,
-        kind: Kind,
-        versions: tuple[str | None, ...],
-        *,
-        trust: bool,
-        announce: Announce,
-        limits: Limits,
+        self, url: str, kind: Kind, versions: tuple[str | None, ...], context: Context, *, trust: bool
     ) -> Iterator[Template]:
         """See `open_template`. What is open is fetched again only for versions that it does not have."""
         with self._lock:
             template = self._open.get((kind.name, url))
             if template is None or not _has_all(template, versions):
-                template = self._stack.enter_context(
-                    open_template(url, kind, versions, trust=trust, announce=announce, limits=limits)
-                )
+                template = self._stack.enter_context(open_template(url, kind, versions, context, trust=trust))
                 self._open[kind.name, url] = template
         yield template
 

@@ -13,9 +13,9 @@ from pathlib import Path
 from urllib.parse import SplitResult, urlsplit
 
 from commodore.authoring.sync.github import Repository
+from commodore.context import Context
 from commodore.errors import EnvironmentFault, InputError, PolicyError, UsageError
-from commodore.git import Children, normalize, redact, redact_text, run
-from commodore.limits import DEFAULT_LIMITS, Limits
+from commodore.git import Git, normalize, redact, redact_text
 from commodore.printable import only_printable
 
 _PORTS = {"http": 80, "https": 443}
@@ -30,13 +30,11 @@ class GitAccess:
     Attributes:
         api_url: repositories must be on its host, or on that host without a leading `api.`.
         token: sent to that host alone.
-        children: knows the git processes, so that they can be ended.
     """
 
     api_url: str
     token: str
-    children: Children
-    limits: Limits = DEFAULT_LIMITS
+    context: Context
 
     def check(self, url: str) -> str:
         """The normalised URL of a repository, if it is on the API's site.
@@ -111,14 +109,8 @@ class Clone:
         ref = f"refs/heads/{self.branch}"
         lease = f"--force-with-lease={ref}:{self.remote_tip or ''}"
         arguments = ["push", "--porcelain", "--no-verify", "--recurse-submodules=no", lease, "origin", f"HEAD:{ref}"]
-        answer = run(
-            arguments,
-            cwd=self.folder,
-            timeout=self.access.limits.git_timeout,
-            environment=self.access.environment(),
-            settings=_STAY,
-            children=self.access.children,
-            check=False,
+        answer = Git(self.folder, self.access.context).run(
+            arguments, environment=self.access.environment(), settings=_STAY, check=False
         )
         if answer.returncode == 0:
             return
@@ -139,16 +131,16 @@ class Clone:
         return [line for line in lines if line.startswith(("tree ", "parent "))]
 
     def _git(self, *arguments: str) -> str:
-        return run(list(arguments), cwd=self.folder, timeout=self.access.limits.git_timeout).text
+        return Git(self.folder, self.access.context).run(list(arguments)).text
 
 
-def check_branch(branch: str, limits: Limits = DEFAULT_LIMITS) -> str:
+def check_branch(branch: str, context: Context) -> str:
     """Return `branch` if it can be the name of a branch.
 
     Raises:
         UsageError: it cannot.
     """
-    if not _is_branch(branch, limits):
+    if not _is_branch(branch, context):
         raise UsageError(
             "CMD-SYNC-006",
             f"--pr-branch {branch!r} cannot be the name of a branch",
@@ -166,8 +158,8 @@ def make_clone(repository: Repository, folder: Path, branch: str, access: GitAcc
         EnvironmentFault: it cannot be fetched.
     """
     url, default = access.check(repository.clone_url), repository.default_branch
-    timeout = access.limits.git_timeout
-    if not _is_branch(default, access.limits):
+    git = Git(folder, access.context)
+    if not _is_branch(default, access.context):
         raise InputError(
             "CMD-SYNC-028",
             f"the default branch {default!r} of {repository.name} cannot be used",
@@ -180,8 +172,8 @@ def make_clone(repository: Repository, folder: Path, branch: str, access: GitAcc
             hint="choose another name for the branch of pull requests with --pr-branch",
         )
     initialise = ["init", "--quiet", "--template=", "--initial-branch=clone", "--", str(folder)]
-    run(initialise, cwd=folder.parent, timeout=timeout)
-    run(["config", "remote.origin.url", url], cwd=folder, timeout=timeout)
+    Git(folder.parent, access.context).run(initialise)
+    git.run(["config", "remote.origin.url", url])
     refs = [f"refs/heads/{name}" for name in (default, branch)]
     answer = _talk(access, folder, url, ["ls-remote", "origin", *refs])
     tips = {ref: sha for sha, _, ref in (line.partition("\t") for line in answer.splitlines())}
@@ -189,34 +181,27 @@ def make_clone(repository: Repository, folder: Path, branch: str, access: GitAcc
         return None
     specs = [f"+{ref}:refs/remotes/origin/{ref.removeprefix('refs/heads/')}" for ref in refs if ref in tips]
     _talk(access, folder, url, ["fetch", "--quiet", "--depth=1", "--no-tags", "origin", *specs])
-    base = _commit(folder, default, timeout)
-    tip = _commit(folder, branch, timeout) if refs[1] in tips else None
+    base = _commit(git, default)
+    tip = _commit(git, branch) if refs[1] in tips else None
     checkout = ["checkout", "--quiet", "-B", "clone", base]
-    run(checkout, cwd=folder, timeout=timeout, environment={"GIT_LFS_SKIP_SMUDGE": "1"})
+    git.run(checkout, environment={"GIT_LFS_SKIP_SMUDGE": "1"})
     return Clone(folder, url, base, branch, tip, access)
 
 
 def _talk(access: GitAccess, folder: Path, url: str, arguments: list[str]) -> str:
-    return run(
-        arguments,
-        cwd=folder,
-        timeout=access.limits.git_timeout,
-        environment=access.environment(),
-        settings=_STAY,
-        children=access.children,
-        about=redact(url),
-    ).text
+    git = Git(folder, access.context, redact(url))
+    return git.run(arguments, environment=access.environment(), settings=_STAY).text
 
 
-def _commit(folder: Path, branch: str, timeout: float) -> str:
-    return run(["rev-parse", "--verify", f"refs/remotes/origin/{branch}^{{commit}}"], cwd=folder, timeout=timeout).text
+def _commit(git: Git, branch: str) -> str:
+    return git.run(["rev-parse", "--verify", f"refs/remotes/origin/{branch}^{{commit}}"]).text
 
 
-def _is_branch(name: str, limits: Limits) -> bool:
+def _is_branch(name: str, context: Context) -> bool:
     if not name or name.startswith("-") or not name.isprintable():
         return False
     arguments = ["check-ref-format", f"refs/heads/{name}"]
-    return run(arguments, cwd=Path("/"), timeout=limits.git_timeout, check=False).returncode == 0
+    return Git(Path("/"), context).run(arguments, check=False).returncode == 0
 
 
 def _port(parts: SplitResult) -> int | None:

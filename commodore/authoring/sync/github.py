@@ -16,9 +16,9 @@ from urllib.parse import urlsplit
 from commodore import __version__
 from commodore.authoring.sync._answers import Passing, explain, pause_asked_for
 from commodore.authoring.sync.model import Halt
+from commodore.context import Context
 from commodore.errors import EnvironmentFault, UsageError
-from commodore.events import Announce, Noted
-from commodore.limits import DEFAULT_LIMITS, Limits
+from commodore.events import Noted
 
 if TYPE_CHECKING:
     from github.PullRequest import PullRequest
@@ -69,11 +69,10 @@ class GitHub:
         UsageError: the token or the URL cannot be used.
     """
 
-    def __init__(self, url: str, token: str | None, announce: Announce, limits: Limits = DEFAULT_LIMITS) -> None:
+    def __init__(self, url: str, token: str | None, context: Context) -> None:
         self.url = _check_url(url)
         self.token = _check_token(token)
-        self._announce = announce
-        self._limits = limits
+        self._context = context
         self._lock = threading.Lock()
         self._stopping = threading.Event()
         self._api: Any = None
@@ -168,18 +167,18 @@ class GitHub:
             self._api = Github(
                 auth=Auth.Token(self.token),
                 base_url=self.url,
-                timeout=self._limits.github_timeout,
+                timeout=self._context.limits.github_timeout,
                 user_agent=f"commodore/{__version__}",
                 per_page=100,
                 retry=None,
                 seconds_between_requests=None,
-                seconds_between_writes=self._limits.github_writes or None,
+                seconds_between_writes=self._context.limits.github_writes or None,
             )
         return self._api
 
     def _ask(self, name: str, step: Callable[[], _T], *, changes: bool = False) -> _T:
         """Do a step, again if it failed in a way that may pass."""
-        last = self._limits.github_attempts
+        last = self._context.limits.github_attempts
         with self._lock:
             for attempt in range(1, last + 1):
                 try:
@@ -189,14 +188,14 @@ class GitHub:
                 except Halt:
                     raise
                 except Exception as error:  # PyGithub lets those of requests, urllib3 and its own asserts through
-                    asked = pause_asked_for(error, attempt, self._limits)
+                    asked = pause_asked_for(error, attempt, self._context.limits)
                     told = explain(error, name, self.url, changes=changes, asked=asked)
                     if not isinstance(told, Passing):
                         raise told from error
-                    if attempt == last or (asked or 0) > self._limits.github_wait:
+                    if attempt == last or (asked or 0) > self._context.limits.github_wait:
                         raise told.error from error
-                pause = self._limits.github_backoff * 2 ** (attempt - 1) if asked is None else asked
-                self._announce(Noted(f"{told}; trying again in {pause:.0f} s ({attempt} of {last - 1})"))
+                pause = self._context.limits.github_backoff * 2 ** (attempt - 1) if asked is None else asked
+                self._context.announce(Noted(f"{told}; trying again in {pause:.0f} s ({attempt} of {last - 1})"))
                 self.wait(pause)
         raise ValueError("github_attempts must be at least 1")
 

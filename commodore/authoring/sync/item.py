@@ -13,8 +13,8 @@ from commodore.authoring.sync.clone import Clone, GitAccess, make_clone
 from commodore.authoring.sync.github import GitHub, Repository, Wanted
 from commodore.authoring.sync.model import Item, ItemResult, SyncRequest
 from commodore.authoring.update import Updated, UpdateRequest, update_repository
-from commodore.events import Announce, Event, Noted, Warned
-from commodore.limits import Limits
+from commodore.context import Context
+from commodore.events import Event, Noted, Warned
 
 _MARKS = ("_commit", "_template")
 
@@ -28,8 +28,7 @@ class Work:
     access: GitAccess
     templates: SharedTemplates
     place: Path
-    announce: Announce
-    limits: Limits
+    context: Context
 
     def folder(self, item: Item) -> Path:
         return self.place / str(item.position)
@@ -58,7 +57,7 @@ def prepare(work: Work, item: Item) -> ItemResult | Change:
     if repository is None:
         return ItemResult(item.name, "skipped", "there is no such repository, or the token does not show it")
     if repository.name.lower() != item.name.lower():
-        work.announce(
+        work.context.announce(
             Warned("CMD-SYNC-015", f"{item.name} is called {repository.name} now", hint="correct the name in the list")
         )
     if repository.archived:
@@ -68,7 +67,7 @@ def prepare(work: Work, item: Item) -> ItemResult | Change:
         return ItemResult(item.name, "skipped", "it is empty")
     if not (clone.folder / NAME).is_file():
         return ItemResult(item.name, "skipped", f"it has no {NAME}")
-    before = read_cruft_file(clone.folder, limits=work.limits)
+    before = read_cruft_file(clone.folder, work.context)
     updated = update_repository(
         UpdateRequest(
             work.request.kind,
@@ -77,11 +76,10 @@ def prepare(work: Work, item: Item) -> ItemResult | Change:
             trust_template=work.request.trust_template,
             settle=True,
         ),
-        _about(item.name, work.announce),
-        limits=work.limits,
+        work.context.heard_by(_about(item.name, work.context)),
         templates=work.templates.open,
     )
-    if not updated.changes or _is_noise(updated, before, read_cruft_file(clone.folder, limits=work.limits)):
+    if not updated.changes or _is_noise(updated, before, read_cruft_file(clone.folder, work.context)):
         return ItemResult(item.name, "up-to-date", version=updated.version)
     return Change(item, repository, clone, updated)
 
@@ -113,7 +111,7 @@ def publish(work: Work, change: Change) -> ItemResult:
             )
     if not pushed:
         if clone.is_foreign():
-            work.announce(
+            work.context.announce(
                 Warned(
                     "CMD-SYNC-013",
                     f"the branch '{clone.branch}' of {name} had commits by another author and was recreated",
@@ -139,7 +137,7 @@ def _comment(work: Work, rejected: str) -> str:
     """What to say about changes of the template that were left out; nothing if there are none."""
     if not rejected:
         return ""
-    limit = work.limits.comment_characters
+    limit = work.context.limits.comment_characters
     if len(rejected) > limit:
         rejected = f"{rejected[:limit]}\n(the rest is left out: a comment must not be longer)\n"
     longest = max((len(run) for run in re.findall("`+", rejected)), default=0)
@@ -150,13 +148,13 @@ def _comment(work: Work, rejected: str) -> str:
     )
 
 
-def _about(name: str, announce: Announce) -> Callable[[Event], None]:
+def _about(name: str, context: Context) -> Callable[[Event], None]:
     """A listener that says which repository an event is about, and leaves stages to the run."""
 
     def listen(event: Event) -> None:
         if isinstance(event, Warned):
-            announce(Warned(event.code, f"{name}: {event.message}", event.hint))
+            context.announce(Warned(event.code, f"{name}: {event.message}", event.hint))
         elif isinstance(event, Noted):
-            announce(Noted(f"{name}: {event.message}", max(event.level, 1)))
+            context.announce(Noted(f"{name}: {event.message}", max(event.level, 1)))
 
     return listen

@@ -7,9 +7,9 @@ from pathlib import Path
 from typing import Any
 
 from commodore.authoring.sync.model import Item
+from commodore.context import Context
 from commodore.errors import InputError, Location, UsageError
-from commodore.events import Announce, Warned
-from commodore.limits import DEFAULT_LIMITS, Limits
+from commodore.events import Warned
 from commodore.manifests import load
 from commodore.printable import only_printable
 
@@ -17,7 +17,7 @@ _ENTRY = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]*/[A-Za-z0-9._-]+")
 _SHOWN = 100
 
 
-def read_list(path: Path, wanted: str, announce: Announce, *, limits: Limits = DEFAULT_LIMITS) -> list[Item]:
+def read_list(path: Path, wanted: str, context: Context) -> list[Item]:
     """The entries of a list in which the regular expression `wanted` is found, each repository once, in order.
 
     Entries that name no repository are items with an error, so that one of them does not end the run.
@@ -36,12 +36,12 @@ def read_list(path: Path, wanted: str, announce: Announce, *, limits: Limits = D
         ) from error
     items: list[Item] = []
     seen: set[str] = set()
-    for position, entry in enumerate(_entries(path, limits), 1):
+    for position, entry in enumerate(_entries(path, context), 1):
         item = _item(path, position, entry)
         if not pattern.search(item.name):
             continue
         if item.error is None and item.name.lower() in seen:
-            announce(
+            context.announce(
                 Warned(
                     "CMD-SYNC-008",
                     f"entry {position} of {path}, {item.name}, is there more than once",
@@ -54,18 +54,18 @@ def read_list(path: Path, wanted: str, announce: Announce, *, limits: Limits = D
     return items
 
 
-def _entries(path: Path, limits: Limits) -> list[Any]:
+def _entries(path: Path, context: Context) -> list[Any]:
     try:
         with path.open("rb") as file:
-            text = file.read(limits.sync_list_bytes + 1)
+            text = file.read(context.limits.sync_list_bytes + 1)
     except OSError as error:
         raise InputError(
             "CMD-SYNC-002", f"the list {path} cannot be read: {error.strerror}", hint="check its name and permissions"
         ) from error
-    if len(text) > limits.sync_list_bytes:
+    if len(text) > context.limits.sync_list_bytes:
         raise InputError(
             "CMD-SYNC-002",
-            f"the list {path} has more than {limits.sync_list_bytes} bytes",
+            f"the list {path} has more than {context.limits.sync_list_bytes} bytes",
             hint="is it the right file? split it if it is",
         )
     content = load(text, place=str(path))

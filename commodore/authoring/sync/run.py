@@ -19,10 +19,9 @@ from commodore.authoring.sync.item import Change, Work, prepare, publish
 from commodore.authoring.sync.list_file import read_list
 from commodore.authoring.sync.model import CHANGED, Halt, Item, ItemResult, SyncRequest, SyncResult
 from commodore.authoring.sync.state import State, open_state
+from commodore.context import Context
 from commodore.errors import CommodoreError
-from commodore.events import Announce, Noted, StageAdvanced, Warned, stage
-from commodore.git import Children
-from commodore.limits import DEFAULT_LIMITS, Limits
+from commodore.events import Noted, StageAdvanced, Warned, stage
 from commodore.workspace import Workspace, guard_disk, remove_tree
 
 STAGE = "updating repositories"
@@ -36,12 +35,7 @@ def ignore_result(result: ItemResult) -> None:
 
 
 def sync_repositories(
-    workspace: Workspace,
-    request: SyncRequest,
-    announce: Announce,
-    *,
-    report: Report = ignore_result,
-    limits: Limits = DEFAULT_LIMITS,
+    workspace: Workspace, request: SyncRequest, context: Context, *, report: Report = ignore_result
 ) -> SyncResult:
     """Update every repository of a list from its template, and open pull requests with the changes.
 
@@ -54,7 +48,7 @@ def sync_repositories(
         EnvironmentFault: the disk failed.
     """
     if request.template_version and not request.dry_run:
-        announce(
+        context.announce(
             Warned(
                 "CMD-SYNC-009",
                 "--template-version makes this a dry run: pull requests follow the stored version",
@@ -62,17 +56,17 @@ def sync_repositories(
             )
         )
         request = replace(request, dry_run=True)
-    check_branch(request.branch, limits)
-    announce = discreetly(announce, without_token(request.token))
-    github = GitHub(request.github_url, request.token, announce, limits)
-    items = read_list(request.list_file, request.filter, announce, limits=limits)
-    state = open_state(workspace, request, announce, limits=limits)
-    access = GitAccess(github.url, github.token, Children(), limits)
+    check_branch(request.branch, context)
+    context = context.heard_by(discreetly(context.announce, without_token(request.token)))
+    github = GitHub(request.github_url, request.token, context)
+    items = read_list(request.list_file, request.filter, context)
+    state = open_state(workspace, request, context)
+    access = GitAccess(github.url, github.token, context.nested())
     with guard_disk(Path(tempfile.gettempdir())):
         place = Path(tempfile.mkdtemp(prefix="sync-")).resolve()
     try:
-        with stage(announce, STAGE, len(items)), SharedTemplates() as templates:
-            work = Work(request, github, access, templates, place, announce, limits)
+        with stage(context.announce, STAGE, len(items)), SharedTemplates() as templates:
+            work = Work(request, github, access, templates, place, context)
             return _run(work, items, state, report)
     finally:
         github.close()
@@ -88,7 +82,7 @@ def _run(work: Work, items: Sequence[Item], state: State, report: Report) -> Syn
                 state.add(result)
                 results.append(result)
                 report(result)
-                work.announce(StageAdvanced(STAGE, result.name))
+                work.context.announce(StageAdvanced(STAGE, result.name))
     except Halt as halt:
         halted = rewritten(halt.error, without_token(work.github.token))
         for item in items[len(results) :]:
@@ -102,7 +96,7 @@ def _run(work: Work, items: Sequence[Item], state: State, report: Report) -> Syn
 
 def _results(work: Work, items: Sequence[Item], state: State) -> Generator[ItemResult]:
     """The result of each item in order; a few items ahead are prepared meanwhile."""
-    pool = ThreadPoolExecutor(work.limits.sync_workers, thread_name_prefix="sync")
+    pool = ThreadPoolExecutor(work.context.limits.sync_workers, thread_name_prefix="sync")
     coming = iter([item for item in items if item.name not in state.finished])
     ahead: deque[Future[ItemResult | Change]] = deque()
     changed = 0
@@ -111,7 +105,7 @@ def _results(work: Work, items: Sequence[Item], state: State) -> Generator[ItemR
             if item.name in state.finished:
                 yield state.finished[item.name]
                 continue
-            while len(ahead) < 2 * work.limits.sync_workers and (following := next(coming, None)) is not None:
+            while len(ahead) < 2 * work.context.limits.sync_workers and (following := next(coming, None)) is not None:
                 ahead.append(pool.submit(prepare, work, following))
             try:
                 outcome = ahead.popleft().result()
@@ -127,7 +121,7 @@ def _results(work: Work, items: Sequence[Item], state: State) -> Generator[ItemR
             remove_tree(work.folder(item))
     except BaseException:  # Ctrl-C, or nothing more can be done for any of them
         work.github.stop()
-        work.access.children.end()
+        work.access.context.cancellation.cancel()
         raise
     finally:
         pool.shutdown(wait=True, cancel_futures=True)
@@ -142,6 +136,6 @@ def _pause(work: Work, changed: int) -> int:
     request = work.request
     if request.dry_run or not request.batch_size or not request.pause or changed < request.batch_size:
         return changed
-    work.announce(Noted(f"pausing for {request.pause:g} s after {changed} changed repositories"))
+    work.context.announce(Noted(f"pausing for {request.pause:g} s after {changed} changed repositories"))
     work.github.wait(request.pause)
     return 0

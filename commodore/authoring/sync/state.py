@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import Any
 
 from commodore.authoring.sync.model import STATUSES, UNFINISHED, ItemResult, SyncRequest
-from commodore.events import Announce, Noted, Warned
-from commodore.limits import DEFAULT_LIMITS, Limits
+from commodore.context import Context
+from commodore.events import Noted, Warned
 from commodore.workspace import Workspace, guard_disk, write_atomically
 
 _FORMAT = 1
@@ -40,9 +40,7 @@ class State:
             self.path.unlink(missing_ok=True)
 
 
-def open_state(
-    workspace: Workspace, request: SyncRequest, announce: Announce, *, limits: Limits = DEFAULT_LIMITS
-) -> State:
+def open_state(workspace: Workspace, request: SyncRequest, context: Context) -> State:
     """What an interrupted run of the same command has finished; nothing, if there was none."""
     path = workspace.state / f"sync-{_digest(request)}.json"
     state = State(path)
@@ -53,7 +51,7 @@ def open_state(
         started = float(content["started"])
         finished = {item["name"]: _result(item) for item in content["items"]} if content["format"] == _FORMAT else {}
     except (OSError, ValueError, TypeError, KeyError, RecursionError):
-        announce(
+        context.announce(
             Warned(
                 "CMD-SYNC-014",
                 f"{path} cannot be read, so all repositories are looked at",
@@ -61,9 +59,11 @@ def open_state(
             )
         )
         return state
-    if not 0 <= time.time() - started <= limits.sync_state_age or not finished:
+    if not 0 <= time.time() - started <= context.limits.sync_state_age or not finished:
         return state
-    announce(Noted(f"continuing an interrupted run, which has finished {len(finished)} repositories; see --restart"))
+    context.announce(
+        Noted(f"continuing an interrupted run, which has finished {len(finished)} repositories; see --restart")
+    )
     return State(path, started, finished)
 
 

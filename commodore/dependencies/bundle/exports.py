@@ -12,9 +12,9 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from commodore.caches.entry_store import TreeStore
+from commodore.context import Context
 from commodore.dependencies.bundle.jsonnetfile import FILE_NAME, GitSource
 from commodore.errors import InputError
-from commodore.limits import DEFAULT_LIMITS, Limits
 from commodore.tree import Measure, Rules, measure
 from commodore.workspace import guard_disk
 
@@ -32,9 +32,9 @@ class Export:
 class ExportCache:
     """The folder of exports. Safe for several processes at once: entries appear by rename, complete."""
 
-    def __init__(self, root: Path, limits: Limits = DEFAULT_LIMITS) -> None:
-        self.store = TreeStore("libraries", root, limits, Rules())
-        self._limits = limits
+    def __init__(self, root: Path, context: Context) -> None:
+        self.store = TreeStore("libraries", root, context.limits, Rules())
+        self._limits = context.limits
 
     def look_up(self, source: GitSource, sha: str) -> Export | None:
         """The export, if it is there and its jsonnetfile (which decides what else is fetched) is undamaged."""

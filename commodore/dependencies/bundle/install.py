@@ -9,6 +9,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
+from commodore.context import Context
 from commodore.dependencies.bundle.jsonnetfile import (
     GitSource,
     JsonnetFile,
@@ -22,8 +23,7 @@ from commodore.dependencies.bundle.sums import signature
 from commodore.dependencies.bundle.vendor import CACHE, fill, is_filled, lay_out
 from commodore.dependencies.bundle.walk import Closure, Conflict, find_packages
 from commodore.errors import CommodoreError
-from commodore.events import Announce, Event, Noted, Warned
-from commodore.limits import DEFAULT_LIMITS, Limits
+from commodore.events import Event, Noted, Warned
 from commodore.sealed import read_sealed, seal
 from commodore.workspace import remove_tree, write_atomically
 
@@ -47,12 +47,11 @@ def install(
     folder: Path,
     file: JsonnetFile,
     lock: JsonnetFile,
+    context: Context,
     *,
     vendor: Path,
     sources: LibrarySources,
-    announce: Announce,
     replaced: Mapping[Path, JsonnetFile] | None = None,
-    limits: Limits = DEFAULT_LIMITS,
 ) -> BundleResult:
     """Fill `vendor` with all packages that `file` brings in, directly and through others.
 
@@ -72,7 +71,7 @@ def install(
     folder, vendor = Path(os.path.abspath(folder)), Path(os.path.abspath(vendor))
     instead = {Path(os.path.abspath(path)): content for path, content in (replaced or {}).items()}
     stamp = _Stamp(vendor, _digest_inputs(folder, vendor, file, lock, instead))
-    earlier = stamp.read(sources, folder, limits, announce) if sources.reuse else None
+    earlier = stamp.read(sources, folder, context) if sources.reuse else None
     if earlier is not None:
         return earlier
     remove_tree(stamp.path)
@@ -81,13 +80,13 @@ def install(
     def remember(event: Event) -> None:
         if isinstance(event, Warned | Noted):
             heard.append(event)
-        announce(event)
+        context.announce(event)
 
-    closure = find_packages(folder, file, lock, vendor=vendor, replaced=instead, sources=sources, limits=limits)
+    closure = find_packages(folder, file, lock, context, vendor=vendor, replaced=instead, sources=sources)
     for conflict in closure.conflicts:
         remember(_describe(conflict))
-    layout = lay_out(closure.packages, legacy_imports=file.legacy_imports, announce=remember)
-    fill(vendor, layout, sources, announce)
+    layout = lay_out(closure.packages, context.heard_by(remember), legacy_imports=file.legacy_imports)
+    fill(vendor, layout, sources, context)
     result = BundleResult(_new_lock(closure, folder), closure.conflicts, reused=False)
     seen = signature(vendor, stamp.path)
     if is_filled(vendor, layout):  # what was just put there is untouched
@@ -144,7 +143,7 @@ class _Stamp:
         self._vendor = vendor
         self._inputs = inputs
 
-    def read(self, sources: LibrarySources, folder: Path, limits: Limits, announce: Announce) -> BundleResult | None:
+    def read(self, sources: LibrarySources, folder: Path, context: Context) -> BundleResult | None:
         """The earlier result if inputs, commits and `vendor` are what they were. Its warnings are repeated.
 
         Asks the remotes what branches and tags are now; a version that cannot be resolved is left for the real run.
@@ -167,14 +166,14 @@ class _Stamp:
             conflicts = tuple(Conflict(**conflict) for conflict in content["conflicts"])
             warnings = [Warned(**event) for event in content["warnings"]]
             notes = [Noted(**event) for event in content["notes"]]
-            lock = parse_jsonnetfile(content["lock"].encode(), str(self.path), limits)
+            lock = parse_jsonnetfile(content["lock"].encode(), str(self.path), context.limits)
         except (OSError, ValueError, KeyError, TypeError, AttributeError, CommodoreError):
             return None
         for wanted, sha in sources.resolve(commits).items():
             if sha != commits[wanted] and not (sources.offline and isinstance(sha, CommodoreError)):
                 return None
         for event in (*warnings, *notes):
-            announce(event)
+            context.announce(event)
         return BundleResult(lock, conflicts, reused=True)
 
     def write(

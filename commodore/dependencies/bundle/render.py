@@ -10,11 +10,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from commodore.context import Context
 from commodore.dependencies.bundle.jsonnetfile import FILE_NAME, JsonnetFile, parse_jsonnetfile, read_jsonnetfile
 from commodore.errors import CommodoreError, EnvironmentFault, InputError, Location, PolicyError, raise_all
-from commodore.events import Announce, Warned, ignore
-from commodore.git import run
-from commodore.limits import DEFAULT_LIMITS, Limits
+from commodore.events import Warned
+from commodore.git import Git
 from commodore.printable import only_printable
 from commodore.workspace import is_inside
 
@@ -36,9 +36,7 @@ class Requirer:
     variables: Mapping[str, object] = field(default_factory=dict)
 
 
-def effective_jsonnetfiles(
-    requirers: Sequence[Requirer], *, announce: Announce = ignore, limits: Limits = DEFAULT_LIMITS
-) -> list[JsonnetFile | None]:
+def effective_jsonnetfiles(requirers: Sequence[Requirer], context: Context) -> list[JsonnetFile | None]:
     """What each component requires, in the order given; None for those with neither file. Nothing is written.
 
     All `jsonnetfile.jsonnet` are evaluated in one child process. One wins over a tracked `jsonnetfile.json` beside it.
@@ -58,17 +56,17 @@ def effective_jsonnetfiles(
     ]
     for one in rendered:
         errors += _check_variables(one)
-        if _tracks(one.folder, FILE_NAME, limits):
-            announce(_ignored(one))
+        if _tracks(one.folder, FILE_NAME, context):
+            context.announce(_ignored(one))
     raise_all(errors)
-    texts = _evaluate(rendered, limits)
+    texts = _evaluate(rendered, context)
     result: list[JsonnetFile | None] = []
     for one in requirers:
         try:
             if one in rendered:
-                result.append(_parse(one, *texts[rendered.index(one)], limits))
+                result.append(_parse(one, *texts[rendered.index(one)], context))
             elif (one.folder / FILE_NAME).is_file():
-                result.append(read_jsonnetfile(one.folder / FILE_NAME, limits))
+                result.append(read_jsonnetfile(one.folder / FILE_NAME, context.limits))
             else:
                 result.append(None)
         except CommodoreError as error:
@@ -77,9 +75,7 @@ def effective_jsonnetfiles(
     return result
 
 
-def render_jsonnetfile(
-    source: Path, variables: Mapping[str, object], *, limits: Limits = DEFAULT_LIMITS
-) -> JsonnetFile:
+def render_jsonnetfile(source: Path, variables: Mapping[str, object], context: Context) -> JsonnetFile:
     """The value of one `jsonnetfile.jsonnet` with these external variables. Nothing is written.
 
     Raises:
@@ -88,7 +84,7 @@ def render_jsonnetfile(
     """
     one = Requirer(source.parent.name, source.parent, variables)
     raise_all(_check_variables(one))
-    return _parse(one, *_evaluate([one], limits)[0], limits)
+    return _parse(one, *_evaluate([one], context)[0], context)
 
 
 def _check_variables(one: Requirer) -> list[CommodoreError]:
@@ -105,7 +101,7 @@ def _check_variables(one: Requirer) -> list[CommodoreError]:
     ]
 
 
-def _evaluate(rendered: Sequence[Requirer], limits: Limits) -> list[tuple[bool, str]]:
+def _evaluate(rendered: Sequence[Requirer], context: Context) -> list[tuple[bool, str]]:
     if not rendered:
         return []
     work = [[str(one.folder / SOURCE_NAME), dict(one.variables)] for one in rendered]
@@ -116,11 +112,11 @@ def _evaluate(rendered: Sequence[Requirer], limits: Limits) -> list[tuple[bool, 
             command,
             input=json.dumps(work).encode(),
             capture_output=True,
-            timeout=limits.jsonnetfile_timeout,
+            timeout=context.limits.jsonnetfile_timeout,
             check=False,
         )
     except subprocess.TimeoutExpired:
-        raise _gave_up(rendered, f"it did not end within {limits.jsonnetfile_timeout:g} seconds") from None
+        raise _gave_up(rendered, f"it did not end within {context.limits.jsonnetfile_timeout:g} seconds") from None
     if child.returncode != 0:
         complaint = child.stderr.decode("utf-8", "replace").strip().splitlines()
         raise _gave_up(rendered, complaint[-1] if complaint else f"it ended with status {child.returncode}")
@@ -136,10 +132,10 @@ def _gave_up(rendered: Sequence[Requirer], reason: str) -> EnvironmentFault:
     )
 
 
-def _parse(one: Requirer, fine: bool, text: str, limits: Limits) -> JsonnetFile:
+def _parse(one: Requirer, fine: bool, text: str, context: Context) -> JsonnetFile:
     source = str(one.folder / SOURCE_NAME)
     if fine:
-        return parse_jsonnetfile(text.encode(), source, limits)
+        return parse_jsonnetfile(text.encode(), source, context.limits)
     found = re.search(re.escape(source) + r":\(?(\d+):(\d+)", text)
     place = Location(source, int(found[1]), int(found[2])) if found else Location(source)
     first = next(line for line in text.splitlines() if line.strip())
@@ -154,11 +150,11 @@ def _parse(one: Requirer, fine: bool, text: str, limits: Limits) -> JsonnetFile:
     )
 
 
-def _tracks(folder: Path, name: str, limits: Limits) -> bool:
+def _tracks(folder: Path, name: str, context: Context) -> bool:
     """Whether the commit that `folder` is a checkout of holds the file; false where there is no repository."""
     if not (folder / name).is_file():
         return False
-    answer = run(["ls-tree", "--name-only", "HEAD", "--", name], cwd=folder, timeout=limits.git_timeout, check=False)
+    answer = Git(folder, context).run(["ls-tree", "--name-only", "HEAD", "--", name], check=False)
     return answer.returncode == 0 and answer.text == name
 
 

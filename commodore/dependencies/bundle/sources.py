@@ -21,12 +21,9 @@ from commodore.dependencies.bundle.exports import Export, ExportCache
 from commodore.dependencies.bundle.jsonnetfile import GitSource
 from commodore.dependencies.bundle.remotes import Remote
 from commodore.errors import CommodoreError, EnvironmentFault, InputError, did_you_mean
-from commodore.events import Announce, StageAdvanced, Warned, ignore
-from commodore.git import FETCH_STAGE, RemoteState, Repository, RepositoryStore, run
-from commodore.git.runner import Children
-from commodore.limits import DEFAULT_LIMITS, Limits
+from commodore.events import StageAdvanced, Warned
+from commodore.git import FETCH_STAGE, RemoteState, Repository, RepositoryStore
 from commodore.sealed import read_note, write_note
-from commodore.workspace import guard_disk
 
 _FULL_SHA = re.compile(r"[0-9a-fA-F]{40}|[0-9a-fA-F]{64}")
 # What is not a ref's name but still names a commit: an abbreviation, a walk along the history, `git describe`.
@@ -54,28 +51,17 @@ class LibrarySources:
         reuse: whether a folder that was installed before, and looks untouched, is taken as it is.
     """
 
-    def __init__(
-        self,
-        store: RepositoryStore,
-        cache: Path,
-        *,
-        announce: Announce = ignore,
-        limits: Limits = DEFAULT_LIMITS,
-        reuse: bool = True,
-    ) -> None:
+    def __init__(self, store: RepositoryStore, cache: Path, *, reuse: bool = True) -> None:
         self.reuse = reuse
         self._store = store
-        self._cache = ExportCache(cache / "exports", limits)
+        self._cache = ExportCache(cache / "exports", store.context)
         self._seen = cache / "versions"
-        self._announce = announce
-        self._limits = limits
-        self._children = Children()
         self._commits: dict[tuple[Remote, str], str] = {}
 
     @property
     def offline(self) -> bool:
         """Whether there is no network access."""
-        return self._store.offline
+        return self._store.context.offline
 
     def resolve(self, wanted: Iterable[Wanted]) -> dict[Wanted, str | CommodoreError]:
         """The commit (full id) of each wanted package, or why there is none. Every remote is asked once."""
@@ -139,14 +125,14 @@ class LibrarySources:
 
     def _look_up_version(self, remote: Remote, version: str) -> str:
         repository = self._store.repository(remote.url)
-        if self._store.offline:
+        if self.offline:
             return self._remembered(remote, version) or self._resolve_in_clone(repository, version)
         if repository.fetched:
             return self._resolve_in_clone(repository, version)
-        state = self._store.ask(repository.url)
+        state = repository.ask()
         sha = state.find(version)
         if sha is None and version == "master" and (sha := state.find("main")):
-            self._announce(_main_instead(repository))
+            self._store.context.announce(_main_instead(repository))
         if sha is None and _EXPRESSION.fullmatch(version):
             self._store.sync([(remote.url, version)])
             sha = repository.resolve(version).sha
@@ -162,7 +148,7 @@ class LibrarySources:
             if version != "master" or not repository.path.exists():
                 raise
             sha = repository.resolve("main").sha
-            self._announce(_main_instead(repository))
+            self._store.context.announce(_main_instead(repository))
             return sha
 
     def _export(
@@ -173,26 +159,17 @@ class LibrarySources:
         with self._cache.staging() as folder:
             shas = sorted({sha for _, sha in wanted})
             if not repository.has_commits(shas):
-                fetched = not repository.offline and self._fetch_shallow(repository, shas, folder / "clone")
-                if not fetched:
+                shallow = self._store.shallow_clone(remote.url, shas, folder / "clone")
+                if shallow is None:
                     self._store.sync((remote.url, sha) for sha in shas)
-                else:
-                    repository = Repository(remote.url, folder / "clone", limits=self._limits, offline=True)
-                self._announce(StageAdvanced(FETCH_STAGE, repository.display_url, time.perf_counter() - start))
+                repository = shallow or repository
+                self._store.context.announce(
+                    StageAdvanced(FETCH_STAGE, repository.display_url, time.perf_counter() - start)
+                )
             return {
                 (source, sha): self._attempt(self._export_one, repository, source, sha, folder / str(index))
                 for index, (source, sha) in enumerate(wanted)
             }
-
-    def _fetch_shallow(self, repository: Repository, shas: Sequence[str], clone: Path) -> bool:
-        """Fetch these commits alone. Not every server allows that; those that do not are cloned whole by the caller."""
-        with guard_disk(clone):
-            clone.mkdir()
-        timeout, children = self._limits.git_timeout, self._children
-        run(["init", "--quiet", "--bare", "--template=", "."], cwd=clone, timeout=timeout, children=children)
-        arguments = ["fetch", "--quiet", "--depth=1", "--no-tags", "--no-write-fetch-head", "--", repository.url, *shas]
-        answer = run(arguments, cwd=clone, timeout=timeout, check=False, children=children)
-        return answer.returncode == 0
 
     def _export_one(self, repository: Repository, source: GitSource, sha: str, staged: Path) -> Export:
         if not repository.has_commits([sha]):
@@ -226,11 +203,12 @@ class LibrarySources:
     def _in_parallel(self, step: Callable[[Remote], Outcome], remotes: Sequence[Remote]) -> dict[Remote, Outcome]:
         if len(remotes) <= 1:
             return {remote: step(remote) for remote in remotes}
-        pool = ThreadPoolExecutor(min(self._limits.git_threads, len(remotes)), thread_name_prefix="library")
+        pool = ThreadPoolExecutor(
+            min(self._store.context.limits.git_threads, len(remotes)), thread_name_prefix="library"
+        )
         try:
             return dict(zip(remotes, pool.map(step, remotes), strict=True))
         except BaseException:  # Ctrl-C above all
-            self._children.end()
             self._store.close()
             raise
         finally:

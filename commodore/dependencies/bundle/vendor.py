@@ -14,11 +14,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
+from commodore.context import Context
 from commodore.dependencies.bundle.jsonnetfile import FILE_NAME, GitSource
 from commodore.dependencies.bundle.sources import LibrarySources
 from commodore.dependencies.bundle.walk import Package, content_place
 from commodore.errors import InputError
-from commodore.events import Announce, Noted, Warned
+from commodore.events import Noted, Warned
 from commodore.tree import measure
 from commodore.workspace import guard_disk, link_relative, remove_tree, replace_tree
 
@@ -39,7 +40,7 @@ class Layout:
     legacy: Mapping[str, str]
 
 
-def lay_out(packages: Sequence[Package], *, legacy_imports: bool, announce: Announce) -> Layout:
+def lay_out(packages: Sequence[Package], context: Context, *, legacy_imports: bool) -> Layout:
     """Decide where each package goes; `packages` in depth-first order.
 
     A package may be a sub-folder of another one by name. As in jsonnet-bundler, the one that comes later is put over
@@ -54,7 +55,7 @@ def lay_out(packages: Sequence[Package], *, legacy_imports: bool, announce: Anno
         for name in [name for name in placed if name.startswith(package.name + "/")]:
             _check_nesting(package, placed[name])
             if not _is_part(placed[name], package):
-                announce(_hidden(placed[name], package))
+                context.announce(_hidden(placed[name], package))
             del placed[name]
         home = next((name for name in _ancestors(package.name) if name in placed), "")
         if home:
@@ -67,11 +68,11 @@ def lay_out(packages: Sequence[Package], *, legacy_imports: bool, announce: Anno
     for name, package in placed.items():
         if home := homes[name]:
             inside[home][name.removeprefix(home + "/")] = package
-    legacy = _legacy_links(packages, links, announce) if legacy_imports else {}
+    legacy = _legacy_links(packages, links, context) if legacy_imports else {}
     return Layout(packages, links, inside, legacy)
 
 
-def fill(vendor: Path, layout: Layout, sources: LibrarySources, announce: Announce) -> None:
+def fill(vendor: Path, layout: Layout, sources: LibrarySources, context: Context) -> None:
     """Make `vendor` hold exactly this, and the plain files that were put there by others.
 
     Raises:
@@ -86,12 +87,12 @@ def fill(vendor: Path, layout: Layout, sources: LibrarySources, announce: Announ
         for package in layout.packages:
             _place_content(vendor, package, layout.inside.get(package.name, {}), sources)
         wanted = {**layout.links, **layout.legacy}
-        _remove_stale(vendor, set(wanted), {parent for name in wanted for parent in _ancestors(name)}, announce)
+        _remove_stale(vendor, set(wanted), {parent for name in wanted for parent in _ancestors(name)}, context)
         for name, package in layout.links.items():
             link_relative(vendor / name, _content(vendor, package))
         for legacy, name in layout.legacy.items():
             if os.path.lexists(vendor / legacy) and not (vendor / legacy).is_symlink():
-                announce(_clash(legacy, name, "a file of that name is there", explicit=True))
+                context.announce(_clash(legacy, name, "a file of that name is there", explicit=True))
             else:
                 link_relative(vendor / legacy, vendor / name)
         kept = {_content(vendor, package).relative_to(vendor / CACHE).parts[0] for package in layout.packages}
@@ -160,7 +161,7 @@ def _is_in_place(place: Path, top: Path, package: Package) -> bool:
     return _measures(place, package)
 
 
-def _remove_stale(vendor: Path, links: set[str], folders: set[str], announce: Announce, below: str = "") -> None:
+def _remove_stale(vendor: Path, links: set[str], folders: set[str], context: Context, below: str = "") -> None:
     for entry in sorted((vendor / below).iterdir()):
         name = f"{below}/{entry.name}" if below else entry.name
         if name == CACHE:
@@ -170,14 +171,14 @@ def _remove_stale(vendor: Path, links: set[str], folders: set[str], announce: An
                 entry.unlink()
         elif entry.is_dir():
             if name in folders:
-                _remove_stale(vendor, links, folders, announce, name)
+                _remove_stale(vendor, links, folders, context, name)
                 continue
             if name not in links:
-                announce(Noted(f"removing {entry}, which no package needs", level=1))
+                context.announce(Noted(f"removing {entry}, which no package needs", level=1))
             remove_tree(entry)
 
 
-def _legacy_links(packages: Sequence[Package], links: Mapping[str, Package], announce: Announce) -> dict[str, str]:
+def _legacy_links(packages: Sequence[Package], links: Mapping[str, Package], context: Context) -> dict[str, str]:
     occupied = set(links) | {parent for name in links for parent in _ancestors(name)}
     legacy: dict[str, str] = {}
     for package in packages:
@@ -194,7 +195,7 @@ def _legacy_links(packages: Sequence[Package], links: Mapping[str, Package], ann
         owner = legacy.get(taken or below or "", taken or below or "")
         local = owner in links and links[owner].export is None
         explicit = local or bool(package.dependency.name)
-        announce(
+        context.announce(
             _clash(name, package.name, f"{'the local package ' if local else ''}{owner} has it", explicit=explicit)
         )
     return legacy

@@ -14,6 +14,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from urllib.parse import quote
 
+from commodore.context import Context
 from commodore.dependencies.bundle.exports import Export
 from commodore.dependencies.bundle.jsonnetfile import (
     FILE_NAME,
@@ -26,7 +27,7 @@ from commodore.dependencies.bundle.jsonnetfile import (
 from commodore.dependencies.bundle.remotes import check_name
 from commodore.dependencies.bundle.sources import LibrarySources, Wanted
 from commodore.errors import CommodoreError, InputError, Location, PolicyError, raise_all
-from commodore.limits import DEFAULT_LIMITS, Limits
+from commodore.limits import DEFAULT_LIMITS
 from commodore.workspace import is_inside
 
 
@@ -87,11 +88,11 @@ def find_packages(
     folder: Path,
     file: JsonnetFile,
     lock: JsonnetFile,
+    context: Context,
     *,
     vendor: Path,
     replaced: Mapping[Path, JsonnetFile],
     sources: LibrarySources,
-    limits: Limits = DEFAULT_LIMITS,
 ) -> Closure:
     """All packages that `file` in `folder` brings in.
 
@@ -105,7 +106,7 @@ def find_packages(
     """
     known: dict[Wanted, Export | CommodoreError] = {}
     while True:
-        descent = _Descent(lock.declared(folder), replaced, vendor, known, limits)
+        descent = _Descent(lock.declared(folder), replaced, vendor, known, context)
         descent.visit(file, _Base(folder, folder), str(folder / FILE_NAME), ())
         if not descent.missing:
             break
@@ -131,7 +132,7 @@ class _Descent:
         replaced: Mapping[Path, JsonnetFile],
         vendor: Path,
         known: Mapping[Wanted, Export | CommodoreError],
-        limits: Limits,
+        context: Context,
     ) -> None:
         self.packages: dict[str, Package] = {}
         self.missing: list[Wanted] = []
@@ -141,17 +142,18 @@ class _Descent:
         self._replaced = replaced
         self._vendor = vendor
         self._known = known
-        self._limits = limits
+        self._context = context
         self._losers: list[Package] = []
         self._seen: set[str] = set()
 
     def visit(self, file: JsonnetFile, base: _Base, place: str, chain: tuple[str, ...]) -> None:
         """Take the dependencies of `file`, each with its own before its next sibling. `place` names the file."""
-        if len(chain) > self._limits.bundle_depth:
+        if len(chain) > self._context.limits.bundle_depth:
             self.errors.append(
                 InputError(
                     "CMD-JB-013",
-                    f"packages require packages more than {self._limits.bundle_depth} levels deep: {' > '.join(chain)}",
+                    f"packages require packages more than {self._context.limits.bundle_depth} levels deep: "
+                    f"{' > '.join(chain)}",
                     hint="the requirements probably recurse; check the chain of packages",
                     locations=[place],
                 )
@@ -163,10 +165,10 @@ class _Descent:
                 self._losers.append(package)
                 continue
             self._seen.add(name)
-            if len(self._seen) > self._limits.bundle_packages:
+            if len(self._seen) > self._context.limits.bundle_packages:
                 raise InputError(
                     "CMD-JB-003",
-                    f"more than {self._limits.bundle_packages} packages are required",
+                    f"more than {self._context.limits.bundle_packages} packages are required",
                     hint="the requirements probably recurse; check the chain of packages",
                     locations=[place],
                 )
@@ -193,7 +195,7 @@ class _Descent:
         return replace(declared, version=locked.version, sum=locked.sum)
 
     def _take(self, package: Package, base: _Base, place: Location) -> None:
-        check_name(package.name, f"package name {package.name!r}", place, self._limits)
+        check_name(package.name, f"package name {package.name!r}", place, self._context.limits)
         if isinstance(package.dependency.source, GitSource):
             self._take_git(package, package.dependency.source, base)
         else:
@@ -268,10 +270,10 @@ class _Descent:
                 hint="put the file itself there",
                 locations=[place],
             )
-        content = read_content(path, self._limits)
+        content = read_content(path, self._context.limits)
         if ours:
             self.read[str(path)] = hashlib.sha256(content).hexdigest()
-        return parse_jsonnetfile(content, place, self._limits)
+        return parse_jsonnetfile(content, place, self._context.limits)
 
     def _same(self, winner: Package, loser: Package) -> bool:
         one, other = winner.dependency.source, loser.dependency.source

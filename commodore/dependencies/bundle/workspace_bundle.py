@@ -8,11 +8,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from commodore.context import Context
 from commodore.dependencies.bundle.install import BundleResult, install
 from commodore.dependencies.bundle.jsonnetfile import JsonnetDependency, JsonnetFile, LocalSource, serialise
 from commodore.dependencies.bundle.sources import LibrarySources
-from commodore.events import Announce, ignore
-from commodore.limits import DEFAULT_LIMITS, Limits
 from commodore.workspace import Workspace, write_atomically
 
 
@@ -30,12 +29,7 @@ class BundledComponent:
 
 
 def bundle(
-    workspace: Workspace,
-    components: Sequence[BundledComponent],
-    *,
-    sources: LibrarySources,
-    announce: Announce = ignore,
-    limits: Limits = DEFAULT_LIMITS,
+    workspace: Workspace, components: Sequence[BundledComponent], context: Context, *, sources: LibrarySources
 ) -> BundleResult:
     """Fill the workspace's `vendor` for a catalog or package compile; write its jsonnetfile and lock file.
 
@@ -57,11 +51,10 @@ def bundle(
         workspace.root,
         JsonnetFile(tuple(JsonnetDependency(LocalSource(directory)) for directory in directories)),
         JsonnetFile(),
+        context,
         vendor=workspace.vendor,
         sources=sources,
-        announce=announce,
         replaced={one.directory: one.jsonnetfile for one in ordered if one.jsonnetfile is not None},
-        limits=limits,
     )
     write_atomically(workspace.jsonnetfile_lock, serialise(result.lock, workspace.root))
     return result
@@ -70,12 +63,11 @@ def bundle(
 def bundle_component(
     directory: Path,
     jsonnetfile: JsonnetFile,
+    context: Context,
     *,
     vendor: Path,
     sources: LibrarySources,
     lock: JsonnetFile | None = None,
-    announce: Announce = ignore,
-    limits: Limits = DEFAULT_LIMITS,
 ) -> BundleResult:
     """Fill `vendor` with what one component requires, for compiling it alone. Nothing else is written.
 
@@ -86,12 +78,4 @@ def bundle_component(
     Raises:
         CommodoreError: see `install`.
     """
-    return install(
-        directory,
-        jsonnetfile,
-        lock or JsonnetFile(),
-        vendor=vendor,
-        sources=sources,
-        announce=announce,
-        limits=limits,
-    )
+    return install(directory, jsonnetfile, lock or JsonnetFile(), context, vendor=vendor, sources=sources)

@@ -138,7 +138,7 @@ class Sources:
             return self._downloads.last(key[2]) if self.offline else self._downloads.digest(key[2], self._context)
         if self.offline:
             return self._last_commit(key)
-        commits = commits_of(key[2], [None if key[3] == NO_REF else key[3]], self._context.limits)
+        commits = commits_of(key[2], [None if key[3] == NO_REF else key[3]], self._context)
         if commits is None:
             return None
         (commit,) = commits.values()
@@ -164,7 +164,7 @@ def _needs_network(key: Key) -> bool:
     return key[1] == "http" or FULL_COMMIT.fullmatch(key[3]) is None
 
 
-def commits_of(source: str, refs: Sequence[str | None], limits: Limits) -> dict[str | None, str] | None:
+def commits_of(source: str, refs: Sequence[str | None], context: Context) -> dict[str | None, str] | None:
     """The commit of each ref of a repository, None if one cannot be told. A full commit id needs no lookup, the others
     ask once. The ref None is the default branch.
     """
@@ -177,9 +177,7 @@ def commits_of(source: str, refs: Sequence[str | None], limits: Limits) -> dict[
         if name is not None:
             patterns += [f"refs/heads/{name}", f"refs/tags/{name}", f"refs/tags/{name}^{{}}"]
     try:
-        answer = git.run(
-            ["ls-remote", "--symref", "--", source, *patterns], cwd=Path.cwd(), timeout=limits.git_timeout
-        ).text
+        answer = git.Git(Path.cwd(), context).run(["ls-remote", "--symref", "--", source, *patterns]).text
     except CommodoreError:
         return None
     found: dict[str, str] = {}

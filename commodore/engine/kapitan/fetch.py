@@ -23,7 +23,6 @@ from commodore.engine.kapitan.fetched_files import FetchedFiles
 from commodore.engine.tasks import Failure, FetchTask, KapitanDependency, Run
 from commodore.errors import CommodoreError, EnvironmentFault, InputError, PolicyError
 from commodore.git import redact, redact_text
-from commodore.limits import Limits
 from commodore.workspace import write_atomically
 
 _MODELS = {
@@ -37,8 +36,8 @@ _MODELS = {
 
 def fetch_groups(task: FetchTask) -> tuple[Failure, ...]:
     """Fetch every group of a task. Returns what failed; the others are in place."""
-    limits, root = task.run.limits, task.run.dependency_cache
-    cache = DependencyCache(root, limits) if root is not None else None
+    context, root = task.run.context(), task.run.dependency_cache
+    cache = DependencyCache(root, context.limits) if root is not None else None
     _install(task.run, cache)
     failures: list[Failure] = []
     task.place.mkdir(parents=True)
@@ -48,10 +47,10 @@ def fetch_groups(task: FetchTask) -> tuple[Failure, ...]:
             if task.run.request.offline:
                 _take(group.items, task, cache)
             else:
-                _fetch(group.items, task.place, cache, limits)
+                _fetch(group.items, task.place, cache, context)
             if group.items[0].kind == "git":
                 for item in group.items:
-                    fetch_git.remove_leftovers(item.output, _roots(task.run), limits)
+                    fetch_git.remove_leftovers(item.output, _roots(task.run), context)
         except Exception as error:
             failures.append(Failure(group.units, _explain(error, group.items[0])))
     files.conclude(complete=not failures)
@@ -62,7 +61,7 @@ def _roots(run: Run) -> tuple[Path, ...]:
     return (run.request.root, run.request.output, *(job.directory for job in run.jobs.values()))
 
 
-def _fetch(group: tuple[KapitanDependency, ...], place: Path, cache: DependencyCache | None, limits: Limits) -> None:
+def _fetch(group: tuple[KapitanDependency, ...], place: Path, cache: DependencyCache | None, context: Context) -> None:
     first, folder = group[0], str(place)
     items = [
         _MODELS[item.kind](type=item.kind, source=item.source, output_path=str(item.output), **item.fields)
@@ -77,7 +76,7 @@ def _fetch(group: tuple[KapitanDependency, ...], place: Path, cache: DependencyC
     elif first.kind == "git":
         for argument in (first.source, *(item.fields["ref"] or "" for item in group)):
             _refuse_option(argument)
-        fetch_git.fetch(first.source, items, place, cache, limits)
+        fetch_git.fetch(first.source, items, place, cache, context)
     elif first.kind == "oci":
         base.fetch_oci_dependency((first.source, items), folder, True)
     else:

@@ -15,15 +15,15 @@ from kapitan.dependency_manager import base
 from kapitan.errors import GitSubdirNotFoundError
 
 from commodore import git
+from commodore.context import Context
 from commodore.engine.cache.dependencies import DependencyCache, commit_key
 from commodore.engine.cache.remote_identity import commits_of
 from commodore.errors import CommodoreError
-from commodore.limits import Limits
 from commodore.tree import walk
 from commodore.workspace import is_inside, remove_tree
 
 
-def fetch(source: str, items: Sequence[Any], folder: Path, cache: DependencyCache | None, limits: Limits) -> None:
+def fetch(source: str, items: Sequence[Any], folder: Path, cache: DependencyCache | None, context: Context) -> None:
     """Fetch what Kapitan's models `items` want of a repository, each to its output path.
 
     The files are those of Kapitan's own function. A folder `.git` is not among them: its contents are another one with
@@ -35,11 +35,11 @@ def fetch(source: str, items: Sequence[Any], folder: Path, cache: DependencyCach
     Raises:
         Exception: what Kapitan and GitPython raise.
     """
-    commits = commits_of(source, [item.ref for item in items], limits)
+    commits = commits_of(source, [item.ref for item in items], context)
     if commits is None:
         _fetch_clone(source, items, folder)
         return
-    checkouts = _Checkouts(source, folder, limits)
+    checkouts = _Checkouts(source, folder, context)
     for number, item in enumerate(items):
         key = commit_key(source, commits[item.ref], submodules=bool(item.submodules), folder=item.subdir or "")
         files = folder / f"files-{number}"
@@ -75,7 +75,7 @@ def _all_named(folder: Path, name: str) -> list[Path]:
     return [Path(entry.path) for _, entry in walk(folder) if entry.name == name]
 
 
-def remove_leftovers(output: Path, roots: Iterable[Path], limits: Limits) -> None:
+def remove_leftovers(output: Path, roots: Iterable[Path], context: Context) -> None:
     """Remove what earlier versions, or Kapitan, have left of git in a folder with fetched files: the folder `.git`, and
     the files that lead submodules into it. Nothing is removed that holds local changes.
 
@@ -88,7 +88,7 @@ def remove_leftovers(output: Path, roots: Iterable[Path], limits: Limits) -> Non
     modules = [path for path in _all_named(output, ".git") if path.is_file() and _leads_nowhere_else(path, output)]
     repository = output / ".git"
     if repository.is_dir() and not repository.is_symlink():
-        if not _has_nothing_of_its_own(output, limits):
+        if not _has_nothing_of_its_own(output, context):
             return
         remove_tree(repository)
     for path in modules:
@@ -106,12 +106,12 @@ def _leads_nowhere_else(file: Path, output: Path) -> bool:
     return not place.exists() or is_inside(place, output / ".git")
 
 
-def _has_nothing_of_its_own(clone: Path, limits: Limits) -> bool:
+def _has_nothing_of_its_own(clone: Path, context: Context) -> bool:
     """Whether all branches and stashes of a clone, and what is checked out, are the remote's."""
     git_dir = f"--git-dir={clone / '.git'}"
     own = ["rev-list", "--max-count=1", "HEAD", "--branches", "--glob=refs/stas[h]", "--not", "--remotes", "--tags"]
     try:
-        return not git.run([git_dir, *own], cwd=clone, timeout=limits.git_timeout).text.strip()
+        return not git.Git(clone, context).run([git_dir, *own]).text.strip()
     except CommodoreError:
         return False  # whatever this is
 
@@ -119,10 +119,10 @@ def _has_nothing_of_its_own(clone: Path, limits: Limits) -> bool:
 class _Checkouts:
     """The commits of one repository that were not in the cache, each fetched once."""
 
-    def __init__(self, source: str, folder: Path, limits: Limits) -> None:
+    def __init__(self, source: str, folder: Path, context: Context) -> None:
         self._source = source
         self._folder = folder
-        self._limits = limits
+        self._context = context
         self._made: dict[tuple[str, str, bool], Path] = {}
 
     def of(self, commit: str, folder: str, *, submodules: bool) -> Path:
@@ -132,7 +132,7 @@ class _Checkouts:
         wanted = (commit, "" if submodules else folder, submodules)
         if wanted not in self._made:
             place = self._folder / f"checkout-{len(self._made)}"
-            _check_out(self._source, commit, wanted[1], place, self._limits)
+            _check_out(self._source, commit, wanted[1], place, self._context)
             if submodules:
                 for submodule in base.Repo(place).submodules:
                     submodule.update(init=True)
@@ -141,23 +141,23 @@ class _Checkouts:
         return self._made[wanted]
 
 
-def _check_out(source: str, commit: str, folder: str, tree: Path, limits: Limits) -> None:
+def _check_out(source: str, commit: str, folder: str, tree: Path, context: Context) -> None:
     """The files of one commit, or of a folder in it; the whole history only if the server gives no single commits."""
-    timeout, inside = limits.git_timeout, _path_inside(folder)
+    inside, repository = _path_inside(folder), git.Git(tree, context)
     where = os.path.abspath(source) if os.path.isdir(source) else source
     tree.mkdir(parents=True)
     try:
-        git.run(["init", "-q"], cwd=tree, timeout=timeout)
-        git.run(["remote", "add", "--", "origin", where], cwd=tree, timeout=timeout)
+        repository.run(["init", "-q"])
+        repository.run(["remote", "add", "--", "origin", where])
         # Servers that cannot leave out files send all of them, and git only warns about it.
         part = ["--filter=blob:none"] if inside else []
-        git.run(["fetch", "-q", "--no-tags", "--depth=1", *part, "--", "origin", commit], cwd=tree, timeout=timeout)
-        paths, files = _needed(commit, inside, tree, timeout) if inside else ([], [])
+        repository.run(["fetch", "-q", "--no-tags", "--depth=1", *part, "--", "origin", commit])
+        paths, files = _needed(commit, inside, repository) if inside else ([], [])
         if paths:
-            _fetch_files(commit, files, tree, timeout)
-            git.run(["checkout", "-q", commit, "--", *paths], cwd=tree, timeout=timeout)
+            _fetch_files(commit, files, repository)
+            repository.run(["checkout", "-q", commit, "--", *paths])
         else:
-            git.run(["checkout", "-q", "--detach", commit], cwd=tree, timeout=timeout)
+            repository.run(["checkout", "-q", "--detach", commit])
     except CommodoreError:
         remove_tree(tree)
         base.Repo.clone_from(source, str(tree), no_checkout=True).git.checkout(commit)
@@ -170,14 +170,14 @@ def _path_inside(folder: str) -> str:
     return "" if outside or inside == os.curdir else inside
 
 
-def _needed(commit: str, inside: str, tree: Path, timeout: float) -> tuple[list[str], list[str]]:
+def _needed(commit: str, inside: str, repository: git.Git) -> tuple[list[str], list[str]]:
     """What has to be checked out for a folder: itself, and the files that say how. Nothing for all that there is, as
     links may lead anywhere.
 
     Returns:
         Path specifications, and the object ids of all files that these stand for.
     """
-    listing = git.run(["ls-tree", "-r", "-z", "--full-tree", commit], cwd=tree, timeout=timeout).text
+    listing = repository.run(["ls-tree", "-r", "-z", "--full-tree", commit]).text
     entries = [entry.partition("\t") for entry in listing.split("\0") if entry]
     own = [(about, name) for about, _, name in entries if name.startswith(inside + "/")]
     if not own or not all(about.startswith("100") for about, _ in own):
@@ -187,16 +187,16 @@ def _needed(commit: str, inside: str, tree: Path, timeout: float) -> tuple[list[
     return paths, [about.rpartition(" ")[2] for about, _ in (*own, *others)]
 
 
-def _fetch_files(commit: str, files: list[str], tree: Path, timeout: float) -> None:
+def _fetch_files(commit: str, files: list[str], repository: git.Git) -> None:
     """Fetch those of the files (object ids) that the server has left out, all at once; git alone would fetch each one
     when it comes to it.
     """
-    listing = git.run(["rev-list", "--objects", "--missing=print", "--max-count=1", commit], cwd=tree, timeout=timeout)
+    listing = repository.run(["rev-list", "--objects", "--missing=print", "--max-count=1", commit])
     missing = {line.removeprefix("?") for line in listing.text.splitlines() if line.startswith("?")}
     if names := sorted(missing.intersection(files)):
         arguments = ["fetch", "-q", "--no-tags", "--no-write-fetch-head", "--filter=blob:none", "--stdin", "origin"]
         content = "".join(f"{name}\n" for name in names).encode()
-        git.run(arguments, cwd=tree, timeout=timeout, input=content, settings=("fetch.negotiationAlgorithm=noop",))
+        repository.run(arguments, input=content, settings=("fetch.negotiationAlgorithm=noop",))
 
 
 def _depends_on_nothing_else(chosen: Path, checkout: Path) -> bool:

@@ -20,11 +20,11 @@ from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
 from commodore import git, manifests
+from commodore.context import Context
 from commodore.engine.cache.keys import SOURCE
 from commodore.engine.cache.remote_identity import FULL_COMMIT, NO_REF, Sources
 from commodore.engine.cache.trace import TraceRecorder
 from commodore.errors import CommodoreError
-from commodore.limits import Limits
 
 _FILES = ("kustomization.yaml", "kustomization.yml", "Kustomization")
 _BASES = ("resources", "bases", "components")
@@ -63,13 +63,13 @@ class Kustomize:
         scratch: Path,
         cache: Path | None,
         sources: Sources,
-        limits: Limits,
+        context: Context,
     ) -> None:
         self._reads = reads
         self._folder = scratch
-        self._cache = git.CommitStore("kustomize", cache, limits) if cache is not None else None
+        self._cache = git.CommitStore("kustomize", cache, context) if cache is not None else None
         self._sources = sources
-        self._limits = limits
+        self._context = context
         self._fetches: list[Fetch] = []
         self.is_taken = False
         """Whether the result is there already, so that nothing is to be run."""
@@ -132,7 +132,7 @@ class Kustomize:
     def _local(self, folder: str, seen: set[str], *, remotes: bool) -> None:
         if folder in seen:
             return
-        if len(seen) > self._limits.kustomizations:
+        if len(seen) > self._context.limits.kustomizations:
             raise ValueError("it has too many bases")
         seen.add(folder)
         self._reads.tree(folder)
@@ -188,7 +188,7 @@ class Kustomize:
         folder = os.path.normpath(folder)
         if folder in seen:
             return
-        if len(seen) > self._limits.kustomizations:
+        if len(seen) > self._context.limits.kustomizations:
             raise ValueError("it has too many bases")
         seen.add(folder)
         files = [file for file in _FILES if self._kind(fetch, os.path.join(folder, file)) == "blob"]
@@ -234,7 +234,7 @@ class Kustomize:
     def _git(self, fetch: Fetch, *arguments: str) -> bytes:
         assert self._cache is not None
         place = self._cache.place(fetch.url, fetch.commit)
-        return git.run(list(arguments), cwd=place, timeout=self._limits.git_timeout).stdout
+        return git.Git(place, self._context).run(list(arguments)).stdout
 
 
 def is_remote(source: str) -> bool:

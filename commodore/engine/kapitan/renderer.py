@@ -261,7 +261,7 @@ class Renderer:
             self._run.workplace(place.instance) / "tmp" / f"kustomize-{place.index}",
             cache / "kustomize" if cache is not None else None,
             self.sources,
-            self._run.limits,
+            self._run.context(),
         )
         watch.begin(source, entry.args, entry.env_vars)
         is_alone = not part.reads.refusal and _is_new(output, work.confinement.output)

@@ -7,8 +7,8 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
+from commodore.context import Context
 from commodore.errors import CommodoreError
-from commodore.events import Announce, ignore
 from commodore.inventory.explain._chains import Chains, Link, UnexplainedError
 from commodore.inventory.explain._merging import Unresolved, marked
 from commodore.inventory.explain._nodes import ListNode, MapNode, Node, as_written
@@ -27,7 +27,6 @@ from commodore.inventory.explain.provenance import Provenance
 from commodore.inventory.parameter_path import ParameterPath, key_text, look_up
 from commodore.inventory.preview import Preview
 from commodore.inventory.render import render_with_files
-from commodore.limits import DEFAULT_LIMITS, Limits
 from commodore.names import BOOTSTRAP_TARGET, parameter_key
 
 _FACTS = "params.cluster"
@@ -46,12 +45,7 @@ def target_of(path: ParameterPath, targets: Sequence[str]) -> str:
 
 
 def explain_parameter(
-    preview: Preview,
-    path: ParameterPath,
-    *,
-    ignore_missing_classes: bool = False,
-    announce: Announce = ignore,
-    limits: Limits = DEFAULT_LIMITS,
+    preview: Preview, path: ParameterPath, context: Context, *, ignore_missing_classes: bool = False
 ) -> Explanation:
     """Where the value of a parameter comes from.
 
@@ -62,7 +56,7 @@ def explain_parameter(
     Raises:
         InputError: the hierarchy cannot be rendered (see `render_node`); CMD-INV-041, nothing sets such a parameter.
     """
-    explaining = Explaining.of(preview, ignore_missing_classes=ignore_missing_classes, announce=announce, limits=limits)
+    explaining = Explaining.of(preview, context, ignore_missing_classes=ignore_missing_classes)
     return explaining.explain(path)
 
 
@@ -74,18 +68,11 @@ class Explaining:
     parameters: Mapping[Any, Any]
     chains: Chains
     provenance: Provenance
-    limits: Limits
+    context: Context
     _sources: dict[Path, Source] = field(default_factory=dict)
 
     @classmethod
-    def of(
-        cls,
-        preview: Preview,
-        *,
-        ignore_missing_classes: bool = False,
-        announce: Announce = ignore,
-        limits: Limits = DEFAULT_LIMITS,
-    ) -> Explaining:
+    def of(cls, preview: Preview, context: Context, *, ignore_missing_classes: bool = False) -> Explaining:
         """Render the target of a preview.
 
         Raises:
@@ -93,12 +80,12 @@ class Explaining:
         """
         try:
             files, node = render_with_files(
-                preview.inventory, preview.node, ignore_missing_classes=ignore_missing_classes, announce=announce
+                preview.inventory, preview.node, context, ignore_missing_classes=ignore_missing_classes
             )
             chains = Chains.of(files, preview.node)
         except CommodoreError as error:
             raise preview.explain(error) from error
-        return cls(preview, node.parameters, chains, Provenance(announce, limits), limits)
+        return cls(preview, node.parameters, chains, Provenance(context), context)
 
     def explain(self, path: ParameterPath) -> Explanation:
         """Where the value of one parameter comes from.
@@ -238,9 +225,9 @@ class _Following:
             outcome = "repeated"
         elif not self.base.rendered(path)[0]:
             outcome = missing
-        elif depth >= self.base.limits.explain_depth:
+        elif depth >= self.base.context.limits.explain_depth:
             outcome = "deep"
-        elif len(self.done) > self.base.limits.explain_references:
+        elif len(self.done) > self.base.context.limits.explain_references:
             outcome = "many"
         if outcome != "followed":
             return Reference(written, path, outcome)

@@ -5,11 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from commodore.context import Context
 from commodore.errors import CommodoreError
-from commodore.events import Announce, Noted, ignore
-from commodore.git import inspect, redact, run
+from commodore.events import Noted
+from commodore.git import Git, inspect, redact
 from commodore.inventory.explain.model import Origin
-from commodore.limits import DEFAULT_LIMITS, Limits
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,8 +25,7 @@ class _Repository:
 class Provenance:
     """Tells the origin of files. Nothing is fetched."""
 
-    announce: Announce = ignore
-    limits: Limits = DEFAULT_LIMITS
+    context: Context
     _repositories: dict[Path, _Repository | None] = field(default_factory=dict)
     _roots: dict[Path, Path | None] = field(default_factory=dict)
 
@@ -51,13 +50,15 @@ class Provenance:
             try:
                 self._repositories[root] = self._look_at(root)
             except CommodoreError as error:
-                self.announce(Noted(f"where the files of {root} come from cannot be told: {error.message}", level=1))
+                self.context.announce(
+                    Noted(f"where the files of {root} come from cannot be told: {error.message}", level=1)
+                )
                 self._repositories[root] = None
         return self._repositories[root]
 
     def _look_at(self, root: Path) -> _Repository:
-        changes = inspect(root, limits=self.limits)
+        changes = inspect(root, self.context)
         question = ["config", "--get", "remote.origin.url"]
-        answer = run(question, cwd=root, timeout=self.limits.git_timeout, check=False)
+        answer = Git(root, self.context).run(question, check=False)
         url = redact(answer.text) if answer.returncode == 0 else ""
         return _Repository(root, url, changes.head or "", frozenset(changes.modified), changes.untracked)

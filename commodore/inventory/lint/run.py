@@ -9,8 +9,9 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Final
 
+from commodore.context import Context
 from commodore.errors import InputError, UsageError, did_you_mean
-from commodore.events import Announce, Noted, Warned
+from commodore.events import Noted, Warned
 from commodore.inventory.files import class_files, has_patterns
 from commodore.inventory.lint.applications import Applications
 from commodore.inventory.lint.class_file import FILES, UNREADABLE, ClassFile, read_class_file
@@ -25,7 +26,6 @@ from commodore.inventory.lint.removals import Removals
 from commodore.inventory.lint.secrets import SecretReferences
 from commodore.inventory.lint.specs import Components, Packages
 from commodore.inventory.lint.top_level import TopLevelKeys
-from commodore.limits import DEFAULT_LIMITS, Limits
 
 LINTERS: Final = MappingProxyType(
     {
@@ -81,11 +81,11 @@ def select_linters(names: Iterable[str]) -> tuple[str, ...]:
     )
 
 
-def lint(request: LintRequest, announce: Announce, limits: Limits = DEFAULT_LIMITS) -> Report:
+def lint(request: LintRequest, context: Context) -> Report:
     """Lint files and folders. Each file is read once, however many linters and targets it belongs to.
 
     Args:
-        announce: hears which files are skipped (in debug), and if none is left to lint.
+        context: hears which files are skipped (in debug), and if none is left to lint.
 
     Raises:
         InputError: CMD-INV-060, there is no such linter; CMD-INV-024, an ignore pattern means nothing.
@@ -99,16 +99,16 @@ def lint(request: LintRequest, announce: Announce, limits: Limits = DEFAULT_LIMI
     for path in _files(request):
         name = _name(path)
         order[name] = len(order)
-        read = read_class_file(path, name, limits)
+        read = read_class_file(path, name, context.limits)
         if isinstance(read, ClassFile):
             findings += [finding for linter in linters for finding in linter.read(read)]
         elif isinstance(read, Finding):
             findings.append(read)
         else:
             skipped.append(read)
-            announce(Noted(f"skipped {read.file}: {read.reason}", level=1))
+            context.announce(Noted(f"skipped {read.file}: {read.reason}", level=1))
     findings += [finding for linter in linters for finding in linter.finish()]
-    _check_amount(request, len(order), announce)
+    _check_amount(request, len(order), context)
     return Report(
         findings=_in_order(findings, order),
         files=len(order) - len(skipped),
@@ -128,13 +128,13 @@ def _files(request: LintRequest) -> Iterator[Path]:
                 yield path
 
 
-def _check_amount(request: LintRequest, files: int, announce: Announce) -> None:
+def _check_amount(request: LintRequest, files: int, context: Context) -> None:
     if files:
         return
     shown = ", ".join(str(target) for target in request.targets)
     if any(has_patterns(target, request.ignore) for target in request.targets):
         hint = "look at .commodoreignore and --ignore-patterns if it should not be so"
-        announce(Warned("CMD-INV-062", f"all files of {shown} are ignored; nothing was linted", hint))
+        context.announce(Warned("CMD-INV-062", f"all files of {shown} are ignored; nothing was linted", hint))
         return
     message = f"there is nothing to lint in {shown}" if shown else "nothing was named to lint"
     raise UsageError("CMD-INV-061", message, hint="name the files or folders of a hierarchy, '.' for this one")

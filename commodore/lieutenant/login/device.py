@@ -6,13 +6,13 @@ import time
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from commodore.context import Context
 from commodore.errors import EnvironmentFault, InputError
-from commodore.events import Announce, Noted, PageToVisit
+from commodore.events import Noted, PageToVisit
 from commodore.lieutenant.login._oidc_client import ProviderClient, check_url, refused, shortened, unusable
 from commodore.lieutenant.login.authorization import SCOPES
 from commodore.lieutenant.login.exchange import TokenAnswer, read_tokens
 from commodore.lieutenant.login.provider import IdentityProvider
-from commodore.limits import Limits
 
 _WHAT = "the device code"
 _SLOWER = 5.0  # seconds that `slow_down` adds to the pause (RFC 8628 3.5)
@@ -27,8 +27,7 @@ def log_in_with_device(
     provider: IdentityProvider,
     client_id: str,
     http: ProviderClient,
-    limits: Limits,
-    announce: Announce,
+    context: Context,
     *,
     sleep: Callable[[float], None] = time.sleep,
 ) -> TokenAnswer:
@@ -46,9 +45,9 @@ def log_in_with_device(
     keys = ("device_code", "user_code", "verification_uri")
     device_code, user_code, page = (_text(started, key) for key in keys)
     check_url(page, "the page where the code is entered")
-    pause = _seconds(started.get("interval"), limits.device_interval)
+    pause = _seconds(started.get("interval"), context.limits.device_interval)
     expiry = time.monotonic() + _seconds(started.get("expires_in"), http.seconds_left)
-    announce(PageToVisit(page, shortened(user_code)))
+    context.announce(PageToVisit(page, shortened(user_code)))
 
     body = DeviceClient(client_id).prepare_request_body(device_code, include_client_id=True)
     failures = 0
@@ -61,9 +60,9 @@ def log_in_with_device(
             answer = http.post(provider.token_endpoint, body, "the tokens", (device_code,))
         except EnvironmentFault as error:
             failures += 1
-            if error.code != "CMD-LOGIN-010" or failures == limits.request_attempts:
+            if error.code != "CMD-LOGIN-010" or failures == context.limits.request_attempts:
                 raise
-            announce(Noted(f"{error.message}; still waiting", level=1))
+            context.announce(Noted(f"{error.message}; still waiting", level=1))
             pause *= 2  # RFC 8628 3.5: ask less often then
             continue
         failures = 0

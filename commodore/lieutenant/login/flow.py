@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 
 from commodore.context import Context
 from commodore.errors import CommodoreError, EnvironmentFault, PolicyError
-from commodore.events import Announce, Noted, PageToVisit
+from commodore.events import Noted, PageToVisit
 from commodore.lieutenant import _keyring
 from commodore.lieutenant._jwt import claims_of, token_expiry
 from commodore.lieutenant.login._oidc_client import ProviderClient, refused, shortened, unusable
@@ -22,7 +22,6 @@ from commodore.lieutenant.login.options import LoginOptions
 from commodore.lieutenant.login.provider import IdentityProvider, OidcClient, discover, find_client
 from commodore.lieutenant.login.verification import Identity, verify
 from commodore.lieutenant.token_store import TokenStore
-from commodore.limits import DEFAULT_LIMITS, Limits
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,7 +32,7 @@ class Login:
     id_token: str = field(repr=False)
 
 
-def log_in(options: LoginOptions, store: TokenStore, announce: Announce, *, limits: Limits = DEFAULT_LIMITS) -> Login:
+def log_in(options: LoginOptions, store: TokenStore, context: Context) -> Login:
     """Let a person log in, check who it is, and keep the tokens. It takes no longer than `limits.login_seconds`.
 
     Raises:
@@ -44,27 +43,21 @@ def log_in(options: LoginOptions, store: TokenStore, announce: Announce, *, limi
     """
     if options.keyring:
         _keyring.check_available()
-    deadline = time.monotonic() + limits.login_seconds
+    deadline = time.monotonic() + context.limits.login_seconds
     client = find_client(
-        options.api_url,
-        options.client_id,
-        options.discovery_url,
-        timeout=options.timeout,
-        limits=limits,
-        announce=announce,
-        deadline=deadline,
+        options.api_url, options.client_id, options.discovery_url, context, timeout=options.timeout, deadline=deadline
     )
-    with ProviderClient(options.timeout, Context(announce, limits), deadline=deadline) as http:
+    with ProviderClient(options.timeout, Context(context.announce, context.limits), deadline=deadline) as http:
         provider = discover(client.discovery_url, http)
 
         def conclude(tokens: TokenAnswer, nonce: str | None) -> Login:
-            identity = verify(tokens.id_token, provider, client.client_id, http, limits, nonce=nonce)
+            identity = verify(tokens.id_token, provider, client.client_id, http, context.limits, nonce=nonce)
             if options.api_url:
                 with store.locked():
-                    store.write(options.api_url, tokens.entry, announce, keyring=options.keyring)
+                    store.write(options.api_url, tokens.entry, keyring=options.keyring)
             return Login(identity, tokens.id_token)
 
-        attempt = _Attempt(options, client, provider, http, limits, announce, conclude)
+        attempt = _Attempt(options, client, provider, http, context, conclude)
         return attempt.run()
 
 
@@ -88,8 +81,7 @@ class _Attempt:
     client: OidcClient
     provider: IdentityProvider
     http: ProviderClient
-    limits: Limits
-    announce: Announce
+    context: Context
     conclude: Callable[[TokenAnswer, str | None], Login]
 
     def run(self) -> Login:
@@ -103,34 +95,34 @@ class _Attempt:
             try:
                 return self._with_device()
             except DeviceFlowRefused as refusal:
-                self.announce(Noted(f"no login with another device: {refusal.args[0].message}", level=1))
+                self.context.announce(Noted(f"no login with another device: {refusal.args[0].message}", level=1))
         return self._with_browser()
 
     def _with_device(self) -> Login:
-        tokens = log_in_with_device(self.provider, self.client.client_id, self.http, self.limits, self.announce)
+        tokens = log_in_with_device(self.provider, self.client.client_id, self.http, self.context)
         return self.conclude(tokens, None)
 
     def _with_browser(self) -> Login:
-        with listening(self.options.callback, self.limits, self.announce) as server:
+        with listening(self.options.callback, self.context.limits, self.context.announce) as server:
             request = new_request(self.provider, self.client.client_id, server.redirect_uri)
             server.start(request.state)
             opened = has_browser()
-            self.announce(PageToVisit(request.url, opened=opened))
+            self.context.announce(PageToVisit(request.url, opened=opened))
             if opened:
                 open_browser(request.url)
             callback = server.wait(self.http.deadline)
             if callback is None:
                 raise EnvironmentFault(
                     "CMD-LOGIN-033",
-                    f"the login timed out: the browser did not return within {self.limits.login_seconds:g} s",
+                    f"the login timed out: the browser did not return within {self.context.limits.login_seconds:g} s",
                     hint="if the browser could not come back to this machine, try --device, or see --callback-address",
                 )
             try:
                 login = self.conclude(self._redeem(callback, request), request.nonce)
             except CommodoreError as error:
-                callback.fail(error.message, self.limits)
+                callback.fail(error.message, self.context.limits)
                 raise
-            callback.succeed(self.limits)
+            callback.succeed(self.context.limits)
             return login
 
     def _redeem(self, callback: Callback, request: AuthorizationRequest) -> TokenAnswer:

@@ -7,15 +7,14 @@ from dataclasses import replace
 
 from commodore.context import Context
 from commodore.errors import CommodoreError
-from commodore.events import Announce, Warned
+from commodore.events import Warned
 from commodore.lieutenant.login._oidc_client import ProviderClient, refused
 from commodore.lieutenant.login.options import LoginOptions
 from commodore.lieutenant.login.renewal import client_of, provider_of
 from commodore.lieutenant.token_store import Entry, TokenStore
-from commodore.limits import DEFAULT_LIMITS, Limits
 
 
-def log_out(options: LoginOptions, store: TokenStore, announce: Announce, *, limits: Limits = DEFAULT_LIMITS) -> bool:
+def log_out(options: LoginOptions, store: TokenStore, context: Context) -> bool:
     """End the login to one API; returns whether there was one. What cannot be revoked is removed all the same.
 
     Raises:
@@ -28,25 +27,23 @@ def log_out(options: LoginOptions, store: TokenStore, announce: Announce, *, lim
             return False
         store.remove(url)
     if entry is not None:
-        _revoke(options, entry, announce, limits)
+        _revoke(options, entry, context)
     return True
 
 
-def log_out_of_all(
-    options: LoginOptions, store: TokenStore, announce: Announce, *, limits: Limits = DEFAULT_LIMITS
-) -> list[str]:
+def log_out_of_all(options: LoginOptions, store: TokenStore, context: Context) -> list[str]:
     """End all logins, and remove the file; returns the URLs of their APIs.
 
     Raises: see `log_out`.
     """
     urls = store.api_urls()
-    ended = [url for url in urls if log_out(replace(options, api_url=url), store, announce, limits=limits)]
+    ended = [url for url in urls if log_out(replace(options, api_url=url), store, context)]
     with store.locked():
         store.clear()
     return ended
 
 
-def _revoke(options: LoginOptions, entry: Entry, announce: Announce, limits: Limits) -> None:
+def _revoke(options: LoginOptions, entry: Entry, context: Context) -> None:
     """Tell the provider, if it wants to know, that the tokens are not used any more."""
     kind = "refresh_token" if isinstance(entry.get("refresh_token"), str) else "access_token"
     token = entry.get(kind)
@@ -54,8 +51,10 @@ def _revoke(options: LoginOptions, entry: Entry, announce: Announce, limits: Lim
         return
     deadline = time.monotonic() + options.timeout
     try:
-        with ProviderClient(options.timeout, Context(announce, limits), deadline=deadline, attempts=1) as http:
-            provider = provider_of(entry, options, http, announce, limits)
+        with ProviderClient(
+            options.timeout, Context(context.announce, context.limits), deadline=deadline, attempts=1
+        ) as http:
+            provider = provider_of(entry, options, http, context)
             if provider.revocation_endpoint is None:
                 return
             from oauthlib.common import urlencode
@@ -65,7 +64,7 @@ def _revoke(options: LoginOptions, entry: Entry, announce: Announce, limits: Lim
             if answer.error:
                 raise refused(answer.error, answer.description)
     except CommodoreError as error:
-        announce(
+        context.announce(
             Warned(
                 "CMD-LOGIN-053",
                 f"the tokens were removed here, but the identity provider could not be told: {error.message}",

@@ -9,11 +9,10 @@ from typing import Any
 
 from commodore.context import Context
 from commodore.errors import UsageError
-from commodore.events import Announce, Warned
+from commodore.events import Warned
 from commodore.http import is_loopback
 from commodore.lieutenant.api_url import normalise_api_url
 from commodore.lieutenant.login._oidc_client import ProviderClient, check_url, unusable
-from commodore.limits import Limits
 
 DISCOVERY_PATH = "/.well-known/openid-configuration"
 
@@ -46,10 +45,9 @@ def find_client(
     api_url: str | None,
     client_id: str | None,
     discovery_url: str | None,
+    context: Context,
     *,
     timeout: float,
-    limits: Limits,
-    announce: Announce,
     deadline: float,
 ) -> OidcClient:
     """The client and the provider that the options name, or if they name none of the two, the API.
@@ -60,7 +58,7 @@ def find_client(
     """
     client, discovery = (client_id or "").strip(), (discovery_url or "").strip()
     if not client and not discovery and api_url:
-        client, discovery = _ask_api(api_url, timeout, limits, announce, deadline)
+        client, discovery = _ask_api(api_url, timeout, context, deadline)
         if not client or not discovery:
             raise UsageError(
                 "CMD-LOGIN-001",
@@ -119,22 +117,22 @@ def issuer_discovery(issuer: str) -> str:
     return issuer.rstrip("/") + DISCOVERY_PATH
 
 
-def _ask_api(api_url: str, timeout: float, limits: Limits, announce: Announce, deadline: float) -> tuple[str, str]:
+def _ask_api(api_url: str, timeout: float, context: Context, deadline: float) -> tuple[str, str]:
     """Client and discovery URL as the API names them; empty where it does not. Its status does not count."""
     from commodore.lieutenant.api_http import api_client, api_policy
 
     url = normalise_api_url(api_url)
     if url.startswith("http:") and not is_loopback(url):
-        announce(
+        context.announce(
             Warned(
                 "CMD-LOGIN-003",
                 f"{url} is asked for the login settings without encryption",
                 hint="use https:// in the API URL, or name the identity provider with --oidc-discovery-url",
             )
         )
-    client = api_client(Context(announce, limits))
+    client = api_client(Context(context.announce, context.limits))
     try:
-        answer = client.get(url, api_policy(timeout, limits, deadline))
+        answer = client.get(url, api_policy(timeout, context.limits, deadline))
     finally:
         client.close()
     try:

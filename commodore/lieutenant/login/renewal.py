@@ -8,7 +8,7 @@ from typing import Any
 
 from commodore.context import Context
 from commodore.errors import CommodoreError, PolicyError
-from commodore.events import Announce, Noted, Warned
+from commodore.events import Noted, Warned
 from commodore.lieutenant._jwt import claims_of, is_expired
 from commodore.lieutenant.login._oidc_client import ProviderClient
 from commodore.lieutenant.login.exchange import refresh
@@ -18,16 +18,10 @@ from commodore.lieutenant.login.provider import IdentityProvider, discover, find
 from commodore.lieutenant.login.verification import verify
 from commodore.lieutenant.token_store import Entry, TokenStore
 from commodore.lieutenant.tokens import can_renew, id_token_of
-from commodore.limits import DEFAULT_LIMITS, Limits
 
 
 def current_login(
-    options: LoginOptions,
-    store: TokenStore,
-    announce: Announce,
-    *,
-    limits: Limits = DEFAULT_LIMITS,
-    now: Callable[[], float] = time.time,
+    options: LoginOptions, store: TokenStore, context: Context, *, now: Callable[[], float] = time.time
 ) -> Login | None:
     """The login that is kept for the API, renewed if it has expired and can be renewed; None if there is none.
 
@@ -49,9 +43,9 @@ def current_login(
         if login is not None or not can_renew(entry):
             return login
         try:
-            return _renew(options, store, entry or {}, announce, limits)
+            return _renew(options, store, entry or {}, context)
         except CommodoreError as error:
-            announce(
+            context.announce(
                 Warned(
                     "CMD-LOGIN-054",
                     f"the login to {options.api_url} has expired and could not be renewed: {error.message}",
@@ -61,9 +55,7 @@ def current_login(
             return None
 
 
-def provider_of(
-    entry: Entry, options: LoginOptions, http: ProviderClient, announce: Announce, limits: Limits
-) -> IdentityProvider:
+def provider_of(entry: Entry, options: LoginOptions, http: ProviderClient, context: Context) -> IdentityProvider:
     """The provider that has made the tokens of an entry, and no other: tokens go back to where they came from.
 
     Raises:
@@ -75,15 +67,7 @@ def provider_of(
     except CommodoreError:
         if options.discovery_url:
             raise
-        client = find_client(
-            options.api_url,
-            None,
-            None,
-            timeout=options.timeout,
-            limits=limits,
-            announce=announce,
-            deadline=http.deadline,
-        )
+        client = find_client(options.api_url, None, None, context, timeout=options.timeout, deadline=http.deadline)
         provider = discover(client.discovery_url, http)
     if provider.issuer != issuer:
         raise PolicyError(
@@ -102,19 +86,26 @@ def client_of(entry: Entry, options: LoginOptions) -> str:
     return options.client_id or (first if isinstance(first, str) else "")
 
 
-def _renew(options: LoginOptions, store: TokenStore, entry: Entry, announce: Announce, limits: Limits) -> Login:
+def _renew(options: LoginOptions, store: TokenStore, entry: Entry, context: Context) -> Login:
     """Exchange the refresh token and keep what comes. Call it within the store's lock."""
     deadline = time.monotonic() + options.timeout
-    with ProviderClient(options.timeout, Context(announce, limits), deadline=deadline, attempts=1) as http:
-        provider, client = provider_of(entry, options, http, announce, limits), client_of(entry, options)
+    with ProviderClient(
+        options.timeout, Context(context.announce, context.limits), deadline=deadline, attempts=1
+    ) as http:
+        provider, client = provider_of(entry, options, http, context), client_of(entry, options)
         tokens = refresh(provider, client, str(entry["refresh_token"]), http)
         subject = claims_of(str(entry.get("id_token"))).get("sub")
         identity = verify(
-            tokens.id_token, provider, client, http, limits, subject=subject if isinstance(subject, str) else None
+            tokens.id_token,
+            provider,
+            client,
+            http,
+            context.limits,
+            subject=subject if isinstance(subject, str) else None,
         )
     url = options.api_url or ""
-    store.write(url, tokens.entry, announce, keyring=options.keyring or store.uses_keyring(url))
-    announce(Noted(f"the login to {url} was renewed", level=1))
+    store.write(url, tokens.entry, keyring=options.keyring or store.uses_keyring(url))
+    context.announce(Noted(f"the login to {url} was renewed", level=1))
     return Login(identity, tokens.id_token)
 
 

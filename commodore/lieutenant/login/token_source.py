@@ -7,12 +7,12 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 
-from commodore.events import Announce, Noted
+from commodore.context import Context
+from commodore.events import Noted
 from commodore.lieutenant._jwt import is_expired
 from commodore.lieutenant.login.options import LoginOptions
 from commodore.lieutenant.token_store import TokenStore
 from commodore.lieutenant.tokens import can_renew, expiry_warning, id_token_of
-from commodore.limits import DEFAULT_LIMITS, Limits
 
 
 class TokenSource:
@@ -28,18 +28,16 @@ class TokenSource:
         given: Callable[[], str | None],
         options: LoginOptions,
         store: TokenStore,
-        announce: Announce,
+        context: Context,
         *,
         may_log_in: bool,
-        limits: Limits = DEFAULT_LIMITS,
         now: Callable[[], float] = time.time,
     ) -> None:
         self._given = given
         self._options = options
         self._store = store
-        self._announce = announce
+        self._context = context
         self._may_log_in = may_log_in
-        self._limits = limits
         self._now = now
         self._token: str | None = None
         self._noted = self._gave_up = False
@@ -60,7 +58,7 @@ class TokenSource:
             return None
         if given is not None and not self._noted:
             self._noted = True
-            self._announce(Noted("the API token given has expired; the one of the login is used", level=1))
+            self._context.announce(Noted("the API token given has expired; the one of the login is used", level=1))
         return self._token
 
     def _new_token(self) -> str | None:
@@ -73,9 +71,9 @@ class TokenSource:
         from commodore.lieutenant.login.flow import log_in
         from commodore.lieutenant.login.renewal import current_login
 
-        login = current_login(self._options, self._store, self._announce, limits=self._limits, now=self._now)
+        login = current_login(self._options, self._store, self._context, now=self._now)
         if login is None and self._may_log_in:
-            login = log_in(self._options, self._store, self._announce, limits=self._limits)
+            login = log_in(self._options, self._store, self._context)
         return login.id_token if login is not None else None
 
     def _give_up(self, *, given: bool) -> None:
@@ -83,5 +81,5 @@ class TokenSource:
         url = self._options.api_url
         entry = self._store.read(url) if url else None
         if not self._gave_up and not can_renew(entry) and (given or id_token_of(entry)):
-            self._announce(expiry_warning(given=given))
+            self._context.announce(expiry_warning(given=given))
         self._gave_up = True

@@ -7,9 +7,9 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from commodore.context import Context
 from commodore.engine import read_record
 from commodore.inventory import compiled_preview, compiled_targets
-from commodore.limits import DEFAULT_LIMITS, Limits
 from commodore.stages.explaining.inputs import Reader, Readings, candidates
 from commodore.stages.explaining.locate import find_manifest
 from commodore.stages.explaining.model import FieldPlace, ManifestExplanation, ObjectPlace
@@ -18,9 +18,7 @@ from commodore.stages.explaining.producers import entries_for, filters_for, repo
 from commodore.workspace import Workspace, guard_disk
 
 
-def explain_manifest(
-    workspace: Workspace, wanted: str, here: Path, *, limits: Limits = DEFAULT_LIMITS
-) -> ManifestExplanation:
+def explain_manifest(workspace: Workspace, wanted: str, here: Path, context: Context) -> ManifestExplanation:
     """Who made a manifest, from what, and which parameters and files were read for it.
 
     Args:
@@ -35,7 +33,7 @@ def explain_manifest(
     name, hash_, fragment = wanted.partition("#")
     manifest = find_manifest(workspace, name, here)
     instance = manifest.instance
-    node = compiled_preview(workspace, instance).render().raw
+    node = compiled_preview(workspace, instance).render(context).raw
     parameters: dict[str, Any] = node["parameters"]
     place: ObjectPlace | None = None
     field: FieldPlace | None = None
@@ -46,12 +44,12 @@ def explain_manifest(
         place, field = find_object(text, fragment, path)
     directory = Path(str(parameters.get("_base_directory") or workspace.component(instance)))
     record = read_record(workspace.root, instance)
-    readings = Reader(workspace, record, directory, node).read() if record is not None else Readings()
+    readings = Reader(workspace, record, directory, node).read(context) if record is not None else Readings()
     component = record.component if record is not None else _component(workspace, instance)
     entries, filters = entries_for(parameters, manifest.path, workspace), filters_for(parameters, manifest.path)
     if field is not None:
         made_by = (instance, node, entries, filters)
-        found, omitted = candidates(field.value, readings.parameters, made_by, compiled_targets(workspace), limits)
+        found, omitted = candidates(field.value, readings.parameters, made_by, compiled_targets(workspace), context)
         field = replace(field, candidates=found, omitted=omitted)
     return ManifestExplanation(
         path=path,
@@ -59,7 +57,7 @@ def explain_manifest(
         edited=manifest.edited,
         instance=instance,
         component=component,
-        repository=repository_of(directory, parameters.get("components"), instance, component, limits),
+        repository=repository_of(directory, parameters.get("components"), instance, component, context),
         reused=record.reused if record is not None else None,
         refusal=record.refusal if record is not None else "",
         entries=entries,

@@ -9,10 +9,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
+from commodore.context import Context
 from commodore.engine import InstanceRecord, changed_reads, read_place
 from commodore.inventory import ParameterPath, compiled_targets, render_node
 from commodore.inventory.explain import path_text, target_of
-from commodore.limits import Limits
 from commodore.stages.explaining.model import Candidate, Entry, FilterUse, ReadFile, ReadParameter
 from commodore.workspace import Workspace
 
@@ -53,12 +53,12 @@ class Reader:
         self._targets = compiled_targets(workspace)
         self._nodes: dict[str, Node] = {record.instance: node}
 
-    def read(self) -> Readings:
+    def read(self, context: Context) -> Readings:
         """All that the record tells."""
         record = self._record
         for target in sorted({key[1] for _, key in record.about("value", "names")}):
             if target not in self._nodes and target in self._targets:
-                self._nodes[target] = render_node(self._workspace.inventory, target).raw
+                self._nodes[target] = render_node(self._workspace.inventory, target, context).raw
         changed = changed_reads(self._record, self._workspace.root, self._directory, self._nodes)
         return Readings(
             tuple(self._parameters("value", changed)),
@@ -114,7 +114,7 @@ def candidates(
     parameters: Sequence[ReadParameter],
     made_by: tuple[str, Node, Sequence[Entry], Sequence[FilterUse]],
     targets: Sequence[str],
-    limits: Limits,
+    context: Context,
 ) -> tuple[tuple[Candidate, ...], int]:
     """The parameters that were read and have a field's value; if there are none, those that are a text in it. And how
     many more there are.
@@ -142,7 +142,7 @@ def candidates(
         found.values(),
         key=lambda one: (not one.whole, one.target != instance, 0 if one.whole else -len(one.value), str(one.path)),
     )
-    return tuple(ordered[: limits.explain_candidates]), max(0, len(ordered) - limits.explain_candidates)
+    return tuple(ordered[: context.limits.explain_candidates]), max(0, len(ordered) - context.limits.explain_candidates)
 
 
 def _held(

@@ -7,10 +7,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from commodore.context import Context
 from commodore.errors import CommodoreError
-from commodore.git import find_root, inspect, redact, run
+from commodore.git import Git, find_root, inspect, redact
 from commodore.inventory import check_filter
-from commodore.limits import Limits
 from commodore.manifests import load
 from commodore.stages.components import INSTALLED
 from commodore.stages.explaining.model import Chart, Entry, FilterUse, Repository
@@ -20,7 +20,7 @@ _WRITES_NOTHING = ("remove",)
 _CHART_FILE_BYTES = 1 << 20
 
 
-def repository_of(directory: Path, listed: Any, instance: str, component: str, limits: Limits) -> Repository | None:
+def repository_of(directory: Path, listed: Any, instance: str, component: str, context: Context) -> Repository | None:
     """What is checked out of a component, without asking any remote.
 
     Args:
@@ -30,14 +30,14 @@ def repository_of(directory: Path, listed: Any, instance: str, component: str, l
     if not directory.is_dir():
         return None
     version = _version(listed, instance) or _version(listed, component)
-    root = find_root(directory, limits=limits)
+    root = find_root(directory, context)
     if root is None:
         return Repository("", version, "", "", changed=False)
     real = Path(os.path.realpath(directory))
     inner = real.relative_to(root).as_posix() if real.is_relative_to(root) else "."
-    asked = run(["config", "--get", "remote.origin.url"], cwd=root, timeout=limits.git_timeout, check=False)
+    asked = Git(root, context).run(["config", "--get", "remote.origin.url"], check=False)
     try:
-        changes = inspect(root, limits=limits)
+        changes = inspect(root, context)
     except CommodoreError:  # it is broken, which is no reason to tell nothing
         return Repository(redact(asked.text), version, "", "", changed=False)
     changed = bool(changes.modified or changes.untracked)

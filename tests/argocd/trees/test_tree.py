@@ -9,7 +9,7 @@ import pytest
 
 from commodore.argocd.trees import folder_tree
 from commodore.errors import CommodoreError
-from commodore.limits import DEFAULT_LIMITS
+from tests.world.context import make_context
 
 
 @pytest.mark.requirement("D10", "D60")
@@ -20,11 +20,11 @@ def test_the_revision_is_what_is_checked_out(tmp_path: Path) -> None:
     ):
         subprocess.run(["git", *command], cwd=tmp_path, check=True)
     head = subprocess.run(["git", "rev-parse", "HEAD"], cwd=tmp_path, check=True, capture_output=True, text=True).stdout
-    tree = folder_tree(tmp_path, DEFAULT_LIMITS)
+    tree = folder_tree(tmp_path, make_context())
     assert tree.revision == head.strip()
     below = tmp_path / "below"
     below.mkdir()
-    assert folder_tree(below, DEFAULT_LIMITS).revision == ""
+    assert folder_tree(below, make_context()).revision == ""
 
 
 def test_folders_that_are_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -37,5 +37,5 @@ def test_folders_that_are_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
         (tmp_path / "none", "CMD-ARGO-001"),
     ):
         with pytest.raises(CommodoreError) as caught:
-            folder_tree(folder, DEFAULT_LIMITS)
+            folder_tree(folder, make_context())
         assert caught.value.code == code

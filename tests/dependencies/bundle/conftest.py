@@ -12,6 +12,7 @@ from commodore.dependencies.bundle import BundleResult, JsonnetFile, LibrarySour
 from commodore.events import Event, Warned
 from commodore.git import RepositoryStore
 from commodore.limits import DEFAULT_LIMITS, Limits
+from tests.world.context import make_context
 from tests.world.repos import Content, GitCalls, GitWorld, Remote
 
 HOST = "https://git.example.com"
@@ -59,8 +60,8 @@ class Bundler:
 
     def sources(self, *, offline: bool = False, limits: Limits = DEFAULT_LIMITS) -> LibrarySources:
         """What a new run begins with."""
-        store = RepositoryStore(self.folder / ".repos", announce=self.heard.append, limits=limits, offline=offline)
-        return LibrarySources(store, self.cache, announce=self.heard.append, limits=limits)
+        store = RepositoryStore(self.folder / ".repos", make_context(self.heard.append, limits, offline=offline))
+        return LibrarySources(store, self.cache)
 
     def install(
         self,
@@ -76,10 +77,9 @@ class Bundler:
             self.folder,
             parsed(*dependencies, **extra),
             lock or JsonnetFile(),
+            make_context(announce=self.heard.append, limits=limits),
             vendor=self.vendor,
             sources=self.sources(offline=offline, limits=limits),
-            announce=self.heard.append,
-            limits=limits,
         )
 
     def read(self, path: str) -> str:

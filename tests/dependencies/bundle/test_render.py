@@ -15,6 +15,7 @@ from commodore.errors import EnvironmentFault, Findings, InputError, PolicyError
 from commodore.events import Event, Warned
 from commodore.limits import DEFAULT_LIMITS
 from tests.dependencies.bundle.conftest import document, git, parsed
+from tests.world.context import make_context
 from tests.world.repos import git as run_git
 
 TEMPLATE = """
@@ -37,7 +38,7 @@ def component(folder: Path, files: Mapping[str, str]) -> Path:
 
 def effective(folder: Path, variables: Mapping[str, object], heard: list[Event] | None = None) -> JsonnetFile | None:
     announce = (heard if heard is not None else []).append
-    (result,) = effective_jsonnetfiles([Requirer("foo", folder, variables)], announce=announce)
+    (result,) = effective_jsonnetfiles([Requirer("foo", folder, variables)], make_context(announce=announce))
     return result
 
 
@@ -47,7 +48,9 @@ def test_every_parameter_is_an_external_variable(tmp_path: Path) -> None:
     folder = component(tmp_path / "foo", {"jsonnetfile.jsonnet": TEMPLATE, "lib.libsonnet": LIBRARY})
     assert effective(folder, {"name": "lib", "version": "v1", "unused": ""}) == parsed(git("lib", "v1"))
     assert sorted(path.name for path in folder.iterdir()) == ["jsonnetfile.jsonnet", "lib.libsonnet"]
-    assert render_jsonnetfile(folder / "jsonnetfile.jsonnet", {"name": "x", "version": "y"}) == parsed(git("x", "y"))
+    assert render_jsonnetfile(folder / "jsonnetfile.jsonnet", {"name": "x", "version": "y"}, make_context()) == parsed(
+        git("x", "y")
+    )
 
 
 @pytest.mark.requirement("C48")
@@ -106,7 +109,7 @@ def test_an_evaluation_without_end(tmp_path: Path) -> None:
     folder = component(tmp_path / "foo", {"jsonnetfile.jsonnet": text})
     limits = replace(DEFAULT_LIMITS, jsonnetfile_timeout=0.3)
     with pytest.raises(EnvironmentFault) as caught:
-        effective_jsonnetfiles([Requirer("foo", folder)], limits=limits)
+        effective_jsonnetfiles([Requirer("foo", folder)], make_context(limits=limits))
     assert caught.value.code == "CMD-JB-022"
 
 
@@ -115,17 +118,18 @@ def test_many_components_at_once(tmp_path: Path) -> None:
     two = component(tmp_path / "two", {"jsonnetfile.json": document(git("lib", "v2"))})
     three = component(tmp_path / "three", {"README": "nothing"})
     found = effective_jsonnetfiles(
-        [Requirer("one", one, {"name": "a", "version": "b"}), Requirer("two", two), Requirer("three", three)]
+        [Requirer("one", one, {"name": "a", "version": "b"}), Requirer("two", two), Requirer("three", three)],
+        make_context(),
     )
     assert found == [parsed(git("a", "b")), parsed(git("lib", "v2")), None]
-    assert effective_jsonnetfiles([]) == []
+    assert effective_jsonnetfiles([], make_context()) == []
 
 
 def test_all_problems_are_reported_together(tmp_path: Path) -> None:
     one = component(tmp_path / "one", {"jsonnetfile.jsonnet": "error 'x'"})
     two = component(tmp_path / "two", {"jsonnetfile.json": "{"})
     with pytest.raises(Findings) as caught:
-        effective_jsonnetfiles([Requirer("one", one), Requirer("two", two)])
+        effective_jsonnetfiles([Requirer("one", one), Requirer("two", two)], make_context())
     assert [error.code for error in caught.value.errors] == ["CMD-JB-021", "CMD-JB-001"]
 
 
@@ -159,7 +163,8 @@ def test_go_is_not_started_in_this_process(tmp_path: Path) -> None:
     component(tmp_path / "foo", {"jsonnetfile.jsonnet": "{ version: 1 }"})
     script = (
         "import sys; from pathlib import Path; from commodore.dependencies.bundle import render_jsonnetfile;"
-        f"render_jsonnetfile(Path({str(tmp_path / 'foo/jsonnetfile.jsonnet')!r}), {{}});"
+        "from tests.world.context import make_context;"
+        f"render_jsonnetfile(Path({str(tmp_path / 'foo/jsonnetfile.jsonnet')!r}), {{}}, make_context());"
         "sys.exit('_gojsonnet' in sys.modules)"
     )
     root = Path(__file__).resolve().parents[3]

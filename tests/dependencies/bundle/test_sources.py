@@ -14,6 +14,7 @@ from commodore.dependencies.bundle.sources import LibrarySources, Wanted
 from commodore.errors import CommodoreError, EnvironmentFault, InputError, Location
 from commodore.git import RepositoryStore
 from tests.dependencies.bundle.conftest import HOST, Bundler, Libraries, git
+from tests.world.context import make_context
 from tests.world.repos import GitCalls
 
 
@@ -114,10 +115,10 @@ def test_offline(bundler: Bundler, libraries: Libraries) -> None:
 def test_a_clone_of_the_run_is_used(bundler: Bundler, libraries: Libraries, calls: GitCalls) -> None:
     """A component's repository that is also a library is not asked again."""
     remote = libraries.add("lib", branch="main")
-    store = RepositoryStore(bundler.folder / ".repos", announce=bundler.heard.append)
+    store = RepositoryStore(bundler.folder / ".repos", make_context(announce=bundler.heard.append))
     store.sync([(f"{HOST}/org/lib.git", "main")])
     calls.forget()
-    sources = LibrarySources(store, bundler.cache, announce=bundler.heard.append)
+    sources = LibrarySources(store, bundler.cache)
     export = sources.obtain([wanted("lib", "master")])[wanted("lib", "master")]
     assert not isinstance(export, CommodoreError)
     assert export.sha == remote.sha()

@@ -23,6 +23,7 @@ from commodore.engine.kapitan.fetch_git import remove_leftovers
 from commodore.events import ignore
 from commodore.limits import DEFAULT_LIMITS
 from tests.engine.world import World
+from tests.world.context import make_context
 
 KEY = CacheKey("helm", "https://charts.example.com", "1.2.3", "redis")
 
@@ -506,7 +507,7 @@ def test_work_in_a_fetched_folder_stays(repository: Path, tmp_path: Path, left: 
     clone = tmp_path / "clone"
     git(tmp_path, "clone", "-q", str(repository), str(clone))
     LEFT[left](clone)
-    remove_leftovers(clone, [tmp_path / "elsewhere"], DEFAULT_LIMITS)
+    remove_leftovers(clone, [tmp_path / "elsewhere"], make_context())
     assert (clone / ".git").is_dir()
 
 
@@ -514,10 +515,10 @@ def test_checkouts_of_ours_are_no_leftovers(repository: Path, tmp_path: Path) ->
     clone = tmp_path / "clone"
     git(tmp_path, "clone", "-q", str(repository), str(clone))
     for root in (clone, clone / "sub"):
-        remove_leftovers(clone, [root], DEFAULT_LIMITS)
+        remove_leftovers(clone, [root], make_context())
         assert (clone / ".git").is_dir()
     tree = clone / "tree"
     git(clone, "worktree", "add", "-q", "--detach", str(tree))
     shutil.rmtree(clone / ".git")
-    remove_leftovers(clone, [], DEFAULT_LIMITS)
+    remove_leftovers(clone, [], make_context())
     assert (tree / ".git").is_file()

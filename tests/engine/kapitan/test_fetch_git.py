@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from commodore.engine.kapitan.fetch_git import _check_out
-from commodore.limits import DEFAULT_LIMITS
+from tests.world.context import make_context
 from tests.world.repos import GitWorld, Link, Remote, Script, git
 
 LARGE = os.urandom(100_000)
@@ -32,7 +32,7 @@ def remote(tmp_path: Path) -> Remote:
 
 def check_out(remote: Remote, folder: str, tmp_path: Path) -> Path:
     tree = tmp_path / "tree"
-    _check_out(remote.url, remote.sha(), folder, tree, DEFAULT_LIMITS)
+    _check_out(remote.url, remote.sha(), folder, tree, make_context())
     return tree
 
 

@@ -9,6 +9,7 @@ from typing import Any
 
 from commodore.inventory import Preview, parse_path
 from commodore.inventory.explain import Contribution, Explaining, Explanation
+from tests.world.context import make_context
 
 
 def write(inventory: Path, parameters: list[str], target: str = "{}") -> Preview:
@@ -28,7 +29,7 @@ class Hierarchy:
 
     def __init__(self, inventory: Path, *parameters: str, target: str = "{}") -> None:
         self.preview = write(inventory, list(parameters), target)
-        self.explaining = Explaining.of(self.preview)
+        self.explaining = Explaining.of(self.preview, make_context())
 
     def explain(self, path: str) -> Explanation:
         return self.explaining.explain(parse_path(path))

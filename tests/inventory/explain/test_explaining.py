@@ -12,6 +12,7 @@ from commodore.inventory import look_up
 from commodore.inventory.explain import Explaining, agrees, as_dict, explain_parameter, replay, target_of
 from commodore.limits import Limits
 from tests.inventory.explain.hierarchies import Hierarchy, told, write
+from tests.world.context import make_context
 
 
 def test_the_last_scalar_wins(tmp_path: Path) -> None:
@@ -121,11 +122,13 @@ def test_each_parameter_is_explained_once(tmp_path: Path) -> None:
 def test_references_are_followed_within_limits(tmp_path: Path) -> None:
     chain = "\n".join(f"r{number}: '${{r{number + 1}}}'" for number in range(6)) + "\nr6: 1"
     hierarchy = Hierarchy(tmp_path, chain, "many: ['${r0}', '${r1}', '${r2}']")
-    few = explain_parameter(hierarchy.preview, ("r0",), limits=Limits(explain_depth=2))
+    few = explain_parameter(hierarchy.preview, ("r0",), make_context(limits=Limits(explain_depth=2)))
     assert [one.path for one in few.everything()] == [("r0",), ("r1",), ("r2",)]
     *_, last = few.everything()
     assert [one.outcome for one in last.chain[0].references] == ["deep"]
-    few = explain_parameter(hierarchy.preview, ("many",), limits=Limits(explain_depth=1, explain_references=2))
+    few = explain_parameter(
+        hierarchy.preview, ("many",), make_context(limits=Limits(explain_depth=1, explain_references=2))
+    )
     assert [one.outcome for one in few.chain[0].references] == ["followed", "followed", "many"]
 
 
@@ -225,7 +228,7 @@ def test_classes_that_are_included_by_reference(first: str, entry: str, included
     for name in ("one", "two", "target-t"):
         (classes / f"{name}.yml").write_text(f"parameters: {{v: {name}, ref: {name}}}\n")
     (classes / "c1.yml").write_text(f"classes: ['{entry}']\nparameters:\n  v: last\n")
-    explaining = Explaining.of(preview)
+    explaining = Explaining.of(preview, make_context())
     assert explaining.parameters["ref"] == included
     found = explaining.explain(("v",))
     assert told(found) == [f"{included}:1 v sets -", "c1:3 v replaces wins"]

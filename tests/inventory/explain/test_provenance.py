@@ -9,6 +9,7 @@ from commodore.inventory import Preview
 from commodore.inventory.explain import Explaining, Origin
 from commodore.inventory.explain.provenance import Provenance
 from tests.inventory.explain.hierarchies import write
+from tests.world.context import make_context
 from tests.world.repos import git
 
 
@@ -33,7 +34,7 @@ def test_a_file_of_a_worktree(tmp_path: Path) -> None:
     preview = write(tmp_path / "inventory", ["b: 1"])
     (tmp_path / "inventory" / "classes" / "c0.yml").unlink()
     (tmp_path / "inventory" / "classes" / "c0.yml").symlink_to(checkout / "class" / "defaults.yml")
-    (source,) = [one.source for one in Explaining.of(preview).explain(("a",)).chain]
+    (source,) = [one.source for one in Explaining.of(preview, make_context()).explain(("a",)).chain]
     assert source.file == checkout / "class" / "defaults.yml"
     assert source.origin == Origin("https://git.example.com/g/one.git", commit, "class/defaults.yml", False)
 
@@ -45,27 +46,27 @@ def test_changed_and_unknown_files(tmp_path: Path) -> None:
     (tmp_path / "changed").write_text("2")
     (tmp_path / "new").mkdir()
     (tmp_path / "new" / "file").write_text("3")
-    provenance = Provenance()
+    provenance = Provenance(make_context())
     for name, changed in (("same", False), ("changed", True), ("new/file", True)):
         assert provenance.of(tmp_path / name) == Origin("https://git.example.com/g/one.git", commit, name, changed)
 
 
 def test_outside_of_any_repository(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("1")
-    assert Provenance().of(tmp_path / "file") is None
+    assert Provenance(make_context()).of(tmp_path / "file") is None
 
 
 def test_a_broken_repository_is_no_error(tmp_path: Path) -> None:
     heard: list[Event] = []
     (tmp_path / ".git").write_text("gitdir: /nowhere\n")
-    assert Provenance(heard.append).of(tmp_path / "file") is None
+    assert Provenance(make_context(announce=heard.append)).of(tmp_path / "file") is None
     assert "cannot be told" in str(heard)
 
 
 def test_a_repository_without_commits_or_remote(tmp_path: Path) -> None:
     git(tmp_path, "init", "--quiet")
     (tmp_path / "file").write_text("1")
-    assert Provenance().of(tmp_path / "file") == Origin("", "", "file", True)
+    assert Provenance(make_context()).of(tmp_path / "file") == Origin("", "", "file", True)
 
 
 def test_files_of_a_preview_are_the_users_own(tmp_path: Path) -> None:
@@ -74,6 +75,6 @@ def test_files_of_a_preview_are_the_users_own(tmp_path: Path) -> None:
     preview = write(tmp_path / "inventory", ["a: 1", "a: 2"])
     classes = tmp_path / "inventory" / "classes"
     shown = Preview(preview.inventory, "t", {classes / "c0.yml": own}, {classes / "c1.yml": "the fake facts"})
-    first, second = [one.source for one in Explaining.of(shown).explain(("a",)).chain]
+    first, second = [one.source for one in Explaining.of(shown, make_context()).explain(("a",)).chain]
     assert (first.file, first.line, first.generated) == (own, 2, "")
     assert second.generated == "the fake facts"

@@ -16,6 +16,7 @@ from commodore.inventory import compiled_preview, compiled_targets
 from commodore.inventory.explain import Explaining, agrees
 from tests.inventory.explain.examples import write_example_inventory
 from tests.inventory.explain.hierarchies import every_path, write
+from tests.world.context import make_context
 
 # What a key holds is told by its first letter, so that most hierarchies can be rendered: map, list, or scalar.
 MAPS, LISTS, SCALARS = ("m", "mm"), ("l", "ll"), ("s", "ss")
@@ -65,7 +66,7 @@ def test_made_up_hierarchies(classes: list[dict[str, Any]]) -> None:
     with tempfile.TemporaryDirectory() as folder:
         preview = write(Path(folder), [yaml.safe_dump(one) for one in (BASE, *classes)])
         try:
-            explaining = Explaining.of(preview)
+            explaining = Explaining.of(preview, make_context())
         except CommodoreError:
             assume(False)
         for path in every_path(explaining.parameters):
@@ -107,7 +108,7 @@ def test_made_up_hierarchies(classes: list[dict[str, Any]]) -> None:
 )
 def test_corners(classes: list[str], tmp_path: Path) -> None:
     """What reclass-rs does with what nobody should write, and with what everybody writes."""
-    explaining = Explaining.of(write(tmp_path, classes))
+    explaining = Explaining.of(write(tmp_path, classes), make_context())
     paths = list(every_path(explaining.parameters))
     assert len(paths) > 6, "the parameters of reclass-rs and some more"
     assert [path for path in paths if not explaining.explain(path).complete] == []
@@ -118,7 +119,7 @@ def test_all_parameters_of_the_example_world(tmp_path: Path) -> None:
     workspace = write_example_inventory(tmp_path)
     checked = 0
     for target in compiled_targets(workspace):
-        explaining = Explaining.of(compiled_preview(workspace, target))
+        explaining = Explaining.of(compiled_preview(workspace, target), make_context())
         for path in every_path(explaining.parameters):
             found = explaining.explain(path)
             assert found.chain, path

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from commodore.inventory.lint import LintRequest, lint
 from tests.world.cluster import ROOT
+from tests.world.context import make_context
 
 
 def test_all_linters_on_the_examples() -> None:
     folders = [path for path in sorted((ROOT / "examples").iterdir()) if path.is_dir()]
-    report = lint(LintRequest(tuple(folders), ("all",)), lambda _: None)
+    report = lint(LintRequest(tuple(folders), ("all",)), make_context(announce=lambda _: None))
     assert report.findings == ()
     assert report.files > 10

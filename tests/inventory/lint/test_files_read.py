@@ -14,6 +14,7 @@ from commodore.inventory.lint.class_file import read_class_file
 from commodore.inventory.lint.model import Finding, Skipped
 from commodore.limits import Limits
 from tests.inventory.lint.world import findings, run, shown, write
+from tests.world.context import make_context
 
 BAD = "parameters:\n  components:\n    a: {}\n"
 
@@ -104,7 +105,7 @@ def test_each_file_is_read_once(tmp_path: Path) -> None:
     """Each file was parsed once per linter, and a target given twice was linted twice."""
     write(tmp_path, {"a/x.yml": BAD, "b.yml": BAD})
     targets = (tmp_path / "a" / "x.yml", tmp_path, tmp_path / "a")
-    report = lint(LintRequest(targets, ("all",)), lambda _: None)
+    report = lint(LintRequest(targets, ("all",)), make_context(announce=lambda _: None))
     assert report.files == 2
     assert [Path(one.file).name for one in report.findings] == ["x.yml", "b.yml"]
 
@@ -135,13 +136,13 @@ def test_ignored_targets_pass_with_a_warning(tmp_path: Path) -> None:
     write(tmp_path, {"a.yml": BAD, ".commodoreignore": "*.yml\n"})
     for target in (tmp_path, tmp_path / "a.yml"):
         heard: list[Event] = []
-        assert lint(LintRequest((target,)), heard.append).findings == ()
+        assert lint(LintRequest((target,)), make_context(announce=heard.append)).findings == ()
         (warned,) = heard
         assert isinstance(warned, Warned)
         assert warned.code == "CMD-INV-062"
         assert str(target) in warned.message
     heard = []
-    lint(LintRequest((write(tmp_path / "b", {"a.yml": BAD}),), ignore=("a.yml",)), heard.append)
+    lint(LintRequest((write(tmp_path / "b", {"a.yml": BAD}),), ignore=("a.yml",)), make_context(announce=heard.append))
     assert [type(event) for event in heard] == [Warned]
 
 
@@ -149,14 +150,14 @@ def test_linting_nothing_is_an_error(tmp_path: Path) -> None:
     """Linting nothing reported success."""
     for targets in ((), (tmp_path,)):
         with pytest.raises(UsageError) as raised:
-            lint(LintRequest(targets), lambda _: None)
+            lint(LintRequest(targets), make_context(announce=lambda _: None))
         assert raised.value.code == "CMD-INV-061"
 
 
 def test_names_of_files_cannot_be_commands_or_lines(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     write(tmp_path, {"::error ::x.yml": BAD, "a\n::b.yml": BAD, os.fsdecode(b"c\xff.yml"): BAD})
-    report = lint(LintRequest((Path(),)), lambda _: None)
+    report = lint(LintRequest((Path(),)), make_context(announce=lambda _: None))
     assert [one.file for one in report.findings] == ["./::error ::x.yml", "a ::b.yml", "c?.yml"]
 
 

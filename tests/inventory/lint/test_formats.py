@@ -13,6 +13,7 @@ import pytest
 from commodore import __version__
 from commodore.inventory.lint import Finding, LintRequest, Report, as_github, as_json, as_sarif, lint
 from tests.inventory.lint.world import run, write
+from tests.world.context import make_context
 
 jsonschema: Any = importlib.import_module("jsonschema")  # comes with Kapitan, without types
 
@@ -71,7 +72,7 @@ SARIF = strict(
 @pytest.fixture
 def report(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Report:
     monkeypatch.chdir(write(tmp_path, FILES))
-    return lint(LintRequest((Path(),), ("all",)), lambda _: None)
+    return lint(LintRequest((Path(),), ("all",)), make_context(announce=lambda _: None))
 
 
 def test_counts(report: Report) -> None:
@@ -148,7 +149,7 @@ def test_sarif_names_files_elsewhere_by_uri(tmp_path: Path, monkeypatch: pytest.
     monkeypatch.chdir(tmp_path / "here")
     write(tmp_path, {"a b.yml": "a: {"})
     for target in (Path("../a b.yml"), tmp_path / "a b.yml"):
-        log = json.loads(as_sarif(lint(LintRequest((target,)), lambda _: None)))
+        log = json.loads(as_sarif(lint(LintRequest((target,)), make_context(announce=lambda _: None))))
         uri = log["runs"][0]["results"][0]["locations"][0]["physicalLocation"]["artifactLocation"]["uri"]
         assert re.fullmatch(r"file:///.*a%20b\.yml", uri)
 

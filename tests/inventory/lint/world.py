@@ -7,6 +7,7 @@ from pathlib import Path
 
 from commodore.events import Announce, ignore
 from commodore.inventory.lint import Finding, LintRequest, Report, lint
+from tests.world.context import make_context
 
 
 def write(folder: Path, files: Mapping[str, str | bytes]) -> Path:
@@ -20,7 +21,7 @@ def write(folder: Path, files: Mapping[str, str | bytes]) -> Path:
 
 def run(folder: Path, *linters: str, announce: Announce = ignore) -> Report:
     """Lint a folder."""
-    return lint(LintRequest((folder,), linters), announce)
+    return lint(LintRequest((folder,), linters), make_context(announce=announce))
 
 
 def findings(folder: Path, files: Mapping[str, str | bytes], *linters: str) -> list[Finding]:

@@ -10,6 +10,7 @@ import pytest
 
 from commodore.lieutenant import TokenStore
 from commodore.lieutenant.login import CallbackSettings, LoginOptions
+from tests.world.context import make_context
 from tests.world.oidc import OidcProvider
 
 API = "https://api.example.com"
@@ -23,7 +24,7 @@ def provider() -> Iterator[OidcProvider]:
 
 @pytest.fixture
 def store(tmp_path: Path) -> TokenStore:
-    return TokenStore(tmp_path / "cache" / "token")
+    return TokenStore(tmp_path / "cache" / "token", make_context())
 
 
 @pytest.fixture

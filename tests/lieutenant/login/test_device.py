@@ -17,6 +17,7 @@ from commodore.lieutenant.login._oidc_client import ProviderClient
 from commodore.lieutenant.login.device import log_in_with_device
 from commodore.lieutenant.login.provider import discover
 from commodore.limits import Limits
+from tests.world.context import make_context
 from tests.world.lieutenant import Reply, answering, dropped, plain
 from tests.world.oidc import Browser, OidcProvider
 
@@ -51,7 +52,11 @@ def run(provider: OidcProvider, person: Person, limits: Limits | None = None) ->
     with ProviderClient(1, Context(ignore, limits or Limits()), deadline=math.inf) as http:
         found = discover(provider.discovery_url, http)
         return log_in_with_device(
-            found, provider.client_id, http, limits or Limits(), person.announce, sleep=person.sleep
+            found,
+            provider.client_id,
+            http,
+            make_context(announce=person.announce, limits=limits or Limits()),
+            sleep=person.sleep,
         )
 
 
@@ -63,7 +68,7 @@ def failing(provider: OidcProvider, person: Person, limits: Limits | None = None
 
 def test_a_whole_login(provider: OidcProvider, store: TokenStore, options: Options) -> None:
     person = Person(provider)
-    login = log_in(options(device=True), store, person.announce)
+    login = log_in(options(device=True), store, make_context(announce=person.announce))
     assert login.identity.name == "Tess Ter"
     assert store.read("https://api.example.com")
     (page,) = person.pages
@@ -148,26 +153,26 @@ def test_a_start_that_makes_no_sense(answer: Reply, code: str, provider: OidcPro
 def test_a_provider_without_it(provider: OidcProvider, store: TokenStore, options: Options) -> None:
     provider.document = {"device_authorization_endpoint": ...}
     with pytest.raises(CommodoreError) as caught:
-        log_in(options(device=True), store, ignore)
+        log_in(options(device=True), store, make_context(announce=ignore))
     assert (caught.value.code, caught.value.exit_code) == ("CMD-LOGIN-040", 1)
 
 
 def test_a_client_that_may_not_use_it(provider: OidcProvider, store: TokenStore, options: Options) -> None:
     provider.script(answering({"error": "unauthorized_client"}, status=400), path="/device")
     with pytest.raises(CommodoreError) as caught:
-        log_in(options(device=True), store, ignore)
+        log_in(options(device=True), store, make_context(announce=ignore))
     assert caught.value.code == "CMD-LOGIN-021"
 
 
 def test_without_a_browser_it_is_used_by_itself(provider: OidcProvider, store: TokenStore, options: Options) -> None:
     person = Person(provider)
-    log_in(options(device=None), store, person.announce)
+    log_in(options(device=None), store, make_context(announce=person.announce))
     assert person.pages[0].code
 
 
 def test_whoever_prepares_a_callback_gets_a_link(provider: OidcProvider, store: TokenStore, options: Options) -> None:
     browser = Browser()
-    log_in(options(), store, browser.announce)
+    log_in(options(), store, make_context(announce=browser.announce))
     assert browser.visited[0].startswith(f"{provider.url}/authorize?")
 
 
@@ -177,6 +182,6 @@ def test_a_client_that_may_not_use_it_falls_back_to_a_link(
     """Providers often name the device endpoint though few clients may use it."""
     provider.script(answering({"error": "unauthorized_client"}, status=400), path="/device")
     browser = Browser()
-    login: Login = log_in(options(device=None), store, browser.announce)
+    login: Login = log_in(options(device=None), store, make_context(announce=browser.announce))
     assert login.identity.subject == "user-1"
     assert browser.visited[0].startswith(f"{provider.url}/authorize?")

@@ -20,6 +20,7 @@ from commodore.events import PageToVisit, Warned
 from commodore.lieutenant import TokenStore
 from commodore.lieutenant.login import CallbackSettings, Login, LoginOptions, log_in
 from commodore.limits import Limits
+from tests.world.context import make_context
 from tests.world.lieutenant import Reply, answering, dropped, failing, plain, redirect, slow
 from tests.world.oidc import Browser, OidcProvider
 
@@ -34,7 +35,7 @@ def provider() -> Iterator[OidcProvider]:
 
 @pytest.fixture
 def store(tmp_path: Path) -> TokenStore:
-    return TokenStore(tmp_path / "cache" / "token")
+    return TokenStore(tmp_path / "cache" / "token", make_context())
 
 
 def options(provider: OidcProvider, **changes: Any) -> LoginOptions:
@@ -51,7 +52,9 @@ def options(provider: OidcProvider, **changes: Any) -> LoginOptions:
 def attempt(
     provider: OidcProvider, store: TokenStore, browser: Browser, limits: Limits | None = None, **changes: Any
 ) -> Login:
-    return log_in(options(provider, **changes), store, browser.announce, limits=limits or Limits())
+    return log_in(
+        options(provider, **changes), store, make_context(announce=browser.announce, limits=limits or Limits())
+    )
 
 
 def refused(
@@ -439,7 +442,7 @@ def test_nobody_logs_in(provider: OidcProvider, store: TokenStore) -> None:
     """There was no overall timeout."""
     heard: list[Any] = []
     with pytest.raises(CommodoreError) as caught:
-        log_in(options(provider), store, heard.append, limits=Limits(login_seconds=0.5))
+        log_in(options(provider), store, make_context(announce=heard.append, limits=Limits(login_seconds=0.5)))
     assert caught.value.code == "CMD-LOGIN-033"
     (page,) = [event for event in heard if isinstance(event, PageToVisit)]
     assert not page.opened

@@ -11,6 +11,7 @@ from commodore.events import Event, Warned, ignore
 from commodore.lieutenant import TokenStore
 from commodore.lieutenant.login import LoginOptions, log_in, log_out, log_out_of_all
 from tests.lieutenant.login.conftest import API
+from tests.world.context import make_context
 from tests.world.lieutenant import Reply, answering, dropped, plain
 from tests.world.oidc import Browser, OidcProvider
 
@@ -18,26 +19,26 @@ Options = Callable[..., LoginOptions]
 
 
 def test_the_tokens_are_removed_and_revoked(provider: OidcProvider, store: TokenStore, options: Options) -> None:
-    log_in(options(), store, Browser().announce)
+    log_in(options(), store, make_context(announce=Browser().announce))
     entry = store.read(API)
     assert entry is not None
-    assert log_out(options(client_id=None, discovery_url=None), store, ignore)
+    assert log_out(options(client_id=None, discovery_url=None), store, make_context(announce=ignore))
     assert store.read(API) is None
     assert provider.memory.revoked == [entry["refresh_token"]]
-    assert not log_out(options(), store, ignore), "there is nothing left"
+    assert not log_out(options(), store, make_context(announce=ignore)), "there is nothing left"
 
 
 def test_a_slash_makes_no_difference(provider: OidcProvider, store: TokenStore, options: Options) -> None:
-    log_in(options(), store, Browser().announce)
-    assert log_out(options(api_url=API + "/"), store, ignore)
+    log_in(options(), store, make_context(announce=Browser().announce))
+    assert log_out(options(api_url=API + "/"), store, make_context(announce=ignore))
     assert store.api_urls() == []
 
 
 def test_a_provider_that_cannot_revoke(provider: OidcProvider, store: TokenStore, options: Options) -> None:
-    log_in(options(), store, Browser().announce)
+    log_in(options(), store, make_context(announce=Browser().announce))
     provider.document = {"revocation_endpoint": ...}
     heard: list[Event] = []
-    assert log_out(options(), store, heard.append)
+    assert log_out(options(), store, make_context(announce=heard.append))
     assert heard == []
 
 
@@ -46,10 +47,10 @@ def test_a_provider_that_cannot_revoke(provider: OidcProvider, store: TokenStore
 )
 def test_a_revocation_that_fails(answer: Reply, provider: OidcProvider, store: TokenStore, options: Options) -> None:
     """The tokens go all the same. An empty answer is one of success (RFC 7009 2.2)."""
-    log_in(options(), store, Browser().announce)
+    log_in(options(), store, make_context(announce=Browser().announce))
     provider.script(answer, times=math.inf, path="/revoke")
     heard: list[Event] = []
-    assert log_out(options(timeout=1), store, heard.append)
+    assert log_out(options(timeout=1), store, make_context(announce=heard.append))
     assert store.read(API) is None
     codes = [event.code for event in heard if isinstance(event, Warned)]
     assert codes == ([] if answer.status == 200 else ["CMD-LOGIN-053"])
@@ -58,17 +59,20 @@ def test_a_revocation_that_fails(answer: Reply, provider: OidcProvider, store: T
 def test_tokens_are_revoked_by_their_own_provider_only(
     provider: OidcProvider, store: TokenStore, options: Options
 ) -> None:
-    log_in(options(), store, Browser().announce)
+    log_in(options(), store, make_context(announce=Browser().announce))
     with OidcProvider() as other:
-        log_out(options(discovery_url=other.discovery_url), store, ignore)
+        log_out(options(discovery_url=other.discovery_url), store, make_context(announce=ignore))
         assert [one.path for one in other.requests] == ["/.well-known/openid-configuration"]
     assert store.read(API) is None
 
 
 def test_all_logins_are_ended(provider: OidcProvider, store: TokenStore, options: Options) -> None:
     for url in (API, "https://other.example.com"):
-        log_in(options(api_url=url), store, Browser().announce)
-    assert log_out_of_all(options(api_url=None), store, ignore) == [API, "https://other.example.com"]
+        log_in(options(api_url=url), store, make_context(announce=Browser().announce))
+    assert log_out_of_all(options(api_url=None), store, make_context(announce=ignore)) == [
+        API,
+        "https://other.example.com",
+    ]
     assert len(provider.memory.revoked) == 2
     assert not store.file.exists()
 
@@ -76,7 +80,7 @@ def test_all_logins_are_ended(provider: OidcProvider, store: TokenStore, options
 def test_a_damaged_file_goes_with_all(store: TokenStore, options: Options) -> None:
     store.file.parent.mkdir()
     store.file.write_text("no json")
-    assert log_out_of_all(options(), store, ignore) == []
+    assert log_out_of_all(options(), store, make_context(announce=ignore)) == []
     assert not store.file.exists()
 
 
@@ -84,5 +88,5 @@ def test_a_damaged_file_goes_with_all(store: TokenStore, options: Options) -> No
 def test_an_entry_of_another_form_is_removed(entry: str, store: TokenStore, options: Options) -> None:
     store.file.parent.mkdir()
     store.file.write_text(f'{{"{API}": {entry}}}')
-    assert log_out(options(), store, ignore)
+    assert log_out(options(), store, make_context(announce=ignore))
     assert store.api_urls() == []

@@ -12,6 +12,7 @@ import pytest
 from commodore.caches import token_cache
 from commodore.lieutenant import TokenStore
 from commodore.lieutenant.login import LoginOptions, log_in
+from tests.world.context import make_context
 from tests.world.oidc import Browser, OidcProvider
 
 
@@ -20,7 +21,11 @@ def test_the_published_tool_reads_our_file(
     peer: Path, provider: OidcProvider, options: Callable[..., LoginOptions]
 ) -> None:
     provider.oidc = {"clientId": provider.client_id, "discoveryUrl": provider.discovery_url}
-    login = log_in(options(api_url=provider.url), TokenStore(token_cache()), Browser().announce)
+    login = log_in(
+        options(api_url=provider.url),
+        TokenStore(token_cache(), make_context()),
+        make_context(announce=Browser().announce),
+    )
     done = subprocess.run(
         [peer, "fetch-token", "--api-url", provider.url], capture_output=True, text=True, env=os.environ, check=False
     )

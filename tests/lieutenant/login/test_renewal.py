@@ -18,6 +18,7 @@ from commodore.lieutenant import TokenStore
 from commodore.lieutenant.login import LoginOptions, TokenSource, current_login, log_in
 from commodore.limits import Limits
 from tests.lieutenant.login.conftest import API
+from tests.world.context import make_context
 from tests.world.lieutenant import Reply, answering, dropped, slow
 from tests.world.oidc import Browser, OidcProvider
 
@@ -28,7 +29,7 @@ Options = Callable[..., LoginOptions]
 def expired(provider: OidcProvider, store: TokenStore, options: Options) -> dict[str, Any]:
     """A login whose ID token has expired; its entry. The refresh token is no JWT."""
     provider.claims = {"exp": int(time.time()) + 5}
-    log_in(options(), store, Browser().announce)
+    log_in(options(), store, make_context(announce=Browser().announce))
     provider.claims = {}
     provider.requests.clear()
     entry = store.read(API)
@@ -43,9 +44,9 @@ def paths(provider: OidcProvider) -> list[str]:
 def test_a_good_login_is_used_without_asking_anybody(
     provider: OidcProvider, store: TokenStore, options: Options
 ) -> None:
-    made = log_in(options(), store, Browser().announce)
+    made = log_in(options(), store, make_context(announce=Browser().announce))
     provider.requests.clear()
-    found = current_login(options(), store, ignore)
+    found = current_login(options(), store, make_context(announce=ignore))
     assert found is not None
     assert (found.id_token, str(found.identity)) == (made.id_token, "Tess Ter <tess@example.com>")
     assert provider.requests == []
@@ -56,7 +57,7 @@ def test_an_opaque_refresh_token_is_used(
 ) -> None:
     """Refresh tokens that are no JWT were never used."""
     heard: list[Event] = []
-    found = current_login(options(), store, heard.append)
+    found = current_login(options(), store, make_context(announce=heard.append))
     assert found is not None
     assert found.id_token != expired["id_token"]
     entry = store.read(API)
@@ -72,7 +73,7 @@ def test_the_old_refresh_token_is_kept_if_there_is_no_new_one(
 ) -> None:
     """It was lost."""
     provider.tokens = {"refresh_token": ...}
-    assert current_login(options(), store, ignore)
+    assert current_login(options(), store, make_context(announce=ignore))
     entry = store.read(API)
     assert entry is not None
     assert entry["refresh_token"] == expired["refresh_token"]
@@ -81,14 +82,14 @@ def test_the_old_refresh_token_is_kept_if_there_is_no_new_one(
 def test_provider_and_client_are_known_from_the_token(
     expired: dict[str, Any], provider: OidcProvider, store: TokenStore, options: Options
 ) -> None:
-    assert current_login(options(client_id=None, discovery_url=None), store, ignore)
+    assert current_login(options(client_id=None, discovery_url=None), store, make_context(announce=ignore))
 
 
 def test_keys_may_be_rotated(
     expired: dict[str, Any], provider: OidcProvider, store: TokenStore, options: Options
 ) -> None:
     provider.key, provider.published = "second", [("second", "RS256")]
-    assert current_login(options(), store, ignore)
+    assert current_login(options(), store, make_context(announce=ignore))
 
 
 @pytest.mark.parametrize(
@@ -106,7 +107,7 @@ def test_a_login_that_cannot_be_renewed(
 ) -> None:
     provider.script(answer, times=math.inf, path="/token")
     heard: list[Event] = []
-    assert current_login(options(timeout=0.5), store, heard.append) is None
+    assert current_login(options(timeout=0.5), store, make_context(announce=heard.append)) is None
     (warning,) = [event for event in heard if isinstance(event, Warned)]
     assert warning.code == "CMD-LOGIN-054"
     assert re.search(why, warning.message)
@@ -120,7 +121,7 @@ def test_a_login_of_somebody_else(
     expired: dict[str, Any], provider: OidcProvider, store: TokenStore, options: Options
 ) -> None:
     provider.claims = {"sub": "user-2"}
-    assert current_login(options(), store, ignore) is None
+    assert current_login(options(), store, make_context(announce=ignore)) is None
 
 
 def test_a_refresh_token_goes_to_its_own_provider_only(
@@ -129,7 +130,9 @@ def test_a_refresh_token_goes_to_its_own_provider_only(
     """Whoever changes the discovery URL, in the API or an environment, gets no tokens by it."""
     with OidcProvider() as evil:
         heard: list[Event] = []
-        assert current_login(options(discovery_url=evil.discovery_url), store, heard.append) is None
+        assert (
+            current_login(options(discovery_url=evil.discovery_url), store, make_context(announce=heard.append)) is None
+        )
         assert paths(evil) == ["/.well-known/openid-configuration"]
     assert "is not one of" in repr(heard)
 
@@ -140,12 +143,12 @@ def test_without_a_refresh_token_there_is_nothing_to_renew(
 ) -> None:
     entry = {key: value for key, value in (expired | {"refresh_token": token}).items() if value is not ...}
     store.file.write_text(json.dumps({API: entry}))
-    assert current_login(options(), store, ignore) is None
+    assert current_login(options(), store, make_context(announce=ignore)) is None
     assert provider.requests == []
 
 
 def renew(file: Path, options: LoginOptions, results: Any) -> None:
-    login = current_login(options, TokenStore(file), ignore)
+    login = current_login(options, TokenStore(file, make_context()), make_context(announce=ignore))
     results.put(login.id_token if login else "")
 
 
@@ -169,7 +172,9 @@ def test_two_processes_renew_once(
 
 def source(options: LoginOptions, store: TokenStore, heard: list[Event], **changes: Any) -> TokenSource:
     given = changes.pop("given", None)
-    return TokenSource(lambda: given, options, store, heard.append, may_log_in=changes.pop("may_log_in", False))
+    return TokenSource(
+        lambda: given, options, store, make_context(announce=heard.append), may_log_in=changes.pop("may_log_in", False)
+    )
 
 
 def test_the_given_token_comes_first(provider: OidcProvider, store: TokenStore, options: Options) -> None:
@@ -202,7 +207,7 @@ def test_what_cannot_be_renewed_is_tried_and_told_once(
 def test_a_login_that_has_expired_for_good(store: TokenStore, options: Options, provider: OidcProvider) -> None:
     provider.claims = {"exp": int(time.time()) + 5}
     provider.tokens = {"refresh_token": ...}
-    log_in(options(), store, Browser().announce)
+    log_in(options(), store, make_context(announce=Browser().announce))
     heard: list[Event] = []
     tokens = source(options(), store, heard)
     assert tokens() is None
@@ -219,7 +224,7 @@ def test_nobody_has_logged_in(store: TokenStore, options: Options) -> None:
 def test_a_login_is_begun_where_somebody_is(provider: OidcProvider, store: TokenStore, options: Options) -> None:
     """Without a token a login is tried."""
     browser = Browser()
-    tokens = TokenSource(lambda: None, options(), store, browser.announce, may_log_in=True)
+    tokens = TokenSource(lambda: None, options(), store, make_context(announce=browser.announce), may_log_in=True)
     assert tokens() == tokens()
     assert len(browser.visited) == 1
 
@@ -228,9 +233,11 @@ def test_a_token_that_expires_during_a_run_is_renewed(
     provider: OidcProvider, store: TokenStore, options: Options
 ) -> None:
     """The report comes last, when the token may have expired."""
-    log_in(options(), store, Browser().announce)
+    log_in(options(), store, make_context(announce=Browser().announce))
     clock = [time.time()]
-    tokens = TokenSource(lambda: None, options(), store, ignore, may_log_in=False, now=lambda: clock[0])
+    tokens = TokenSource(
+        lambda: None, options(), store, make_context(announce=ignore), may_log_in=False, now=lambda: clock[0]
+    )
     first = tokens()
     clock[0] += 3595
     provider.claims = {"exp": int(clock[0]) + 3600}
@@ -238,7 +245,7 @@ def test_a_token_that_expires_during_a_run_is_renewed(
 
 
 def test_a_store_that_somebody_holds(expired: dict[str, Any], store: TokenStore, options: Options) -> None:
-    waiting = TokenStore(store.file, Limits(token_lock_wait=0.1))
+    waiting = TokenStore(store.file, make_context(limits=Limits(token_lock_wait=0.1)))
     with store.locked(), pytest.raises(Exception, match="another process") as caught:
-        current_login(options(), waiting, ignore)
+        current_login(options(), waiting, make_context(announce=ignore))
     assert getattr(caught.value, "code", "") == "CMD-LOGIN-051"

@@ -7,7 +7,6 @@ from pathlib import Path
 import pytest
 
 from commodore.catalog import objects_of, read_revision
-from commodore.limits import DEFAULT_LIMITS
 from commodore.manifests.object_diff import (
     PlacedObject,
     apply_comparison,
@@ -20,6 +19,7 @@ from commodore.manifests.object_diff import (
 )
 from commodore.manifests.object_diff.values import identity
 from tests.manifests.object_diff.test_model import sort_keys
+from tests.world.context import make_context
 from tests.world.repos import git
 
 GOLDEN = "tests/golden/"
@@ -35,7 +35,7 @@ def repositories(real: Path) -> list[Path]:
 
 
 def golden(repository: Path, version: str) -> dict[str, bytes]:
-    tree = read_revision(repository, version, DEFAULT_LIMITS)
+    tree = read_revision(repository, version, make_context())
     return {path: content for path, content in tree.items() if path.startswith(GOLDEN)}
 
 

@@ -1,0 +1,23 @@
+"""The context that tests give to the library."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from commodore.context import Context
+from commodore.events import Announce, ignore
+from commodore.git import Author, PublishedClone, RepositoryStore
+from commodore.limits import DEFAULT_LIMITS, Limits
+
+
+def make_context(announce: Announce = ignore, limits: Limits = DEFAULT_LIMITS, *, offline: bool = False) -> Context:
+    """A context of its own, by default with nobody who listens and the usual limits."""
+    return Context(announce, limits, offline)
+
+
+def working_clone(
+    url: str, folder: Path, context: Context, *, author: Author | None = None, mirrors: Path | None = None
+) -> PublishedClone:
+    """Bring a clone to publish from up to date, in a run of its own."""
+    with RepositoryStore(folder.parent / ".repos", context, mirrors=mirrors) as store:
+        return store.working_clone(url, folder, author=author)
