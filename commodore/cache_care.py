@@ -13,8 +13,9 @@ from commodore.caches import (
 from commodore.caches.entry_store import Store
 from commodore.context import Context
 from commodore.dependencies.bundle import ExportCache
-from commodore.engine import DependencyCache, Downloads, ResultStore
+from commodore.fetching import DependencyCache, Downloads
 from commodore.git import CloneStore, CommitStore, Mirrors
+from commodore.results import ResultStore
 
 
 def stores(context: Context) -> tuple[Store, ...]:

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from commodore.dependencies.bundle import exports
-from commodore.engine.cache.dependencies import CacheKey, DependencyCache
+from commodore.fetching import CacheKey, DependencyCache
 from commodore.git import RepositoryStore
 from commodore.limits import DEFAULT_LIMITS
 from commodore.staging import staging, sweep, temporary_folder

@@ -3,10 +3,7 @@
 from __future__ import annotations
 
 from commodore.engine.cache.chart_results import ChartResults
-from commodore.engine.cache.dependencies import DependencyCache
 from commodore.engine.cache.instance_records import FilesRead, InstanceRecord, changed_reads, read_place, read_record
-from commodore.engine.cache.remote_identity import Downloads
-from commodore.engine.cache.result_store import ResultStore
 from commodore.engine.engine import COMPILE_STAGE, Engine, usable_cpus
 from commodore.engine.jsonnet.evaluator import check_jsonnet_engine
 from commodore.engine.model import Batch, BatchOutcome, CompiledInstance, CompileRequest, InstanceJob
@@ -18,13 +15,10 @@ __all__ = [
     "ChartResults",
     "CompileRequest",
     "CompiledInstance",
-    "DependencyCache",
-    "Downloads",
     "Engine",
     "FilesRead",
     "InstanceJob",
     "InstanceRecord",
-    "ResultStore",
     "changed_reads",
     "check_jsonnet_engine",
     "read_place",

@@ -18,8 +18,6 @@ from typing import Any, Self
 from commodore.caches.maintenance import keep_bounded
 from commodore.context import Context
 from commodore.engine.cache.instance_records import FilesRead, write_record
-from commodore.engine.cache.portable_paths import FOLDER_MODE
-from commodore.engine.cache.result_store import ResultStore
 from commodore.engine.cache.results import ResultFinder, Reuse
 from commodore.engine.inventory_transfer import write_nodes
 from commodore.engine.jsonnet.evaluator import CHECK, check_jsonnet_engine, summary
@@ -31,6 +29,7 @@ from commodore.errors import CommodoreError, InputError, InternalError, did_you_
 from commodore.events import Announce, Noted, StageAdvanced
 from commodore.limits import DEFAULT_LIMITS, Limits
 from commodore.names import check_name
+from commodore.results import FOLDER_MODE, ResultStore
 from commodore.tree import walk
 from commodore.workspace import Workspace, copy_tree, guard_disk, remove_tree, replace_tree
 

@@ -19,12 +19,11 @@ from commodore.caches import (
 )
 from commodore.dependencies.bundle import GitSource, Remote, parse_remote
 from commodore.dependencies.bundle.exports import ExportCache
-from commodore.engine.cache.dependencies import DependencyCache, chart_key
-from commodore.engine.cache.remote_identity import Downloads
-from commodore.engine.cache.result_store import Result, ResultStore
 from commodore.errors import Location
+from commodore.fetching import DependencyCache, Downloads, chart_key
 from commodore.git import RepositoryStore
 from commodore.limits import DEFAULT_LIMITS
+from commodore.results import Result, ResultStore
 from tests.world.context import make_context
 from tests.world.repos import GitWorld, git
 

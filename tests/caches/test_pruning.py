@@ -21,12 +21,12 @@ from commodore.caches import (
     token_cache,
 )
 from commodore.caches.maintenance import Pruned, PruneRules, _remove_all, prune
-from commodore.engine.cache.dependencies import DependencyCache, chart_key
-from commodore.engine.cache.result_store import Result, ResultStore
 from commodore.errors import CommodoreError
 from commodore.events import Event, Warned
+from commodore.fetching import DependencyCache, chart_key
 from commodore.file_lock import hold
 from commodore.limits import DEFAULT_LIMITS
+from commodore.results import Result, ResultStore
 from tests.caches.conftest import DAY, Cache
 from tests.world.context import make_context
 

@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 
 from commodore.caches import cache_folder, result_cache
-from commodore.engine.cache.result_store import Result, ResultStore
 from commodore.limits import DEFAULT_LIMITS
+from commodore.results import Result, ResultStore
 from tests.cli.conftest import Shown
 
 Call = Callable[..., Shown]

@@ -17,6 +17,8 @@ from commodore.argocd.acquiring.web import fetch
 from commodore.caches import dependency_cache
 from commodore.context import Context
 from commodore.errors import InputError, PolicyError
+from commodore.fetching import CacheKey, DependencyCache
+from commodore.fetching.archives import unpack
 from commodore.git import redact
 from commodore.manifests.kube_yaml import read_documents
 from commodore.printable import printable
@@ -133,9 +135,7 @@ class Charts:
             return None
         return Chart(folder, version)
 
-    def _cache(self, use: Callable[[Any, Any], Any], url: str, name: str, version: str) -> Any:
-        from commodore.engine.cache.dependencies import CacheKey, DependencyCache
-
+    def _cache(self, use: Callable[[DependencyCache, CacheKey], Any], url: str, name: str, version: str) -> Any:
         cache = DependencyCache(dependency_cache(), self.context.limits)
         return use(cache, CacheKey("argocd chart", redact(url), version, name))
 
@@ -162,8 +162,6 @@ def unpack_chart(archive: bytes, folder: Path, name: str, context: Context) -> N
     Raises:
         PolicyError: CMD-ARGO-317, it is damaged, has several top folders, or members that leave it.
     """
-    from commodore.engine.kapitan.archives import unpack
-
     place = folder.with_name(f"{folder.name}-archive")
     file = place.with_suffix(".tgz")
     file.write_bytes(archive)

@@ -8,10 +8,10 @@ import os
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 
-from commodore.engine.cache.result_store import Result, ResultStore
 from commodore.engine.cache.tool_identity import Programs, defaults_digest, tool_digest
 from commodore.engine.kapitan.helm_key import any_random
 from commodore.limits import Limits
+from commodore.results import Result, ResultStore
 
 _SHAPE = hashlib.sha256(b"[]").hexdigest()  # of results that are found by their subject alone
 

@@ -27,12 +27,10 @@ from commodore.engine.cache.portable_paths import (
 )
 from commodore.engine.cache.static_key import settings_digest
 from commodore.engine.cache.tool_identity import Programs, defaults_digest, tool_digest
+from commodore.results import Key as Key
 
 if TYPE_CHECKING:
     from commodore.engine.cache.remote_identity import Sources
-
-Key = tuple[str, ...]
-"""One thing that was read: the name of its kind, and which one."""
 
 Nodes = Mapping[str, Mapping[str, Any]]
 """The rendered inventory: every target with its node."""

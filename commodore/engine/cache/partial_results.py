@@ -18,11 +18,11 @@ from typing import Any
 from commodore.engine.cache.keys import SOURCE, Key, Nodes, Today, World
 from commodore.engine.cache.portable_paths import PortablePaths, value_digest
 from commodore.engine.cache.remote_identity import Sources
-from commodore.engine.cache.result_store import Result, ResultStore
 from commodore.engine.cache.static_key import installed
 from commodore.engine.cache.tool_identity import Programs
 from commodore.engine.cache.trace import Match, TraceRecorder, find_match
 from commodore.engine.tasks import Run
+from commodore.results import Result, ResultStore
 
 
 class Part:

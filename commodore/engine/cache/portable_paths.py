@@ -13,13 +13,12 @@ from pathlib import Path
 from typing import Any
 
 from commodore.engine.tasks import Run
+from commodore.results import FOLDER_MODE
 from commodore.tree import Entry, walk
 
 MISSING = "missing"
 FOLDER = "folder"
 UNREADABLE = "unreadable"
-FOLDER_MODE = 0o755
-"""The mode of the folders that a run makes, whatever the umask."""
 _ABSENT = "absent"
 _OWN = "own"
 _APART = ("refs", _OWN)

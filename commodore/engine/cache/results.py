@@ -12,11 +12,9 @@ from pathlib import Path
 from typing import Any
 
 from commodore.context import Context
-from commodore.engine.cache.dependencies import DependencyCache
 from commodore.engine.cache.keys import SETTINGS, SOURCE, WRITTEN, Key, Nodes, Today, World
-from commodore.engine.cache.portable_paths import FOLDER_MODE, PortablePaths
-from commodore.engine.cache.remote_identity import Downloads, Sources, cache_key, is_download, source_keys
-from commodore.engine.cache.result_store import Result, ResultStore, holds, read_folder, write_folder
+from commodore.engine.cache.portable_paths import PortablePaths
+from commodore.engine.cache.remote_identity import Sources, cache_key, is_download, source_keys
 from commodore.engine.cache.static_key import installed, settings_digest, subject_of
 from commodore.engine.cache.tool_identity import Programs
 from commodore.engine.cache.trace import Shape, TraceRecorder, find_match
@@ -24,7 +22,9 @@ from commodore.engine.kapitan.fetched_files import FetchedFiles
 from commodore.engine.schedule.fetch_plan import Overlaps, Owner, Place, fetched_places, places_read, written_places
 from commodore.engine.tasks import KapitanDependency, Record, Run
 from commodore.errors import InternalError
+from commodore.fetching import DependencyCache, Downloads
 from commodore.limits import Limits
+from commodore.results import FOLDER_MODE, Result, ResultStore, holds, read_folder, write_folder
 from commodore.workspace import is_inside, write_atomically
 
 

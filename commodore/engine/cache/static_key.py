@@ -19,7 +19,7 @@ from commodore.engine.tasks import Run
 from commodore.tree import files
 
 _PACKAGE = Path(__file__).resolve().parent.parent.parent
-_ROOMS = ("engine", "workers", "manifests", "lib", "scripts")
+_ROOMS = ("engine", "fetching", "workers", "manifests", "lib", "scripts")
 _LIBRARIES = (
     "kapitan",
     "gojsonnet",

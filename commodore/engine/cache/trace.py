@@ -41,8 +41,8 @@ from commodore.engine.cache.portable_paths import (
     matches,
     tree_digest,
 )
-from commodore.engine.cache.result_store import Result, ResultStore
 from commodore.engine.cache.tool_identity import Programs, defaults_digest, tool_digest
+from commodore.results import Result, ResultStore
 
 
 class TraceRecorder:

@@ -12,7 +12,6 @@ from typing import Any
 from commodore import manifests
 from commodore.confinement import Confinement
 from commodore.engine.cache.partial_results import Part
-from commodore.engine.cache.result_store import Result
 from commodore.engine.cache.trace import TraceRecorder
 from commodore.engine.jsonnet.evaluator import Evaluator
 from commodore.engine.jsonnet.go import Importer, JsonnetError, Natives, find_text, read_source
@@ -20,6 +19,7 @@ from commodore.engine.jsonnet.lazy_inventory import LazyInventory, NodeView
 from commodore.engine.model import InstanceJob
 from commodore.engine.tasks import Run
 from commodore.errors import InputError
+from commodore.results import Result
 
 _PACKAGE = Path(__file__).resolve().parent.parent.parent
 

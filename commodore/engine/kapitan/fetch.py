@@ -12,16 +12,16 @@ from kapitan.errors import GitSubdirNotFoundError
 from kapitan.inventory.model import dependencies as models
 
 from commodore.context import Context
-from commodore.engine.cache.dependencies import DependencyCache, chart_key
-from commodore.engine.cache.downloads import FETCH_HINT, get_download
 from commodore.engine.cache.keys import SOURCE
-from commodore.engine.cache.remote_identity import Downloads, Sources, cache_key, source_key
-from commodore.engine.kapitan import archives as _archives
+from commodore.engine.cache.remote_identity import Sources, cache_key, source_key
 from commodore.engine.kapitan import fetch_git
 from commodore.engine.kapitan.errors import tail
 from commodore.engine.kapitan.fetched_files import FetchedFiles
 from commodore.engine.tasks import Failure, FetchTask, KapitanDependency, Run
 from commodore.errors import CommodoreError, EnvironmentFault, InputError, PolicyError
+from commodore.fetching import DependencyCache, Downloads, chart_key
+from commodore.fetching import archives as _archives
+from commodore.fetching.web import FETCH_HINT, get_download
 from commodore.git import redact, redact_text
 from commodore.workspace import write_atomically
 

@@ -16,9 +16,9 @@ from kapitan.errors import GitSubdirNotFoundError
 
 from commodore import git
 from commodore.context import Context
-from commodore.engine.cache.dependencies import DependencyCache, commit_key
 from commodore.engine.cache.remote_identity import commits_of
 from commodore.errors import CommodoreError
+from commodore.fetching import DependencyCache, commit_key
 from commodore.tree import walk
 from commodore.workspace import is_inside, remove_tree
 

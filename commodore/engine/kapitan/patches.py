@@ -26,7 +26,6 @@ from kapitan.refs.base import PlainRefBackend
 from kapitan.utils import PrettyDumper
 
 from commodore import manifests
-from commodore.engine.cache.result_store import read_folder, write_folder
 from commodore.engine.cache.tool_identity import defaults_digest, tool_digest
 from commodore.engine.kapitan import jsonnet_natives, templates
 from commodore.engine.kapitan.commands import HELM_PARAMETERS, check_helm
@@ -35,6 +34,7 @@ from commodore.engine.kapitan.helm_key import is_random, rendering_key
 from commodore.engine.kapitan.shell import quote_paths
 from commodore.errors import InputError, PolicyError
 from commodore.git import redact
+from commodore.results import read_folder, write_folder
 
 _STYLES: dict[str, manifests.MultilineStyle] = {
     "literal": "literal",

@@ -26,7 +26,6 @@ from commodore.confinement import Confinement
 from commodore.engine.cache.partial_results import Parts
 from commodore.engine.cache.portable_paths import MISSING
 from commodore.engine.cache.remote_identity import Sources
-from commodore.engine.cache.result_store import read_folder, write_folder
 from commodore.engine.cache.static_key import OBSERVED_INPUTS, WRAPPER
 from commodore.engine.cache.tool_identity import Programs
 from commodore.engine.cache.trace import TraceRecorder
@@ -41,6 +40,7 @@ from commodore.engine.kapitan.kustomize_trace import Kustomize, is_remote
 from commodore.engine.tasks import KapitanDependency, Run
 from commodore.errors import CommodoreError, InputError, did_you_mean
 from commodore.git import redact
+from commodore.results import read_folder, write_folder
 from commodore.workspace import remove_tree
 
 # Inputs that may walk through all targets at once, so that they need them as one plain map.

@@ -18,9 +18,9 @@ from typing import Any
 import pytest
 
 from commodore.engine import Engine
-from commodore.engine.cache.dependencies import CacheKey, DependencyCache, chart_key, commit_key
 from commodore.engine.kapitan.fetch_git import remove_leftovers
 from commodore.events import ignore
+from commodore.fetching import CacheKey, DependencyCache, chart_key, commit_key
 from commodore.limits import DEFAULT_LIMITS
 from tests.engine.world import World
 from tests.world.context import make_context

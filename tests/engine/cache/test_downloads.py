@@ -10,9 +10,9 @@ from pathlib import Path
 import pytest
 
 from commodore.context import Context
-from commodore.engine.cache.downloads import get_download
 from commodore.errors import CommodoreError, EnvironmentFault, PolicyError
 from commodore.events import Noted, ignore
+from commodore.fetching.web import get_download
 from commodore.limits import Limits
 from tests.engine.world import World, jsonnet
 from tests.world.certificates import make_certificate

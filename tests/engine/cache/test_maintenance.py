@@ -10,10 +10,10 @@ from pathlib import Path
 import pytest
 
 from commodore.caches.maintenance import keep_bounded as keep_store_bounded
-from commodore.engine import Engine, ResultStore
-from commodore.engine.cache.result_store import Result
+from commodore.engine import Engine
 from commodore.events import ignore
 from commodore.limits import DEFAULT_LIMITS, Limits
+from commodore.results import Result, ResultStore
 from tests.engine.world import World, jsonnet
 
 LIMITS = replace(DEFAULT_LIMITS, result_cache_bytes=25_000)

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from commodore.engine import Engine
-from commodore.engine.cache.result_store import read_folder
+from commodore.results import read_folder
 from tests.engine.world import PACKAGE, Kept, World, jsonnet
 
 CHART = """

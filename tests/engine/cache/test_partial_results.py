@@ -11,9 +11,10 @@ from typing import Any
 import pytest
 
 from commodore.caches.maintenance import keep_bounded
-from commodore.engine import Batch, Engine, ResultStore
+from commodore.engine import Batch, Engine
 from commodore.events import Event, Noted, TaskEnded, ignore
 from commodore.limits import DEFAULT_LIMITS
+from commodore.results import ResultStore
 from tests.engine.echo import Echo
 from tests.engine.kapitan.test_kustomize_trace import KUSTOMIZE, TRUSTED, commit, entry, git
 from tests.engine.world import Kept, World, jsonnet

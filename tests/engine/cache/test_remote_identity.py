@@ -14,8 +14,9 @@ from typing import Any
 import pytest
 
 from commodore.context import Context
-from commodore.engine.cache.remote_identity import NO_REF, Downloads, Sources, source_keys
+from commodore.engine.cache.remote_identity import NO_REF, Sources, source_keys
 from commodore.events import ignore
+from commodore.fetching import Downloads
 from commodore.limits import DEFAULT_LIMITS
 from tests.engine.echo import Echo
 from tests.engine.world import Kept, World, jsonnet

@@ -12,10 +12,10 @@ from typing import Any
 import pytest
 
 from commodore.engine import Engine
-from commodore.engine.cache.result_store import ResultStore, read_folder
 from commodore.errors import InternalError
 from commodore.events import ignore
 from commodore.limits import DEFAULT_LIMITS
+from commodore.results import ResultStore, read_folder
 from tests.engine.world import Kept, World
 
 MAIN = """
@@ -372,7 +372,7 @@ def test_shadow_mode_tells_what_differs(kept: Kept, tmp_path: Path, clean_sessio
 
 def _falsify(kept: Kept) -> None:
     """Let the cache hold a sound result that is not the instance's."""
-    from commodore.engine.cache import result_store as store
+    from commodore import results as store
 
     for place in kept.results.rglob("*.result"):
         content = store._read(place)

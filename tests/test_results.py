@@ -12,8 +12,8 @@ from pathlib import Path
 
 import pytest
 
-from commodore.engine.cache.result_store import Result, ResultStore, read_folder, write_folder
 from commodore.limits import DEFAULT_LIMITS, Limits
+from commodore.results import Result, ResultStore, read_folder, write_folder
 
 RESULT = Result(
     (("folder", 0o755, None), ("folder/file", 0o644, b"\0text"), ("link", 0, "folder/file")),
@@ -110,7 +110,7 @@ def test_writers_at_the_same_time(tmp_path: Path) -> None:
 WRITER = """
 import sys
 from pathlib import Path
-from commodore.engine.cache.result_store import Result, ResultStore
+from commodore.results import Result, ResultStore
 from commodore.limits import DEFAULT_LIMITS
 
 store = ResultStore(Path(sys.argv[1]), DEFAULT_LIMITS)

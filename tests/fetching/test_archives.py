@@ -10,9 +10,9 @@ from pathlib import Path, PurePosixPath
 
 import pytest
 
-from commodore.engine.kapitan import archives as _archives
-from commodore.engine.kapitan.archives import unpack
 from commodore.errors import PolicyError
+from commodore.fetching import archives as _archives
+from commodore.fetching.archives import unpack
 from commodore.limits import DEFAULT_LIMITS, Limits
 
 FEW = replace(DEFAULT_LIMITS, archive_members=2)

@@ -24,13 +24,17 @@ from pathlib import Path
 from typing import Any
 
 from commodore.caches.entry_store import HEX, Entry, Store, digest_folders
-from commodore.engine.cache.keys import Key
-from commodore.engine.cache.portable_paths import FOLDER_MODE
 from commodore.errors import EnvironmentFault
 from commodore.limits import Limits
 from commodore.sealed import read_sealed, seal
 from commodore.tree import children, walk
 from commodore.workspace import write_atomically
+
+Key = tuple[str, ...]
+"""One thing that was read: the name of its kind, and which one."""
+
+FOLDER_MODE = 0o755
+"""The mode of the folders that a run makes, whatever the umask."""
 
 _SHAPES = "shapes"
 

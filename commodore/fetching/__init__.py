@@ -1,0 +1,8 @@
+"""What comes from elsewhere, and is kept: charts, folders of commits, downloads; see `archives` and `web`, too."""
+
+from __future__ import annotations
+
+from commodore.fetching.dependency_cache import CacheKey, DependencyCache, chart_key, commit_key
+from commodore.fetching.downloads import Downloads
+
+__all__ = ["CacheKey", "DependencyCache", "Downloads", "chart_key", "commit_key"]
