@@ -6,9 +6,14 @@ for each rendering, and nothing in rendering code opens a file, starts a process
 
 from __future__ import annotations
 
-from commodore.confinement.confinement import Confinement, Roots, is_absent
-from commodore.confinement.policy import CAPABILITIES, DEFAULT_POLICY, TrustPolicy
-from commodore.confinement.words import split_words
+from typing import TYPE_CHECKING
+
+from commodore.lazy_exports import lazy_exports
+
+if TYPE_CHECKING:
+    from commodore.confinement.confinement import Confinement, Roots, is_absent
+    from commodore.confinement.policy import CAPABILITIES, DEFAULT_POLICY, TrustPolicy
+    from commodore.confinement.words import split_words
 
 __all__ = [
     "CAPABILITIES",
@@ -19,3 +24,12 @@ __all__ = [
     "is_absent",
     "split_words",
 ]
+
+__getattr__ = lazy_exports(
+    __name__,
+    {
+        "confinement": ("Confinement", "Roots", "is_absent"),
+        "policy": ("CAPABILITIES", "DEFAULT_POLICY", "TrustPolicy"),
+        "words": ("split_words",),
+    },
+)

@@ -269,7 +269,7 @@ class Confinement:
             file.write(content)
 
     def check_links(self, folder: Path) -> None:
-        """Refuse links in what was rendered that lead out of the output.
+        """Refuse links in what was rendered that lead out of the output, pipes and devices.
 
         Raises:
             PolicyError: there is one.
@@ -277,6 +277,8 @@ class Confinement:
         for place, is_link in _special(str(folder)):
             if is_link and not _within(os.path.realpath(place), str(self.output)):
                 raise self._leaves(place, "link")
+            if not is_link and not os.path.isdir(place):
+                self._check_kind(os.stat(place), place, "output")
 
     def of_output_alone(self) -> Confinement:
         """The same, where nothing but the output may be written to."""

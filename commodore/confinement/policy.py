@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from types import MappingProxyType
 
+from commodore.confinement.hosts import host_of, is_near
 from commodore.errors import PolicyError
 
 EVERY = ("*",)
@@ -35,8 +37,9 @@ class TrustPolicy:
         external, kadet, shell, jinja2_filters, helm_options, kustomize_options: the components that have a capability;
             see `CAPABILITIES`.
         programs: absolute paths of programs that compile entries may name in place of those that are found (helm_path).
-        hosts: the hosts that rendering may fetch from, with `*` for any characters. It does not count for the addresses
-            of this machine and its link, which have to be named in full.
+        hosts: the hosts that may be fetched from, with `*` for any characters. For the addresses of this machine and
+            its link that does not count: they have to be named in full.
+        near_hosts: whether the addresses of this machine and its link count like others.
         rendering_seconds, rendering_bytes: time and memory for one rendering; None for those of `Limits`.
         isolated: whether what is executed gets no network and only its own files, as far as this machine can do that.
     """
@@ -49,6 +52,7 @@ class TrustPolicy:
     kustomize_options: tuple[str, ...] = ()
     programs: tuple[str, ...] = ()
     hosts: tuple[str, ...] = EVERY
+    near_hosts: bool = False
     rendering_seconds: float | None = None
     rendering_bytes: int | None = None
     isolated: bool = False
@@ -73,6 +77,46 @@ class TrustPolicy:
                 "CMD-CONF-004",
                 f"{what} is not allowed to component {component!r}: it would {CAPABILITIES[capability]}",
                 hint=f"if you trust it, name the component under `{capability}` in the trust policy",
+            )
+
+    def require_program(self, program: str, what: str) -> None:
+        """Refuse a program that a compile entry or a dependency names, unless the policy does so, too.
+
+        Raises:
+            PolicyError: it does not.
+        """
+        if program not in self.programs or not os.path.isabs(program):
+            raise PolicyError(
+                "CMD-CONF-008",
+                f"{what} names the program {program!r}, which the trust policy does not name",
+                hint="leave it out, so that the program on PATH is taken; or name its absolute path under `programs`",
+            )
+
+    def require_host(self, source: str, what: str) -> None:
+        """Refuse a source that nothing may be fetched from. Paths on this machine are not concerned.
+
+        Args:
+            source: a URL, or git's `user@host:path`.
+            what: what is fetched, as the subject of a message.
+
+        Raises:
+            PolicyError: its host is this machine or on its link and not named, or is none of the hosts.
+        """
+        host = host_of(source)
+        if not host:
+            return
+        near = is_near(host) and not self.near_hosts
+        if near and host not in self.hosts:
+            raise PolicyError(
+                "CMD-CONF-011",
+                f"{what} comes from {host}, an address of this machine or its link",
+                hint="services there answer to programs of this machine; if you mean it, name it under `hosts`",
+            )
+        if not near and not any(fnmatchcase(host, pattern) for pattern in self.hosts):
+            raise PolicyError(
+                "CMD-CONF-012",
+                f"{what} comes from {host}, which the trust policy does not name",
+                hint="if you trust it, name it under `hosts`",
             )
 
 

@@ -52,6 +52,7 @@ class CompileRequest:
             the caller's as it is when the run begins.
         jsonnet_engine: `go`, `jrsonnet`, or `check` to evaluate with both and compare; an instance's own parameter
             comes first.
+        near_hosts: whether dependencies may come from addresses of this machine and its link that no policy names.
         policy: what components may do beyond reading files; None for what holds without a policy file.
     """
 
@@ -69,6 +70,7 @@ class CompileRequest:
     directory: Path | None = None
     environment: Mapping[str, str] = field(default_factory=dict, hash=False)
     jsonnet_engine: str = "go"
+    near_hosts: bool = True
     policy: TrustPolicy | None = None
 
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 import logging
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from commodore.context import Context
 from commodore.engine.model import CompileRequest, InstanceJob
@@ -15,6 +15,9 @@ from commodore.errors import CommodoreError
 from commodore.events import Event, Noted
 from commodore.limits import Limits
 from commodore.workers import Shared
+
+if TYPE_CHECKING:
+    from commodore.confinement import TrustPolicy
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,17 +58,23 @@ class Run(Shared):
         return Context(_log, self.limits, self.request.offline)
 
     @property
+    def policy(self) -> TrustPolicy:
+        """What components may do."""
+        from commodore.confinement import DEFAULT_POLICY  # only runs that render something need it
+
+        policy = self.request.policy or DEFAULT_POLICY
+        return replace(policy, near_hosts=True) if self.request.near_hosts else policy
+
+    @property
     def rendering_seconds(self) -> float:
         """The time for one instance."""
-        policy = self.request.policy
-        asked = policy.rendering_seconds if policy is not None else None
+        asked = self.request.policy.rendering_seconds if self.request.policy is not None else None
         return self.limits.rendering_seconds if asked is None else asked
 
     @property
     def rendering_bytes(self) -> int:
         """The memory for one instance."""
-        policy = self.request.policy
-        asked = policy.rendering_bytes if policy is not None else None
+        asked = self.request.policy.rendering_bytes if self.request.policy is not None else None
         return self.limits.rendering_bytes if asked is None else asked
 
     def at_work(self, instance: str) -> Path:

@@ -90,6 +90,7 @@ def catalog_batch(
         replace_all=True,
         environment=tool_environment(),
         jsonnet_engine=options.jsonnet_engine,
+        near_hosts=False,
     )
     return Batch(jobs, {name: node.raw for name, node in inventory.nodes.items()}, request)
 
@@ -117,4 +118,5 @@ def standalone_request(
         directory=Path.cwd(),
         environment=tool_environment(),
         jsonnet_engine=options.jsonnet_engine,
+        near_hosts=False,
     )

@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 from commodore.dependencies.bundle.exports import Export, ExportCache
 from commodore.dependencies.bundle.jsonnetfile import GitSource
@@ -24,6 +24,9 @@ from commodore.errors import CommodoreError, EnvironmentFault, InputError, did_y
 from commodore.events import StageAdvanced, Warned
 from commodore.git import FETCH_STAGE, RemoteState, Repository, RepositoryStore
 from commodore.sealed import read_note, write_note
+
+if TYPE_CHECKING:
+    from commodore.confinement import TrustPolicy
 
 _FULL_SHA = re.compile(r"[0-9a-fA-F]{40}|[0-9a-fA-F]{64}")
 # What is not a ref's name but still names a commit: an abbreviation, a walk along the history, `git describe`.
@@ -48,11 +51,15 @@ class LibrarySources:
     Args:
         store: the run's repositories; offline if it is.
         cache: the folder of exports, shared between working directories; need not exist.
+        policy: from which hosts they may come; None for what holds without a policy file.
         reuse: whether a folder that was installed before, and looks untouched, is taken as it is.
     """
 
-    def __init__(self, store: RepositoryStore, cache: Path, *, reuse: bool = True) -> None:
+    def __init__(
+        self, store: RepositoryStore, cache: Path, *, reuse: bool = True, policy: TrustPolicy | None = None
+    ) -> None:
         self.reuse = reuse
+        self._policy = policy
         self._store = store
         self._cache = ExportCache(cache / "exports", store.context)
         self._seen = cache / "versions"
@@ -129,6 +136,7 @@ class LibrarySources:
             return self._remembered(remote, version) or self._resolve_in_clone(repository, version)
         if repository.fetched:
             return self._resolve_in_clone(repository, version)
+        self._check_host(remote)
         state = repository.ask()
         sha = state.find(version)
         if sha is None and version == "master" and (sha := state.find("main")):
@@ -159,6 +167,7 @@ class LibrarySources:
         with self._cache.staging() as folder:
             shas = sorted({sha for _, sha in wanted})
             if not repository.has_commits(shas):
+                self._check_host(remote)
                 shallow = self._store.shallow_clone(remote.url, shas, folder / "clone")
                 if shallow is None:
                     self._store.sync((remote.url, sha) for sha in shas)
@@ -170,6 +179,11 @@ class LibrarySources:
                 (source, sha): self._attempt(self._export_one, repository, source, sha, folder / str(index))
                 for index, (source, sha) in enumerate(wanted)
             }
+
+    def _check_host(self, remote: Remote) -> None:
+        from commodore.confinement import DEFAULT_POLICY  # only runs that ask a remote need it
+
+        (self._policy or DEFAULT_POLICY).require_host(remote.url, f"the Jsonnet library {remote.identity}")
 
     def _export_one(self, repository: Repository, source: GitSource, sha: str, staged: Path) -> Export:
         if not repository.has_commits([sha]):

@@ -10,8 +10,10 @@ from typing import Any
 
 from commodore.confinement import Confinement, split_words
 from commodore.engine.cache.static_key import WRAPPER
+from commodore.engine.kapitan.kustomize_trace import is_remote, named_sources
 from commodore.engine.kapitan.shell import quote_paths
 from commodore.errors import PolicyError
+from commodore.git import redact
 
 _TARGET = "${compiled_target_dir}"
 _STAND_IN = "\ue000"  # of a private plane: no path holds it by chance
@@ -57,7 +59,7 @@ def check_helm(
     """
     component, policy = confinement.component, confinement.policy
     if helm_path:
-        check_program(confinement, helm_path, "helm_path")
+        policy.require_program(helm_path, "helm_path")
     for name in ("name", "release_name"):
         given = parameters.get(name)
         if isinstance(given, str) and given.startswith("-"):
@@ -73,20 +75,6 @@ def check_helm(
             policy.require("helm_options", component, "a file with values that is a URL or standard input")
         else:
             confinement.check_tree(os.path.abspath(file), "file with values")
-
-
-def check_program(confinement: Confinement, program: str, what: str) -> None:
-    """Refuse a program that a compile entry or a dependency names, unless the policy does so, too.
-
-    Raises:
-        PolicyError: it does not.
-    """
-    if program not in confinement.policy.programs or not os.path.isabs(program):
-        raise PolicyError(
-            "CMD-CONF-008",
-            f"{what} names the program {program!r}, which the trust policy does not name",
-            hint="leave it out: the program on the user's PATH is taken; or name its absolute path under `programs`",
-        )
 
 
 def prepare_external(confinement: Confinement, entry: Any, path: str, known_paths: Iterable[str]) -> str:
@@ -116,14 +104,42 @@ def prepare_external(confinement: Confinement, entry: Any, path: str, known_path
     text = quote_paths(" ".join(entry.args), known_paths).replace(_TARGET, _STAND_IN)
     words = [word.replace(_STAND_IN, _TARGET) for word in split_words(text, what)]
     if is_wrapper:
-        _check_kustomize(confinement, words)
+        _check_kustomize(confinement, words, entry.env_vars.get("INPUT_DIR", ""))
     entry.args = [shlex.quote(word) for word in words]
     return shlex.quote(path)
 
 
-def _check_kustomize(confinement: Confinement, arguments: Sequence[str]) -> None:
-    """Judge the wrapper's arguments behind the first one, which is the folder to write to."""
-    for argument in arguments[1:]:
+def _check_kustomize(confinement: Confinement, words: Sequence[str], source: str) -> None:
+    """Judge how kustomize is called: the first word is the folder to write to."""
+    policy, component = confinement.policy, confinement.component
+    for argument in words[1:]:
         if not _KUSTOMIZE_HARMLESS.fullmatch(argument):
-            what = f"the kustomize argument {argument!r}"
-            confinement.policy.require("kustomize_options", confinement.component, what)
+            policy.require("kustomize_options", component, f"the kustomize argument {argument!r}")
+    if is_remote(source):
+        policy.require_host(source, f"the kustomization {redact(source)}")
+    elif source and _TARGET not in source:
+        check_kustomization(confinement, os.path.abspath(source))
+
+
+def check_kustomization(confinement: Confinement, folder: str) -> None:
+    """Judge a kustomization on this machine with all that it is made of. kustomize takes files of the kustomization's
+    own folder alone, but folders from anywhere, and remote ones.
+
+    Raises:
+        PolicyError: it is made of something that may not be read, or comes from where nothing may be fetched.
+    """
+    seen: set[str] = set()
+    above = [folder]
+    while above and len(seen) <= confinement.limits.kustomizations:
+        place = above.pop()
+        if place in seen:
+            continue
+        seen.add(place)
+        confinement.check_open(place, "kustomization")
+        if not os.path.isdir(place):
+            continue
+        for name in named_sources(place, confinement):
+            if is_remote(name):
+                confinement.policy.require_host(name, f"the base {redact(name)}")
+            elif os.path.isdir(inner := os.path.normpath(os.path.join(place, name))):
+                above.append(inner)

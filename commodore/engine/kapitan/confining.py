@@ -8,7 +8,7 @@ from pathlib import Path
 
 import kapitan
 
-from commodore.confinement import DEFAULT_POLICY, Confinement, Roots
+from commodore.confinement import Confinement, Roots
 from commodore.engine.tasks import Run
 from commodore.workspace import Workspace
 
@@ -37,8 +37,7 @@ class Confinements:
             working=self._working,
             closed=(Workspace(run.request.root).repositories,),
         )
-        policy = run.request.policy or DEFAULT_POLICY
-        return Confinement(run.rendered(instance), roots, job.component, policy, run.limits)
+        return Confinement(run.rendered(instance), roots, job.component, run.policy, run.limits)
 
     @cached_property
     def _working(self) -> tuple[Path, ...]:

@@ -20,11 +20,12 @@ from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
 from commodore import git, manifests
+from commodore.confinement import Confinement
 from commodore.context import Context
 from commodore.engine.cache.keys import SOURCE
 from commodore.engine.cache.remote_identity import FULL_COMMIT, NO_REF, Sources
 from commodore.engine.cache.trace import TraceRecorder
-from commodore.errors import CommodoreError
+from commodore.errors import CommodoreError, InputError
 
 _FILES = ("kustomization.yaml", "kustomization.yml", "Kustomization")
 _BASES = ("resources", "bases", "components")
@@ -240,6 +241,16 @@ class Kustomize:
 def is_remote(source: str) -> bool:
     """Whether a kustomization is no local folder."""
     return _REMOTE.match(source) is not None
+
+
+def named_sources(folder: str, confinement: Confinement) -> Iterator[str]:
+    """The bases and addresses that a kustomization names, as far as it is understood: kustomize tells what is wrong."""
+    for name in _FILES:
+        path = os.path.join(folder, name)
+        with contextlib.suppress(InputError, OSError, ValueError):
+            for key, source in _references(confinement.read(path)):
+                if key in (*_BASES, *_PLUGINS) or is_remote(source):
+                    yield source
 
 
 def _documents(folder: Path) -> Iterator[bytes]:

@@ -31,7 +31,7 @@ from commodore.engine.cache.tool_identity import Programs
 from commodore.engine.cache.trace import TraceRecorder
 from commodore.engine.jsonnet.evaluator import Evaluator
 from commodore.engine.kapitan import patches
-from commodore.engine.kapitan.commands import prepare_external
+from commodore.engine.kapitan.commands import check_kustomization, prepare_external
 from commodore.engine.kapitan.confining import Confinements
 from commodore.engine.kapitan.context import SearchPaths, Work, current, working
 from commodore.engine.kapitan.errors import EntryPlace, explain
@@ -45,6 +45,9 @@ from commodore.workspace import remove_tree
 
 # Inputs that may walk through all targets at once, so that they need them as one plain map.
 _READ_ALL_TARGETS = ("jinja2", "kadet")
+
+# Inputs that may leave links in the output.
+_RUN_CODE = ("external", "kadet")
 
 
 class _FakeReference(PlainRef):  # type: ignore[misc]
@@ -218,6 +221,8 @@ class Renderer:
                         program = prepare_external(confinement, own, path, current().known_paths)
                     with self._observed(entry, place, path, folder):
                         compiler.compile_input_path(own, program, folder)
+            if place.input_type in _RUN_CODE:
+                confinement.check_links(confinement.output)
         except Exception as error:
             raise explain(error, place, path) from error
 
@@ -230,6 +235,8 @@ class Renderer:
             work.reads.refuse(f"an input of type {place.input_type} writes to {folder}", unseen=False)
         if place.input_type not in ("jsonnet", "remove", "external"):
             work.confinement.check_tree(os.path.join(os.getcwd(), path), "input")
+        if place.input_type == "kustomize":
+            check_kustomization(work.confinement, os.path.join(os.getcwd(), path))
         if place.input_type == "kadet":
             work.confinement.policy.require("kadet", work.confinement.component, f"the module {path}")
         whole = {"helm": work.reads.tree, "copy": work.reads.copied}.get(place.input_type, lambda _: None)

@@ -16,7 +16,7 @@ from commodore.engine.tasks import FetchTask, Group, KapitanDependency, Run, Uni
 from commodore.errors import CommodoreError, InputError, PolicyError
 from commodore.git import redact
 from commodore.tree import walk
-from commodore.workspace import is_inside
+from commodore.workspace import Workspace, is_inside
 
 Owner = TypeVar("Owner")
 
@@ -120,18 +120,16 @@ def fetched_places(run: Run, node: Mapping[str, Any]) -> Iterator[Place]:
 def check_outputs(dependencies: Sequence[KapitanDependency], run: Run) -> list[tuple[str, CommodoreError]]:
     """The dependencies of one run that must not be fetched, each with its instance."""
     found: list[tuple[str, CommodoreError]] = []
-    roots = (run.request.root, run.request.output, *(job.directory for job in run.jobs.values()))
     charts: dict[Path, KapitanDependency] = {}
     for item in dependencies:
         where = f"instance {item.instance!r}, dependency {item.index} ({item.kind} {redact(item.source)})"
-        if not any(is_inside(item.output, root) for root in roots):
-            error: CommodoreError = PolicyError(
-                "CMD-ENG-033",
-                f"{where}: its output path {item.output} lies outside of the working directory and the component",
-                hint="write it relative to the working directory, or below ${_base_directory}",
-            )
-            found.append((item.instance, error))
-        elif item.kind == "helm":
+        error: CommodoreError | None = None
+        try:
+            _check_place(item, run, where)
+            _check_source(item, run, where)
+        except CommodoreError as refused:
+            error = refused
+        if error is None and item.kind == "helm":
             other = charts.setdefault(item.output, item)
             if other.group != item.group:
                 error = InputError(
@@ -140,8 +138,57 @@ def check_outputs(dependencies: Sequence[KapitanDependency], run: Run) -> list[t
                     hint="put the version into the output path",
                     locations=[str(item.output)],
                 )
-                found.append((item.instance, error))
+        if error is not None:
+            found.append((item.instance, error))
     return found
+
+
+def _check_place(item: KapitanDependency, run: Run, where: str) -> None:
+    """Refuse a place that is not for fetched files.
+
+    Raises:
+        PolicyError: it is outside, or files in it would be taken for something else than they are.
+    """
+    request, workspace = run.request, Workspace(run.request.root)
+    components = [job.directory for job in run.jobs.values()]
+    if not any(is_inside(item.output, root) for root in (request.root, request.output, *components)):
+        raise PolicyError(
+            "CMD-ENG-033",
+            f"{where}: its output path {item.output} lies outside of the working directory and the component",
+            hint="write it relative to the working directory, or below ${_base_directory}",
+        )
+    real = Path(os.path.realpath(item.output))
+    tops = [real.relative_to(root).parts[0] for root in _followed(request.root, request.output) if root in real.parents]
+    kept = _followed(
+        workspace.catalog, workspace.inventory, workspace.repositories, workspace.state, workspace.compiled
+    )
+    whole = _followed(request.root, request.output, workspace.dependencies, *(components if item.kind != "git" else ()))
+    if (
+        any(part.lower() == ".git" for part in real.parts)
+        or any(part.startswith(".") for part in tops)
+        or any(real == folder or folder in real.parents for folder in kept)
+        or any(real == folder or real in folder.parents for folder in (*whole, *kept))
+    ):
+        raise PolicyError(
+            "CMD-ENG-059",
+            f"{where}: its output path {item.output} is not for fetched files",
+            hint="fetch into a folder of its own, such as one below ${_base_directory}",
+        )
+
+
+def _followed(*folders: Path) -> tuple[Path, ...]:
+    return tuple(Path(os.path.realpath(folder)) for folder in folders)
+
+
+def _check_source(item: KapitanDependency, run: Run, where: str) -> None:
+    """Refuse a source, or a program to fetch it by, that the policy does not allow.
+
+    Raises:
+        PolicyError: it does not.
+    """
+    if item.fields.get("helm_path"):
+        run.policy.require_program(str(item.fields["helm_path"]), f"{where}: helm_path")
+    run.policy.require_host(f"oci://{item.source}" if item.kind == "oci" else item.source, f"{where}: it")
 
 
 def in_waves(runs: Sequence[Run], wanted: Iterable[Wanted]) -> list[list[Run]]:

@@ -1,0 +1,116 @@
+"""Asking servers that trust this machine."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from commodore.confinement import TrustPolicy
+from commodore.confinement.hosts import host_of, is_near
+from commodore.dependencies.bundle.jsonnetfile import GitSource
+from commodore.dependencies.bundle.remotes import parse_remote
+from commodore.dependencies.bundle.sources import LibrarySources, Wanted
+from commodore.errors import Location, PolicyError
+from commodore.git import RepositoryStore
+from tests.engine.world import PACKAGE, World, jsonnet
+from tests.world.context import make_context
+
+NEAR, OTHER = "CMD-CONF-011", "CMD-CONF-012"
+ADDRESSES = [
+    "http://127.0.0.1:9/x",
+    "http://localhost/x",
+    "http://LOCALHOST./x",
+    "http://127.1/x",
+    "http://2130706433/x",
+    "http://0x7f.0.0.1/x",
+    "http://0177.0.0.1/x",
+    "http://[::1]/x",
+    "http://[::ffff:127.0.0.1]/x",
+    "http://0.0.0.0/x",
+    "http://169.254.169.254/latest/meta-data",
+    "http://[fe80::1%25eth0]/x",
+    "http://metadata.google.internal/x",
+    "http://user:password@127.0.0.1/x",
+    "http://example.com@127.0.0.1/x",
+    "http://a.localhost/x",
+]
+
+
+@pytest.mark.parametrize("address", ADDRESSES)
+@pytest.mark.parametrize("kind", ["http", "git", "helm"])
+def test_dependencies_from_this_machine(world: World, address: str, kind: str) -> None:
+    source = {"type": kind, "source": address, "output_path": "fetched/x"}
+    source |= {"chart_name": "x", "version": "1"} if kind == "helm" else {}
+    world.add("a", jsonnet("a/main.jsonnet"), kapitan={"dependencies": [source]})
+    error = world.fail_once(near_hosts=False)
+    assert (error.code, error.exit_code) == (NEAR, 4)
+    assert "password" not in str(error.as_dict())
+
+
+@pytest.mark.parametrize("address", ["git@localhost:x.git", "ssh://git@127.0.0.1/x", "git::http://169.254.169.254/x"])
+def test_bases_from_this_machine(world: World, address: str) -> None:
+    wrapper = str(PACKAGE / "scripts" / "run-kustomize")
+    entry = {
+        "input_type": "external",
+        "input_paths": [wrapper],
+        "output_path": ".",
+        "args": ["${compiled_target_dir}/x"],
+    }
+    world.tool("kustomize", "exit 0")
+    world.add("a", {**entry, "env_vars": {"INPUT_DIR": address}})
+    world.add("b", {**entry, "env_vars": {"INPUT_DIR": str(world.root / "dependencies/b/k")}})
+    world.write("dependencies/b/k/kustomization.yaml", "resources: [../base]\n")
+    world.write("dependencies/b/base/kustomization.yaml", f"resources: ['{address}']\n")
+    assert [error.code for error in world.fail(near_hosts=False)] == [NEAR, NEAR]
+
+
+def test_bases_that_lie_elsewhere(world: World) -> None:
+    wrapper = str(PACKAGE / "scripts" / "run-kustomize")
+    outside = world.root.parent / "private"
+    outside.mkdir()
+    (outside / "kustomization.yaml").write_text("resources: [secret.yaml]\n")
+    world.tool("kustomize", "exit 0")
+    for name, source in {"a": str(outside), "b": str(world.root / "dependencies/b")}.items():
+        entry = {"input_type": "external", "input_paths": [wrapper], "args": ["${compiled_target_dir}/x"]}
+        world.add(name, {**entry, "output_path": ".", "env_vars": {"INPUT_DIR": source}})
+    world.write("dependencies/b/kustomization.yaml", "resources: [../../../private]\n")
+    assert [error.code for error in world.fail()] == ["CMD-CONF-001", "CMD-CONF-001"]
+
+
+def test_hosts_of_a_policy(world: World) -> None:
+    policy = TrustPolicy(hosts=("*.example.com", "127.0.0.1"))
+    policy.require_host("https://git.example.com/x", "it")
+    policy.require_host("http://127.0.0.1:8080/x", "it")
+    policy.require_host("/srv/git/x", "it")
+    for source, code in {"https://example.org/x": OTHER, "http://localhost/x": NEAR}.items():
+        with pytest.raises(PolicyError) as caught:
+            policy.require_host(source, "it")
+        assert caught.value.code == code
+
+
+@pytest.mark.parametrize(
+    ("source", "host"),
+    [
+        ("https://github.com/a/b", "github.com"),
+        ("git@github.com:a/b.git", "github.com"),
+        ("git::https://github.com/a/b?ref=v1", "github.com"),
+        ("ssh://git@[fe80::1]:22/x", "fe80::1"),
+        ("/srv/git", ""),
+        ("../x", ""),
+        ("file:///srv/git", ""),
+    ],
+)
+def test_hosts(source: str, host: str) -> None:
+    assert host_of(source) == host
+    assert is_near(host) is (host == "fe80::1")
+
+
+@pytest.mark.parametrize("remote", ["http://127.0.0.1:9/lib.git", "https://169.254.169.254/lib"])
+@pytest.mark.parametrize("version", ["master", "0" * 40])
+def test_a_library_from_this_machine(tmp_path: Path, remote: str, version: str) -> None:
+    sources = LibrarySources(RepositoryStore(tmp_path / "repos", make_context()), tmp_path / "cache")
+    wanted = Wanted(GitSource(parse_remote(remote, Location("jsonnetfile.json"))), version)
+    (error,) = sources.obtain([wanted]).values()
+    assert isinstance(error, PolicyError)
+    assert error.code == NEAR

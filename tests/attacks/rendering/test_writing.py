@@ -1,0 +1,133 @@
+"""Writing where a rendering may not."""
+
+from __future__ import annotations
+
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from commodore.errors import CommodoreError
+from tests.attacks.conftest import Secret, Witness
+from tests.engine.world import World, jsonnet
+
+OUTPUT, PLACE = "CMD-ENG-007", "CMD-ENG-059"
+KEYS = ["../../../x", "/tmp/attack", "a/../../../x", "..", "link/x"]
+
+
+def refused(world: World, code: str, **changes: Any) -> CommodoreError:
+    error = world.fail_once(**changes)
+    assert (error.code, error.exit_code) == (code, 4)
+    assert not (world.root / "x").exists()
+    assert not Path("/tmp/attack.yaml").exists()
+    return error
+
+
+@pytest.mark.parametrize("key", ["../../../x", "/tmp/attack", "a/../../../x"])
+@pytest.mark.parametrize("kind", ["jsonnet", "kadet"])
+def test_output_keys_that_climb(world: World, key: str, kind: str) -> None:
+    world.add("a", {"input_type": kind, "input_paths": ["a/main"], "output_path": "."})
+    world.write("dependencies/a/main" if kind == "jsonnet" else "dependencies/a/main/__init__.py", "")
+    path, text = {
+        "jsonnet": ("dependencies/a/main", "{ 'KEY': { a: 1 } }"),
+        "kadet": ("dependencies/a/main/__init__.py", "def main():\n    return {'KEY': {'a': 1}}\n"),
+    }[kind]
+    world.write(path, text.replace("KEY", key))
+    refused(world, OUTPUT)
+
+
+@pytest.mark.parametrize("path", ["../../../x", "/tmp/attack"])
+@pytest.mark.parametrize("kind", ["jsonnet", "copy", "external", "jinja2", "helm"])
+def test_output_paths_that_climb(world: World, path: str, kind: str) -> None:
+    world.add("a", {"input_type": kind, "input_paths": ["a/main"], "output_path": path})
+    world.write("dependencies/a/main", "{ x: { a: 1 } }")
+    refused(world, OUTPUT)
+
+
+@pytest.mark.parametrize("path", [".git", ".git/hooks/pre-commit", ".env"])
+def test_the_checkout_that_is_written_to(world: World, path: str) -> None:
+    """Components may generate files for kustomize in their checkout, but nothing that others believe."""
+    world.add("a", jsonnet("a/main.jsonnet", str(world.root / "dependencies/a" / path), output_type="plain"))
+    world.write("dependencies/a/main.jsonnet", "{ x: 'gitdir: /tmp' }")
+    refused(world, OUTPUT)
+
+
+@pytest.mark.parametrize("kind", ["external", "kadet"])
+@pytest.mark.parametrize("what", ["file", "folder"])
+def test_links_in_the_output(world: World, secret: Secret, kind: str, what: str) -> None:
+    target = secret.path if what == "file" else secret.path.parent
+    entry = {"input_type": kind, "input_paths": ["a/main"], "output_path": "."}
+    world.add("a", {**entry, **({"args": ["${compiled_target_dir}"]} if kind == "external" else {})})
+    if kind == "external":
+        world.write("dependencies/a/main", f'#!/bin/sh\nln -s {target} "$1/link"\n', executable=True)
+    else:
+        code = f"import os\ndef main(params):\n    os.symlink({str(target)!r}, params['compile_path'] + '/link')\n"
+        world.write("dependencies/a/main/__init__.py", code + "    return {}\n")
+    refused(world, OUTPUT)
+    assert secret.is_in(world.root) == []
+
+
+def test_a_pipe_in_the_output(world: World) -> None:
+    entry = {"input_type": "external", "input_paths": ["a/main"], "output_path": "."}
+    world.add("a", {**entry, "args": ["${compiled_target_dir}"]})
+    world.write("dependencies/a/main", '#!/bin/sh\nmkfifo "$1/pipe"\n', executable=True)
+    refused(world, "CMD-CONF-003")
+
+
+def git(folder: Path, *arguments: str) -> None:
+    subprocess.run(["git", *arguments], cwd=folder, check=True, capture_output=True)
+
+
+@pytest.fixture
+def fetched(world: World) -> str:
+    """A repository that holds what would be believed in a working directory."""
+    folder = world.root.parent / "fetched"
+    (folder / "hooks").mkdir(parents=True)
+    (folder / "hooks" / "post-checkout").write_text("#!/bin/sh\n")
+    git(folder, "init", "-q")
+    git(folder, "-c", "user.name=a", "-c", "user.email=a@example.com", "add", ".")
+    git(folder, "-c", "user.name=a", "-c", "user.email=a@example.com", "commit", "-qm", "x")
+    return str(folder)
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        "catalog/.git",
+        "catalog/.git/hooks",
+        "catalog",
+        "catalog/manifests/other",
+        "dependencies/.repos",
+        "dependencies/.repos/x.git/hooks",
+        "dependencies/a/.git",
+        "dependencies/a/.GIT/hooks",
+        "dependencies",
+        ".commodore",
+        ".commodore/rendered",
+        ".ssh",
+        "inventory/classes/global",
+        "inventory",
+        "compiled",
+        ".",
+        "x/../catalog/.git",
+        "link",
+    ],
+)
+def test_fetched_files(world: World, fetched: str, path: str) -> None:
+    dependency = {"type": "git", "source": fetched, "output_path": path, "ref": "HEAD"}
+    world.add("a", jsonnet("a/main.jsonnet"), kapitan={"dependencies": [dependency]})
+    world.write("dependencies/a/main.jsonnet", "{ out: { a: 1 } }")
+    (world.root / "catalog" / ".git").mkdir(parents=True)
+    (world.root / "link").symlink_to("catalog/.git")
+    refused(world, PLACE)
+    assert list(world.root.rglob("post-checkout")) == []
+
+
+def test_a_helm_that_fetches(world: World, witness: Witness) -> None:
+    program = witness.program(world.root / "dependencies/a/helm")
+    dependency = {"type": "helm", "source": "https://example.com", "chart_name": "x", "version": "1"}
+    dependency |= {"output_path": "charts/x", "helm_path": str(program)}
+    world.add("a", jsonnet("a/main.jsonnet"), kapitan={"dependencies": [dependency]})
+    assert world.fail_once().code == "CMD-CONF-008"
+    assert not witness.was_written
