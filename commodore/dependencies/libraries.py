@@ -14,6 +14,14 @@ from commodore.errors import CommodoreError, InputError, PolicyError, did_you_me
 from commodore.events import Warned
 from commodore.workspace import is_inside
 
+OWN_LIBRARIES = frozenset(
+    (
+        *("commodore.libjsonnet", "commodore_inventory.libjsonnet", "kapitan.libjsonnet"),
+        *("kube-libsonnet", "kube.libjsonnet", "kube.libsonnet"),
+    )
+)
+"""What all components import as `lib/<name>`: the program's own libraries, and Kapitan's."""
+
 _FILE_NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9._-]*")
 
 
@@ -83,6 +91,8 @@ def _check_name(
             hint="replace the link by the file that it leads to",
             locations=[str(target)],
         )
+    if entry in OWN_LIBRARIES:
+        return _takes_place(f"library {entry!r} of component {owner.component!r}", str(target))
     if not has_prefix(_stem(entry), owner.component):
         return InputError(
             "CMD-DEP-031",
@@ -100,6 +110,15 @@ def _check_name(
             locations=[str(target)],
         )
     return None
+
+
+def _takes_place(what: str, place: str) -> PolicyError:
+    return PolicyError(
+        "CMD-DEP-052",
+        f"{what} would take the place of a library that every component imports",
+        hint="publish it under another name",
+        locations=[place],
+    )
 
 
 def _resolve_aliases(
@@ -139,6 +158,8 @@ def _check_alias(
             f"the library alias {alias!r} of {place} for {library!r} is not a pair of plain file names",
             hint="aliases and libraries lie directly in the `lib` folder",
         )
+    if alias in OWN_LIBRARIES:
+        return _takes_place(f"the library alias {alias!r} of {place}", alias)
     prefix = _owner_of(_stem(alias), deployed)
     if prefix and prefix not in allowed:
         return InputError(

@@ -87,7 +87,9 @@ def translate(text: str, files: ClassFiles) -> CommodoreError:
 
 
 def translate_panic(text: str, files: ClassFiles) -> CommodoreError:
-    """The error that stands for a panic of reclass-rs; the one that is known are YAML tags."""
+    """The error that stands for a panic of reclass-rs; known are YAML tags, and a constant changed by its own file."""
+    if match := _CONSTANT.search(text):
+        return _constant(_Failure(match, "", files))
     if "Tagged YAML" in text:
         for name, path in files.paths.items():
             if tag := find_tag(files.content(path)):

@@ -20,7 +20,7 @@ from typing import Any
 
 from commodore import inventory
 from commodore.context import Context
-from commodore.errors import EnvironmentFault
+from commodore.errors import EnvironmentFault, PolicyError
 from commodore.events import Event, Noted, Warned
 from commodore.git import holds_credentials
 from commodore.interning import SHARED_LEVELS, Branch, Shared
@@ -28,7 +28,7 @@ from commodore.inventory import Inventory, Node
 from commodore.sealed import read_note, seal
 from commodore.stages.checkouts import Fetcher
 from commodore.tree import children, walk
-from commodore.workspace import remove_tree, write_atomically
+from commodore.workspace import Workspace, remove_tree, write_atomically
 
 _FORMAT = 3
 """Of what is kept; to be raised whenever rendering the same files would give something else."""
@@ -65,8 +65,9 @@ def _recall(fetcher: Fetcher, what: str, render: Callable[[Context], list[Node]]
     That is kept only if the files are what they were before: reclass reads them by itself, and one that is saved
     meanwhile would get the result of another hierarchy.
     """
-    folder = fetcher.workspace.inventory
-    look = _look(folder, what) if fetcher.cached else None
+    look = _look(fetcher.workspace, what)
+    if not fetcher.cached:
+        look = None
     path = fetcher.workspace.state / "rendered" / f"{look.digest}.json" if look is not None else None
     known = _read(path) if path is not None else None
     if path is not None and known is not None:
@@ -84,7 +85,7 @@ def _recall(fetcher: Fetcher, what: str, render: Callable[[Context], list[Node]]
         fetcher.context.announce(event)
 
     made = render(fetcher.context.heard_by(hear))
-    if path is not None and look == _look(folder, what):
+    if path is not None and look == _look(fetcher.workspace, what):
         _keep(path, made, heard, fetcher.context)
     return made
 
@@ -102,12 +103,17 @@ class _Look:
     stamp: str
 
 
-def _look(folder: Path, what: str) -> _Look | None:
-    """What the hierarchy is; None if it cannot be read, so that rendering says what is wrong."""
+def _look(workspace: Workspace, what: str) -> _Look | None:
+    """What the hierarchy is; None if it cannot be read, so that rendering says what is wrong.
+
+    Raises:
+        PolicyError: a link leads out of the working directory: what is there would become parameters.
+    """
+    folder = workspace.inventory
     digest = hashlib.sha256(f"{_FORMAT}\0{what}\0{folder.absolute()}\0{_engine()}\0".encode("utf-8", "surrogateescape"))
     stamp = hashlib.sha256()
     try:
-        for path in _files(folder, stamp):
+        for path in _files(folder, _Inside(workspace), stamp):
             content = Path(path).read_bytes()
             name = os.path.relpath(path, folder).encode("utf-8", "surrogateescape")
             digest.update(b"%s\0%d\0%s" % (name, len(content), content))
@@ -116,7 +122,28 @@ def _look(folder: Path, what: str) -> _Look | None:
     return _Look(digest.hexdigest(), stamp.hexdigest())
 
 
-def _files(folder: Path, stamp: hashlib._Hash) -> Iterator[str]:
+class _Inside:
+    """Where links of a hierarchy may lead: into the working directory, and into checkouts that the user has put in the
+    place of dependencies by a link.
+    """
+
+    def __init__(self, workspace: Workspace) -> None:
+        self._roots = [os.path.realpath(workspace.root)]
+        with contextlib.suppress(OSError), os.scandir(workspace.dependencies) as entries:
+            self._roots += [os.path.realpath(entry.path) for entry in entries if entry.is_symlink()]
+
+    def check(self, link: str) -> None:
+        real = os.path.realpath(link)
+        if not any(real == root or real.startswith(root + os.sep) for root in self._roots):
+            raise PolicyError(
+                "CMD-INV-081",
+                f"the class file or folder {link} is a link that leads to {real}, out of the working directory",
+                hint="replace the link by the file that it leads to",
+                locations=[link],
+            )
+
+
+def _files(folder: Path, inside: _Inside, stamp: hashlib._Hash) -> Iterator[str]:
     """The class and target files below a folder, links followed, in a stable order.
 
     Args:
@@ -128,6 +155,7 @@ def _files(folder: Path, stamp: hashlib._Hash) -> Iterator[str]:
     _add_times(stamp, os.stat(folder))
     for _, entry in walk(folder, follow=True, skip=lambda entry: entry.name == ".git"):
         if entry.is_symlink():
+            inside.check(entry.path)
             _add_times(stamp, entry.stat(follow_symlinks=False))
         if entry.is_dir() or entry.name.endswith(_SUFFIXES):
             _add_times(stamp, entry.stat())

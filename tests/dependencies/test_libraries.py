@@ -7,8 +7,9 @@ from typing import Any
 
 import pytest
 
+import commodore
 from commodore.dependencies import ComponentMetadata, LibraryOwner, resolve_libraries
-from commodore.dependencies.libraries import has_prefix
+from commodore.dependencies.libraries import OWN_LIBRARIES, has_prefix
 from commodore.errors import CommodoreError, PolicyError
 from commodore.events import Event, Warned
 from tests.world.context import make_context
@@ -40,6 +41,20 @@ def names(*owners: LibraryOwner) -> list[str]:
 def codes(*owners: LibraryOwner) -> list[str]:
     _, errors, _ = resolve(*owners)
     return [error.code for error in errors]
+
+
+class TestOwnLibraries:
+    def test_all_of_them_are_known(self) -> None:
+        found = {path.name for path in (Path(commodore.__file__).parent / "lib").iterdir()}
+        assert found | {"kapitan.libjsonnet"} == OWN_LIBRARIES
+
+    @pytest.mark.parametrize("name", ["commodore.libjsonnet", "kube.libjsonnet", "kapitan.libjsonnet"])
+    def test_none_takes_their_place(self, tmp_path: Path, name: str) -> None:
+        """Neither by an alias, nor by the name of the component."""
+        assert codes(owner(tmp_path, "foo", "foo.libsonnet", library_aliases={name: "foo.libsonnet"})) == [
+            "CMD-DEP-052"
+        ]
+        assert codes(owner(tmp_path, name.partition(".")[0], name)) == ["CMD-DEP-052"]
 
 
 class TestNames:

@@ -228,6 +228,17 @@ class TestMerging:
             hierarchy.place("a.yml", 3, 5),
         ]
 
+    @pytest.mark.parametrize("second", ["_metadata: {a: 2}", "~_metadata: null", "=_metadata: {a: 1}"])
+    def test_a_constant_that_its_own_file_changes(self, hierarchy: Hierarchy, second: str) -> None:
+        text = f"parameters:\n  nfs:\n    =_metadata: {{a: 1}}\n    {second}\n"
+        error = hierarchy.classes({"a.yml": text}).failure()
+        if second.startswith("="):
+            assert error.code == "CMD-INV-001"  # a key twice
+            return
+        assert (error.code, error.exit_code) == ("CMD-INV-021", 1)
+        assert "parameters.nfs._metadata is a constant" in error.message
+        assert str(error.locations[0]) == hierarchy.place("a.yml", 4, 5)
+
     @pytest.mark.requirement("C42")
     def test_a_constant_overwritten_through_an_instance(self, tmp_path: Path) -> None:
         """The instance's own key counts as the component's, and the defaults of other instances do not."""
