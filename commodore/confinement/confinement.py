@@ -20,7 +20,7 @@ from pathlib import Path
 from commodore.confinement.policy import DEFAULT_POLICY, TrustPolicy
 from commodore.errors import PolicyError
 from commodore.limits import DEFAULT_LIMITS, Limits
-from commodore.tree import children
+from commodore.tree import Entry, walk
 
 _FLAGS = os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK | os.O_NOCTTY  # a pipe without a writer must not keep us waiting
 _REPOSITORY = ".git"
@@ -319,23 +319,26 @@ def _spellings(paths: Iterable[Path]) -> tuple[str, ...]:
 
 def _special(path: str) -> Iterator[tuple[str, bool]]:
     """What needs a look in a folder, and in the folders that it leads to: links (True), repositories of git, and all
-    that is neither file nor folder.
+    that is neither file nor folder. Folders that many links lead to are walked through once.
     """
-    above, seen = [path], {os.path.realpath(path)}
-    while above:
-        with contextlib.suppress(OSError):  # to be told by whoever reads it
-            for entry in children(above.pop()):
-                is_link, is_folder = entry.is_symlink(), entry.is_dir()
-                if is_link or (_is_repository(entry) if is_folder else not entry.is_file()):
-                    yield entry.path, is_link
-                if is_folder:
-                    real = os.path.realpath(entry.path) if is_link else entry.path
-                    if real not in seen:
-                        seen.add(real)
-                        above.append(entry.path)
+    seen = {os.path.realpath(path)}
+
+    def is_known(entry: Entry) -> bool:
+        if not (entry.is_symlink() and entry.is_dir()):
+            return False
+        real = os.path.realpath(entry.path)
+        known = real in seen
+        seen.add(real)
+        return known
+
+    with contextlib.suppress(OSError):  # to be told by whoever reads it
+        for _, entry in walk(path, follow=True, skip=is_known):
+            is_link, is_folder = entry.is_symlink(), entry.is_dir()
+            if is_link or (_is_repository(entry) if is_folder else not entry.is_file()):
+                yield entry.path, is_link
 
 
-def _is_repository(entry: os.DirEntry[str]) -> bool:
+def _is_repository(entry: Entry) -> bool:
     return entry.name == _REPOSITORY and os.path.exists(os.path.join(entry.path, "HEAD"))
 
 

@@ -128,9 +128,8 @@ class _Inside:
     """
 
     def __init__(self, workspace: Workspace) -> None:
-        self._roots = [os.path.realpath(workspace.root)]
-        with contextlib.suppress(OSError), os.scandir(workspace.dependencies) as entries:
-            self._roots += [os.path.realpath(entry.path) for entry in entries if entry.is_symlink()]
+        links = [entry.path for entry in children(workspace.dependencies) if entry.is_symlink()]
+        self._roots = [os.path.realpath(path) for path in (str(workspace.root), *links)]
 
     def check(self, link: str) -> None:
         real = os.path.realpath(link)
