@@ -54,6 +54,8 @@ class Limits:
 
     # inventory and output
     inventory_bytes: int = 512 << 20  # rendered parameters of all targets together, what is equal in several once
+    hierarchy_seconds: float = 10.0  # of the processor, for one target whose references might multiply
+    hierarchy_bytes: int = 4 << 30  # memory for the same
     rendered_bytes: int = 64 << 20  # the same when they are kept for the next run; larger ones are rendered each time
     output_file_bytes: int = 64 << 20  # one rendered manifest file
     lint_file_bytes: int = 16 << 20  # one file that is linted

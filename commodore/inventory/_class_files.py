@@ -14,7 +14,9 @@ from pathlib import Path
 from typing import Any
 
 from commodore.errors import CommodoreError, InputError, Location
-from commodore.manifests import load
+from commodore.inventory._growth import is_deep
+from commodore.limits import DEFAULT_LIMITS
+from commodore.manifests import load, load_all
 
 _SECTION = r"^%s[ \t]*:[^\n]*(?:\n(?:[ \t\r\-#][^\n]*)?)*"
 _ENTRY = re.compile(
@@ -51,11 +53,17 @@ class ClassFiles:
         return self.inventory / "targets" / f"{name}.yml"
 
     def content(self, path: Path) -> bytes:
-        """The bytes of a file; none for one that cannot be read, which reclass-rs reports."""
+        """The bytes of a file; none for one that cannot be read, which reclass-rs reports.
+
+        Raises:
+            InputError: it is nested so deeply (CMD-YAML-003) that reclass-rs would work on it for hours.
+        """
         if path not in self._contents:
             self._contents[path] = b""
             with contextlib.suppress(OSError):
                 self._contents[path] = path.read_bytes()
+            if is_deep(self._contents[path], DEFAULT_LIMITS.yaml_depth):
+                load_all(self._contents[path], place=str(path))  # it says whether that is so
         return self._contents[path]
 
     def section(self, path: Path, key: str) -> tuple[str, ...]:

@@ -19,6 +19,7 @@ from commodore.inventory._batched_render import TargetError, render_parts
 from commodore.inventory._class_bundling import put_together
 from commodore.inventory._class_files import ClassFiles
 from commodore.inventory._failures import translate, translate_panic
+from commodore.inventory._growth import find_suspects, try_out
 from commodore.inventory._stderr import captured
 from commodore.inventory.applications import has_removals, merge_applications
 from commodore.workspace import guard_disk
@@ -155,8 +156,15 @@ def _open(inventory: Path, targets: Sequence[str], *, ignore_missing_classes: bo
             ignore_class_notfound=ignore_missing_classes,
         )
     files = ClassFiles.found(inventory, reclass.classes)
-    for target in targets:
-        files.order(target)  # classes in a loop would end the process: reclass-rs follows them until its stack is full
+    # Classes in a loop would end the process: reclass-rs follows them until its stack is full.
+    included = {target: files.order(target) for target in targets}
+    read = {
+        name: (files.paths[name], files.content(files.paths[name])) for order in included.values() for name in order
+    }
+    if find_suspects(read.values()):  # in all of them together; mostly in none
+        for target, order in included.items():
+            if suspects := find_suspects(read[name] for name in order):
+                try_out(inventory, target, suspects, skip=ignore_missing_classes)
     return files, reclass
 
 
