@@ -34,7 +34,7 @@ XDG_FOLDERS = {
 }
 
 MACHINE_PATH = os.environ.get("PATH", os.defpath)
-OPT_IN = {"peer": os.environ.get("COMMODORE_PEER", ""), "real": os.environ.get("COMMODORE_REAL", "")}
+OPT_IN = {name: os.environ.get(f"COMMODORE_{name.upper()}", "") for name in ("peer", "real", "apiserver")}
 
 # No deadlines: tests never measure time. In CI the examples are the same in every run.
 settings.register_profile("commodore", deadline=None, print_blob=True, derandomize="CI" in os.environ)
@@ -52,6 +52,18 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
         for marker, value in OPT_IN.items():
             if item.get_closest_marker(marker) and not value:
                 item.add_marker(pytest.mark.skip(reason=f"COMMODORE_{marker.upper()} is not set"))
+
+
+@pytest.fixture(scope="session")
+def apiserver_binaries() -> Path:
+    """The folder with kube-apiserver and etcd, for tests marked `apiserver`."""
+    return Path(OPT_IN["apiserver"]).absolute()
+
+
+@pytest.fixture(scope="session")
+def shared_real() -> Path | None:
+    """The folder of real inputs, if there is one."""
+    return Path(OPT_IN["real"]).absolute() if OPT_IN["real"] else None
 
 
 @pytest.fixture

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import importlib.util
 import re
 from collections.abc import Iterable
 from datetime import timedelta
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from commodore.errors import UsageError
+from commodore.errors import EnvironmentFault, UsageError
 from commodore.observe import PlanOptions, Scope, read_duration, read_selector
+
+if TYPE_CHECKING:
+    from commodore.observe.cluster import Clusters, ControllerOptions, LeaseOptions
 
 _PREFIX = re.compile(r"[a-z0-9]([a-z0-9.-]{0,200}[a-z0-9])?")
 _VERSION = re.compile(r"v?(\d+)\.(\d+)([.+-].*)?")
@@ -79,6 +83,57 @@ def duration(flag: str, text: str) -> timedelta:
     if found is None:
         raise _wrong(flag, text, "a number of seconds, or a duration like 1m30s")
     return found
+
+
+def clusters(values: dict[str, Any]) -> Clusters:
+    """Which clusters to talk to.
+
+    Raises:
+        EnvironmentFault: CMD-OBS-015, the extra is not installed.
+        UsageError: CMD-OBS-030, the timeout cannot be read.
+    """
+    if any(importlib.util.find_spec(name) is None for name in ("lightkube", "prometheus_client")):
+        raise EnvironmentFault(
+            "CMD-OBS-015",
+            "what talks to clusters is not installed",
+            hint="install commodore-catalog[observe], or give files to 'observe plan'",
+        )
+    from commodore.observe.cluster import Access, Clusters
+
+    timeout = duration("--request-timeout", values["request_timeout"]).total_seconds()
+    kargo = Access(values["kubeconfig"], values["context"], timeout)
+    if values["argocd_kubeconfig"] is None and values["argocd_context"] is None:
+        return Clusters(kargo)
+    kubeconfig = values["argocd_kubeconfig"] or values["kubeconfig"]
+    return Clusters(kargo, Access(kubeconfig, values["argocd_context"], timeout))
+
+
+def controller_options(values: dict[str, Any]) -> ControllerOptions:
+    """How to work on a cluster; options that only `run` has keep their defaults elsewhere.
+
+    Raises:
+        UsageError: CMD-OBS-030, an option's value cannot be read.
+    """
+    from commodore.observe.cluster import ControllerOptions
+
+    return ControllerOptions(
+        plan=plan_options(values),
+        scope=scope(values),
+        pause_file=values["pause_file"],
+        sync_period=duration("--sync-period", values.get("sync_period", "10m")).total_seconds(),
+        workers=max(values.get("workers", 1), 1),
+        max_promotions=max(values["max_promotions"], 1),
+        request_timeout=duration("--request-timeout", values["request_timeout"]).total_seconds(),
+    )
+
+
+def lease_options(values: dict[str, Any]) -> LeaseOptions | None:
+    """The lease to hold; None: none."""
+    from commodore.observe.cluster import LeaseOptions
+
+    if not values["leader_elect"]:
+        return None
+    return LeaseOptions(values["lease_name"], values["lease_namespace"])
 
 
 def parts(texts: Iterable[str]) -> list[str]:

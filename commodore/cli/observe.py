@@ -28,7 +28,10 @@ _COLOURS = {"none": None, "wait": "yellow", "blocked": "red", "promote": "green"
 @click.group(
     cls=LazyGroup,
     lazy={
-        "plan": LazyCommand("commodore.cli.observe:observe_plan", "Show what would be promoted, and why nothing is.")
+        "manifests": LazyCommand("commodore.cli.observe:observe_manifests", "Print what installs the controller."),
+        "once": LazyCommand("commodore.cli.observe_cluster:observe_once", "Look at all Stages of a cluster once."),
+        "plan": LazyCommand("commodore.cli.observe:observe_plan", "Show what would be promoted, and why nothing is."),
+        "run": LazyCommand("commodore.cli.observe_cluster:observe_run", "Follow a cluster: the controller."),
     },
 )
 @options()
@@ -41,15 +44,15 @@ def observe() -> None:
 
 
 @click.command("plan")
-@click.argument("files", nargs=-1, required=True, type=click.Path(path_type=Path, allow_dash=True))
+@click.argument("files", nargs=-1, type=click.Path(path_type=Path, allow_dash=True))
 @options(*OBSERVE_PLAN)
 @click.pass_context
 def observe_plan(ctx: click.Context, /, files: tuple[Path, ...], **values: Any) -> int:
     """Show for each Stage what would be promoted to it, or why nothing is.
 
     FILES are files or folders with Applications, Stages, Freights, Warehouses and Promotions, as `kubectl get -A -o
-    yaml` writes them; `-` is standard input. Nothing is written to a cluster. Ends with exit code 1 if an object in the
-    files cannot be read or is there twice.
+    yaml` writes them; `-` is standard input. Without FILES the objects of a cluster are read. Nothing is written to a
+    cluster. Ends with exit code 1 if an object in the files cannot be read or is there twice.
     """
     from commodore.cli import _observe_options as given
     from commodore.observe import build_worlds, plan_stage, read_objects
@@ -58,17 +61,42 @@ def observe_plan(ctx: click.Context, /, files: tuple[Path, ...], **values: Any) 
     plan_options = given.plan_options(values)
     scope = given.scope(values)
     now = _time(values["at"])
-    objects = read_objects(_sources(files))
-    worlds = build_worlds(objects.objects, scope, holds=given.holds(values), unreadable=objects.unreadable)
-    _warn(console, objects, worlds)
-    decisions = [plan_stage(world, plan_options, now) for world in worlds]
-    _show(console, decisions, values)
+    if files:
+        objects = read_objects(_sources(files))
+        worlds = build_worlds(objects.objects, scope, holds=given.holds(values), unreadable=objects.unreadable)
+        _warn(console, objects, worlds)
+        findings = objects.findings
+        decisions = [plan_stage(world, plan_options, now) for world in worlds]
+    else:
+        import asyncio
+
+        from commodore.observe.cluster import plan_cluster
+
+        findings = ()
+        clusters = given.clusters(values)
+        decisions = asyncio.run(plan_cluster(clusters, scope, plan_options, now, given.holds(values)))
+    show_decisions(console, decisions, values)
     if values["emit"] is not None:
         _emit(values["emit"], decisions)
-    if objects.findings:
-        console.error(Findings(objects.findings))
+    if values["server_dry_run"]:
+        _try_out(console, decisions, values)
+    if findings:
+        console.error(Findings(findings))
     refused = values["check"] and any(one.kind in ("promote", "blocked") for one in decisions)
-    return int(bool(objects.findings) or refused)
+    return int(bool(findings) or refused)
+
+
+def _try_out(console: Console, decisions: Sequence[Decision], values: dict[str, Any]) -> None:
+    """Say what the cluster thinks of the Promotions."""
+    import asyncio
+
+    from commodore.cli import _observe_options as given
+    from commodore.observe.cluster import try_out
+
+    clusters = given.clusters(values)
+    answers = asyncio.run(try_out(clusters, decisions, clusters.kargo.timeout))
+    for stage, answer in answers.items():
+        console.status(f"{stage}: the server's answer: {printable(answer)}")
 
 
 def _sources(files: Sequence[Path]) -> list[Any]:
@@ -110,8 +138,9 @@ def _warn(console: Console, objects: GivenObjects, worlds: Sequence[StageWorld])
         console.announce(Warned("CMD-OBS-006", "no Application names a Stage that is looked at", hint))
 
 
-def _show(console: Console, decisions: Sequence[Decision], values: dict[str, Any]) -> None:
-    if values["explain"]:
+def show_decisions(console: Console, decisions: Sequence[Decision], values: dict[str, Any]) -> None:
+    """Write decisions in the format that was asked for."""
+    if values.get("explain"):
         decisions = _asked_for(decisions, values["explain"])
     data = [one.as_dict() for one in decisions]
     if values["output_format"] == "json":
@@ -120,7 +149,7 @@ def _show(console: Console, decisions: Sequence[Decision], values: dict[str, Any
         from commodore.manifests import dump
 
         console.result(dump(data), newline=False)
-    elif values["explain"]:
+    elif values.get("explain"):
         from commodore.observe import explain
 
         for one in decisions:
@@ -183,3 +212,18 @@ def _emit(folder: Path, decisions: Sequence[Decision]) -> None:
             f"the Promotions cannot be written to {folder}: {error.strerror}",
             hint="name a folder that can be written to",
         ) from error
+
+
+@click.command("manifests")
+@options()
+@click.pass_context
+def observe_manifests(ctx: click.Context, /) -> None:
+    """Print the objects that install the controller, for `kubectl apply`.
+
+    They are what the chart makes of its defaults, in the namespace `commodore-observe`: nothing is written until
+    `--dry-run` is taken out of the Deployment.
+    """
+    from importlib.resources import files
+
+    text = files("commodore.observe").joinpath("manifests.yaml").read_text(encoding="utf-8")
+    console_of(ctx).result(text, newline=False)

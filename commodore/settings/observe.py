@@ -122,18 +122,118 @@ WRITING = (
     ),
 )
 
-OBSERVE_PLAN = (
+CONNECTION = (
+    _option("kubeconfig", ("--kubeconfig",), "Kubeconfig of Kargo's cluster.", kind="path", metavar="FILE"),
+    _option("context", ("--context",), "Context of the kubeconfig.", metavar="NAME"),
+    _option(
+        "argocd_kubeconfig",
+        ("--argocd-kubeconfig",),
+        "Kubeconfig of the cluster with the Applications, if that is another one.",
+        kind="path",
+        metavar="FILE",
+    ),
+    _option(
+        "argocd_context",
+        ("--argocd-context",),
+        "Context for the cluster with the Applications, if that is another one.",
+        metavar="NAME",
+    ),
+    _option(
+        "request_timeout",
+        ("--request-timeout",),
+        "How long one request to a cluster may take.",
+        default="30s",
+        metavar="DURATION",
+    ),
+)
+
+LEASE = (
+    _option(
+        "leader_elect",
+        ("--leader-elect/--no-leader-elect",),
+        "Write only while holding the lease.",
+        kind="switch",
+        default=True,
+    ),
+    _option("lease_name", ("--lease-name",), "Name of the lease.", default="commodore-observe", metavar="NAME"),
+    _option(
+        "lease_namespace",
+        ("--lease-namespace",),
+        "Namespace of the lease; by default that of the Pod, or of the context.",
+        metavar="NAMESPACE",
+    ),
+    _option(
+        "max_promotions",
+        ("--max-promotions",),
+        "At most so many Promotions a minute.",
+        kind="integer",
+        default=10,
+    ),
+)
+
+OUTPUT = Setting(
+    "output_format",
+    ("-o", "--output-format"),
+    "Output format.",
+    kind="choice",
+    choices=("table", "json", "yaml"),
+    default="table",
+)
+
+OBSERVE_ONCE = (*CONNECTION, *SCOPE, *GUARDS, *WRITING, *LEASE, OUTPUT)
+
+OBSERVE_RUN = (
+    *CONNECTION,
     *SCOPE,
     *GUARDS,
     *WRITING,
-    Setting(
-        "output_format",
-        ("-o", "--output-format"),
-        "Output format.",
-        kind="choice",
-        choices=("table", "json", "yaml"),
-        default="table",
+    *LEASE,
+    _option(
+        "sync_period",
+        ("--sync-period",),
+        "How often all Stages are looked at, whether something has changed or not.",
+        default="10m",
+        metavar="DURATION",
     ),
+    _option("workers", ("--workers",), "How many Stages are looked at at once.", kind="integer", default=4),
+    _option(
+        "metrics_addr",
+        ("--metrics-bind-address", "--metrics-addr"),
+        "Address of the metrics; empty for none.",
+        default=":8080",
+        metavar="ADDRESS",
+    ),
+    _option(
+        "health_addr",
+        ("--health-probe-bind-address", "--health-addr"),
+        "Address of the probes; empty for none.",
+        default=":8081",
+        metavar="ADDRESS",
+    ),
+    _option(
+        "log_format",
+        ("--log-format",),
+        "Form of the log.",
+        kind="choice",
+        choices=("text", "json"),
+        default="text",
+    ),
+    _option(
+        "log_level",
+        ("--log-level",),
+        "What is logged.",
+        kind="choice",
+        choices=("debug", "info", "warning", "error"),
+        default="info",
+    ),
+)
+
+OBSERVE_PLAN = (
+    *CONNECTION,
+    *SCOPE,
+    *GUARDS,
+    *WRITING,
+    OUTPUT,
     Setting(
         "explain",
         ("--explain",),
@@ -146,6 +246,13 @@ OBSERVE_PLAN = (
         "Write the Promotions that would be made into this folder, a file each.",
         kind="path",
         metavar="DIR",
+    ),
+    Setting(
+        "server_dry_run",
+        ("--server-dry-run",),
+        "Ask the cluster whether it would take the Promotions; nothing is made.",
+        kind="switch",
+        default=False,
     ),
     Setting("at", ("--at",), "Decide as if it were this time (RFC 3339).", metavar="TIME"),
     Setting(

@@ -1,0 +1,98 @@
+"""`commodore observe once` and `commodore observe run`: the observer beside a cluster."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import logging
+from typing import Any
+
+import click
+
+from commodore.cli import _observe_options as given
+from commodore.cli._options import options
+from commodore.cli.console import console_of
+from commodore.cli.observe import show_decisions
+from commodore.printable import printable
+from commodore.settings.observe import OBSERVE_ONCE, OBSERVE_RUN
+
+_FIELDS = ("stage", "reason", "drift", "freight")
+
+
+@click.command("once")
+@options(*OBSERVE_ONCE)
+@click.pass_context
+def observe_once(ctx: click.Context, /, **values: Any) -> int:
+    """Look at all Stages of a cluster once, and make the Promotions that are due.
+
+    Promotions are made for images that stay the same for the time of `--settle`. If controllers run beside it, it takes
+    their lease meanwhile, and ends with exit code 4 if one of them keeps it. Needs the extra `observe`. Ends with exit
+    code 1 if a Promotion that is due could not be made.
+    """
+    clusters = given.clusters(values)
+    from commodore.observe import cluster
+
+    console = console_of(ctx)
+    controller = given.controller_options(values)
+    done = asyncio.run(cluster.observe_once(clusters, controller, given.holds(values), given.lease_options(values)))
+    show_decisions(console, [decision for decision, _ in done], values)
+    failed = False
+    for decision, outcome in done:
+        if outcome is not None:
+            failed |= outcome.kind not in ("created", "exists", "changed")
+            told = " ".join(filter(None, (outcome.kind, outcome.promotion, outcome.message)))
+            console.status(f"{decision.stage}: {printable(told)}")
+    return int(failed)
+
+
+@click.command("run")
+@options(*OBSERVE_RUN)
+@click.pass_context
+def observe_run(_ctx: click.Context, /, **values: Any) -> int:
+    """Follow a cluster, and make Promotions when they are due, until it is ended.
+
+    One line is logged for each change of a decision. Metrics are at `/metrics` of `--metrics-addr`, probes at
+    `/healthz` and `/readyz` of `--health-addr`. Needs the extra `observe`. Ends with exit code 3 if the lease is lost.
+    """
+    clusters = given.clusters(values)
+    from commodore.observe import cluster
+
+    for address in filter(None, (values["metrics_addr"], values["health_addr"])):
+        cluster.read_address(address)
+    run = cluster.RunOptions(
+        controller=given.controller_options(values),
+        holds=given.holds(values),
+        metrics_address=values["metrics_addr"],
+        health_address=values["health_addr"],
+        lease=given.lease_options(values),
+    )
+    _log_to_stderr(values["log_format"], values["log_level"])
+    asyncio.run(cluster.observe_run(clusters, run))
+    return 0
+
+
+def _log_to_stderr(form: str, level: str) -> None:
+    handler = logging.StreamHandler()
+    handler.setFormatter(_Json() if form == "json" else _Text("%(asctime)s %(levelname)s %(message)s"))
+    log = logging.getLogger("commodore.observe")
+    log.handlers = [handler]
+    log.setLevel(level.upper())
+    log.propagate = False
+
+
+class _Text(logging.Formatter):
+    def format(self, record: logging.LogRecord) -> str:
+        return printable(super().format(record))
+
+
+class _Json(logging.Formatter):
+    def format(self, record: logging.LogRecord) -> str:
+        line = {
+            "time": self.formatTime(record, "%Y-%m-%dT%H:%M:%S%z"),
+            "level": record.levelname.lower(),
+            "message": printable(record.getMessage()),
+            **{name: getattr(record, name) for name in _FIELDS if hasattr(record, name)},
+        }
+        if record.exc_info:
+            line["error"] = self.formatException(record.exc_info)
+        return json.dumps(line)

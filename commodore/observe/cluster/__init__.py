@@ -1,0 +1,38 @@
+"""The observer beside a cluster: follows what Kargo and Argo CD have, decides, and makes Promotions.
+
+Needs the extra `observe`. Nothing else in the program imports a client of Kubernetes.
+"""
+
+from __future__ import annotations
+
+from commodore.observe.cluster.client import Access
+from commodore.observe.cluster.controller import ControllerOptions
+from commodore.observe.cluster.creator import Outcome
+from commodore.observe.cluster.lease import LeaseTimes
+from commodore.observe.cluster.reflector import Pauses
+from commodore.observe.cluster.running import (
+    Clusters,
+    LeaseOptions,
+    RunOptions,
+    observe_once,
+    observe_run,
+    plan_cluster,
+    try_out,
+)
+from commodore.observe.cluster.serving import read_address
+
+__all__ = [
+    "Access",
+    "Clusters",
+    "ControllerOptions",
+    "LeaseOptions",
+    "LeaseTimes",
+    "Outcome",
+    "Pauses",
+    "RunOptions",
+    "observe_once",
+    "observe_run",
+    "plan_cluster",
+    "read_address",
+    "try_out",
+]

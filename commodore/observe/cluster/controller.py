@@ -1,0 +1,317 @@
+"""The controller: what is known, what is to be looked at, the decision, and the one write."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import logging
+import random
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime
+from pathlib import Path
+
+from commodore.observe.cases import PlanOptions
+from commodore.observe.cluster.client import APPLICATIONS, KARGO, Client
+from commodore.observe.cluster.creator import Creator, Outcome
+from commodore.observe.cluster.events import Recorder, Subject
+from commodore.observe.cluster.index import Index
+from commodore.observe.cluster.lease import Lease, LeaseLostError
+from commodore.observe.cluster.metrics import Metrics
+from commodore.observe.cluster.queue import WorkQueue
+from commodore.observe.cluster.reflector import Pauses, Reflector
+from commodore.observe.kargo import Application, KargoObject
+from commodore.observe.planning import Decision, plan_stage
+from commodore.observe.worlds import Scope, StageName, StageWorld, read_authorization
+
+_LOG = logging.getLogger(__name__)
+
+_STUCK = 600.0  # a reflector that has heard nothing for so long is stuck
+_UNKNOWN = 60.0  # so long a server may still carry out a request whose answer was lost
+_TICK = 1.0
+# Reasons that say something to whoever looks after the Stage; others come and go, or mean that all is well.
+_SPOKEN = frozenset({"AwaitingSync", "Paused", "DryRun"})
+
+
+@dataclass(frozen=True, slots=True)
+class ControllerOptions:
+    """How a controller works; times in seconds. An empty set of namespaces in the scope is all of them."""
+
+    plan: PlanOptions
+    scope: Scope
+    pause_file: Path | None = None
+    sync_period: float = 600.0
+    workers: int = 4
+    max_promotions: int = 10
+    request_timeout: float = 30.0
+    unknown_wait: float = _UNKNOWN
+    pauses: Pauses = field(default_factory=Pauses)
+
+
+class Budget:
+    """So many Promotions a minute, over all Stages."""
+
+    def __init__(self, per_minute: int, clock: Callable[[], float]) -> None:
+        self._size = float(per_minute)
+        self._left = self._size
+        self._clock = clock
+        self._at = clock()
+
+    def wait(self) -> float:
+        """Seconds until there is one; 0: it may be taken."""
+        self._fill()
+        return 0.0 if self._left >= 1 else (1 - self._left) * 60 / self._size
+
+    def take(self) -> None:
+        self._fill()
+        self._left -= 1
+
+    def _fill(self) -> None:
+        now = self._clock()
+        self._left = min(self._left + (now - self._at) * self._size / 60, self._size)
+        self._at = now
+
+
+class Controller:
+    """Follows one Kargo and one Argo CD, which may be in two clusters. Made inside the loop that runs it."""
+
+    def __init__(
+        self, kargo: Client, argocd: Client, options: ControllerOptions, metrics: Metrics, lease: Lease | None
+    ) -> None:
+        self._loop = asyncio.get_running_loop()
+        self._options = options
+        self._metrics = metrics
+        self._lease = lease
+        self._kargo = kargo
+        self.index = Index(options.scope)
+        self.queue: WorkQueue[StageName] = WorkQueue(self._loop.time)
+        instance = lease.holder if lease else "single"
+        self._events = Recorder(kargo, self._loop.time, instance)
+        self._application_events = self._events if argocd is kargo else Recorder(argocd, self._loop.time, instance)
+        self._budget = Budget(options.max_promotions, self._loop.time)
+        self._started = self._loop.time()
+        self._turned = self._started
+        self._unknown: dict[StageName, float] = {}
+        self._told: dict[StageName, tuple[str, str]] = {}
+        self._writing: set[asyncio.Task[None]] = set()
+        self.reflectors = [
+            Reflector(argocd, APPLICATIONS, namespace, self._changed, options.pauses)
+            for namespace in _each(options.scope.application_namespaces)
+        ] + [
+            Reflector(kargo, resource, namespace, self._changed, options.pauses)
+            for resource in KARGO
+            for namespace in _each(options.scope.namespaces)
+        ]
+
+    async def run(self, stop: asyncio.Event) -> None:
+        """Work until `stop` is set.
+
+        Raises:
+            LeaseLostError: another replica has taken the lease, or it could not be renewed.
+        """
+        tasks = [asyncio.create_task(one.run()) for one in self.reflectors]
+        tasks += [asyncio.create_task(self._work()) for _ in range(self._options.workers)]
+        tasks += [asyncio.create_task(self._resync()), asyncio.create_task(self._tick())]
+        if self._lease is not None:
+            tasks.append(asyncio.create_task(self._lead(self._lease)))
+        else:
+            self._metrics.leader.set(1)
+        waiting = asyncio.create_task(stop.wait())
+        try:
+            done, _ = await asyncio.wait([waiting, *tasks], return_when=asyncio.FIRST_COMPLETED)
+            for one in done - {waiting}:
+                one.result()
+        finally:
+            for one in (waiting, *tasks):
+                one.cancel()
+            await asyncio.gather(waiting, *tasks, return_exceptions=True)
+            self._metrics.leader.set(0)
+            if self._lease is not None:
+                with contextlib.suppress(asyncio.CancelledError):
+                    await self._lease.release()
+
+    @property
+    def is_ready(self) -> bool:
+        """Whether everything is known."""
+        return all(one.health.synced for one in self.reflectors)
+
+    @property
+    def is_alive(self) -> bool:
+        """Whether the loop turns, and nothing has been silent for too long without a cause that is known."""
+        now = self._loop.time()
+        stuck = any(now - one.health.since > _STUCK and not one.health.problem for one in self.reflectors)
+        return now - self._turned < 30 and not stuck
+
+    def _changed(self, old: KargoObject | None, new: KargoObject | None) -> None:
+        now = self._loop.time()
+        for name in self.index.change(old, new, now):
+            self.queue.add(name)
+        if isinstance(new, Application):
+            invalid = read_authorization(new).invalid
+            if invalid and (not isinstance(old, Application) or read_authorization(old).invalid != invalid):
+                message = f"no namespace:stage: {', '.join(invalid)}"
+                self._spawn(self._application_events, Subject.application(new.meta), "AuthorizedStageInvalid", message)
+
+    def _spawn(self, recorder: Recorder, subject: Subject, reason: str, message: str) -> None:
+        if self._may_write():
+            _LOG.warning("%s %s/%s: %s: %s", subject.kind, subject.namespace, subject.name, reason, message[:500])
+            task = self._loop.create_task(recorder.record(subject, reason, message, warning=True))
+            self._writing.add(task)
+            task.add_done_callback(self._writing.discard)
+
+    async def _tick(self) -> None:
+        while True:
+            self._turned = self._loop.time()
+            self._metrics.queue_depth.set(len(self.queue))
+            for one in self.reflectors:
+                plural = one.resource.plural
+                self._metrics.synced.labels(plural).set(one.health.synced)
+                self._metrics.objects.labels(plural).set(len(one.objects))
+                self._metrics.restarts.labels(plural).set(one.health.restarts)
+            await asyncio.sleep(_TICK)
+
+    async def _resync(self) -> None:
+        while True:
+            await asyncio.sleep(self._options.sync_period * random.uniform(0.9, 1.1))  # noqa: S311
+            for name in self.index:
+                self.queue.add(name, random.uniform(0, self._options.sync_period / 10))  # noqa: S311
+
+    async def _lead(self, lease: Lease) -> None:
+        await lease.acquire()
+        _LOG.info("this replica writes now (%s)", lease.holder)
+        self._metrics.leader.set(1)
+        for name in self.index:
+            self.queue.add(name)
+        try:
+            await lease.hold()
+        except LeaseLostError:
+            self._metrics.leader.set(0)
+            raise
+
+    def _may_write(self) -> bool:
+        return self._lease is None or self._lease.remaining() > 0
+
+    def _remaining(self) -> float:
+        return self._lease.remaining() if self._lease is not None else float("inf")
+
+    async def _work(self) -> None:
+        while True:
+            name = await self.queue.get()
+            failed = True
+            try:
+                with self._metrics.reconcile_seconds.time():
+                    failed = await self._reconcile(name)
+            except Exception:  # one Stage that goes wrong must not keep the others waiting
+                _LOG.exception("deciding about %s failed", name)
+            finally:
+                self.queue.done(name, failed=failed)
+
+    async def _reconcile(self, name: StageName) -> bool:
+        """Look at one Stage; returns whether it has to be tried again with growing pauses."""
+        if not self.is_ready:
+            self.queue.add(name, _TICK)
+            return False
+        world = self.index.world(name, self._loop.time())
+        if world is None:
+            self._forget(name)
+            return False
+        decision = plan_stage(world, self._plan_options(), datetime.now(UTC))
+        self._metrics.decided(decision, self._loop.time())
+        self._log(decision)
+        delay = decision.verdict.retry_after.total_seconds() if decision.verdict.retry_after is not None else None
+        if decision.reason == "Settling" and delay is None:
+            delay = 60.0  # it becomes a warning after a while
+        outcome: Outcome | None = None
+        if self._may_write():
+            if decision.kind == "promote":
+                outcome = await self._promote(world, decision)
+                delay = outcome.retry_after
+            else:
+                await self._tell(world, decision)
+        if delay is not None:
+            self.queue.add(name, delay)
+        return outcome is not None and delay is None
+
+    async def _promote(self, world: StageWorld, decision: Decision) -> Outcome:
+        name = world.name
+        now = self._loop.time()
+        settle = self._options.plan.settle.total_seconds()
+        if (rest := self._started + settle - now) > 0:
+            return Outcome("changed", "the program has just started", retry_after=rest)
+        if (rest := self._unknown.get(name, now) - now) > 0:
+            return Outcome("changed", "an answer was lost: the server may still carry it out", retry_after=rest)
+        if (rest := self._budget.wait()) > 0:
+            _LOG.info("%s waits: %d Promotions in a minute are enough", name, self._options.max_promotions)
+            return Outcome("changed", "enough Promotions for now", retry_after=rest)
+        self._budget.take()
+        creator = Creator(self._kargo, self._plan_options(), self._remaining, self._options.request_timeout)
+        outcome = await creator.create(world, decision, datetime.now(UTC))
+        await self._report(world, decision, outcome)
+        if outcome.kind == "unknown":
+            self._unknown[name] = self._loop.time() + self._options.unknown_wait
+            return replace(outcome, retry_after=self._options.unknown_wait)
+        self._unknown.pop(name, None)
+        return outcome
+
+    async def _report(self, world: StageWorld, decision: Decision, outcome: Outcome) -> None:
+        where = (world.name.namespace, world.name.name)
+        _LOG.info("%s: %s %s %s", world.name, outcome.kind, outcome.promotion, outcome.message[:500])
+        if world.stage is None:
+            return
+        subject = Subject.stage(world.stage.meta)
+        if outcome.kind == "created":
+            self._metrics.created.labels(*where).inc()
+            message = f"{outcome.promotion}: {decision.message}"
+            await self._events.record(subject, "PromotionCreated", message, warning=False, again=True)
+        elif outcome.kind in ("failed", "refused", "forbidden", "unknown"):
+            self._metrics.create_errors.labels(*where).inc()
+            reason = "PromotionForbidden" if outcome.kind == "forbidden" else "PromotionCreateFailed"
+            await self._events.record(subject, reason, outcome.message, warning=True)
+
+    async def _tell(self, world: StageWorld, decision: Decision) -> None:
+        """An event, if the decision says something to somebody."""
+        warning = decision.verdict.severity == "warning"
+        if not warning and decision.reason not in _SPOKEN:
+            return
+        reason = "DryRunPromotionSkipped" if decision.reason == "DryRun" else decision.reason
+        if world.stage is not None:
+            subject = Subject.stage(world.stage.meta)
+            await self._events.record(subject, reason, decision.message, warning=warning)
+        else:
+            for one in world.applications:
+                subject = Subject.application(one.application.meta)
+                await self._application_events.record(subject, reason, decision.message, warning=warning)
+
+    def _log(self, decision: Decision) -> None:
+        """One line for each change of a decision."""
+        state = (decision.reason, decision.verdict.freight)
+        if self._told.get(decision.stage) != state:
+            self._told[decision.stage] = state
+            _LOG.info(
+                "%s: %s: %s",
+                decision.stage,
+                decision.reason,
+                decision.message[:500],
+                extra={
+                    "stage": str(decision.stage),
+                    "reason": decision.reason,
+                    "freight": decision.verdict.freight,
+                    "drift": [str(one) for one in decision.drift],
+                },
+            )
+
+    def _forget(self, name: StageName) -> None:
+        self._metrics.forget(name)
+        self._events.forget(name.namespace, name.name)
+        self._told.pop(name, None)
+        self._unknown.pop(name, None)
+        self.queue.forget(name)
+
+    def _plan_options(self) -> PlanOptions:
+        pause = self._options.pause_file
+        return replace(self._options.plan, paused=pause is not None and pause.exists())
+
+
+def _each(namespaces: Iterable[str]) -> Sequence[str | None]:
+    """The namespaces to follow one by one; none named: all at once."""
+    return sorted(namespaces) or (None,)

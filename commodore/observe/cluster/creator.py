@@ -1,0 +1,143 @@
+"""The one place that writes: a Promotion, after a fresh look, and what the server's answer means."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from datetime import datetime
+from typing import Literal
+
+from commodore.observe.cases import PlanOptions
+from commodore.observe.cluster.client import FREIGHTS, PROMOTIONS, STAGES, ApiError, Client, Object, Resource
+from commodore.observe.kargo import Freight, KargoObject, Promotion, Stage, UnreadableError, read_object
+from commodore.observe.planning import Decision, plan_stage
+from commodore.observe.promotion import is_ours
+from commodore.observe.worlds import StageWorld
+
+Kind = Literal["created", "exists", "changed", "refused", "forbidden", "failed", "unreachable", "unknown", "no time"]
+
+_SHORT, _LONG = 300.0, 600.0
+_SOON = 60.0
+_LEAST = 5.0  # seconds of the lease that a write needs
+_MARGIN = 1.0  # seconds of it that a write leaves
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What came of an attempt. `retry_after` in seconds; None: with growing pauses."""
+
+    kind: Kind
+    message: str = ""
+    promotion: str = ""
+    retry_after: float | None = None
+
+
+class Creator:
+    """Makes Promotions on one server. `remaining` says for how many seconds this process may write."""
+
+    def __init__(self, client: Client, options: PlanOptions, remaining: Callable[[], float], timeout: float) -> None:
+        self._client = client
+        self._options = options
+        self._remaining = remaining
+        self._timeout = timeout
+
+    async def create(self, world: StageWorld, decision: Decision, now: datetime) -> Outcome:
+        """Look again without any cache, and make the Promotion if the decision is the same."""
+        refused = ""
+        for _ in range(2):
+            try:
+                world = await self._fresh(world, decision.verdict.freight)
+            except ApiError as error:
+                return Outcome("unreachable", error.message, retry_after=error.retry_after)
+            again = plan_stage(world, self._options, now)
+            if again.kind != "promote" or again.verdict.freight != decision.verdict.freight:
+                return Outcome("changed", f"meanwhile: {again.reason}: {again.message}", retry_after=1.0)
+            assert again.verdict.promotion is not None
+            outcome = await self._post(world, again.verdict.promotion)
+            if outcome.kind != "refused" or outcome.message == refused:
+                return outcome
+            refused = outcome.message
+        return replace(outcome, retry_after=_SHORT)
+
+    async def try_out(self, promotion: Object) -> str:
+        """What the server says to the Promotion, without making it."""
+        try:
+            await self._client.create(PROMOTIONS, promotion["metadata"]["namespace"], promotion, dry_run=True)
+        except ApiError as error:
+            return f"refused ({error.code}): {error.message}"
+        return "accepted"
+
+    async def _fresh(self, world: StageWorld, freight: str) -> StageWorld:
+        namespace = world.name.namespace
+        stage = await self._read(STAGES, namespace, world.name.name)
+        found = await self._read(FREIGHTS, namespace, freight)
+        promotions, _ = await self._client.list_all(PROMOTIONS, namespace)
+        read = [_object(one) for one in promotions]
+        others = [one for one in world.freights if one.name != freight]
+        return replace(
+            world,
+            stage=stage if isinstance(stage, Stage) else None,
+            freights=(*others, found) if isinstance(found, Freight) else tuple(others),
+            promotions=tuple(one for one in read if isinstance(one, Promotion) and one.stage == world.name.name),
+        )
+
+    async def _read(self, resource: Resource, namespace: str, name: str) -> KargoObject | None:
+        try:
+            return _object(await self._client.get(resource, namespace, name))
+        except ApiError as error:
+            if error.code == 404:
+                return None
+            raise
+
+    async def _post(self, world: StageWorld, promotion: Object) -> Outcome:
+        left = self._remaining()
+        if left < _LEAST:
+            return Outcome("no time", "the lease ends too soon", retry_after=1.0)
+        name = promotion["metadata"]["name"]
+        try:
+            made = await self._client.create(
+                PROMOTIONS, world.name.namespace, promotion, timeout=min(self._timeout, left - _MARGIN)
+            )
+        except ApiError as error:
+            if error.code == 409:
+                return await self._exists(world, name)
+            return judge(error)
+        # Kargo from 1.11 gives a name of its own.
+        return Outcome("created", promotion=str(made["metadata"]["name"]), retry_after=_SOON)
+
+    async def _exists(self, world: StageWorld, name: str) -> Outcome:
+        try:
+            there = await self._read(PROMOTIONS, world.name.namespace, name)
+        except ApiError as error:
+            return Outcome("unreachable", error.message)
+        if isinstance(there, Promotion) and is_ours(there, self._options.label_prefix):
+            return Outcome("exists", promotion=name, retry_after=_SOON)
+        return Outcome("changed", f"a Promotion {name} of somebody else is there", retry_after=1.0)
+
+
+def judge(error: ApiError) -> Outcome:
+    """What an error of the create call means."""
+    text = error.message
+    if "denied the request" in text:
+        if "is not permitted" in text:
+            return Outcome("forbidden", text, retry_after=_LONG)
+        return Outcome("refused", text, retry_after=_SHORT)
+    if "failed calling webhook" in text:
+        return Outcome("unreachable", text)
+    if error.code in (401, 403):
+        return Outcome(
+            "forbidden", f"{text}; needed is the right to create promotions.kargo.akuity.io", retry_after=_LONG
+        )
+    if error.code == 429:
+        return Outcome("unreachable", text, retry_after=error.retry_after)
+    if error.is_unknown:
+        return Outcome("unknown", text)
+    return Outcome("failed", text, retry_after=_LONG)
+
+
+def _object(body: Object) -> KargoObject | None:
+    try:
+        read = read_object(body)
+    except UnreadableError:
+        return None
+    return read[0] if read else None

@@ -1,0 +1,138 @@
+"""Events on Stages and Applications, so that users read with kubectl why something happens or does not."""
+
+from __future__ import annotations
+
+import hashlib
+import logging
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import UTC, datetime
+
+from commodore import __version__
+from commodore.observe.cluster.client import EVENTS, ApiError, Client, Object
+from commodore.observe.kargo import Meta
+from commodore.printable import only_printable
+
+COMPONENT = "commodore-observe"
+_SAME = 600.0  # within so many seconds, an equal event is counted on the one that is there
+_SILENT = 3600.0  # so long a state that lasts says nothing
+_RATE, _BURST = 1.0, 25.0
+_LENGTH = 500
+
+_LOG = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class Subject:
+    """The object that an event is about."""
+
+    api_version: str
+    kind: str
+    namespace: str
+    name: str
+    uid: str
+
+    @classmethod
+    def stage(cls, meta: Meta) -> Subject:
+        return cls("kargo.akuity.io/v1alpha1", "Stage", meta.namespace, meta.name, meta.uid)
+
+    @classmethod
+    def application(cls, meta: Meta) -> Subject:
+        return cls("argoproj.io/v1alpha1", "Application", meta.namespace, meta.name, meta.uid)
+
+
+@dataclass(slots=True)
+class _Written:
+    name: str
+    count: int
+    at: float
+    message: str
+
+
+class Recorder:
+    """Writes events, not too many. A failure is logged and nothing else: events never keep anything from working."""
+
+    def __init__(self, client: Client, clock: Callable[[], float], instance: str) -> None:
+        self._client = client
+        self._clock = clock
+        self._instance = instance
+        self._written: dict[tuple[Subject, str], _Written] = {}
+        self._tokens = _BURST
+        self._filled = clock()
+
+    async def record(self, subject: Subject, reason: str, message: str, *, warning: bool, again: bool = False) -> None:
+        """Say something about an object.
+
+        Args:
+            again: it has happened once more, so it counts even if it was said a moment ago.
+        """
+        message = only_printable(message)[:_LENGTH]
+        key = (subject, reason)
+        before = self._written.get(key)
+        since = self._clock() - before.at if before else _SILENT
+        same = before is not None and before.message == message
+        if (same and not again and since < _SILENT) or not self._allowed():
+            return
+        try:
+            if before is not None and same and since < _SAME:
+                before.count += 1
+                before.at = self._clock()
+                patch = {"count": before.count, "lastTimestamp": _now()}
+                await self._client.merge(EVENTS, subject.namespace, before.name, patch)
+                return
+            name = self._name(subject, reason)
+            self._written[key] = _Written(name, 1, self._clock(), message)
+            body = self._event(name, subject, reason, message, warning)
+            await self._client.create(EVENTS, subject.namespace, body)
+        except ApiError as error:
+            _LOG.info("an event was not written: %s", error.message[:200])
+
+    def forget(self, namespace: str, name: str) -> None:
+        """An object is gone."""
+        for key in [key for key in self._written if (key[0].namespace, key[0].name) == (namespace, name)]:
+            del self._written[key]
+
+    def _name(self, subject: Subject, reason: str) -> str:
+        digest = hashlib.sha256(f"{self._instance} {reason} {self._clock()}".encode()).hexdigest()[:16]
+        return f"{subject.name[:200].rstrip('.-')}.{digest}"
+
+    def _allowed(self) -> bool:
+        now = self._clock()
+        self._tokens = min(self._tokens + (now - self._filled) * _RATE, _BURST)
+        self._filled = now
+        if self._tokens < 1:
+            return False
+        self._tokens -= 1
+        return True
+
+    def _event(self, name: str, subject: Subject, reason: str, message: str, warning: bool) -> Object:
+        now = _now()
+        return {
+            "apiVersion": "v1",
+            "kind": "Event",
+            "metadata": {
+                "name": name,
+                "namespace": subject.namespace,
+                "annotations": {"observe.commodore.dev/version": __version__},
+            },
+            "involvedObject": {
+                "apiVersion": subject.api_version,
+                "kind": subject.kind,
+                "namespace": subject.namespace,
+                "name": subject.name,
+                "uid": subject.uid,
+            },
+            "type": "Warning" if warning else "Normal",
+            "reason": reason,
+            "message": message,
+            "count": 1,
+            "firstTimestamp": now,
+            "lastTimestamp": now,
+            "source": {"component": COMPONENT},
+            "reportingComponent": COMPONENT,
+            "reportingInstance": self._instance,
+        }
+
+
+def _now() -> str:
+    return datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")

@@ -1,0 +1,90 @@
+"""What is to be looked at: each key once, perhaps later, and never twice at the same time."""
+
+from __future__ import annotations
+
+import asyncio
+import heapq
+from collections.abc import Callable
+from typing import Generic, TypeVar
+
+_FIRST = 1.0
+_LONGEST = 300.0
+
+Key = TypeVar("Key")
+
+
+class WorkQueue(Generic[Key]):
+    """Keys with the time at which each is due. `clock` gives seconds that only grow."""
+
+    def __init__(self, clock: Callable[[], float]) -> None:
+        self._clock = clock
+        self._due: dict[Key, float] = {}
+        self._heap: list[tuple[float, int, Key]] = []
+        self._number = 0
+        self._running: set[Key] = set()
+        self._failures: dict[Key, int] = {}
+        self._woken = asyncio.Event()
+
+    def __len__(self) -> int:
+        return len(self._due)
+
+    def add(self, key: Key, delay: float = 0.0) -> None:
+        """Have the key looked at after a delay in seconds, or earlier if that was asked for before."""
+        due = self._clock() + delay
+        if self._due.get(key, due + 1) <= due:
+            return
+        self._due[key] = due
+        self._number += 1
+        heapq.heappush(self._heap, (due, self._number, key))
+        self._woken.set()
+
+    async def get(self) -> Key:
+        """The next key that is due; it is not given out again before `done`."""
+        while True:
+            key = self._take()
+            if key is not None:
+                return key[0]
+            self._woken.clear()
+            try:
+                await asyncio.wait_for(self._woken.wait(), self._rest())
+            except TimeoutError:
+                continue
+
+    def done(self, key: Key, *, failed: bool = False) -> None:
+        """The key was looked at. One that failed is added again, each time later."""
+        self._running.discard(key)
+        if failed:
+            failures = self._failures[key] = self._failures.get(key, 0) + 1
+            self.add(key, min(_FIRST * 2 ** (failures - 1), _LONGEST))
+        else:
+            self._failures.pop(key, None)
+        self._woken.set()
+
+    def forget(self, key: Key) -> None:
+        """The key is not to be looked at any more."""
+        self._due.pop(key, None)
+        self._failures.pop(key, None)
+
+    def _take(self) -> tuple[Key] | None:
+        """The first key that is due and not running, as a tuple of one; entries that were replaced are dropped."""
+        kept = []
+        found: tuple[Key] | None = None
+        while self._heap and self._heap[0][0] <= self._clock():
+            entry = heapq.heappop(self._heap)
+            due, _, key = entry
+            if self._due.get(key) != due:
+                continue
+            if key in self._running:
+                kept.append(entry)
+                continue
+            del self._due[key]
+            self._running.add(key)
+            found = (key,)
+            break
+        for entry in kept:
+            heapq.heappush(self._heap, entry)
+        return found
+
+    def _rest(self) -> float | None:
+        waiting = [due for due, _, key in self._heap if key not in self._running and self._due.get(key) == due]
+        return max(min(waiting) - self._clock(), 0.001) if waiting else None

@@ -1,0 +1,286 @@
+"""`observe run`, `observe once` and a plan of a cluster: what happens around the controller and the planner."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import logging
+import os
+import signal
+import socket
+from collections.abc import AsyncIterator, Iterable, Mapping
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime
+from typing import Any
+
+from commodore.errors import EnvironmentFault, PolicyError
+from commodore.observe.cases import PlanOptions
+from commodore.observe.cluster.client import (
+    APPLICATIONS,
+    KARGO,
+    LEASES,
+    Access,
+    ApiError,
+    Client,
+    Object,
+    as_fault,
+)
+from commodore.observe.cluster.controller import Controller, ControllerOptions
+from commodore.observe.cluster.creator import Creator, Outcome
+from commodore.observe.cluster.index import settled
+from commodore.observe.cluster.lease import Lease, LeaseLostError, LeaseTimes
+from commodore.observe.cluster.metrics import Metrics
+from commodore.observe.cluster.serving import Page, serve
+from commodore.observe.kargo import Application, KargoObject, UnreadableError, read_object
+from commodore.observe.planning import Decision, plan_stage
+from commodore.observe.worlds import Scope, StageWorld, build_worlds
+
+_LOG = logging.getLogger(__name__)
+_SCHEMAS = "/openapi/v3/apis/kargo.akuity.io/v1alpha1"
+_OBSERVED = ("observedFreight", "observedImages")
+
+
+@dataclass(frozen=True, slots=True)
+class Clusters:
+    """Where Kargo is, and where Argo CD's Applications are; None: in the same cluster."""
+
+    kargo: Access
+    argocd: Access | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class LeaseOptions:
+    """Which lease to hold. Without a namespace it is that of the Pod or of the context."""
+
+    name: str = "commodore-observe"
+    namespace: str | None = None
+    times: LeaseTimes = field(default_factory=LeaseTimes)
+
+
+@dataclass(frozen=True, slots=True)
+class RunOptions:
+    """What `run` needs besides the controller. Nothing is served at an empty address; no lease means no election."""
+
+    controller: ControllerOptions
+    holds: bool | None
+    metrics_address: str
+    health_address: str
+    lease: LeaseOptions | None
+
+
+@contextlib.asynccontextmanager
+async def connected(clusters: Clusters, metrics: Metrics | None = None) -> AsyncIterator[tuple[Client, Client]]:
+    """Clients of Kargo's and of Argo CD's server; one and the same for one cluster."""
+    count = metrics.count_request if metrics else None
+    kargo = Client(clusters.kargo, count)
+    argocd = Client(clusters.argocd, count) if clusters.argocd else kargo
+    try:
+        yield kargo, argocd
+    finally:
+        await kargo.aclose()
+        if argocd is not kargo:
+            await argocd.aclose()
+
+
+async def read_cluster(kargo: Client, argocd: Client, scope: Scope) -> list[KargoObject]:
+    """All objects that a plan needs; those that cannot be read are left out and logged.
+
+    Raises:
+        EnvironmentFault: CMD-OBS-011 to 013, the server does not give them.
+    """
+    found: list[KargoObject] = []
+    for client, resources, namespaces in (
+        (argocd, (APPLICATIONS,), scope.application_namespaces),
+        (kargo, KARGO, scope.namespaces),
+    ):
+        for resource in resources:
+            for namespace in sorted(namespaces) or (None,):
+                try:
+                    bodies, _ = await client.list_all(resource, namespace)
+                except ApiError as error:
+                    raise as_fault(error, "list", resource, client.server) from error
+                found += _read(bodies)
+    return found
+
+
+def _read(bodies: Iterable[Object]) -> list[KargoObject]:
+    found = []
+    for body in bodies:
+        try:
+            read = read_object(body)
+        except UnreadableError as error:
+            _LOG.warning("%s cannot be read: %s", body.get("kind"), str(error)[:500])
+            continue
+        if read is not None:
+            found.append(read[0])
+    return found
+
+
+async def knows_holds(kargo: Client) -> bool:
+    """Whether this Kargo keeps automatic promotion back after a Promotion by hand, by the schemas that are served."""
+    try:
+        document = await kargo.document(_SCHEMAS)
+    except ApiError as error:
+        _LOG.info("the schemas of Kargo cannot be read: %s", error.message[:200])
+        return False
+    fields = _stage_status(document)
+    if any(one in fields for one in _OBSERVED):
+        _LOG.warning("this Kargo keeps an observed state itself: commodore observe may not be needed any more")
+    return "autoPromotionHolds" in fields
+
+
+def _stage_status(document: Object) -> Mapping[str, Any]:
+    schemas = (document.get("components") or {}).get("schemas") or {}
+    for name, schema in schemas.items():
+        if name.endswith(".Stage"):
+            status = ((schema.get("properties") or {}).get("status") or {}).get("properties")
+            return status if isinstance(status, dict) else {}
+    return {}
+
+
+async def plan_cluster(
+    clusters: Clusters, scope: Scope, options: PlanOptions, now: datetime, holds: bool | None
+) -> list[Decision]:
+    """What is decided about the Stages of a cluster now. Nothing is written.
+
+    Raises:
+        EnvironmentFault: the cluster cannot be read.
+    """
+    async with connected(clusters) as (kargo, argocd):
+        objects = await read_cluster(kargo, argocd, scope)
+        holds = await knows_holds(kargo) if holds is None else holds
+        return [plan_stage(world, options, now) for world in build_worlds(objects, scope, holds=holds)]
+
+
+async def try_out(clusters: Clusters, decisions: Iterable[Decision], timeout: float) -> dict[str, str]:
+    """What the server says to each Promotion of these decisions, by Stage. Nothing is made."""
+    async with connected(clusters) as (kargo, _):
+        creator = Creator(kargo, PlanOptions(), lambda: float("inf"), timeout)
+        return {
+            str(one.stage): await creator.try_out(one.verdict.promotion)
+            for one in decisions
+            if one.verdict.promotion is not None
+        }
+
+
+async def observe_once(
+    clusters: Clusters, options: ControllerOptions, holds: bool | None, lease: LeaseOptions | None
+) -> list[tuple[Decision, Outcome | None]]:
+    """One pass over all Stages; Promotions are made if images stay the same for the time to settle.
+
+    Raises:
+        EnvironmentFault: the cluster cannot be read.
+        PolicyError: CMD-OBS-020, a controller holds the lease.
+    """
+    async with connected(clusters) as (kargo, argocd), _lease_if_there(kargo, lease) as remaining:
+        holds = await knows_holds(kargo) if holds is None else holds
+        now = datetime.now(UTC)
+        before = await read_cluster(kargo, argocd, options.scope)
+        decisions = [plan_stage(one, options.plan, now) for one in build_worlds(before, options.scope, holds=holds)]
+        if not any(one.kind == "promote" for one in decisions):
+            return [(one, None) for one in decisions]
+        await asyncio.sleep(options.plan.settle.total_seconds())
+        now = datetime.now(UTC)
+        after = await read_cluster(kargo, argocd, options.scope)
+        creator = Creator(kargo, options.plan, remaining, options.request_timeout)
+        done: list[tuple[Decision, Outcome | None]] = []
+        promoted = 0
+        for world in build_worlds(after, options.scope, holds=holds):
+            aged = _aged(world, before, options)
+            decision = plan_stage(aged, options.plan, now)
+            outcome = None
+            if decision.kind == "promote" and promoted < options.max_promotions:
+                outcome = await creator.create(aged, decision, now)
+                promoted += 1
+            done.append((decision, outcome))
+        return done
+
+
+def _aged(world: StageWorld, before: Iterable[KargoObject], options: ControllerOptions) -> StageWorld:
+    earlier = [one for one in before if isinstance(one, Application)]
+    applications = settled(earlier, [one.application for one in world.applications], options.plan.settle)
+    return replace(world, applications=tuple(applications))
+
+
+@contextlib.asynccontextmanager
+async def _lease_if_there(kargo: Client, options: LeaseOptions | None) -> AsyncIterator[Any]:
+    """Hold the lease meanwhile if controllers have one; yields how long it lasts still."""
+    if options is None or not await _has_lease(kargo, options):
+        yield lambda: float("inf")
+        return
+    lease = _lease(kargo, options)
+    try:
+        await asyncio.wait_for(lease.acquire(), options.times.duration + 2 * options.times.retry)
+    except TimeoutError as error:
+        raise PolicyError(
+            "CMD-OBS-020",
+            f"a controller holds the lease {options.namespace or kargo.namespace}/{options.name}",
+            hint="it does what this command would do; --no-leader-elect does not look at the lease",
+        ) from error
+    holding = asyncio.create_task(lease.hold())
+    try:
+        yield lease.remaining
+    finally:
+        holding.cancel()
+        await asyncio.gather(holding, return_exceptions=True)
+        await lease.release()
+
+
+async def _has_lease(kargo: Client, options: LeaseOptions) -> bool:
+    try:
+        await kargo.get(LEASES, options.namespace or kargo.namespace, options.name)
+    except ApiError as error:
+        if error.code == 404:
+            return False
+        raise as_fault(error, "get", LEASES, kargo.server) from error
+    return True
+
+
+def _lease(kargo: Client, options: LeaseOptions) -> Lease:
+    holder = os.environ.get("POD_NAME") or socket.gethostname()
+    return Lease(kargo, options.namespace or kargo.namespace, options.name, holder, options.times)
+
+
+async def observe_run(clusters: Clusters, options: RunOptions) -> None:
+    """Work until SIGTERM or SIGINT.
+
+    Raises:
+        EnvironmentFault: CMD-OBS-021, the lease was lost; CMD-OBS-014, an address cannot be listened on.
+    """
+    metrics = Metrics()
+    stop = asyncio.Event()
+    loop = asyncio.get_running_loop()
+    for number in (signal.SIGTERM, signal.SIGINT):
+        loop.add_signal_handler(number, stop.set)
+    async with connected(clusters, metrics) as (kargo, argocd):
+        lease = _lease(kargo, options.lease) if options.lease else None
+        controller = Controller(kargo, argocd, options.controller, metrics, lease)
+        servers = await _serve(options, metrics, controller)
+        try:
+            controller.index.holds = await knows_holds(kargo) if options.holds is None else options.holds
+            await controller.run(stop)
+        except LeaseLostError as error:
+            raise EnvironmentFault(
+                "CMD-OBS-021", str(error), hint="another replica goes on; this one has to be started again"
+            ) from error
+        finally:
+            for server in servers:
+                server.close()
+            for number in (signal.SIGTERM, signal.SIGINT):
+                loop.remove_signal_handler(number)
+
+
+async def _serve(options: RunOptions, metrics: Metrics, controller: Controller) -> list[asyncio.Server]:
+    pages: dict[str, dict[str, Page]] = {}
+    if options.metrics_address:
+        shown = pages.setdefault(options.metrics_address, {})
+        shown["/metrics"] = lambda: (200, "text/plain; version=0.0.4; charset=utf-8", metrics.text())
+    if options.health_address:
+        shown = pages.setdefault(options.health_address, {})
+        shown["/healthz"] = lambda: _answer(controller.is_alive)
+        shown["/readyz"] = lambda: _answer(controller.is_ready)
+    return [await serve(address, served) for address, served in pages.items()]
+
+
+def _answer(good: bool) -> tuple[int, str, bytes]:
+    return (200, "text/plain", b"ok\n") if good else (503, "text/plain", b"not ok\n")
