@@ -131,16 +131,19 @@ def test_the_first_search_path_wins(world: World) -> None:
 
 
 @pytest.mark.requirement("C58")
-def test_references_become_hashes(world: World) -> None:
-    """Refs are looked up in catalog/refs; the library is found on the search path."""
+@pytest.mark.parametrize("refs", ["catalog/refs", ".commodore/catalog-x.staging/refs"])
+def test_references_become_hashes(world: World, refs: str) -> None:
+    """Refs are looked up in the catalog, which may be one that is still being made; the library is found on the search
+    path.
+    """
     world.add("a", jsonnet("a/main.jsonnet"))
     world.write(
         "dependencies/a/main.jsonnet",
         "local com = import 'lib/commodore.libjsonnet'; { out: { p: 'x ?{vaultkv:t/c/pw} y', l: std.isObject(com) } }",
     )
     data = "dC9jOnB3"
-    world.write("catalog/refs/t/c/pw", f"data: {data}\nencoding: original\ntype: vaultkv\nvault_params: {{}}\n")
-    world.compile()
+    world.write(f"{refs}/t/c/pw", f"data: {data}\nencoding: original\ntype: vaultkv\nvault_params: {{}}\n")
+    world.compile(refs=world.root / refs)
     digest = hashlib.sha256(f"t/c/pw{data}".encode()).hexdigest()[:8]
     assert world.read("a/out.yaml") == f"l: true\np: x ?{{vaultkv:t/c/pw:{digest}}} y\n"
 

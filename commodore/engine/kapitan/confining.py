@@ -47,8 +47,9 @@ class Confinements:
     def _read(self) -> tuple[Path, ...]:
         request = self._run.request
         inside = tuple(os.path.realpath(path) + os.sep for path in self._working)
-        folders = {*request.search_paths, *request.filter_search_paths, request.refs}
+        folders = {*request.search_paths, *request.filter_search_paths}
         folders |= {job.directory for job in self._run.jobs.values()}
         # What lies in the working directory is covered by that; others are links of the user's, and folders elsewhere.
         apart = {path for path in map(os.path.realpath, folders) if not path.startswith(inside)}
-        return (_KAPITAN, _PACKAGE, *map(Path, sorted(apart)))
+        # References lie in the catalog that is made: in a hidden folder of the working directory, which is closed.
+        return (_KAPITAN, _PACKAGE, request.refs, *map(Path, sorted(apart)))
