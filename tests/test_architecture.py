@@ -117,6 +117,81 @@ def test_folders_are_walked_by_one_module() -> None:
     assert [place.partition(":")[0] for place in found] == ["commodore/tree.py"], found
 
 
+RENDERING = ("commodore/engine/kapitan/", "commodore/engine/filters/", "commodore/engine/jsonnet/")
+OPENS = {"open", "read_bytes", "read_text", "write_bytes", "write_text"}
+STARTS = {"system", "popen", "Popen", "check_call", "check_output", "execv", "execve", "execvp", "posix_spawn"}
+FETCHES = {"urlopen", "urlretrieve", "HTTPConnection", "HTTPSConnection", "create_connection"}
+
+# What does not go through the confinement, and why it need not.
+APART = {
+    "filters/run.py run_filters write_text": "says in the run's own folder what is worked on",
+    "kapitan/renderer.py _say_at_work write_text": "the same",
+    "jsonnet/evaluator.py _sink open": "a file in memory",
+    "jsonnet/evaluator.py _listening fdopen": "its own standard error",
+    "kapitan/patches.py __enter__ open": "opens through the confinement's opener",
+    "kapitan/patches.py _open_confined open": "the same, for writing; reads what was copied to the temporary folder",
+    "kapitan/patches.py _write_helm_values fdopen": "a temporary file of ours",
+    "kapitan/helm_key.py is_random read_bytes": "looks for names of functions in a chart that was judged",
+    "kapitan/kustomize_trace.py environment write_text": "a script in the temporary folder",
+    "kapitan/kustomize_trace.py conclude read_text": "what that script has noted",
+    "kapitan/kustomize_trace.py _local read_bytes": "files of a kustomization that was judged, to record them",
+    "kapitan/kustomize_trace.py _documents read_bytes": "the same",
+    "kapitan/fetch_git.py _leads_nowhere_else read_bytes": "fetches, and renders nothing",
+    "kapitan/fetch_git.py _depends_on_nothing_else read_bytes": "fetches, and renders nothing",
+    "kapitan/fetch.py _download get_download": "fetches, and renders nothing; the policy was asked for the host",
+}
+
+
+def goes_round(tree: ast.Module) -> Iterator[str]:
+    """The functions of a module that open a file, start a process or ask a server, and what they call for it."""
+    inside: dict[ast.AST, str] = {}
+    for function in ast.walk(tree):
+        if isinstance(function, ast.FunctionDef):
+            inside |= dict.fromkeys(ast.walk(function), function.name)
+    for node in ast.walk(tree):
+        if not isinstance(node, ast.Call):
+            continue
+        called = node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")
+        owner = node.func.value if isinstance(node.func, ast.Attribute) else None
+        module = owner.id if isinstance(owner, ast.Name) else ""
+        if (
+            called in OPENS | STARTS | FETCHES | {"fdopen", "get_download"}
+            or (module, called) in {("subprocess", "run"), ("subprocess", "call"), ("socket", "socket")}
+            or module in {"requests", "urllib", "http"}
+        ):
+            yield f"{inside.get(node, '')} {called}"
+
+
+def test_rendering_code_goes_through_the_confinement() -> None:
+    """Whoever opens a file, starts a process or asks a server for a rendering asks the confinement."""
+    found = {
+        f"{path.removeprefix('commodore/engine/')} {call}"
+        for path, tree in trees()
+        if path.startswith(RENDERING)
+        for call in goes_round(tree)
+    }
+    assert found == set(APART)
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        "open('x')",
+        "builtins.open('x')",
+        "Path('x').read_text()",
+        "os.open('x', 0)",
+        "subprocess.run(['x'])",
+        "subprocess.Popen(['x'])",
+        "os.system('x')",
+        "requests.get('x')",
+        "urllib.request.urlopen('x')",
+    ],
+)
+def test_what_goes_round_the_confinement_is_found(code: str) -> None:
+    assert list(goes_round(ast.parse(f"def f():\n    {code}"))) != []
+    assert list(goes_round(ast.parse("def f(c):\n    c.read('x'), c.run(['x']), start(['x'])"))) == []
+
+
 def test_nothing_is_left_to_do() -> None:
     mark = re.compile(r"\b(TODO|FIXME)\b")
     marks = [

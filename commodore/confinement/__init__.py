@@ -13,6 +13,7 @@ from commodore.lazy_exports import lazy_exports
 if TYPE_CHECKING:
     from commodore.confinement.confinement import Confinement, Roots, is_absent
     from commodore.confinement.policy import CAPABILITIES, DEFAULT_POLICY, TrustPolicy
+    from commodore.confinement.programs import start
     from commodore.confinement.words import split_words
 
 __all__ = [
@@ -23,6 +24,7 @@ __all__ = [
     "TrustPolicy",
     "is_absent",
     "split_words",
+    "start",
 ]
 
 __getattr__ = lazy_exports(
@@ -30,6 +32,7 @@ __getattr__ = lazy_exports(
     {
         "confinement": ("Confinement", "Roots", "is_absent"),
         "policy": ("CAPABILITIES", "DEFAULT_POLICY", "TrustPolicy"),
+        "programs": ("start",),
         "words": ("split_words",),
     },
 )

@@ -12,12 +12,15 @@ import copy
 import errno
 import os
 import stat
+import subprocess
 import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from commodore.confinement.policy import DEFAULT_POLICY, TrustPolicy
+from commodore.confinement.programs import start
 from commodore.errors import PolicyError
 from commodore.limits import DEFAULT_LIMITS, Limits
 from commodore.tree import Entry, walk
@@ -230,6 +233,21 @@ class Confinement:
                     return place
                 parts, place = [part for part in target.split(os.sep) if part] + parts, os.sep
         return ""
+
+    # Starting programs
+
+    def run(self, command: Sequence[str], *, is_ours: bool = True, **options: Any) -> subprocess.CompletedProcess[Any]:
+        """Run a program to its end, as `subprocess.run` does. Whether it may be started was judged before.
+
+        Args:
+            is_ours: whether it is one of the user's tools, such as helm, and none that a component brings.
+
+        Raises:
+            PolicyError: it must not have the network, and this machine cannot keep it away.
+            OSError: it cannot be started.
+            subprocess.TimeoutExpired: it took longer than the `timeout` among the options.
+        """
+        return start(command, isolated=self.policy.isolated and not is_ours, **options)
 
     # Writing
 

@@ -41,7 +41,7 @@ class TrustPolicy:
             its link that does not count: they have to be named in full.
         near_hosts: whether the addresses of this machine and its link count like others.
         rendering_seconds, rendering_bytes: time and memory for one rendering; None for those of `Limits`.
-        isolated: whether what is executed gets no network and only its own files, as far as this machine can do that.
+        isolated: whether the programs that components bring (`external`) get no network.
     """
 
     external: tuple[str, ...] = EVERY

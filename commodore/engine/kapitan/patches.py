@@ -19,13 +19,14 @@ from types import SimpleNamespace
 from typing import Any
 
 import yaml
-from kapitan import cached, utils
+from kapitan import cached, helm_cli, utils
 from kapitan.inputs import base, cuelang, external, helm, jinja2, jsonnet, kustomize
 from kapitan.inputs.base import CompiledFile, CompilingFile
 from kapitan.refs.base import PlainRefBackend
 from kapitan.utils import PrettyDumper
 
 from commodore import manifests
+from commodore.confinement import start
 from commodore.engine.cache.tool_identity import defaults_digest, tool_digest
 from commodore.engine.kapitan import jsonnet_natives, templates
 from commodore.engine.kapitan.commands import HELM_PARAMETERS, check_helm
@@ -70,6 +71,10 @@ def install() -> None:
     kustomize.yaml = SimpleNamespace(safe_load_all=_load_all, safe_load=_load, dump=yaml.dump)
     for module in (kustomize, cuelang):
         module.open = _open_confined
+    for module in (kustomize, cuelang, helm_cli):
+        module.subprocess = SimpleNamespace(
+            run=_run_tool, PIPE=subprocess.PIPE, TimeoutExpired=subprocess.TimeoutExpired
+        )
     PlainRefBackend.__getitem__ = _read_reference
     utils.render_jinja2_file = templates.render_file
     external.subprocess = SimpleNamespace(run=_run_external, PIPE=subprocess.PIPE)
@@ -315,6 +320,14 @@ def _fill_in(folder: str, text: str) -> str:
     return text.replace("${compiled_target_dir}", folder)
 
 
+def _run_tool(*command: Any, args: Any = None, **options: Any) -> Any:
+    """`subprocess.run` for helm, kustomize and cue, which are the user's. helm fetches, too, outside of renderings."""
+    return start(command[0] if command else args, isolated=False, **options)
+
+
+_PROCESSES = SimpleNamespace(run=_run_tool, PIPE=subprocess.PIPE, TimeoutExpired=subprocess.TimeoutExpired)
+
+
 def _run_external(command: str, **kwargs: Any) -> Any:
     """`subprocess.run` for `external`: a failure carries the error output alone, without the environment's values.
 
@@ -327,7 +340,8 @@ def _run_external(command: str, **kwargs: Any) -> Any:
         return subprocess.CompletedProcess(command, 0, "", "")
     if watch is not None:
         kwargs["env"] = watch.environment(kwargs["env"])
-    result = subprocess.run(command, **kwargs)
+    words = ["/bin/sh", "-c", command]
+    result = current().confinement.run(words, is_ours=watch is not None, **{**kwargs, "shell": False})
     if result.returncode != 0:
         raise CommandError(result.returncode, result.stderr)
     return result

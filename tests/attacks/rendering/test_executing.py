@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 from typing import Any
 
 import pytest
@@ -223,3 +224,19 @@ def test_a_shell_for_those_who_may(world: World) -> None:
     world.add("a", external("a/run", "> ${compiled_target_dir}/out.yaml"))
     world.compile(policy=TrustPolicy(shell=("a",)))
     assert world.read("a/out.yaml") == "a: 1\n"
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="needs namespaces")
+def test_a_command_without_network(world: World) -> None:
+    """It sees no interface but its own loopback."""
+    world.write("dependencies/a/run", '#!/bin/sh\nsed -n "s/:.*//p" /proc/net/dev > "$OUT/seen"\n', executable=True)
+    world.add("a", external("a/run", OUT="${compiled_target_dir}"))
+    world.compile(policy=TrustPolicy(isolated=True))
+    assert world.read("a/seen").split() == ["lo"]
+
+
+def test_a_machine_that_cannot_keep_the_network_away(world: World, witness: Witness) -> None:
+    world.environment["PATH"] = str(world.root / "bin")
+    witness.program(world.root / "dependencies/a/run")
+    world.add("a", external("a/run"))
+    refused(world, witness, "CMD-CONF-013", policy=TrustPolicy(isolated=True))
