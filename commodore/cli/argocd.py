@@ -13,6 +13,7 @@ from commodore.cli._options import options
     "argocd",
     cls=ArgoGroup,
     lazy={
+        "normalize": LazyCommand("commodore.cli.argocd_normalize:normalize", "Show objects as they are compared."),
         "render": LazyCommand("commodore.cli.argocd_render:render", "Show the objects of Applications."),
         "settings": LazyCommand("commodore.cli.argocd_settings:settings", "Show the settings of an installation."),
     },

@@ -102,3 +102,9 @@ ARGOCD_RENDER = (
     *COMMON,
     output("yaml", "json", "name"),
 )
+ARGOCD_NORMALIZE = (
+    APP,
+    Setting("objects", ("--objects",), "A YAML file with the objects.", kind="file", metavar="FILE"),
+    *COMMON,
+    output("yaml", "json"),
+)

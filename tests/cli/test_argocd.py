@@ -121,3 +121,22 @@ def test_a_map_that_nothing_uses_is_told(call: Call, shop: list[str], tmp_path: 
     code, _, err = call("argocd", "render", *shop, "--repo-map", unused, "--diagnostics", "all")
     assert (code, "[CMD-ARGO-319]" in err) == (0, True)
     assert call("argocd", "render", *shop, "--repo-map", unused, "--strict")[0] == 2
+
+
+@pytest.mark.requirement("D56", "D70")
+def test_normalize(call: Call, tmp_path: Path) -> None:
+    (tmp_path / "app.yaml").write_text(
+        "kind: Application\nmetadata: {name: a}\n"
+        "spec: {ignoreDifferences: [{kind: ConfigMap, jqPathExpressions: [.data.a]}]}\n"
+    )
+    (tmp_path / "objects.yaml").write_text("kind: ConfigMap\nmetadata: {name: c}\ndata: {a: x, b: z}\n---\nkind: B\n")
+    given = ("argocd", "normalize", "--app", str(tmp_path / "app.yaml"), "--objects", str(tmp_path / "objects.yaml"))
+    code, out, err = call(*given)
+    assert (code, err) == (0, "")
+    expected = [{"kind": "ConfigMap", "metadata": {"name": "c"}, "data": {"b": "z"}}, {"kind": "B"}]
+    assert list(read_documents(out, place="out")) == expected
+    assert json.loads(call(*given, "-o", "json")[1])["objects"] == expected
+    code, _, err = call("argocd", "normalize", "--app", str(tmp_path / "app.yaml"))
+    assert (code, "[CMD-ARGO-021]" in err) == (2, True)
+    (tmp_path / "objects.yaml").write_text("- a\n")
+    assert "[CMD-ARGO-103]" in call(*given)[2]

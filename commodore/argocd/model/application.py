@@ -78,8 +78,7 @@ def read_application(value: Any, place: Location, *, dry: bool = False) -> Appli
         dry: take the dry source of one that is hydrated, instead of what was hydrated.
 
     Raises:
-        InputError: CMD-ARGO-103, a field is missing or has a wrong type; CMD-ARGO-301, 303, 304, a source names nothing
-            to render or lacks something; CMD-ARGO-606, the destination is none.
+        InputError: CMD-ARGO-103, a field is missing or has a wrong type.
     """
     fields = Fields.of(value, "", place)
     metadata, spec = fields.fields("metadata"), fields.fields("spec")
@@ -108,17 +107,29 @@ def read_application(value: Any, place: Location, *, dry: bool = False) -> Appli
     )
 
 
-def _destination(fields: Fields) -> Destination:
-    server, name = fields.text("server").rstrip("/"), fields.text("name")
+def check_application(application: Application) -> None:
+    """See that an Application can be rendered, as far as it says itself.
+
+    Raises:
+        InputError: CMD-ARGO-301, 303, 304, a source names nothing to render or lacks something; CMD-ARGO-606, the
+            destination is none.
+    """
+    server, name = application.destination.server, application.destination.name
     if bool(server) == bool(name):
         given = "both server and name" if server else "neither server nor name"
         raise InputError(
             "CMD-ARGO-606",
-            f"{fields.path} has {given}",
+            f"spec.destination has {given}",
             hint="a destination has exactly one of them",
-            locations=[fields.place],
+            locations=[application.place],
         )
-    return Destination(server, name, fields.text("namespace"))
+    for source in application.sources:
+        _check_source(source, several=application.several)
+    _check_refs(application.sources)
+
+
+def _destination(fields: Fields) -> Destination:
+    return Destination(fields.text("server").rstrip("/"), fields.text("name"), fields.text("namespace"))
 
 
 def _sources(spec: Fields, *, dry: bool) -> tuple[tuple[Source, ...], bool]:
@@ -127,13 +138,8 @@ def _sources(spec: Fields, *, dry: bool) -> tuple[tuple[Source, ...], bool]:
         return (_hydrated(hydrator, dry=dry),), False
     listed = tuple(read_source(one) for one in spec.items("sources"))
     if listed:
-        for source in listed:
-            _check_source(source, several=True)
-        _check_refs(listed)
         return listed, True
-    source = read_source(spec.fields("source"))
-    _check_source(source, several=False)
-    return (source,), False
+    return (read_source(spec.fields("source")),), False
 
 
 def _hydrated(fields: Fields, *, dry: bool) -> Source:

@@ -10,7 +10,7 @@ from pathlib import Path
 from commodore.argocd.acquiring import Charts, Repositories
 from commodore.argocd.configuration import ArgoSettings
 from commodore.argocd.diagnostics import Diagnostic, Diagnostics, Severity
-from commodore.argocd.model.application import Application
+from commodore.argocd.model.application import Application, check_application
 from commodore.argocd.model.sources import Source
 from commodore.argocd.planning import build_environment, overridden, source_type
 from commodore.argocd.rendering.directory import render_directory
@@ -48,6 +48,7 @@ class Renderer:
         Raises:
             CommodoreError: a source cannot be rendered; several ones as `Findings`.
         """
+        check_application(application)
         objects: list[Rendered] = []
         failures: list[CommodoreError] = []
         for number, source in enumerate(application.sources, 1):

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from commodore.argocd.model.application import read_application
+from commodore.argocd.model.application import check_application, read_application
 from commodore.errors import InputError, Location
 
 SOURCE = {"repoURL": "https://git.example.com/a.git", "path": "."}
@@ -83,7 +83,7 @@ def test_blocks_that_say_nothing(block: dict[str, Any], expected: str | None) ->
 )
 def test_what_is_wrong_is_named(spec: dict[str, Any], code: str, field: str) -> None:
     with pytest.raises(InputError) as caught:
-        read(spec)
+        check_application(read(spec))
     assert caught.value.code == code
     assert field in caught.value.message
     assert caught.value.locations == (Location("a.yaml", 7),)

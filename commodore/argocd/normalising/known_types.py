@@ -1,0 +1,125 @@
+"""Fields of custom objects that hold values of Kubernetes' own types, which are written in one form."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from commodore.argocd.normalising.quantities import canonical_duration, canonical_quantity
+
+# Fields of the types of core/v1 that are amounts, and that are maps of amounts.
+_QUANTITIES = frozenset(("sizeLimit", "divisor"))
+_LISTS = frozenset(("limits", "requests", "hard", "used", "capacity", "allocatable", "overhead", "allocatedResources"))
+_CONTAINERS = ("containers", "initContainers", "ephemeralContainers")
+BUILT_IN: dict[str, tuple[tuple[str, str], ...]] = {"argoproj.io/Rollout": (("spec.template.spec", "core/v1/PodSpec"),)}
+"""Those that are known without being said, by `group/Kind`."""
+
+_CORE = frozenset(
+    (
+        "Affinity",
+        "Container",
+        "EnvFromSource",
+        "EnvVar",
+        "EphemeralVolumeSource",
+        "LimitRangeSpec",
+        "ObjectReference",
+        "PersistentVolumeClaim",
+        "PersistentVolumeClaimSpec",
+        "PersistentVolumeClaimTemplate",
+        "PersistentVolumeSpec",
+        "PodSpec",
+        "PodTemplateSpec",
+        "ResourceQuotaSpec",
+        "ResourceRequirements",
+        "SecurityContext",
+        "Service",
+        "ServicePort",
+        "ServiceSpec",
+        "Toleration",
+        "Volume",
+        "VolumeMount",
+        "VolumeResourceRequirements",
+    )
+)
+
+
+def is_known(name: str) -> bool:
+    """Whether a type is one whose values have one form."""
+    return _writer(name) is not None
+
+
+def rewrite(data: Any, path: str, name: str) -> None:
+    """Write the values of a field in the form of their type, in place. A dot walks into maps and lists.
+
+    Values that are none of the type stay as they are.
+    """
+    writer = _writer(name)
+    if writer is not None:
+        _walk(data, path.split("."), writer)
+
+
+def _walk(data: Any, steps: list[str], writer: Callable[[Any], Any]) -> None:
+    if isinstance(data, list):
+        for item in data:
+            _walk(item, steps, writer)
+    elif isinstance(data, dict) and data.get(steps[0]) is not None:
+        if len(steps) > 1:
+            _walk(data[steps[0]], steps[1:], writer)
+        elif isinstance(value := data[steps[0]], list):
+            data[steps[0]] = [writer(item) for item in value]
+        else:
+            data[steps[0]] = writer(value)
+
+
+def _writer(name: str) -> Callable[[Any], Any] | None:
+    if name == "core/Quantity":
+        return _quantity
+    if name == "meta/v1/Duration":
+        return _duration
+    if name == "core/v1/ResourceList":
+        return _resource_list
+    group, _, kind = name.rpartition("/")
+    return _typed if group == "core/v1" and kind in _CORE else None
+
+
+def _quantity(value: Any) -> Any:
+    written = canonical_quantity(value)
+    return value if written is None else written
+
+
+def _duration(value: Any) -> Any:
+    written = canonical_duration(value)
+    return value if written is None else written
+
+
+def _resource_list(value: Any) -> Any:
+    return {key: _quantity(one) for key, one in value.items()} if isinstance(value, dict) else value
+
+
+def _typed(value: Any) -> Any:
+    """A value of a type of core/v1: amounts in their one form, nulls as absent."""
+    if isinstance(value, list):
+        return [_typed(item) for item in value]
+    if not isinstance(value, dict):
+        return value
+    result = {}
+    for key, one in value.items():
+        if one is None:
+            continue
+        if key in _LISTS and isinstance(one, dict):
+            result[key] = _resource_list(one)
+        elif key in _QUANTITIES or (key == "storage" and not isinstance(one, dict | list)):
+            result[key] = _quantity(one)
+        elif key in _CONTAINERS:
+            result[key] = _containers(one)
+        else:
+            result[key] = _typed(one)
+    return result
+
+
+def _containers(value: Any) -> Any:
+    """Containers always say `resources`, as Kubernetes' own type does."""
+    found = _typed(value)
+    if isinstance(found, list):
+        return [{"resources": {}, **one} if isinstance(one, dict) else one for one in found]
+    return found

@@ -1,0 +1,184 @@
+"""Taking out of objects what the rules of an Application and of the installation ignore."""
+
+from __future__ import annotations
+
+import copy
+import fnmatch
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+from commodore.argocd.configuration import ArgoSettings
+from commodore.argocd.diagnostics import Diagnostic, Diagnostics
+from commodore.argocd.model.application import Application
+from commodore.argocd.model.fields import Fields
+from commodore.argocd.normalising.jq import Jq
+from commodore.argocd.normalising.known_types import BUILT_IN, is_known, rewrite
+from commodore.argocd.normalising.paths import pointer_steps, remove_paths, remove_pointer
+from commodore.errors import InputError, Location
+from commodore.manifests import ObjectKey, key_of
+from commodore.manifests.kube_yaml import read_documents
+
+_SECONDS = re.compile(r"([0-9]+(?:\.[0-9]+)?)(ms|s|m)")
+_SCALE = {"ms": 0.001, "s": 1.0, "m": 60.0}
+_LONGEST = 60.0
+
+
+@dataclass(frozen=True, slots=True)
+class _Rule:
+    """What is ignored of which objects. `name` and `namespace` may be empty: all."""
+
+    group: str
+    kind: str
+    name: str
+    namespace: str
+    pointers: tuple[tuple[str, ...], ...]
+    expressions: tuple[str, ...]
+    managers: tuple[str, ...]
+    place: Location | None
+
+    def fits(self, key: ObjectKey) -> bool:
+        return (
+            fnmatch.fnmatchcase(key.group, self.group)
+            and fnmatch.fnmatchcase(key.kind, self.kind)
+            and self.name in ("", key.name)
+            and self.namespace in ("", key.namespace)
+        )
+
+
+class Normaliser:
+    """Normalises the objects of one Application. To be closed.
+
+    Raises:
+        InputError: CMD-ARGO-701, a pointer is none; CMD-ARGO-702, an expression does not compile; CMD-ARGO-103, a
+            setting cannot be read.
+        EnvironmentFault: CMD-ARGO-413, there are expressions and jq is not installed.
+    """
+
+    def __init__(self, application: Application, settings: ArgoSettings, found: Diagnostics) -> None:
+        self._found = found
+        self._label = f"{application.namespace or settings.namespace}/{application.name}"
+        self._jq = Jq(_seconds(settings.parameter("controller.ignore.normalizer.jq.timeout")))
+        options = _compare_options(settings)
+        self._aggregated = options.flag("ignoreAggregatedRoles")
+        self._status = _ignored_status(options)
+        self._rules = [*_own_rules(application), *_rules_of_settings(settings)]
+        self._types = {
+            **BUILT_IN,
+            **{key: one.known_types for key, one in settings.overrides.items() if one.known_types},
+        }
+        self._tell_unknown_types()
+        try:
+            for rule in self._rules:
+                for expression in rule.expressions:
+                    self._jq.check(expression)
+        except BaseException:
+            self.close()
+            raise
+
+    def close(self) -> None:
+        """End what evaluates expressions."""
+        self._jq.close()
+
+    def __enter__(self) -> Normaliser:
+        return self
+
+    def __exit__(self, *exception: object) -> None:
+        self.close()
+
+    def normalise(self, data: Mapping[str, Any]) -> dict[str, Any]:
+        """A copy of an object without what is ignored."""
+        result: dict[str, Any] = copy.deepcopy(dict(data))
+        key = key_of(result)
+        for path, kind in self._types.get(f"{key.group}/{key.kind}" if key.group else key.kind, ()):
+            rewrite(result, path, kind)
+        if self._status == "all" or (self._status == "crd" and key.kind == "CustomResourceDefinition"):
+            result.pop("status", None)
+        if self._aggregated and key.kind == "ClusterRole" and "aggregationRule" in result:
+            result.pop("rules", None)
+        for rule in self._rules:
+            if rule.fits(key):
+                self._apply(rule, result, key)
+        return result
+
+    def _apply(self, rule: _Rule, data: dict[str, Any], key: ObjectKey) -> None:
+        for steps in rule.pointers:
+            remove_pointer(data, steps)
+        for expression in rule.expressions:
+            answer = self._jq.paths(expression, data)
+            if answer.outcome == "paths":
+                remove_paths(data, answer.paths)
+            elif answer.outcome == "slow":
+                hint = "controller.ignore.normalizer.jq.timeout is the limit"
+                message = f"the jq expression {expression!r} is not done in time, and ignores nothing of {key}"
+                self._tell(Diagnostic("CMD-ARGO-704", message, "warning", hint), rule, key)
+            else:
+                message = f"the jq expression {expression!r} fails, and ignores nothing of {key}: {answer.message}"
+                self._tell(Diagnostic("CMD-ARGO-703", message, "info"), rule, key)
+        if rule.managers:
+            names = ", ".join(rule.managers)
+            message = f"what {names} manages of {key} cannot be told without a cluster, and is compared"
+            self._tell(Diagnostic("CMD-ARGO-705", message, "boundary"), rule, key)
+
+    def _tell(self, diagnostic: Diagnostic, rule: _Rule, key: ObjectKey) -> None:
+        places = (rule.place,) if rule.place is not None else ()
+        self._found.add(replace(diagnostic, application=self._label, object=str(key), locations=places))
+
+    def _tell_unknown_types(self) -> None:
+        for name, types in sorted(self._types.items()):
+            for path, kind in types:
+                if not is_known(kind):
+                    message = f"the type {kind} of {path} of {name} is not known; its values are compared as they are"
+                    self._found.add(Diagnostic("CMD-ARGO-707", message, "warning"))
+
+
+def _own_rules(application: Application) -> Iterator[_Rule]:
+    for one in application.ignored:
+        pointers = tuple(tuple(pointer_steps(pointer)) for pointer in one.pointers)
+        yield _Rule(one.group, one.kind, one.name, one.namespace, pointers, one.expressions, one.managers, one.place)
+
+
+def _rules_of_settings(settings: ArgoSettings) -> Iterator[_Rule]:
+    for name in sorted(settings.overrides):
+        ignored = settings.overrides[name].ignored
+        group, _, kind = name.rpartition("/")
+        pointers = tuple(tuple(pointer_steps(pointer)) for pointer in ignored.pointers)
+        yield _Rule(group, kind, "", "", pointers, ignored.expressions, ignored.managers, None)
+
+
+def _compare_options(settings: ArgoSettings) -> Fields:
+    key = "resource.compareoptions"
+    found = settings.config.get(key)
+    place = (found.place if found is not None else None) or Location(key)
+    value: Any = next(read_documents(settings[key], place=key), {})
+    return Fields.of(value, key, place)
+
+
+def _ignored_status(options: Fields) -> str:
+    """Of which objects the status does not count: `all`, `crd` or `none`."""
+    raw = options.raw("ignoreResourceStatusField")
+    if raw is False or raw in ("none", "off", "false"):
+        return "none"
+    return "crd" if raw in ("crd", "crds") else "all"
+
+
+def _seconds(text: str) -> float:
+    found = _SECONDS.fullmatch(text.strip())
+    return min(float(found[1]) * _SCALE[found[2]], _LONGEST) if found else 1.0
+
+
+def read_objects(content: bytes, place: str) -> list[dict[str, Any]]:
+    """The objects of a YAML stream.
+
+    Raises:
+        InputError: CMD-YAML-001, it is none; CMD-ARGO-103, a document is no map.
+    """
+    found = []
+    for value in read_documents(content, place=place):
+        if not isinstance(value, dict):
+            raise InputError(
+                "CMD-ARGO-103", f"a document of {place} is no map", hint="every document is a Kubernetes object"
+            )
+        found.append(value)
+    return found

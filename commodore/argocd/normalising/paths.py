@@ -1,0 +1,80 @@
+"""Removing places from JSON values: JSON pointers, and paths as jq has them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+from commodore.errors import InputError
+
+Step = str | int
+_INDEX = re.compile(r"0|[1-9][0-9]*")
+
+
+def pointer_steps(pointer: str) -> list[str]:
+    """The steps of a JSON pointer (RFC 6901).
+
+    Raises:
+        InputError: CMD-ARGO-701, it does not begin with `/`.
+    """
+    if not pointer.startswith("/"):
+        raise InputError(
+            "CMD-ARGO-701",
+            f"{pointer!r} is no JSON pointer",
+            hint="it begins with '/'; write '~1' for a '/' within a name",
+        )
+    return [step.replace("~1", "/").replace("~0", "~") for step in pointer[1:].split("/")]
+
+
+def remove_pointer(data: Any, steps: Sequence[str]) -> bool:
+    """Remove what a pointer leads to. Returns whether there was something."""
+    for step in steps[:-1]:
+        data = _child(data, step)
+    last = steps[-1]
+    if isinstance(data, dict) and last in data:
+        del data[last]
+        return True
+    if isinstance(data, list) and _INDEX.fullmatch(last) and int(last) < len(data):
+        del data[int(last)]
+        return True
+    return False
+
+
+def _child(data: Any, step: str) -> Any:
+    if isinstance(data, dict):
+        return data.get(step)
+    if isinstance(data, list) and _INDEX.fullmatch(step) and int(step) < len(data):
+        return data[int(step)]
+    return None
+
+
+def remove_paths(data: Any, paths: Iterable[Sequence[Any]]) -> int:
+    """Remove what paths of jq lead to, all as of the value before; returns the number of places removed.
+
+    A step is a key, an index (from the end if negative), or a slice: a map of `start` and `end`.
+    """
+    found = {tuple(place) for path in paths for place in _places(data, list(path)) if place}
+    for place in sorted(found, key=lambda place: [(isinstance(step, int), step) for step in place], reverse=True):
+        parent = data
+        for step in place[:-1]:
+            parent = parent[step]
+        del parent[place[-1]]
+    return len(found)
+
+
+def _places(data: Any, path: list[Any]) -> list[list[Step]]:
+    """The places that are there, as keys and indexes from the start. A place within a removed one goes with it."""
+    if not path:
+        return [[]]
+    step, rest = path[0], path[1:]
+    if isinstance(step, str):
+        found: Iterable[Step] = [step] if isinstance(data, dict) and step in data else []
+    elif not isinstance(data, list):
+        found = []
+    elif isinstance(step, dict):
+        found = range(len(data))[slice(step.get("start"), step.get("end"))]
+    else:
+        index = int(step) if step >= 0 else int(step) + len(data)
+        found = [index] if 0 <= index < len(data) else []
+    return [[one, *place] for one in found for place in _places(data[one], rest)]

@@ -1,0 +1,102 @@
+"""Amounts and durations in the one form in which Kubernetes writes them."""
+
+from __future__ import annotations
+
+import re
+from fractions import Fraction
+
+_QUANTITY = re.compile(r"([+-]?)([0-9]+\.?[0-9]*|\.[0-9]+)(?:([eE][+-]?[0-9]+)|([KMGTPE]i|[numkMGTPE]?))")
+_DECIMAL = {-3: "n", -2: "u", -1: "m", 0: "", 1: "k", 2: "M", 3: "G", 4: "T", 5: "P", 6: "E"}
+_DECIMAL_POWERS = {suffix: power for power, suffix in _DECIMAL.items()}
+_BINARY = ("", "Ki", "Mi", "Gi", "Ti", "Pi", "Ei")
+_LONGEST = 100
+_NANO = 10**9
+_UNITS = (("h", 3600 * _NANO), ("m", 60 * _NANO), ("s", _NANO), ("ms", 10**6), ("us", 1000), ("ns", 1))
+_SCALES = {**dict(_UNITS), "µs": 1000, "μs": 1000}
+_DURATION_PART = re.compile(r"([0-9]+\.?[0-9]*|\.[0-9]+)(h|ms|m|s|us|µs|μs|ns)")
+
+
+def canonical_quantity(value: object) -> str | None:
+    """The form in which Kubernetes writes an amount: `1000m` is `1`, `0.5Gi` is `512Mi`; None if it is none."""
+    if isinstance(value, bool) or not isinstance(value, str | int | float):
+        return None
+    found = _QUANTITY.fullmatch(str(value).strip())
+    if found is None or len(found[0]) > _LONGEST:
+        return None
+    sign, digits, exponent, suffix = found.groups()
+    number = Fraction(digits.rstrip(".") if digits != "." else "0") * (-1 if sign == "-" else 1)
+    if exponent is not None:
+        if abs(int(exponent[1:])) > _LONGEST:
+            return None
+        return _decimal(number * Fraction(10) ** int(exponent[1:]), exponents=True)
+    if suffix.endswith("i"):
+        return _binary(number * 1024 ** _BINARY.index(suffix))
+    return _decimal(number * Fraction(1000) ** _DECIMAL_POWERS[suffix])
+
+
+def _decimal(number: Fraction, *, exponents: bool = False) -> str:
+    """A number with the largest suffix that leaves it whole, no finer than a billionth, rounded away from zero."""
+    nano = _away_from_zero(number * _NANO)
+    if nano == 0:
+        return "0"
+    power = -3
+    while nano % 1000 == 0 and power < 6:
+        nano //= 1000
+        power += 1
+    if exponents:
+        return f"{nano}e{power * 3}" if power else str(nano)
+    return f"{nano}{_DECIMAL[power]}"
+
+
+def _binary(number: Fraction) -> str:
+    if abs(number) < 1024 or number.denominator != 1:
+        return _decimal(number)
+    whole, power = int(number), 0
+    while whole % 1024 == 0 and power < 6:
+        whole //= 1024
+        power += 1
+    return f"{whole}{_BINARY[power]}"
+
+
+def _away_from_zero(number: Fraction) -> int:
+    whole = -(-abs(number.numerator) // number.denominator)
+    return whole if number >= 0 else -whole
+
+
+def canonical_duration(value: object) -> str | None:
+    """The form in which Go writes a duration: `90m` is `1h30m0s`; None if it is none."""
+    if not isinstance(value, str) or len(value) > _LONGEST:
+        return None
+    text = value[1:] if value[:1] in ("+", "-") else value
+    if text == "0":
+        return "0s"
+    total, position = Fraction(0), 0
+    while position < len(text):
+        part = _DURATION_PART.match(text, position)
+        if part is None:
+            return None
+        total += Fraction(part[1].rstrip(".")) * _SCALES[part[2]]
+        position = part.end()
+    nano = int(total)
+    if not text or nano >= 1 << 63:
+        return None
+    return ("-" if value[0] == "-" and nano else "") + _duration(nano)
+
+
+def _duration(nano: int) -> str:
+    if nano == 0:
+        return "0s"
+    if nano < _NANO:
+        unit, scale = next((unit, scale) for unit, scale in (("ms", 10**6), ("µs", 1000), ("ns", 1)) if nano >= scale)
+        return _number(Fraction(nano, scale)) + unit
+    hours, rest = divmod(nano, 3600 * _NANO)
+    minutes, rest = divmod(rest, 60 * _NANO)
+    seconds = _number(Fraction(rest, _NANO)) + "s"
+    if hours:
+        return f"{hours}h{minutes}m{seconds}"
+    return f"{minutes}m{seconds}" if minutes else seconds
+
+
+def _number(value: Fraction) -> str:
+    whole, part = divmod(value.numerator * 10**9 // value.denominator, 10**9)
+    return f"{whole}.{part:09d}".rstrip("0").rstrip(".") if part else str(whole)

@@ -1,0 +1,52 @@
+"""`commodore argocd normalize`: objects without what does not count in comparisons."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import click
+
+from commodore.cli._argocd import document, show_diagnostics
+from commodore.cli._options import options
+from commodore.cli.console import console_of
+from commodore.errors import UsageError
+from commodore.limits import DEFAULT_LIMITS
+from commodore.settings.argocd import ARGOCD_NORMALIZE
+
+
+@click.command("normalize")
+@options(*ARGOCD_NORMALIZE)
+@click.pass_context
+def normalize(ctx: click.Context, /, **values: Any) -> int:
+    """Show objects as they are compared: without what the rules of an Application and of the settings ignore.
+
+    The rules are ignoreDifferences of the Application, resource.customizations and resource.compareoptions of the
+    settings. Fields whose type is known are written in the form of that type.
+    """
+    from commodore.argocd.configuration import read_file, read_settings
+    from commodore.argocd.diagnostics import Diagnostics
+    from commodore.argocd.normalising import Normaliser
+    from commodore.argocd.normalising.normalise import read_objects
+    from commodore.argocd.running import read_applications
+    from commodore.manifests.kube_yaml import write_documents
+
+    console = console_of(ctx)
+    found = Diagnostics()
+    settings = read_settings(values["argocd_settings"], DEFAULT_LIMITS, found)
+    applications = read_applications(values["app"], DEFAULT_LIMITS)
+    if len(applications) != 1 or values["objects"] is None:
+        raise UsageError(
+            "CMD-ARGO-021",
+            "one Application and a file with objects are needed",
+            hint="name them by --app and --objects",
+        )
+    objects = read_objects(read_file(values["objects"], DEFAULT_LIMITS), str(values["objects"]))
+    with Normaliser(applications[0], settings, found) as normaliser:
+        result = [normaliser.normalise(one) for one in objects]
+    if values["out"] == "json":
+        data = document("normalize", found.found(strict=values["strict"]), objects=result)
+        console.result(json.dumps(data, indent=2))
+    elif result:
+        console.result(write_documents(result), newline=False)
+    return show_diagnostics(found, values, console)

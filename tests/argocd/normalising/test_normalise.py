@@ -1,0 +1,218 @@
+"""Rules that take fields out of comparisons."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from commodore.argocd import ArgoSettings, Diagnostics
+from commodore.argocd.configuration import IgnoredFields, Provenanced, ResourceOverride
+from commodore.argocd.model.application import Application, read_application
+from commodore.argocd.normalising import Normaliser
+from commodore.errors import CommodoreError, Location
+
+Object = dict[str, Any]
+
+DEPLOYMENT: Object = {
+    "apiVersion": "apps/v1",
+    "kind": "Deployment",
+    "metadata": {"name": "web", "namespace": "shop", "labels": {"a/b": "1", "c~d": "2"}},
+    "spec": {"replicas": 9007199254740993, "containers": [{"name": "a", "image": "x"}, {"name": "b", "image": "y"}]},
+    "status": {"replicas": 1},
+}
+
+
+def application(*rules: Object) -> Application:
+    spec = {
+        "destination": {"server": "https://kubernetes.default.svc"},
+        "source": {"repoURL": "https://git.example.com/a", "path": "."},
+        "ignoreDifferences": [{"group": "apps", "kind": "Deployment", **rule} for rule in rules],
+    }
+    return read_application({"metadata": {"name": "a"}, "spec": spec}, Location("a.yaml", 1))
+
+
+def normalise(
+    *rules: Object, data: Object = DEPLOYMENT, settings: ArgoSettings | None = None, found: Diagnostics | None = None
+) -> Object:
+    with Normaliser(application(*rules), settings or ArgoSettings(), found or Diagnostics()) as normaliser:
+        return normaliser.normalise(data)
+
+
+@pytest.mark.requirement("D56")
+@pytest.mark.parametrize(
+    ("pointers", "gone"),
+    [
+        (["/spec/replicas"], [("spec", "replicas")]),
+        (
+            ["/metadata/labels/a~1b", "/metadata/labels/c~0d"],
+            [("metadata", "labels", "a/b"), ("metadata", "labels", "c~d")],
+        ),
+        (["/spec/containers/0/image"], [("spec", "containers", 0, "image")]),
+        (["/spec/containers/1"], [("spec", "containers", 1)]),
+        (["/spec/none/deeper", "/spec/containers/-", "/spec/containers/9", "/spec/replicas/x"], []),
+    ],
+)
+def test_json_pointers(pointers: list[str], gone: list[tuple[Any, ...]]) -> None:
+    import copy
+
+    expected = copy.deepcopy(DEPLOYMENT)
+    del expected["status"]
+    for *path, last in gone:
+        parent = expected
+        for step in path:
+            parent = parent[step]
+        del parent[last]
+    assert normalise({"jsonPointers": pointers}) == expected
+
+
+@pytest.mark.requirement("D56")
+@pytest.mark.parametrize(
+    ("expression", "images", "others"),
+    [
+        (".spec.replicas", ["x", "y"], False),
+        (".spec.containers[].image", [None, None], True),
+        ('.spec.containers[] | select(.name | test("^b"))', ["x"], True),
+        (".spec.containers[0,1]", [], True),
+        (".spec.containers[-1]", ["x"], True),
+        (".spec.containers[1:]", ["x"], True),
+        (".spec.replicas, .spec.containers[0]", ["y"], False),
+        (".spec.nope // .spec.replicas", ["x", "y"], False),
+        ("env.HOME as $h | .spec.replicas", ["x", "y"], False),
+        ("if $ENV.HOME then empty else .spec.replicas end", ["x", "y"], False),
+        (".spec.nope.deeper[]?", ["x", "y"], True),
+    ],
+)
+def test_jq_expressions(expression: str, images: list[str | None], others: bool) -> None:
+    result = normalise({"jqPathExpressions": [expression]})
+    assert [one.get("image") for one in result["spec"]["containers"]] == images
+    assert result["spec"].get("replicas") == (9007199254740993 if others else None)
+
+
+@pytest.mark.parametrize(
+    "expression", [".spec.replicas.foo", 'error("x")', ".metadata.name | tonumber", ".spec | env", "input", "now"]
+)
+def test_expressions_that_fail_ignore_nothing(expression: str) -> None:
+    found = Diagnostics()
+    assert normalise({"jqPathExpressions": [expression]}, found=found)["spec"] == DEPLOYMENT["spec"]
+    assert [one.code for one in found.found()] == ["CMD-ARGO-703"]
+
+
+@pytest.mark.parametrize(
+    "expression",
+    ["del(.", ".a)] | env | [(.b", ".spec | nofunction", '"', ".a # b", "import 'x' as x; .a", ".a" * 6000],
+)
+def test_expressions_that_do_not_compile(expression: str) -> None:
+    with pytest.raises(CommodoreError) as caught:
+        normalise({"jqPathExpressions": [expression]})
+    assert caught.value.code == "CMD-ARGO-702"
+
+
+def test_expressions_that_do_not_end() -> None:
+    found = Diagnostics()
+    config = {"controller.ignore.normalizer.jq.timeout": Provenanced("100ms", "option")}
+    rules = {"jqPathExpressions": ["last(repeat(.spec))", ".spec.replicas"]}
+    result = normalise(rules, settings=ArgoSettings(parameters=config), found=found)
+    assert "replicas" not in result["spec"]
+    assert [one.code for one in found.found()] == ["CMD-ARGO-704"]
+
+
+@pytest.mark.parametrize("pointer", ["spec/x", ""])
+def test_pointers_that_are_none(pointer: str) -> None:
+    with pytest.raises(CommodoreError) as caught:
+        normalise({"jsonPointers": [pointer]})
+    assert caught.value.code == "CMD-ARGO-701"
+
+
+@pytest.mark.requirement("D56")
+@pytest.mark.parametrize(
+    ("rule", "fits"),
+    [
+        ({}, True),
+        ({"group": "*", "kind": "*"}, True),
+        ({"group": "a?ps", "kind": "Deploy*"}, True),
+        ({"group": ""}, False),
+        ({"kind": "deployment"}, False),
+        ({"name": "web", "namespace": "shop"}, True),
+        ({"name": "we*"}, False),
+        ({"namespace": "other"}, False),
+    ],
+)
+def test_which_objects_a_rule_is_for(rule: Object, fits: bool) -> None:
+    result = normalise({"jsonPointers": ["/spec"], **rule})
+    assert ("spec" not in result) == fits
+
+
+@pytest.mark.requirement("D21", "D56")
+def test_the_rules_of_an_installation() -> None:
+    overrides = {
+        "apps/Deployment": ResourceOverride(IgnoredFields(pointers=("/spec/replicas",))),
+        "*/*": ResourceOverride(IgnoredFields(expressions=(".metadata.labels",))),
+        "Deployment": ResourceOverride(IgnoredFields(pointers=("/spec/containers",))),
+    }
+    result = normalise(settings=ArgoSettings(overrides=overrides))
+    assert result["metadata"] == {"name": "web", "namespace": "shop"}
+    assert list(result["spec"]) == ["containers"]
+
+
+@pytest.mark.requirement("D56")
+@pytest.mark.parametrize(
+    ("value", "kind", "status"),
+    [("", "Deployment", False), ("all", "A", False), ("crd", "A", True), ("crd", "CustomResourceDefinition", False)]
+    + [(word, "A", True) for word in ("none", "off", '"false"', "false")],
+)
+def test_the_status_of_objects(value: str, kind: str, status: bool) -> None:
+    config = {"resource.compareoptions": Provenanced(f"ignoreResourceStatusField: {value}", "option")}
+    assert ("status" in normalise(data={**DEPLOYMENT, "kind": kind}, settings=ArgoSettings(config=config))) == status
+
+
+def test_aggregated_roles() -> None:
+    role = {"kind": "ClusterRole", "apiVersion": "rbac.authorization.k8s.io/v1", "rules": [], "aggregationRule": {}}
+    assert "rules" in normalise(data=role)
+    config = {"resource.compareoptions": Provenanced("ignoreAggregatedRoles: true", "option")}
+    assert "rules" not in normalise(data=role, settings=ArgoSettings(config=config))
+
+
+@pytest.mark.requirement("D56")
+def test_known_types() -> None:
+    types = (("spec.size", "core/Quantity"), ("spec.items.every", "meta/v1/Duration"), ("spec.pod", "core/v1/PodSpec"))
+    pod = {"containers": [{"name": "a", "resources": {"limits": {"cpu": "1000m"}}}, {"name": "b", "env": None}]}
+    items = [{"every": "90m"}, {"every": "soon"}, {}]
+    data = {
+        "apiVersion": "example.com/v1",
+        "kind": "W",
+        "spec": {"size": "1024Mi", "items": items, "pod": pod, "no": "1000m"},
+    }
+    found = Diagnostics()
+    unknown = ResourceOverride(known_types=(*types, ("spec.x", "core/v9/Nope")))
+    result = normalise(data=data, settings=ArgoSettings(overrides={"example.com/W": unknown}), found=found)
+    assert result["spec"] == {
+        "size": "1Gi",
+        "items": [{"every": "1h30m0s"}, {"every": "soon"}, {}],
+        "pod": {"containers": [{"name": "a", "resources": {"limits": {"cpu": "1"}}}, {"name": "b", "resources": {}}]},
+        "no": "1000m",
+    }
+    assert [one.code for one in found.found()] == ["CMD-ARGO-707"]
+
+
+def test_rollouts_are_known() -> None:
+    template = {"spec": {"containers": [{"name": "a", "resources": {"limits": {"memory": "0.5Gi", "cpu": 2}}}]}}
+    data = {"apiVersion": "argoproj.io/v1alpha1", "kind": "Rollout", "spec": {"template": template}}
+    (container,) = normalise(data=data)["spec"]["template"]["spec"]["containers"]
+    assert container["resources"]["limits"] == {"memory": "512Mi", "cpu": "2"}
+
+
+@pytest.mark.requirement("D3")
+def test_managers_need_a_cluster() -> None:
+    found = Diagnostics()
+    assert normalise({"managedFieldsManagers": ["x"]}, found=found)["spec"] == DEPLOYMENT["spec"]
+    assert [(one.code, one.severity) for one in found.found()] == [("CMD-ARGO-705", "boundary")]
+
+
+def test_the_object_itself_stays_as_it_is() -> None:
+    import copy
+
+    before = copy.deepcopy(DEPLOYMENT)
+    once = normalise({"jsonPointers": ["/spec"]})
+    assert before == DEPLOYMENT
+    assert normalise({"jsonPointers": ["/spec"]}, data=once) == once
