@@ -1,7 +1,8 @@
 """Every test runs in a clean environment: own home, no credentials, no settings of whoever runs it.
 
-Tests that need the published tool take the fixture `peer`, those that need the real components the fixture `real`: the
-paths in the variables COMMODORE_PEER and COMMODORE_REAL. Without these, tests marked so are skipped.
+Tests that need the published tool take the fixture `peer`, those that need the real world the fixture `real`, those
+that need clones of real components the fixture `components`: the paths in the variables COMMODORE_PEER, COMMODORE_REAL
+and COMMODORE_COMPONENTS. Without these, tests marked so are skipped.
 """
 
 from __future__ import annotations
@@ -34,7 +35,7 @@ XDG_FOLDERS = {
 }
 
 MACHINE_PATH = os.environ.get("PATH", os.defpath)
-OPT_IN = {name: os.environ.get(f"COMMODORE_{name.upper()}", "") for name in ("peer", "real", "apiserver")}
+OPT_IN = {name: os.environ.get(f"COMMODORE_{name.upper()}", "") for name in ("peer", "real", "components", "apiserver")}
 
 # No deadlines: tests never measure time. In CI the examples are the same in every run.
 settings.register_profile("commodore", deadline=None, print_blob=True, derandomize="CI" in os.environ)
@@ -76,6 +77,12 @@ def peer() -> Path:
 def real() -> Path:
     """The folder with the real components, for tests marked `real`."""
     return Path(OPT_IN["real"]).absolute()
+
+
+@pytest.fixture
+def components() -> Path:
+    """A folder with clones of component repositories, at any depth, for tests marked `components`."""
+    return Path(OPT_IN["components"]).absolute()
 
 
 @pytest.fixture(scope="session", autouse=True)

@@ -16,6 +16,9 @@ MODULES = sorted((ROOT / "commodore").rglob("*.py"))
 
 MODULE_LINES = 700
 FUNCTION_LINES = 60
+PARAMETERS = 6
+LONG_SIGNATURES = 5
+"""Functions that may have more parameters, Kapitan's `_render_chart` among them."""
 
 
 def trees() -> Iterator[tuple[str, ast.Module]]:
@@ -92,6 +95,48 @@ def test_functions_stay_short() -> None:
         and node.end_lineno - node.lineno + 1 > FUNCTION_LINES
     }
     assert long == {}
+
+
+def functions() -> Iterator[tuple[str, ast.FunctionDef | ast.AsyncFunctionDef]]:
+    for path, tree in trees():
+        for node in ast.walk(tree):
+            if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+                yield path, node
+
+
+def test_functions_have_few_parameters() -> None:
+    long = set()
+    for path, node in functions():
+        names = [one.arg for one in (*node.args.posonlyargs, *node.args.args, *node.args.kwonlyargs)]
+        if len([name for name in names if name not in ("self", "cls")]) > PARAMETERS:
+            long.add(f"{path}:{node.lineno} {node.name}")
+    assert len(long) <= LONG_SIGNATURES, long
+
+
+def test_private_means_private() -> None:
+    """A module, class or function with an underscore is known to the modules of its own folder only."""
+    found = []
+    for path, tree in trees():
+        folder = ".".join(Path(path).parent.parts)
+        for node in ast.walk(tree):
+            if isinstance(node, ast.ImportFrom) and node.module and node.module.startswith("commodore"):
+                places = [f"{node.module}.{alias.name}" for alias in node.names]
+            elif isinstance(node, ast.Import):
+                places = [alias.name for alias in node.names if alias.name.startswith("commodore")]
+            else:
+                continue
+            for place in places:
+                parts = place.split(".")
+                private = next((at for at, part in enumerate(parts) if re.match(r"_[a-z]", part)), None)
+                if private is not None and folder_of(parts[:private]) != folder:
+                    found.append(f"{path}:{node.lineno} {place}")
+    assert found == []
+
+
+def folder_of(parts: list[str]) -> str:
+    """The package that a module is in; a package is in itself."""
+    is_package = ROOT.joinpath(*parts).is_dir()
+    return ".".join(parts if is_package else parts[:-1])
 
 
 def test_only_the_cli_prints() -> None:

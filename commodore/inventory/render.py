@@ -17,11 +17,11 @@ from commodore.events import Event, Noted, ignore
 from commodore.interning import SHARED_LEVELS, Shared
 from commodore.inventory._batched_render import TargetError, render_parts
 from commodore.inventory._class_bundling import put_together
-from commodore.inventory._class_files import ClassFiles
 from commodore.inventory._failures import translate, translate_panic
 from commodore.inventory._growth import find_suspects, try_out
 from commodore.inventory._stderr import captured
 from commodore.inventory.applications import has_removals, merge_applications
+from commodore.inventory.class_files import ClassFiles
 from commodore.workspace import guard_disk
 
 

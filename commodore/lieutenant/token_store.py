@@ -20,7 +20,7 @@ from commodore.context import Context
 from commodore.errors import EnvironmentFault
 from commodore.events import Warned
 from commodore.file_lock import HeldElsewhere, hold
-from commodore.lieutenant import _keyring
+from commodore.lieutenant import keyring_entries
 from commodore.workspace import guard_disk, write_atomically
 
 Entry = dict[str, Any]
@@ -48,7 +48,7 @@ class TokenStore:
         for key in spellings(api_url):
             entry = entries.get(key)
             if isinstance(entry, dict) and entry.get(_IN_KEYRING) is True:
-                found = _keyring.read(key) if keyring else None
+                found = keyring_entries.read(key) if keyring else None
                 if found:
                     return found
             elif isinstance(entry, dict) and entry:
@@ -77,7 +77,7 @@ class TokenStore:
         """
         key = api_url.strip()
         if keyring:
-            _keyring.write(key, entry)
+            keyring_entries.write(key, entry)
         entries = self._load_for_change()
         for other in spellings(key):
             self._forget(entries, other, keyring=not (keyring and other == key))
@@ -152,7 +152,7 @@ class TokenStore:
     def _forget(self, entries: dict[str, Any], key: str, *, keyring: bool) -> None:
         entry = entries.pop(key, None)
         if keyring and isinstance(entry, dict) and entry.get(_IN_KEYRING) is True:
-            _keyring.remove(key)
+            keyring_entries.remove(key)
 
     def _save(self, entries: Mapping[str, Any]) -> None:
         with guard_disk(self.file.parent):

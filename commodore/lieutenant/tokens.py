@@ -11,7 +11,7 @@ from typing import Any
 from commodore.context import Context
 from commodore.errors import InputError
 from commodore.events import Noted, Warned
-from commodore.lieutenant._jwt import is_expired
+from commodore.lieutenant.jwt import is_expired
 from commodore.lieutenant.token_store import TokenStore
 
 

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from commodore.manifests._textdiff import DiffLine, LineStyle
 from commodore.manifests.changes import ChangeKind, FileChange, TreeChange, compare_trees
 from commodore.manifests.diff import DiffMode, ObjectCounts, count_objects, render
 from commodore.manifests.objects import ObjectKey, in_order, is_well_formed, key_of, sort_key
+from commodore.manifests.textdiff import DiffLine, LineStyle
 from commodore.manifests.yaml_in import compose, compose_all, load, load_all, load_rendered
 from commodore.manifests.yaml_out import Emitter, MultilineStyle, dump, dump_flush, dump_stream
 

@@ -10,10 +10,10 @@ from typing import Any, Final, Literal
 
 from commodore.errors import InputError
 from commodore.limits import DEFAULT_LIMITS, Limits
-from commodore.manifests import _textdiff
-from commodore.manifests._textdiff import DiffLine
+from commodore.manifests import textdiff
 from commodore.manifests.changes import FileChange, TreeChange
 from commodore.manifests.objects import ObjectKey, in_order, is_well_formed, key_of
+from commodore.manifests.textdiff import DiffLine
 from commodore.manifests.yaml_in import load_all
 from commodore.manifests.yaml_out import dump, dump_stream
 
@@ -78,14 +78,14 @@ def _render_modified(file: FileChange, old: bytes, new: bytes, mode: DiffMode, l
         normal = _normalised(file, old, new, mode)
         if normal is not None:
             old_text, new_text = normal
-    old_lines, new_lines = _textdiff.split_lines(old_text), _textdiff.split_lines(new_text)
-    differences = _textdiff.changes(old_lines, new_lines, limits)
+    old_lines, new_lines = textdiff.split_lines(old_text), textdiff.split_lines(new_text)
+    differences = textdiff.changes(old_lines, new_lines, limits)
     if differences is None:
         yield from _header(file)
         yield DiffLine("summary", f"too many differences to show ({len(old_lines)} lines became {len(new_lines)})")
     elif differences:
         yield from _header(file)
-        yield from _textdiff.unified(old_lines, new_lines, differences)
+        yield from textdiff.unified(old_lines, new_lines, differences)
 
 
 def _as_text(content: bytes) -> str | None:
@@ -132,8 +132,8 @@ def _only_upgraded(old: list[Any], new: list[Any]) -> bool:
     if old.count(None) < new.count(None):
         return False
     # The labels change within their lines, so whatever else differs changes another line, or their number.
-    old_lines = _textdiff.split_lines(dump_stream(in_order(document for document in old if document is not None)))
-    new_lines = _textdiff.split_lines(dump_stream(in_order(document for document in new if document is not None)))
+    old_lines = textdiff.split_lines(dump_stream(in_order(document for document in old if document is not None)))
+    new_lines = textdiff.split_lines(dump_stream(in_order(document for document in new if document is not None)))
     return len(old_lines) == len(new_lines) and all(
         before == after or _is_tiller_to_helm(before, after) for before, after in zip(old_lines, new_lines, strict=True)
     )

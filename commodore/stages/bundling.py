@@ -51,7 +51,7 @@ def bundle_libraries(
         ]
         sources = sources or stack.enter_context(library_sources(fetcher))
         try:
-            bundle(fetcher.workspace, bundled, fetcher.context, sources=sources)
+            bundle(fetcher.workspace, bundled, sources=sources)
         except CommodoreError as error:
             if fetcher.local and error.exit_code == EnvironmentFault.exit_code:
                 raise error.hinting("with -F (--no-fetch-dependencies) `vendor` is taken as it is") from error
@@ -119,7 +119,7 @@ class StandaloneBundler:
             link_relative(vendor, self._vendors[required])
             return
         folder, file = required
-        bundle_component(folder, file, self._context, vendor=vendor, sources=self._sources)
+        bundle_component(folder, file, vendor=vendor, sources=self._sources)
         self._vendors[required] = vendor
 
     def _required(self, parameters: Mapping[str, Any]) -> tuple[Path, JsonnetFile] | None:

@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 
 from commodore.events import Warned
 from commodore.inventory import render_inventory
-from commodore.inventory._class_files import ClassFiles
 from commodore.inventory.applications import merge_applications
+from commodore.inventory.class_files import ClassFiles
 from tests.inventory.hierarchies import Hierarchy
 from tests.world.context import make_context
 

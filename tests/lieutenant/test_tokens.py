@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from commodore.errors import InputError
 from commodore.events import Event, Warned, ignore
 from commodore.lieutenant import resolve_token
-from commodore.lieutenant._jwt import token_expiry
+from commodore.lieutenant.jwt import token_expiry
 from commodore.limits import Limits
 from tests.world.context import make_context
 

@@ -47,7 +47,6 @@ def install(
     folder: Path,
     file: JsonnetFile,
     lock: JsonnetFile,
-    context: Context,
     *,
     vendor: Path,
     sources: LibrarySources,
@@ -68,6 +67,7 @@ def install(
         EnvironmentFault: network, git or disk failed.
         Findings: several of these.
     """
+    context = sources.context
     folder, vendor = Path(os.path.abspath(folder)), Path(os.path.abspath(vendor))
     instead = {Path(os.path.abspath(path)): content for path, content in (replaced or {}).items()}
     stamp = _Stamp(vendor, _digest_inputs(folder, vendor, file, lock, instead))
@@ -82,7 +82,7 @@ def install(
             heard.append(event)
         context.announce(event)
 
-    closure = find_packages(folder, file, lock, context, vendor=vendor, replaced=instead, sources=sources)
+    closure = find_packages(folder, file, lock, vendor=vendor, replaced=instead, sources=sources)
     for conflict in closure.conflicts:
         remember(_describe(conflict))
     layout = lay_out(closure.packages, context.heard_by(remember), legacy_imports=file.legacy_imports)

@@ -17,6 +17,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
+from commodore.context import Context
 from commodore.dependencies.bundle.exports import Export, ExportCache
 from commodore.dependencies.bundle.jsonnetfile import GitSource
 from commodore.dependencies.bundle.remotes import Remote
@@ -64,6 +65,11 @@ class LibrarySources:
         self._cache = ExportCache(cache / "exports", store.context)
         self._seen = cache / "versions"
         self._commits: dict[tuple[Remote, str], str] = {}
+
+    @property
+    def context(self) -> Context:
+        """That of the repositories."""
+        return self._store.context
 
     @property
     def offline(self) -> bool:

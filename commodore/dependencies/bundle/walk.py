@@ -88,7 +88,6 @@ def find_packages(
     folder: Path,
     file: JsonnetFile,
     lock: JsonnetFile,
-    context: Context,
     *,
     vendor: Path,
     replaced: Mapping[Path, JsonnetFile],
@@ -106,7 +105,7 @@ def find_packages(
     """
     known: dict[Wanted, Export | CommodoreError] = {}
     while True:
-        descent = _Descent(lock.declared(folder), replaced, vendor, known, context)
+        descent = _Descent(lock.declared(folder), replaced, vendor, known, sources.context)
         descent.visit(file, _Base(folder, folder), str(folder / FILE_NAME), ())
         if not descent.missing:
             break

@@ -8,7 +8,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from commodore.context import Context
 from commodore.dependencies.bundle.install import BundleResult, install
 from commodore.dependencies.bundle.jsonnetfile import JsonnetDependency, JsonnetFile, LocalSource, serialise
 from commodore.dependencies.bundle.sources import LibrarySources
@@ -28,9 +27,7 @@ class BundledComponent:
     jsonnetfile: JsonnetFile | None = None
 
 
-def bundle(
-    workspace: Workspace, components: Sequence[BundledComponent], context: Context, *, sources: LibrarySources
-) -> BundleResult:
+def bundle(workspace: Workspace, components: Sequence[BundledComponent], *, sources: LibrarySources) -> BundleResult:
     """Fill the workspace's `vendor` for a catalog or package compile; write its jsonnetfile and lock file.
 
     Components count in name order: of a contested library the first one's version wins. No earlier lock is kept to.
@@ -51,7 +48,6 @@ def bundle(
         workspace.root,
         JsonnetFile(tuple(JsonnetDependency(LocalSource(directory)) for directory in directories)),
         JsonnetFile(),
-        context,
         vendor=workspace.vendor,
         sources=sources,
         replaced={one.directory: one.jsonnetfile for one in ordered if one.jsonnetfile is not None},
@@ -63,7 +59,6 @@ def bundle(
 def bundle_component(
     directory: Path,
     jsonnetfile: JsonnetFile,
-    context: Context,
     *,
     vendor: Path,
     sources: LibrarySources,
@@ -78,4 +73,4 @@ def bundle_component(
     Raises:
         CommodoreError: see `install`.
     """
-    return install(directory, jsonnetfile, lock or JsonnetFile(), context, vendor=vendor, sources=sources)
+    return install(directory, jsonnetfile, lock or JsonnetFile(), vendor=vendor, sources=sources)

@@ -11,12 +11,12 @@ from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from commodore.inventory._class_files import ClassFiles
+from commodore.inventory.class_files import ClassFiles
 from commodore.inventory.explain._documents import Document, Documents
 from commodore.inventory.explain._json_text import embedded
 from commodore.inventory.explain._merging import Merging, Unresolved, rendered
 from commodore.inventory.explain._nodes import Entry, ListNode, MapNode, Node, Place, Scalar, read_tree
-from commodore.inventory.explain._references import Parts, Ref, parse_references
+from commodore.inventory.explain.references import Parts, Ref, parse_references
 
 Path = tuple[Any, ...]
 """Keys as they are in the hierarchy; whole numbers are indexes where the value is a list."""

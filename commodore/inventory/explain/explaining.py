@@ -12,7 +12,6 @@ from commodore.errors import CommodoreError
 from commodore.inventory.explain._chains import Chains, Link, UnexplainedError
 from commodore.inventory.explain._merging import Unresolved, marked
 from commodore.inventory.explain._nodes import ListNode, MapNode, Node, as_written
-from commodore.inventory.explain._references import Ref, parse_references, references_in
 from commodore.inventory.explain.model import (
     Contribution,
     Effect,
@@ -24,6 +23,7 @@ from commodore.inventory.explain.model import (
     agrees,
 )
 from commodore.inventory.explain.provenance import Provenance
+from commodore.inventory.explain.references import Ref, parse_references, references_in
 from commodore.inventory.parameter_path import ParameterPath, key_text, look_up
 from commodore.inventory.preview import Preview
 from commodore.inventory.render import render_with_files

@@ -111,15 +111,14 @@ class ClassFile:
         self,
         linter: str,
         rule: Rule,
-        node: Node,
+        place: Node | tuple[int, int],
         message: str,
         *,
         parameter: str = "",
         hint: str = "",
-        text: str = "",
     ) -> Finding:
-        """A finding at a node, or where `text` stands first in it."""
-        line, column = self.place_of(node, text) if text else _start(node)
+        """A finding at a node, or at a line and column."""
+        line, column = place if isinstance(place, tuple) else _start(place)
         said = (_writable(message), self.name, line, column, _writable(parameter), _writable(hint))
         return Finding(linter, rule.id, rule.severity, *said)
 

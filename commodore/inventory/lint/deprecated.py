@@ -45,4 +45,6 @@ class DeprecatedParameters(Linter):
                 if name in node.value:
                     message = f"{field} uses {name}, which was removed"
                     hint = f"use {instead} instead"
-                    yield file.finding(self.name, REMOVED, node, message, parameter=field, hint=hint, text=name)
+                    yield file.finding(
+                        self.name, REMOVED, file.place_of(node, name), message, parameter=field, hint=hint
+                    )

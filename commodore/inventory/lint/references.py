@@ -12,7 +12,7 @@ from typing import Final
 
 from yaml import Node, ScalarNode
 
-from commodore.inventory.explain._references import Ref, parse_references, references_in
+from commodore.inventory.explain.references import Ref, parse_references, references_in
 from commodore.inventory.lint.class_file import ClassFile, entries, is_map, is_reference, key_text, texts
 from commodore.inventory.lint.deprecated import REMOVED_VARIABLES
 from commodore.inventory.lint.linter import Linter
@@ -79,7 +79,9 @@ class References(Linter):
                 start = node.value[node.value.rfind("${") :].splitlines()[0]
                 message = f"{parameter} has a reference that is not closed: {start[:60]!r}"
                 hint = "close it with '}', or write '\\${' if it is meant as text"
-                yield file.finding(self.name, UNCLOSED, node, message, parameter=parameter, hint=hint, text=start)
+                yield file.finding(
+                    self.name, UNCLOSED, file.place_of(node, start), message, parameter=parameter, hint=hint
+                )
             return
         for ref in references_in(parts):
             yield from self._reference(file, node, parameter, ref)
@@ -87,7 +89,9 @@ class References(Linter):
     def _reference(self, file: ClassFile, node: ScalarNode, parameter: str, ref: Ref) -> Iterator[Finding]:
         def found(rule: Rule, reason: str, hint: str) -> Finding:
             message = f"{parameter} refers to {ref.written}, {reason}"
-            return file.finding(self.name, rule, node, message, parameter=parameter, hint=hint, text=ref.written)
+            return file.finding(
+                self.name, rule, file.place_of(node, ref.written), message, parameter=parameter, hint=hint
+            )
 
         path = _path(ref)
         if path is None:

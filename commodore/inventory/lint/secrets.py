@@ -32,4 +32,6 @@ class SecretReferences(Linter):
                 continue
             for tag, error in check_text(node.value, parameter):
                 message = f"{error.message} [{error.code}]"
-                yield file.finding(self.name, SECRET, node, message, parameter=parameter, hint=error.hint, text=tag)
+                yield file.finding(
+                    self.name, SECRET, file.place_of(node, tag), message, parameter=parameter, hint=error.hint
+                )

@@ -10,8 +10,8 @@ from dataclasses import dataclass, field
 from commodore.context import Context
 from commodore.errors import CommodoreError, EnvironmentFault, PolicyError
 from commodore.events import Noted, PageToVisit
-from commodore.lieutenant import _keyring
-from commodore.lieutenant._jwt import claims_of, token_expiry
+from commodore.lieutenant import keyring_entries
+from commodore.lieutenant.jwt import claims_of, token_expiry
 from commodore.lieutenant.login._oidc_client import ProviderClient, refused, shortened, unusable
 from commodore.lieutenant.login.authorization import AuthorizationRequest, new_request
 from commodore.lieutenant.login.browser import has_browser, open_browser
@@ -42,7 +42,7 @@ def log_in(options: LoginOptions, store: TokenStore, context: Context) -> Login:
         PolicyError: a URL is not encrypted, or the ID token cannot be trusted.
     """
     if options.keyring:
-        _keyring.check_available()
+        keyring_entries.check_available()
     deadline = time.monotonic() + context.limits.login_seconds
     client = find_client(
         options.api_url, options.client_id, options.discovery_url, context, timeout=options.timeout, deadline=deadline

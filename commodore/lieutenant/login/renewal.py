@@ -9,7 +9,7 @@ from typing import Any
 from commodore.context import Context
 from commodore.errors import CommodoreError, PolicyError
 from commodore.events import Noted, Warned
-from commodore.lieutenant._jwt import claims_of, is_expired
+from commodore.lieutenant.jwt import claims_of, is_expired
 from commodore.lieutenant.login._oidc_client import ProviderClient
 from commodore.lieutenant.login.exchange import refresh
 from commodore.lieutenant.login.flow import Login, login_of

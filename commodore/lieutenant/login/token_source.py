@@ -9,7 +9,7 @@ from collections.abc import Callable
 
 from commodore.context import Context
 from commodore.events import Noted
-from commodore.lieutenant._jwt import is_expired
+from commodore.lieutenant.jwt import is_expired
 from commodore.lieutenant.login.options import LoginOptions
 from commodore.lieutenant.token_store import TokenStore
 from commodore.lieutenant.tokens import can_renew, expiry_warning, id_token_of

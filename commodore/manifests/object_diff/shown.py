@@ -8,13 +8,13 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 from commodore.limits import DEFAULT_LIMITS
-from commodore.manifests import _textdiff
-from commodore.manifests._textdiff import DiffLine
+from commodore.manifests import textdiff
 from commodore.manifests.object_diff.flags import Flag
 from commodore.manifests.object_diff.grouping import Group, move_of
 from commodore.manifests.object_diff.model import ABSENT, FieldChange, Key, ObjectChange, Path, path_text
 from commodore.manifests.object_diff.review import Review
 from commodore.manifests.objects import ObjectKey
+from commodore.manifests.textdiff import DiffLine
 from commodore.manifests.yaml_out import dump
 from commodore.printable import printable, printable_lines
 
@@ -183,12 +183,12 @@ def _shown_path(path: Path) -> str:
 def _text_lines(old: str, new: str) -> Iterator[DiffLine]:
     if not old.endswith("\n") and not new.endswith("\n"):  # which then says nothing
         old, new = f"{old}\n", f"{new}\n"
-    before, after = _textdiff.split_lines(old), _textdiff.split_lines(new)
-    differences = _textdiff.changes(before, after, DEFAULT_LIMITS)
+    before, after = textdiff.split_lines(old), textdiff.split_lines(new)
+    differences = textdiff.changes(before, after, DEFAULT_LIMITS)
     if differences is None:
         yield DiffLine("summary", f"too many differences to show ({len(before)} lines became {len(after)})")
         return
-    for line in _textdiff.unified(before, after, differences):
+    for line in textdiff.unified(before, after, differences):
         yield DiffLine(line.style, _shortened(printable(line.text)))
 
 

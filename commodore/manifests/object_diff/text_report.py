@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from commodore.manifests._textdiff import DiffLine, LineStyle
 from commodore.manifests.object_diff.flags import Flag
 from commodore.manifests.object_diff.grouping import Group
 from commodore.manifests.object_diff.review import Review
@@ -17,6 +16,7 @@ from commodore.manifests.object_diff.shown import (
     same_flags,
     summary,
 )
+from commodore.manifests.textdiff import DiffLine, LineStyle
 
 _WHOLE_LINES = 12
 _CHANGED_LINES = 60

@@ -77,7 +77,6 @@ class Bundler:
             self.folder,
             parsed(*dependencies, **extra),
             lock or JsonnetFile(),
-            make_context(announce=self.heard.append, limits=limits),
             vendor=self.vendor,
             sources=self.sources(offline=offline, limits=limits),
         )

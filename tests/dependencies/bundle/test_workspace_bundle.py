@@ -17,7 +17,6 @@ from commodore.dependencies.bundle import (
 from commodore.events import Warned
 from commodore.workspace import Workspace
 from tests.dependencies.bundle.conftest import Bundler, Libraries, document, git, parsed
-from tests.world.context import make_context
 
 
 @pytest.fixture
@@ -34,7 +33,7 @@ def workspace(bundler: Bundler) -> Workspace:
 def bundled(workspace: Workspace, bundler: Bundler, **required: JsonnetFile | None) -> BundleResult:
     components = [BundledComponent(name, workspace.component(name), file) for name, file in required.items()]
     bundler.heard.clear()
-    return bundle(workspace, components, make_context(announce=bundler.heard.append), sources=bundler.sources())
+    return bundle(workspace, components, sources=bundler.sources())
 
 
 def test_the_workspaces_jsonnetfile_byte_for_byte(workspace: Workspace, bundler: Bundler) -> None:
@@ -159,9 +158,9 @@ def test_a_component_alone(tmp_path: Path, bundler: Bundler, libraries: Librarie
     (tmp_path / "temporary").mkdir()
     vendor = tmp_path / "temporary" / "vendor"
     file = parsed(git("lib", "master"))
-    lock = bundle_component(component, file, make_context(), vendor=vendor, sources=bundler.sources()).lock
+    lock = bundle_component(component, file, vendor=vendor, sources=bundler.sources()).lock
     assert (vendor / "lib/version").read_text(encoding="utf-8") == "1"
     assert [path.name for path in component.iterdir()] == ["jsonnetfile.lock.json"]
     remote.commit({"version": "2"})
-    bundle_component(component, file, make_context(), vendor=vendor, sources=bundler.sources(), lock=lock)
+    bundle_component(component, file, vendor=vendor, sources=bundler.sources(), lock=lock)
     assert (vendor / "lib/version").read_text(encoding="utf-8") == "1"

@@ -1,4 +1,8 @@
-"""The change model on what real components render: the golden trees in their repositories, version after version."""
+"""The change model on what real components render: the golden trees in their repositories, version after version.
+
+`COMMODORE_COMPONENTS` names a folder with clones (bare or not) of component repositories that have golden trees, as
+`<owner>+component-<name>/repo`; without it the test is skipped.
+"""
 
 from __future__ import annotations
 
@@ -26,12 +30,7 @@ GOLDEN = "tests/golden/"
 STEPS = 4
 """Changes between versions that are looked at in each repository, the newest first."""
 
-pytestmark = pytest.mark.real
-
-
-def repositories(real: Path) -> list[Path]:
-    """The mirrors of components, which lie beside the folder's own (see `env.sh` in it)."""
-    return sorted((real.parent.parent / ".mirror").glob("*component-*/repo"))
+pytestmark = pytest.mark.components
 
 
 def golden(repository: Path, version: str) -> dict[str, bytes]:
@@ -56,9 +55,9 @@ def as_set(objects: list[PlacedObject]) -> list[bytes]:
     return sorted(identity([one.file, sort_keys(one.content)]) for one in objects)
 
 
-def test_versions_of_real_components(real: Path) -> None:
+def test_versions_of_real_components(components: Path) -> None:
     looked_at = 0
-    for repository in repositories(real):
+    for repository in sorted(components.glob("*component-*/repo")):
         for before, after in steps(repository):
             old_tree, new_tree = golden(repository, before), golden(repository, after)
             old, new = list(objects_of(old_tree, new_tree)), list(objects_of(new_tree, old_tree))
