@@ -34,10 +34,17 @@ _DIMENSIONS = {"environment": "environments", "sector": "sectors", "region": "re
         "applicationset": LazyCommand(
             "commodore.cli.fleet:fleet_applicationset", "Print the ApplicationSet of a type."
         ),
+        "fold": LazyCommand(
+            "commodore.cli.fleet_promote:fleet_fold", "Put a patch that is everywhere into base values."
+        ),
         "generate": LazyCommand("commodore.cli.fleet:fleet_generate", "Generate the charts of the fleet."),
+        "graph": LazyCommand("commodore.cli.fleet_promote:fleet_graph", "Draw the sequence with its patches."),
         "init": LazyCommand("commodore.cli.fleet:fleet_init", "Begin a repository."),
+        "plan": LazyCommand("commodore.cli.fleet_promote:fleet_plan", "Show the steps that are left for a patch."),
         "preview": LazyCommand("commodore.cli.fleet:fleet_preview", "Show what Argo CD would apply in a cell."),
+        "promote": LazyCommand("commodore.cli.fleet_promote:fleet_promote", "Let a patch go on to its next place."),
         "schema": LazyCommand("commodore.cli.fleet:fleet_schema", "Print the JSON Schema of a kind of file."),
+        "status": LazyCommand("commodore.cli.fleet_promote:fleet_status", "Show where patches are."),
         "validate": LazyCommand("commodore.cli.fleet:fleet_validate", "Look for mistakes without writing anything."),
     },
 )
@@ -62,6 +69,8 @@ def fleet_generate(ctx: click.Context, /, **values: Any) -> int:
     from commodore.workspace import Workspace
 
     console = console_of(ctx)
+    if values["apply_patch"]:
+        _start(ctx, values["apply_patch"], console, dry_run=values["dry_run"])
     wanted = GenerateOptions(
         selection_of(values),
         write=not values["dry_run"],
@@ -72,7 +81,7 @@ def fleet_generate(ctx: click.Context, /, **values: Any) -> int:
         cached=not values["no_cache"],
     )
     with console.working():
-        done = generate(Workspace.at(working_dir(ctx)), wanted, context_of(console))
+        done = generate(Workspace.at(working_dir(ctx)), wanted, context_of(console), live_of(values))
     show_generated(done, console, values["out"], dry_run=values["dry_run"])
     if values["dry_run"] and values["validate"] and done.change:
         raise stale_error(done)
@@ -97,7 +106,7 @@ def fleet_validate(ctx: click.Context, /, **values: Any) -> int:
         cached=not values["no_cache"],
     )
     with console.working():
-        done = generate(Workspace.at(working_dir(ctx)), wanted, context_of(console))
+        done = generate(Workspace.at(working_dir(ctx)), wanted, context_of(console), live_of(values))
     if values["out"] == "json":
         console.result(json.dumps(done.report.as_dict(), indent=2))
     else:
@@ -213,6 +222,31 @@ def selection_of(values: Mapping[str, Any]) -> Selection:
         dimension, name = _pair(text, "--at", "DIMENSION=NAME")
         names[dimension] = (*names.get(dimension, ()), name)
     return Selection(tuple(values["cluster_type"]), names)
+
+
+def _start(ctx: click.Context, name: str, console: Console, *, dry_run: bool) -> None:
+    """Place a patch that is not started at its first place."""
+    from commodore.fleet import load_fleet, start_patch, write_changes
+    from commodore.workspace import Workspace, write_atomically
+
+    workspace = Workspace.at(working_dir(ctx))
+    with workspace.locked():
+        write_atomically(workspace.state / ".gitignore", b"*\n")
+        context = context_of(console)
+        writes = start_patch(load_fleet(workspace.root, context), name, context)
+        for path in writes:
+            console.result(f"{path.relative_to(workspace.root)} {'would be written' if dry_run else 'is written'}")
+        if not dry_run:
+            write_changes(writes, workspace.root)
+
+
+def live_of(values: Mapping[str, Any]) -> Any:
+    """What the options say about the live state, for dependencies; None if nothing."""
+    from commodore.fleet import parse_duration, read_states
+
+    if not values["status"]:
+        return None
+    return read_states(values["status"], parse_duration(values["status_age"])).live({})
 
 
 def _pair(text: str, option: str, form: str) -> tuple[str, str]:

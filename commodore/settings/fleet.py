@@ -18,6 +18,23 @@ SELECTION = (
     _names("region", "NAME", "Only the cells of this region; may be repeated."),
     _names("at", "DIMENSION=NAME", "Only the cells at this node of any dimension; may be repeated."),
 )
+STATUS = (
+    Setting(
+        "status",
+        ("--status",),
+        "What is known about the state of applications: a file of 'cells', or a list that kubectl has printed as JSON, "
+        "which needs the cell as TYPE/CELL=FILE; may be repeated.",
+        metavar="[CELL=]FILE",
+        multiple=True,
+    ),
+    Setting(
+        "status_age",
+        ("--status-age",),
+        "Refuse status files that are older: 90s, 15m, 2h, 1d.",
+        default="15m",
+        metavar="DURATION",
+    ),
+)
 PROCESSES = Setting(
     "processes",
     ("--processes",),
@@ -43,13 +60,20 @@ FLEET_GENERATE = (
         kind="switch",
         default=False,
     ),
+    Setting(
+        "apply_patch",
+        ("--apply-patch",),
+        "Start this patch, given by name or id, before generating; as TYPE/APP/PATCH if several applications have it.",
+        metavar="PATCH",
+    ),
+    *STATUS,
     Setting("force", ("--force",), "Replace what is not the generator's in rendered/.", kind="switch", default=False),
     PROCESSES,
     NO_CACHE,
     STRICT,
     OUTPUT,
 )
-FLEET_VALIDATE = (*SELECTION, PROCESSES, NO_CACHE, STRICT, OUTPUT)
+FLEET_VALIDATE = (*SELECTION, *STATUS, PROCESSES, NO_CACHE, STRICT, OUTPUT)
 FLEET_APPLICATIONSET = (
     Setting("repo_url", ("--repo-url",), "URL of the fleet's repository.", default="REPO_URL", metavar="URL"),
     Setting("revision", ("--revision",), "Revision that Argo CD follows.", default="HEAD", metavar="REVISION"),
@@ -94,3 +118,83 @@ FLEET_INIT = (
     ),
 )
 FLEET_OUTPUT = (OUTPUT,)
+PATCH_STEP = (
+    Setting(
+        "level",
+        ("--level",),
+        "The dimension whose nodes are the places that a patch goes to; by default that of the fleet.",
+        metavar="DIMENSION",
+    ),
+    Setting(
+        "coalesce",
+        ("--coalesce/--no-coalesce",),
+        "Let one placement stand for those below it, where they are all the cells of a node.",
+        kind="switch",
+        default=True,
+    ),
+    Setting(
+        "fold",
+        ("--fold/--no-fold",),
+        "Put a patch that is everywhere into the base values.",
+        kind="switch",
+        default=True,
+    ),
+)
+GENERATE_AFTERWARDS = Setting(
+    "generate", ("--generate/--no-generate",), "Generate the fleet afterwards.", kind="switch", default=True
+)
+DRY_RUN = Setting("dry_run", ("--dry-run",), "Write nothing; show what would be done.", kind="switch", default=False)
+FLEET_PROMOTE = (
+    *PATCH_STEP,
+    Setting(
+        "approve",
+        ("--approve",),
+        "Approve to enter nodes that are entered by hand.",
+        kind="switch",
+        default=False,
+    ),
+    Setting(
+        "auto",
+        ("--auto",),
+        "For CI: ask nothing, do nothing at a gate that a person must open, and demand that all cells with the patch "
+        "are healthy, for as long as nodes want.",
+        kind="switch",
+        default=False,
+    ),
+    Setting("all", ("--all",), "With --auto: every patch of the fleet, one step each.", kind="switch", default=False),
+    *STATUS,
+    DRY_RUN,
+    GENERATE_AFTERWARDS,
+    OUTPUT,
+)
+FLEET_FOLD = (
+    Setting(
+        "overrides",
+        ("--overrides",),
+        "What happens to overrides that would win over the patch: refuse to fold, update them with its values, or "
+        "keep them, so that they win again.",
+        kind="choice",
+        choices=("refuse", "update", "keep"),
+        default="refuse",
+    ),
+    DRY_RUN,
+    GENERATE_AFTERWARDS,
+    OUTPUT,
+)
+FLEET_PLAN = (
+    *PATCH_STEP,
+    Setting(
+        "out", ("-o", "--output"), "Output format.", kind="choice", choices=("text", "json", "markdown"), default="text"
+    ),
+)
+FLEET_STATUS = (*STATUS, OUTPUT)
+FLEET_GRAPH = (
+    Setting(
+        "format",
+        ("--format",),
+        "Mermaid, DOT, or an image.",
+        kind="choice",
+        choices=("mermaid", "dot", "svg"),
+        default="mermaid",
+    ),
+)

@@ -1,0 +1,185 @@
+"""What must hold before a patch goes on: approval, health, soak, the live state that it depends on."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+from commodore.context import Context
+from commodore.errors import CommodoreError, InputError, PolicyError
+from commodore.fleet.dependencies import dependencies_of, is_live, unmet
+from commodore.fleet.findings import at
+from commodore.fleet.patches import covered
+from commodore.fleet.promotion.changing import Found
+from commodore.fleet.promotion.next_place import entered, left
+from commodore.fleet.promotion.status_file import FleetState
+from commodore.fleet.repository.config import Node, Prefix, covers, in_path
+from commodore.fleet.repository.model import APPLICATIONS, Values
+from commodore.git import Git
+
+Approve = Callable[[Node], bool]
+"""Is asked before a node is entered that a person has to approve."""
+
+
+@dataclass(frozen=True, slots=True)
+class Conditions:
+    """What a promotion is given to be judged with.
+
+    Attributes:
+        approve: is asked at manual gates.
+        state: what is known about applications; None if nothing was given.
+        health: demand that all cells with the patch are healthy, for as long as nodes want.
+        now: for times of soaking.
+    """
+
+    approve: Approve
+    state: FleetState | None
+    health: bool
+    now: datetime
+
+
+def manual_nodes(found: Found, place: Prefix) -> list[Node]:
+    """The nodes that a promotion enters and that a person has to approve."""
+    return [node for node in entered(found.fleet.config, found.patch.prefixes, place) if node.manual]
+
+
+def approval_error(node: Node) -> CommodoreError:
+    """The refusal at a manual gate."""
+    return PolicyError(
+        "CMD-FLT-073",
+        f"{in_path(node.prefix)} is entered by hand ({at(node.location)})",
+        hint="approve it with --approve",
+        locations=[node.location],
+    )
+
+
+def check_gates(found: Found, place: Prefix, conditions: Conditions, context: Context) -> None:
+    """Raise if a patch may not go on to a place.
+
+    Raises:
+        CommodoreError: CMD-FLT-050, 073, 074, 075.
+    """
+    for node in manual_nodes(found, place):
+        if not conditions.approve(node):
+            raise approval_error(node)
+    values = found.values()
+    _check_dependencies(found, place, values, conditions.state)
+    if conditions.health and found.patch.placements:
+        reached = covered(found.fleet.config, found.patch.prefixes)
+        _check_health(found, reached, values, conditions.state or FleetState())
+        _check_soak(found, place, reached, conditions, context)
+
+
+def applications_of(found: Found) -> list[str]:
+    """The applications that a patch changes; those of its folder if it changes ApplicationSets only."""
+    own = found.patch.files[-1].layer.values.get(APPLICATIONS, {})
+    return sorted(own or {name for section, name in found.app.items if section == APPLICATIONS})
+
+
+def wanted_revision(values: Values, application: str) -> object:
+    """The `targetRevision` of an application; None if it has several sources."""
+    item = values.get(APPLICATIONS, {}).get(application) or {}
+    source = item.get("source")
+    return source.get("targetRevision") if isinstance(source, dict) else None
+
+
+def _check_dependencies(found: Found, place: Prefix, values: dict[Prefix, Values], state: FleetState | None) -> None:
+    """The live state that the patch depends on, in the cells that it goes to."""
+    kind = found.kind.name
+    for dependency in dependencies_of(found.patch.files[-1], found.kind.sections):
+        cells = [cell for cell in values if covers(place, cell) and is_live(dependency, values[cell])]
+        if cells and state is None:
+            raise InputError(
+                "CMD-FLT-050",
+                f"{found.patch.name} depends on the live state {dependency.text}",
+                hint="give it with --status",
+                locations=[dependency.location],
+            )
+        for cell in cells:
+            if state is None:
+                break
+            name = str(dependency.path[1])
+            wanted = {(kind, cell, name): wanted_revision(values[cell], name)}
+            lack = unmet(dependency, values[cell], state.live(wanted)(kind, cell))
+            if lack is not None:
+                raise InputError(
+                    "CMD-FLT-074",
+                    f"not ready in {kind}/{in_path(cell)}: {lack.in_words}",
+                    hint="wait for it, or look at the application",
+                    locations=[dependency.location],
+                )
+
+
+def _check_health(found: Found, cells: Sequence[Prefix], values: dict[Prefix, Values], state: FleetState) -> None:
+    kind = found.kind.name
+    for cell in cells:
+        for application in applications_of(found):
+            if not state.is_ready(kind, cell, application, wanted_revision(values[cell], application)):
+                known = state.of(kind, cell, application)
+                told = (
+                    known.in_words + (f", at {known.revision}" if known.revision else "") if known else "state unknown"
+                )
+                raise InputError(
+                    "CMD-FLT-074",
+                    f"not healthy in {kind}/{in_path(cell)}: {application} ({told})",
+                    hint="wait for it, look at the application, or give its state with --status",
+                )
+
+
+def _check_soak(
+    found: Found, place: Prefix, reached: Sequence[Prefix], conditions: Conditions, context: Context
+) -> None:
+    nodes = [node for node in left(found.fleet.config, found.patch.prefixes, place) if node.soak]
+    placed = placed_since(found, context) if nodes else {}
+    state = conditions.state or FleetState()
+    for node in nodes:
+        times = []
+        for cell in (cell for cell in reached if covers(node.prefix, cell)):
+            known = [state.of(found.kind.name, cell, name) for name in applications_of(found)]
+            since = [one.since for one in known if one is not None and one.since is not None]
+            times.append(max(since) if since else placed.get(cell, conditions.now))
+        since_all = max(times, default=conditions.now)
+        ready = since_all + timedelta(seconds=node.soak)
+        if ready > conditions.now:
+            raise InputError(
+                "CMD-FLT-075",
+                f"{in_path(node.prefix)} is healthy since {_told(since_all)} and soaks for {node.soak} s: ready at "
+                f"{_told(ready)}",
+                hint="wait until then",
+                locations=[node.location],
+            )
+
+
+def _told(time: datetime) -> str:
+    return time.astimezone(UTC).isoformat(timespec="seconds").replace("+00:00", "Z")
+
+
+def placed_since(found: Found, context: Context) -> dict[Prefix, datetime]:
+    """Since when cells have had the patch without interruption, by the commits of its files; empty without git."""
+    folder = found.app.folder
+    with contextlib.suppress(CommodoreError):
+        arguments = ["log", "--reverse", "--no-renames", "--name-status", "--format=@%ct", "--relative", "--", "."]
+        return _replay(found, Git(folder, context).run(arguments).text)
+    return {}
+
+
+def _replay(found: Found, log: str) -> dict[Prefix, datetime]:
+    config = found.fleet.config
+    known = dict.fromkeys(config.prefixes())
+    there: set[Prefix] = set()
+    since: dict[Prefix, datetime] = {}
+    for commit in log.split("@")[1:]:
+        time, _, changes = commit.partition("\n")
+        for line in changes.splitlines():
+            status, _, path = line.partition("\t")
+            parts = Path(path).parts
+            prefix = tuple(part for part in parts[:-1] if part != "patches")
+            if path and Path(path).stem == found.patch.name and prefix in known:
+                (there.discard if status == "D" else there.add)(prefix)
+        reached = set(covered(config, there))
+        moment = datetime.fromtimestamp(int(time), UTC)
+        since = {cell: since.get(cell, moment) for cell in reached}
+    return since

@@ -1,0 +1,160 @@
+"""What is known about the state of applications, from files that others have made."""
+
+from __future__ import annotations
+
+import json
+import re
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from commodore.errors import InputError, UsageError
+from commodore.fleet.cells import Status
+from commodore.fleet.dependencies import Live
+from commodore.fleet.paths import MISSING
+from commodore.fleet.repository.config import Prefix, in_path, seconds
+from commodore.limits import DEFAULT_LIMITS, Limits
+from commodore.workspace import guard_disk
+
+_WORDS = {"health": "health", "sync": "sync", "revision": "revision", "since": "since"}
+
+
+@dataclass(frozen=True, slots=True)
+class AppState:
+    """The state of one application; what is not known is empty."""
+
+    health: str = ""
+    sync: str = ""
+    revision: str = ""
+    since: datetime | None = None
+
+    @property
+    def in_words(self) -> str:
+        return ", ".join(filter(None, (self.health or "health unknown", self.sync or "sync unknown")))
+
+
+@dataclass(frozen=True, slots=True)
+class FleetState:
+    """States by cell with its type (`main/prod/eu-1`) and application."""
+
+    cells: Mapping[str, Mapping[str, AppState]] = field(default_factory=dict)
+
+    def of(self, kind: str, cell: Prefix, application: str) -> AppState | None:
+        return self.cells.get(f"{kind}/{in_path(cell)}", {}).get(application)
+
+    def is_ready(self, kind: str, cell: Prefix, application: str, wanted: object) -> bool:
+        """Whether an application is healthy and in sync, and at the wanted revision if that is an exact version."""
+        from commodore.fleet.dependencies import parse_version
+
+        state = self.of(kind, cell, application)
+        if state is None or (state.health, state.sync) != ("Healthy", "Synced"):
+            return False
+        exact, found = parse_version(wanted), parse_version(state.revision)
+        return exact is None or not state.revision or (found is not None and exact == found)
+
+    def live(self, wanted: Mapping[tuple[str, Prefix, str], object]) -> Status:
+        """What tells dependencies about the live state.
+
+        Args:
+            wanted: the `targetRevision` by type, cell and application.
+        """
+
+        def of_cell(kind: str, cell: Prefix) -> Live:
+            def tell(application: str, what: str) -> Any:
+                state = self.of(kind, cell, application)
+                if what == "ready":
+                    return self.is_ready(kind, cell, application, wanted.get((kind, cell, application)))
+                return MISSING if state is None else getattr(state, _WORDS[what])
+
+            return tell
+
+        return of_cell
+
+
+def parse_duration(text: str) -> int:
+    """A duration such as `15m` in seconds.
+
+    Raises:
+        UsageError: CMD-FLT-092, it is none.
+    """
+    if not re.fullmatch(r"[0-9]+[smhd]", text):
+        raise UsageError("CMD-FLT-092", f"{text!r} is no duration", hint="write it as 90s, 15m, 2h or 1d")
+    return seconds(text)
+
+
+def read_states(
+    given: Sequence[str], age: float, limits: Limits = DEFAULT_LIMITS, now: float | None = None
+) -> FleetState:
+    """Read status files, given as `FILE` or `CELL=FILE`; later ones add to earlier ones.
+
+    Args:
+        age: seconds; files whose content is older are refused.
+        now: seconds since 1970, by default this moment.
+
+    Raises:
+        InputError: CMD-FLT-076, one is no status file; 077, one is too old.
+    """
+    cells: dict[str, dict[str, AppState]] = {}
+    for text in given:
+        cell, equals, name = text.partition("=")
+        path = Path(name if equals else text)
+        for key, apps in _read(
+            path, cell if equals else None, age, limits, time.time() if now is None else now
+        ).items():
+            cells.setdefault(key, {}).update(apps)
+    return FleetState(cells)
+
+
+def _read(path: Path, cell: str | None, age: float, limits: Limits, now: float) -> dict[str, dict[str, AppState]]:
+    with guard_disk(path), path.open("rb") as file:
+        content = file.read(limits.fleet_file_bytes + 1)
+        old = now - path.stat().st_mtime
+    if old > age:
+        raise InputError(
+            "CMD-FLT-077",
+            f"the status file {path} is {int(old)} s old, more than {int(age)} s",
+            hint="let it be written anew, or allow more with --status-age",
+            locations=[str(path)],
+        )
+    try:
+        if len(content) > limits.fleet_file_bytes:
+            raise ValueError(f"larger than {limits.fleet_file_bytes >> 20} MiB (fleet_file_bytes)")
+        data = json.loads(content)
+        if isinstance(data, dict) and isinstance(data.get("cells"), dict):
+            return {key: {name: _state(one) for name, one in apps.items()} for key, apps in data["cells"].items()}
+        if cell is None or not isinstance(data["items"], list):
+            raise ValueError("it has no 'cells'; a list of Kubernetes needs CELL= before its name")
+        return {cell: dict(_of_kubernetes(item) for item in data["items"])}
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
+        raise InputError(
+            "CMD-FLT-076",
+            f"{path} is no status file: {error}",
+            hint="see 'commodore fleet schema status', or 'kubectl get applications.argoproj.io -o json'",
+            locations=[str(path)],
+        ) from error
+
+
+def _state(data: Mapping[str, Any]) -> AppState:
+    unknown = sorted(data.keys() - _WORDS.keys())
+    if unknown:
+        raise ValueError(f"{unknown[0]!r} is unknown")
+    texts = {key: str(data.get(key, "")) for key in ("health", "sync", "revision")}
+    return AppState(**texts, since=_time(data.get("since")))
+
+
+def _of_kubernetes(item: Mapping[str, Any]) -> tuple[str, AppState]:
+    status = item.get("status") or {}
+    sync = status.get("sync") or {}
+    since = (status.get("operationState") or {}).get("finishedAt")
+    health = (status.get("health") or {}).get("status", "")
+    return item["metadata"]["name"], AppState(health, sync.get("status", ""), sync.get("revision", ""), _time(since))
+
+
+def _time(text: object) -> datetime | None:
+    if not isinstance(text, str) or not text:
+        return None
+    found = datetime.fromisoformat(text)
+    return found if found.tzinfo else found.replace(tzinfo=UTC)
