@@ -144,7 +144,7 @@ def show_decisions(console: Console, decisions: Sequence[Decision], values: dict
         decisions = _asked_for(decisions, values["explain"])
     data = [one.as_dict() for one in decisions]
     if values["output_format"] == "json":
-        console.result(json.dumps(data, indent=2))
+        console.result(json.dumps(data, indent=2, default=str))  # YAML may have read dates in steps
     elif values["output_format"] == "yaml":
         from commodore.manifests import dump
 

@@ -70,6 +70,7 @@ def the_stage(**fields: Any) -> Stage:
     return found
 
 
+@pytest.mark.requirement("O23")
 def test_the_name_is_of_kargos_form_and_sorts_just_after_the_last_one() -> None:
     before = the_stage(last=(30, "1"))
     assert before.last is not None

@@ -160,14 +160,14 @@ class FakeApiServer:
     def listed(self, plural: str, namespace: str | None, limit: int, start: int) -> Object:
         with self._changed:
             found = [
-                copy.deepcopy(one)
-                for key, one in sorted(self._objects.items())
-                if key[0] == plural and namespace in (None, key[1])
+                self._objects[key]
+                for key in sorted(key for key in self._objects if key[0] == plural and namespace in (None, key[1]))
             ]
             meta: Object = {"resourceVersion": str(self._version)}
             if limit and start + limit < len(found):
                 meta["continue"] = str(start + limit)
-            return {"kind": "List", "metadata": meta, "items": found[start : start + limit] if limit else found}
+            wanted = found[start : start + limit] if limit else found
+            return {"kind": "List", "metadata": meta, "items": copy.deepcopy(wanted)}
 
     def events(self, plural: str, namespace: str | None, version: int, seconds: float) -> Iterator[Object]:
         """What a watch sends."""

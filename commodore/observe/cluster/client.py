@@ -137,14 +137,23 @@ class Client:
             ApiError: always the reason why there is no list.
         """
         found: list[Object] = []
+        version = ""
+        async for page, version in self.list_pages(resource, namespace, selector):  # noqa: B007 - the last one counts
+            found += page
+        return found, version
+
+    async def list_pages(
+        self, resource: Resource, namespace: str | None = None, selector: str = ""
+    ) -> AsyncIterator[tuple[list[Object], str]]:
+        """The same page by page, each with the version of the list, so that they need not be kept together."""
         parameters: dict[str, Any] = {"limit": PAGE, **({"labelSelector": selector} if selector else {})}
+        kind = {"apiVersion": f"{resource.group}/{resource.version}", "kind": resource.kind}
         while True:
             page = await self._request("list", resource, resource.path(namespace), parameters=parameters)
-            kind = {"apiVersion": f"{resource.group}/{resource.version}", "kind": resource.kind}
-            found += [{**kind, **one} for one in page.get("items") or ()]
             meta = page.get("metadata") or {}
+            yield [{**kind, **one} for one in page.get("items") or ()], str(meta.get("resourceVersion", ""))
             if not meta.get("continue"):
-                return found, str(meta.get("resourceVersion", ""))
+                return
             parameters["continue"] = meta["continue"]
 
     async def get(self, resource: Resource, namespace: str, name: str) -> Object:

@@ -144,7 +144,10 @@ class Controller:
 
     def _changed(self, old: KargoObject | None, new: KargoObject | None) -> None:
         now = self._loop.time()
-        for name in self.index.change(old, new, now):
+        concerned: Iterable[StageName] = self.index.change(old, new, now)
+        if old is None and new is None:
+            concerned = list(self.index)
+        for name in concerned if self.is_ready else ():  # what comes before that is looked at then, once
             self.queue.add(name)
         if isinstance(new, Application):
             invalid = read_authorization(new).invalid
@@ -209,7 +212,6 @@ class Controller:
     async def _reconcile(self, name: StageName) -> bool:
         """Look at one Stage; returns whether it has to be tried again with growing pauses."""
         if not self.is_ready:
-            self.queue.add(name, _TICK)
             return False
         world = self.index.world(name, self._loop.time())
         if world is None:
@@ -274,9 +276,10 @@ class Controller:
         if not warning and decision.reason not in _SPOKEN:
             return
         reason = "DryRunPromotionSkipped" if decision.reason == "DryRun" else decision.reason
+        about = f"{decision.verdict.severity} {decision.verdict.freight} {'; '.join(map(str, decision.drift))}"
         if world.stage is not None:
             subject = Subject.stage(world.stage.meta)
-            await self._events.record(subject, reason, decision.message, warning=warning)
+            await self._events.record(subject, reason, decision.message, warning=warning, about=about)
         else:
             for one in world.applications:
                 subject = Subject.application(one.application.meta)

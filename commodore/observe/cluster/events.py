@@ -46,7 +46,7 @@ class _Written:
     name: str
     count: int
     at: float
-    message: str
+    about: str
 
 
 class Recorder:
@@ -60,17 +60,28 @@ class Recorder:
         self._tokens = _BURST
         self._filled = clock()
 
-    async def record(self, subject: Subject, reason: str, message: str, *, warning: bool, again: bool = False) -> None:
+    async def record(
+        self,
+        subject: Subject,
+        reason: str,
+        message: str,
+        *,
+        warning: bool,
+        about: str | None = None,
+        again: bool = False,
+    ) -> None:
         """Say something about an object.
 
         Args:
+            about: what the state is about, if the message has times that pass; the same state is told once an hour.
             again: it has happened once more, so it counts even if it was said a moment ago.
         """
         message = only_printable(message)[:_LENGTH]
+        about = message if about is None else about
         key = (subject, reason)
         before = self._written.get(key)
         since = self._clock() - before.at if before else _SILENT
-        same = before is not None and before.message == message
+        same = before is not None and before.about == about
         if (same and not again and since < _SILENT) or not self._allowed():
             return
         try:
@@ -81,7 +92,7 @@ class Recorder:
                 await self._client.merge(EVENTS, subject.namespace, before.name, patch)
                 return
             name = self._name(subject, reason)
-            self._written[key] = _Written(name, 1, self._clock(), message)
+            self._written[key] = _Written(name, 1, self._clock(), about)
             body = self._event(name, subject, reason, message, warning)
             await self._client.create(EVENTS, subject.namespace, body)
         except ApiError as error:

@@ -28,6 +28,7 @@ class Index:
         self._applications: dict[str, _Known] = {}
         self._by_stage: dict[StageName, set[str]] = defaultdict(set)
         self._stages: dict[StageName, Stage] = {}
+        self._asking: dict[tuple[str, str], set[StageName]] = defaultdict(set)  # by namespace and origin
         self._freights: dict[str, dict[str, Freight]] = defaultdict(dict)
         self._warehouses: dict[str, dict[str, Warehouse]] = defaultdict(dict)
         self._promotions: dict[StageName, dict[str, Promotion]] = defaultdict(dict)
@@ -83,11 +84,7 @@ class Index:
         if isinstance(one, Promotion):
             return {StageName(namespace, one.stage)}
         origin = one.contents.origin if isinstance(one, Freight) else one.origin
-        return {
-            name
-            for name, stage in self._stages.items()
-            if name.namespace == namespace and any(request.origin == origin for request in stage.requests)
-        }
+        return set(self._asking.get((namespace, origin), ()))
 
     def _change_application(self, old: KargoObject | None, new: KargoObject | None, now: float) -> None:
         key = str((new or old).meta)  # type: ignore[union-attr]
@@ -105,7 +102,12 @@ class Index:
     def _put(self, one: KargoObject, new: KargoObject | None) -> None:
         namespace, name = one.meta.namespace, one.meta.name
         if isinstance(one, Stage):
-            _set(self._stages, StageName(namespace, name), new)
+            key = StageName(namespace, name)
+            for request in self._stages[key].requests if key in self._stages else ():
+                self._asking[namespace, request.origin].discard(key)
+            for request in new.requests if isinstance(new, Stage) else ():
+                self._asking[namespace, request.origin].add(key)
+            _set(self._stages, key, new)
         elif isinstance(one, Freight):
             _set(self._freights[namespace], name, new)
         elif isinstance(one, Warehouse):

@@ -14,7 +14,7 @@ from commodore.observe.kargo import KargoObject, UnreadableError, read_object
 _LOG = logging.getLogger(__name__)
 
 Changed = Callable[[KargoObject | None, KargoObject | None], None]
-"""What was, and what is: an object that is new, has changed or is gone."""
+"""What was, and what is: an object that is new, has changed or is gone. Twice None: all objects have been listed."""
 
 Key = tuple[str, str]
 
@@ -72,16 +72,17 @@ class Reflector:
                 await asyncio.sleep(self._pause(error))
 
     async def _list(self) -> None:
-        found, version = await self._client.list_all(self.resource, self.namespace)
-        gone = dict(self._objects)
-        for one in found:
-            key = self._take(one)
-            gone.pop(key, None)
+        gone = set(self._objects)
+        version = ""
+        async for page, version in self._client.list_pages(self.resource, self.namespace):  # noqa: B007
+            for one in page:
+                gone.discard(self._take(one))
         for key in gone:
             self._drop(key)
         self._version = version
         self._heard()
         self.health.synced = True
+        self._changed(None, None)
 
     async def _watch(self) -> None:
         seconds = random.randint(*self._pauses.watch)  # noqa: S311 - so that not all watches end at once

@@ -1,0 +1,107 @@
+"""The predecessor's rules, written down literally, beside the planner: where both differ, the reason is known."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from hypothesis import event, given
+
+from commodore.observe import Scope, StageWorld, build_worlds, plan_stage
+from commodore.observe.cases import PlanOptions
+from commodore.observe.images import Image
+from commodore.observe.kargo import Freight
+from commodore.observe.promotion import is_ours, newest_first
+from tests.observe.conftest import read
+from tests.observe.test_properties import worlds
+from tests.world.kargo import NOW, Object, drifted
+
+PREFIX = "kargo-observer.mkutlak.github.io"
+
+
+@dataclass(frozen=True)
+class Old:
+    """What the predecessor does: the Freight that it promotes, or why it promotes none."""
+
+    reason: str
+    freight: str = ""
+
+
+def old_plan(world: StageWorld) -> Old:
+    """One pass of the predecessor: exact pairs of repository and tag, all origins at once, and its own last try."""
+    stage = world.stage
+    applications = [one.application for one in world.applications if not one.application.ignored]
+    if stage is None or not applications:
+        return Old("nothing")
+    asked = {request.origin for request in stage.requests}
+    subscribed = {one.repository for each in world.warehouses if each.origin in asked for one in each.subscriptions}
+    running = {pair(image) for one in applications for image in one.images if image.repository in subscribed}
+    recorded = {pair(image) for item in stage.history for image in item.images}
+    drift = running - recorded
+    if not drift:
+        return Old("converged")
+    if any(not one.is_finished for one in world.promotions):
+        return Old("in flight")
+    match = first_match(world.freights, drift)
+    if match is None:
+        return Old("missing")
+    tries = newest_first(one for one in world.promotions if is_ours(one, PREFIX) and one.freight == match.name)
+    if tries and tries[0].phase in ("Failed", "Errored"):
+        return Old("failed before")
+    return Old("promote", match.name)
+
+
+def first_match(freights: tuple[Freight, ...], drift: set[tuple[str, str]]) -> Freight | None:
+    return next((one for one in freights if drift <= {pair(image) for image in one.contents.images}), None)
+
+
+def pair(image: Image) -> tuple[str, str]:
+    return image.repository, image.version.tag
+
+
+# Where the planner holds back although the predecessor promotes: its guards, several tags, digests, O17.
+HOLDS_BACK = {
+    "StageDeleting",
+    "ApplicationDeleting",
+    "StageHasTargets",
+    "NotSynced",
+    "Settling",
+    "AwaitingSync",
+    "StageHasNoPromotionSteps",
+    "Verifying",
+    "StageHistoryStuck",
+    "MutableTag",
+    "FreightConflict",
+    "FreightCarriesMore",
+    "FreightNotAvailable",
+    "AwaitingRecord",
+    "NotRecorded",
+    "AutoPromotionWouldUndo",
+    "Flapping",
+    "PreviouslyAborted",
+    "PreviouslyFailed",  # any try that failed counts, not only the newest of all
+    "FreightMissing",  # the digest that runs is another one; or the match is of another origin
+}
+
+
+@given(worlds())
+def test_differences_are_known_ones(objects: list[Object]) -> None:
+    for world in build_worlds(read(objects), Scope(), holds=None):
+        old, new = old_plan(world), plan_stage(world, PlanOptions(), NOW)
+        event(f"{old.reason} / {new.kind}")
+        if old.reason == "promote" and new.kind != "promote":
+            assert new.reason in HOLDS_BACK
+        elif old.reason in ("nothing", "in flight"):
+            assert new.kind != "promote"
+        elif old.reason == "converged":
+            # The same tag, but another digest than the recorded one.
+            assert new.kind != "promote" or all(one.deployed.digest for one in new.drift)
+        elif old.reason == "missing" and new.kind == "promote":
+            # One Freight for the drift of one origin, or a digest that decides.
+            assert len(new.drift) > 1 or any(one.deployed.digest for one in new.drift)
+        elif old.reason == "failed before" and new.kind == "promote":
+            assert new.verdict.freight != old.freight or len(new.drift) > 0
+
+
+def test_in_the_plain_case_both_do_the_same() -> None:
+    (world,) = build_worlds(read(drifted()), Scope(), holds=None)
+    assert old_plan(world).freight == plan_stage(world, PlanOptions(), NOW).verdict.freight
