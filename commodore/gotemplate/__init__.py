@@ -6,6 +6,8 @@
 from __future__ import annotations
 
 from commodore.gotemplate.evaluate import RunLimits
+from commodore.gotemplate.numbers import float_text
+from commodore.gotemplate.printing import plain as printed
 from commodore.gotemplate.problems import (
     CallProblem,
     ExecutionProblem,
@@ -16,6 +18,7 @@ from commodore.gotemplate.problems import (
 )
 from commodore.gotemplate.signatures import Function, Table, function
 from commodore.gotemplate.template import Template, sprig
+from commodore.gotemplate.values import StringMap, Strings, to_floats
 
 __all__ = [
     "CallProblem",
@@ -25,9 +28,14 @@ __all__ = [
     "ParseProblem",
     "RefusedFunction",
     "RunLimits",
+    "StringMap",
+    "Strings",
     "Table",
     "Template",
     "TemplateProblem",
+    "float_text",
     "function",
+    "printed",
     "sprig",
+    "to_floats",
 ]

@@ -164,3 +164,12 @@ def decoded(data: bytes) -> str:
 def wrapped64(number: int) -> int:
     """A number cut to 64 bits with a sign, as Go's arithmetic does it."""
     return number if -(1 << 63) <= number < 1 << 63 else (number + (1 << 63)) % (1 << 64) - (1 << 63)
+
+
+def to_floats(value: Value) -> Value:
+    """A JSON value with all its numbers as floats, as Go reads JSON into any type."""
+    if isinstance(value, dict):
+        return {key: to_floats(item) for key, item in value.items()}
+    if isinstance(value, list):
+        return [to_floats(item) for item in value]
+    return float(value) if is_integer(value) else value

@@ -6,7 +6,7 @@ from typing import Final
 
 from commodore.gotemplate.problems import CallProblem
 from commodore.gotemplate.signatures import Table, function
-from commodore.gotemplate.values import Value, truth, type_name
+from commodore.gotemplate.values import Value, kind_name, truth
 
 TABLE: Final[Table] = {}
 
@@ -46,7 +46,7 @@ def _compact(value: Value) -> list[Value]:
 def _no_list(value: Value, words: str) -> str:
     if value is None:
         return "runtime error: invalid memory address or nil pointer dereference"
-    return words.format(type_name(value))
+    return words.format(kind_name(value))
 
 
 @function(TABLE, "ternary", "any any bool")

@@ -150,33 +150,61 @@ def _b32enc(text: str) -> str:
 
 
 _B64: Final = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/"
-_PADDINGS: Final = {4: (0, 1, 2), 8: (0, 1, 3, 4, 6)}
 _B32: Final = "ABCDEFGHIJKLMNOPQRSTUVWXYZ234567"
 
 
 @function(TABLE, "b64dec", "string")
 def _b64dec(text: str) -> str:
-    return _decoded(text, _B64, 4, "base64")
+    raw = encoded(text)
+    bad = _base64_fault(raw.decode("latin-1"))
+    if bad is not None:
+        return f"illegal base64 data at input byte {bad}"
+    return decoded(base64.b64decode(raw.translate(None, b"\r\n")))
+
+
+def _base64_fault(text: str) -> int | None:
+    """The place that Go's decoder names, or None."""
+    count = 0
+    for at, char in enumerate(text):
+        if char in "\r\n":
+            continue
+        if char in _B64:
+            count += 1
+        elif char != "=" or count % 4 < 2:
+            return at
+        else:
+            return _after_padding(text, at + 1, missing=count % 4 == 2)
+    return len(text) - count % 4 if count % 4 else None
+
+
+def _after_padding(text: str, at: int, *, missing: bool) -> int | None:
+    at = _behind_breaks(text, at)
+    if missing:
+        if at == len(text):
+            return at
+        if text[at] != "=":
+            return at - 1
+        at = _behind_breaks(text, at + 1)
+    return at if at < len(text) else None
+
+
+def _behind_breaks(text: str, at: int) -> int:
+    while text[at : at + 1] in ("\r", "\n"):
+        at += 1
+    return at
 
 
 @function(TABLE, "b32dec", "string")
 def _b32dec(text: str) -> str:
-    return _decoded(text, _B32, 8, "base32")
-
-
-def _decoded(text: str, alphabet: str, size: int, name: str) -> str:
-    """What a text stands for, or Go's words about the byte that a decoder stops at."""
-    raw = encoded(text)
-    kept = [at for at, byte in enumerate(raw) if byte not in b"\r\n"]
-    data = bytes(raw[at] for at in kept).decode("latin-1")
-    for start in range(0, len(data), size):
-        block = data[start : start + size]
-        stripped = block.rstrip("=") if start + size >= len(data) else block
-        bad = next((at for at, char in enumerate(stripped) if char not in alphabet), None)
-        if bad is None and len(block) == size and size - len(stripped) not in _PADDINGS[size]:
+    data = encoded(text).translate(None, b"\r\n").decode("latin-1")
+    for start in range(0, len(data), 8):
+        block = data[start : start + 8]
+        stripped = block.rstrip("=") if start + 8 >= len(data) else block
+        bad = next((at for at, char in enumerate(stripped) if char not in _B32), None)
+        if bad is None and len(block) == 8 and 8 - len(stripped) not in (0, 1, 3, 4, 6):
             bad = len(stripped)
+        if bad is None and len(block) < 8:
+            bad = 0
         if bad is not None:
-            return f"illegal {name} data at input byte {kept[start + bad] if size == 4 else start + bad}"
-        if len(block) < size:
-            return f"illegal {name} data at input byte {len(raw) - len(block) if size == 4 else start}"
-    return decoded(base64.b64decode(data) if name == "base64" else base64.b32decode(data))
+            return f"illegal base32 data at input byte {start + bad}"
+    return decoded(base64.b32decode(data))

@@ -242,10 +242,35 @@ def _floor(value: Value) -> float:
     return _whole(to_float(value), False)
 
 
+def _power_of_ten(exponent: int) -> float:
+    """10 to a power, to the last bit as Go's library rounds it."""
+    if abs(exponent) > 400:
+        return 0.0 if exponent < 0 else math.inf
+    result, total = 1.0, 0
+    base, scale = math.frexp(10.0)
+    left = abs(exponent)
+    while left:
+        if left & 1:
+            result *= base
+            total += scale
+        base *= base
+        scale *= 2
+        if base < 0.5:
+            base += base
+            scale -= 1
+        left >>= 1
+    if exponent < 0:
+        result, total = 1 / result, -total
+    try:
+        return math.ldexp(result, total)
+    except OverflowError:
+        return math.inf
+
+
 @function(TABLE, "round", "any int ...float64")
 def _round(value: Value, places: int, *on: float) -> float:
     limit = on[0] if on else 0.5
-    power = float(f"1e{places}")
+    power = _power_of_ten(places)
     digit = power * to_float(value)
     fraction = math.modf(digit)[0] if math.isfinite(digit) else digit
     whole = _whole(digit, fraction >= limit)

@@ -86,6 +86,9 @@ def _url_parse(text: str) -> dict[str, Value]:
         rest = slash + path
         user, at, host = authority.rpartition("@")
         found["userinfo"] = user if at else ""
+        port = re.search(r":[^\]:]*\Z", host)
+        if port is not None and not re.fullmatch(r":[0-9]*", port[0], re.ASCII):
+            raise CallProblem(f"unable to parse url: parse {_shown(text)}: invalid port {_shown(port[0])} after host")
         found["host"] = host
         found["hostname"] = _hostname(host)
     found["path"] = unquote(rest)

@@ -58,6 +58,11 @@ def _trim_prefix(start: str, text: str) -> str:
     return text.removeprefix(start)
 
 
+def _characters(text: str) -> str:
+    """A text with replacement characters for bytes that are no UTF-8."""
+    return re.sub("[\udc80-\udcff]", "\ufffd", text)
+
+
 def _mapped(text: str, change: str) -> str:
     """Character by character, as Go does: no character becomes two."""
     parts = []
@@ -80,7 +85,7 @@ def _lower(text: str) -> str:
 @function(TABLE, "title", "string")
 def _title(text: str) -> str:
     parts, before = [], " "
-    for char in text:
+    for char in _characters(text):
         new = char.title() if _separates(before) else char
         parts.append(new if len(new) == 1 else char)
         before = char
@@ -96,7 +101,7 @@ def _separates(char: str) -> bool:
 @function(TABLE, "untitle", "string")
 def _untitle(text: str) -> str:
     parts, start = [], True
-    for char in text:
+    for char in _characters(text):
         parts.append(_mapped(char, "lower") if start else char)
         start = char in _SPACE
     return "".join(parts)
@@ -117,7 +122,7 @@ def _initials(text: str) -> str:
 @function(TABLE, "swapcase", "string")
 def _swapcase(text: str) -> str:
     parts, start = [], True
-    for char in text:
+    for char in _characters(text):
         new = char
         if char.isupper() or char.istitle():
             new = char.lower()
