@@ -76,6 +76,8 @@ class Limits:
     argocd_download_seconds: float = 300.0  # one attempt of one download of a chart or file
     argocd_source_seconds: float = 90.0  # what rendering one source may take
     argocd_output_bytes: int = 256 << 20  # what a program may write for one source
+    argocd_set_applications: int = 5000  # Applications of one ApplicationSet
+    argocd_applications: int = 10_000  # Applications of one run
     argocd_scanned_bytes: int = 4 << 20  # a file of a tree that may define Applications
 
     # references

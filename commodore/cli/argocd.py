@@ -14,6 +14,7 @@ from commodore.cli._options import options
     cls=ArgoGroup,
     lazy={
         "normalize": LazyCommand("commodore.cli.argocd_normalize:normalize", "Show objects as they are compared."),
+        "appsets": LazyCommand("commodore.cli.argocd_appsets:appsets", "Show what ApplicationSets make."),
         "render": LazyCommand("commodore.cli.argocd_render:render", "Show the objects of Applications."),
         "settings": LazyCommand("commodore.cli.argocd_settings:settings", "Show the settings of an installation."),
     },

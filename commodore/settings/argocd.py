@@ -83,6 +83,28 @@ def output(*choices: str) -> Setting:
     )
 
 
+ARGOCD_APPSETS = (
+    Setting(
+        "appset",
+        ("--appset",),
+        "A file with ApplicationSets; may be repeated.",
+        kind="file",
+        multiple=True,
+        metavar="FILE",
+    ),
+    Setting(
+        "facts",
+        ("--facts",),
+        "A file that says what generators would ask of forges, clusters and plugins; may be repeated.",
+        kind="file",
+        multiple=True,
+        metavar="FILE",
+    ),
+    REPO_MAP,
+    OFFLINE,
+    *COMMON,
+    output("table", "name", "json", "yaml"),
+)
 ARGOCD_SETTINGS = (*COMMON, output("text", "json", "yaml"))
 ARGOCD_RENDER = (
     APP,

@@ -140,3 +140,43 @@ def test_normalize(call: Call, tmp_path: Path) -> None:
     assert (code, "[CMD-ARGO-021]" in err) == (2, True)
     (tmp_path / "objects.yaml").write_text("- a\n")
     assert "[CMD-ARGO-103]" in call(*given)[2]
+
+
+SET = """
+kind: ApplicationSet
+metadata: {name: s}
+spec:
+  generators:
+  - list: {elements: [{name: one}, {name: two}]}
+  - git: {repoURL: "https://git.example.com/shop", directories: [{path: "*"}]}
+  template:
+    metadata: {name: "app-{{path.basename}}{{name}}"}
+    spec: {source: {repoURL: "https://git.example.com/shop", path: x}, destination: {name: in-cluster}}
+"""
+
+
+@pytest.mark.requirement("D70", "D84")
+def test_applications_of_sets(call: Call, tmp_path: Path) -> None:
+    file = tmp_path / "set.yaml"
+    file.write_text(SET, encoding="utf-8")
+    shop = tmp_path / "shop"
+    (shop / "web").mkdir(parents=True)
+    (shop / "web" / "file").write_text("", encoding="utf-8")
+    given = ("argocd", "appsets", "--appset", str(file), "--repo-map", f"https://git.example.com/shop={shop}")
+    code, out, _ = call(*given, "-o", "name", "--diagnostics", "none")
+    assert (code, out.splitlines()[0]) == (0, "argocd/app-{{path.basename}}one")
+    assert out.splitlines()[2] == "argocd/app-web{{name}}"
+    code, out, _ = call(*given, "-o", "json")
+    data = json.loads(out)
+    assert (code, data["schema"], len(data["applications"])) == (0, "commodore.argocd/appsets/v1", 3)
+    assert data["applications"][2]["parameters"]["path"] == "web"
+    code, out, _ = call(*given, "-o", "yaml")
+    assert (code, out.count("kind: Application\n")) == (0, 3)
+    code, out, err = call(*given[:4], "--offline", "-o", "table", "--diagnostics", "none")
+    assert (code, len(out.splitlines())) == (2, 2)
+    assert "[CMD-ARGO-310]" in err
+
+
+def test_a_set_must_be_named(call: Call) -> None:
+    code, _, err = call("argocd", "appsets")
+    assert (code, "CMD-ARGO-022" in err) == (2, True)

@@ -1,0 +1,20 @@
+"""ApplicationSets: generators, templates, and the Applications that they make, offline."""
+
+from __future__ import annotations
+
+from commodore.argocd.appsets.expand import Expander, Generated
+from commodore.argocd.appsets.facts import Facts, read_facts
+from commodore.argocd.appsets.git_files import Checkout, Repositories
+from commodore.argocd.appsets.model import ApplicationSet, read_set, read_sets
+
+__all__ = [
+    "ApplicationSet",
+    "Checkout",
+    "Expander",
+    "Facts",
+    "Generated",
+    "Repositories",
+    "read_facts",
+    "read_set",
+    "read_sets",
+]

@@ -1,0 +1,234 @@
+"""From an ApplicationSet to its Applications."""
+
+from __future__ import annotations
+
+import copy
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any, Final
+
+from commodore.argocd.appsets.facts import Facts
+from commodore.argocd.appsets.fields import Texts
+from commodore.argocd.appsets.generate import Generators, Sources
+from commodore.argocd.appsets.git_files import GitGenerator, Repositories
+from commodore.argocd.appsets.model import ApplicationSet, Entry, read_template
+from commodore.argocd.appsets.patch import patched
+from commodore.argocd.appsets.schema import TEMPLATE, typed
+from commodore.argocd.configuration import ArgoSettings
+from commodore.argocd.diagnostics import Diagnostic, Diagnostics, Severity
+from commodore.errors import CommodoreError, InputError, PolicyError
+from commodore.limits import Limits
+from commodore.manifests.kube_yaml import read_documents
+
+API_VERSION: Final = "argoproj.io/v1alpha1"
+FINALIZER: Final = "resources-finalizer.argocd.argoproj.io"
+_NAME: Final = re.compile(r"[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*")
+
+
+@dataclass(frozen=True, slots=True)
+class Generated:
+    """One Application of a set.
+
+    Attributes:
+        data: the object.
+        set: the set's name.
+        path: where its generator is in the set.
+        number: which parameter set of that generator it is, from 0.
+        params: the parameters.
+    """
+
+    data: Mapping[str, Any]
+    set: str
+    path: str
+    number: int
+    params: Mapping[str, Any]
+
+    @property
+    def name(self) -> str:
+        """Its name."""
+        return str(self.data["metadata"].get("name", ""))
+
+
+class Expander:
+    """Expands ApplicationSets.
+
+    Args:
+        settings: the installation.
+        repositories: gives the files of repositories by URL and revision.
+        facts: stand for what cannot be asked offline.
+        found: hears of errors of single generators and Applications, and of what looks wrong.
+    """
+
+    def __init__(
+        self, settings: ArgoSettings, repositories: Repositories, facts: Facts, limits: Limits, found: Diagnostics
+    ) -> None:
+        self._settings = settings
+        self._repositories = repositories
+        self._facts = facts
+        self._limits = limits
+        self._found = found
+        self._total = 0
+
+    def expand(self, one: ApplicationSet) -> list[Generated]:
+        """The Applications of a set, in the order of its generators. What goes wrong is a diagnostic each.
+
+        Raises:
+            PolicyError: CMD-ARGO-217, there are too many.
+        """
+        texts = Texts(one.go, one.missing, one.place)
+        known = {cluster.server: cluster for cluster in (*self._facts.clusters, *self._settings.clusters)}
+        hidden = self._settings.parameter("reposerver.include.hidden.directories") == "true"
+        git = GitGenerator(
+            self._repositories,
+            new_globbing=self._settings.new_git_file_globbing,
+            hidden=hidden,
+            go=one.go,
+            limits=self._limits,
+        )
+        clusters = sorted(known.values(), key=lambda cluster: (cluster.name, cluster.server))
+        generators = Generators(Sources(clusters, git, self._facts), texts, one.place)
+        made: list[Generated] = []
+        failed = False
+        for entry in one.entries:
+            try:
+                for generated in self._entry(one, entry, generators, texts):
+                    made.append(generated)
+                    self._count(one, len(made))
+            except CommodoreError as error:
+                if isinstance(error, PolicyError) and error.code == "CMD-ARGO-217":
+                    raise
+                failed = True
+                self._found.take(error, set_=one.name)
+        self._check(one, made, failed=failed)
+        return made
+
+    def _count(self, one: ApplicationSet, made: int) -> None:
+        self._total += 1
+        if made > self._limits.argocd_set_applications or self._total > self._limits.argocd_applications:
+            raise PolicyError(
+                "CMD-ARGO-217",
+                f"the ApplicationSet {one.name} makes more than {min(made, self._total) - 1} Applications",
+                hint="narrow its generators",
+                locations=[one.place],
+            )
+
+    def _entry(self, one: ApplicationSet, entry: Entry, generators: Generators, texts: Texts) -> Iterator[Generated]:
+        for number, (params, fields) in enumerate(generators.run(entry)):
+            own = fields.get("template")
+            template: Mapping[str, Any] = one.template
+            if own:
+                template = filled(read_template(own, f"{entry.path}.template", one.place), one.template)
+            where = f"{entry.path}, set {number}"
+            data = _application(one, template, params, texts, where)
+            yield Generated(data, one.name, entry.path, number, params)
+
+    def _check(self, one: ApplicationSet, made: list[Generated], *, failed: bool) -> None:
+        """Say what looks wrong with a set's Applications."""
+        names: dict[str, Generated] = {}
+        for generated in made:
+            first = names.setdefault(generated.name, generated)
+            if first is not generated:
+                self._say(one, "CMD-ARGO-209", "error_of_set", _twice(first, generated), "names must differ")
+            if not _NAME.fullmatch(generated.name) or len(generated.name) > 253:
+                hint = "names are lower case letters, digits, '-' and '.'; use normalize or nameNormalized"
+                message = f"{generated.path}, set {generated.number} makes an Application named {generated.name!r}"
+                self._say(one, "CMD-ARGO-214", "error_of_set", message, hint)
+            for path, text in _texts(generated.data):
+                self._look_at(one, generated, path, text)
+        if not made and not failed:
+            message = "it makes no Application; Argo CD deletes those that it made before"
+            self._say(one, "CMD-ARGO-210", "warning", message, "check its generators and selectors")
+        for field in one.idle:
+            self._say(one, "CMD-ARGO-219", "info", f"spec.{field} says nothing offline", "")
+
+    def _look_at(self, one: ApplicationSet, generated: Generated, path: str, text: str) -> None:
+        name = generated.name
+        if one.go and "<no value>" in text:
+            hint = "set goTemplateOptions: [missingkey=error] to find the key"
+            self._say(one, "CMD-ARGO-216", "warning", f"{path} of {name} says <no value>: a key is missing", hint)
+        elif not one.go and "{{" in text:
+            hint = "the parameter has another name, or it is a Go template and goTemplate is not set"
+            self._say(one, "CMD-ARGO-215", "warning", f"{path} of {name} still holds {{{{: {text!r}", hint)
+
+    def _say(self, one: ApplicationSet, code: str, severity: str, message: str, hint: str) -> None:
+        # Argo CD's own preview shows such Applications, too; it is the controller that refuses them.
+        kind: Severity = "warning" if severity == "error_of_set" else severity  # type: ignore[assignment]
+        self._found.add(Diagnostic(code, message, kind, hint=hint, set=one.name, locations=(one.place,)))
+
+
+def _twice(first: Generated, second: Generated) -> str:
+    return (
+        f"the name {first.name} is made twice: by {first.path}, set {first.number}, "
+        f"and by {second.path}, set {second.number}"
+    )
+
+
+def _texts(value: Any, path: str = "") -> Iterator[tuple[str, str]]:
+    if isinstance(value, str):
+        yield path, value
+    elif isinstance(value, Mapping):
+        for key, item in value.items():
+            yield from _texts(item, f"{path}.{key}" if path else str(key))
+    elif isinstance(value, list):
+        for at, item in enumerate(value):
+            yield from _texts(item, f"{path}[{at}]")
+
+
+def filled(own: Any, base: Any) -> Any:
+    """A generator's template, with what it leaves empty taken from the set's; lists are taken whole."""
+    if isinstance(own, Mapping) and isinstance(base, Mapping):
+        found = dict(own)
+        for key, value in base.items():
+            found[key] = filled(own[key], value) if key in own else value
+        return found
+    empty = own is None or own is False or own in ("", 0) or (isinstance(own, list | dict) and not own)
+    return base if empty else own
+
+
+def _application(
+    one: ApplicationSet, template: Mapping[str, Any], params: Mapping[str, Any], texts: Texts, where: str
+) -> dict[str, Any]:
+    data: dict[str, Any] = {"apiVersion": API_VERSION, "kind": "Application"}
+    if params:
+        data |= texts.walk(template, params, f"{where}: spec.template")
+        metadata = data["metadata"]
+        if not metadata.get("finalizers") and not one.preserves:
+            metadata["finalizers"] = [FINALIZER]
+    else:
+        data |= copy.deepcopy(dict(template))
+    if one.patch:
+        data |= _patched(one, data, params, texts, where)
+    body = typed(data, TEMPLATE, "", one.place)
+    body["metadata"]["namespace"] = one.namespace or "argocd"
+    return {"apiVersion": API_VERSION, "kind": "Application", **body}
+
+
+def _patched(
+    one: ApplicationSet, data: Mapping[str, Any], params: Mapping[str, Any], texts: Texts, where: str
+) -> dict[str, Any]:
+    text = texts.render(one.patch, params, f"{where}: spec.templatePatch")
+    try:
+        patch: Any = next(read_documents(text, place="spec.templatePatch"), {})
+    except CommodoreError as error:
+        raise _bad_patch(one, where, f"is no YAML: {error.message}") from None
+    if not isinstance(patch, Mapping):
+        raise _bad_patch(one, where, "is no map")
+    found: dict[str, Any] = patched(dict(data), patch)
+    try:
+        typed(found, TEMPLATE, "", one.place)
+    except InputError as error:
+        raise _bad_patch(one, where, f"does not fit an Application: {error.message}") from None
+    spec = found.get("spec")
+    if isinstance(spec, dict):
+        spec["project"] = data["spec"].get("project", "")
+    return found
+
+
+def _bad_patch(one: ApplicationSet, where: str, why: str) -> InputError:
+    return InputError(
+        "CMD-ARGO-208",
+        f"{where}: the rendered spec.templatePatch {why}",
+        hint="render it by hand with the parameters that `argocd appsets -o json` shows",
+        locations=[one.place],
+    )

@@ -1,0 +1,100 @@
+"""Rendering the texts of templates and generators with parameters."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from commodore.argocd.appsets.fasttemplate import render_simple
+from commodore.argocd.appsets.functions import template_functions
+from commodore.errors import InputError, Location
+from commodore.gotemplate import LimitProblem, ParseProblem, RefusedFunction, Template, TemplateProblem
+from commodore.printable import printable
+
+Params = Mapping[str, Any]
+
+
+class Texts:
+    """Renders texts in the language of one ApplicationSet. Each text is parsed once.
+
+    Args:
+        go: whether they are Go templates.
+        missing: what a missing key does.
+    """
+
+    def __init__(self, go: bool, missing: str, place: Location) -> None:
+        self.go = go
+        self._missing = missing
+        self._place = place
+        self._parsed: dict[str, Template] = {}
+
+    def render(self, text: str, params: Params, where: str) -> str:
+        """One text.
+
+        Args:
+            where: the field that it is, for errors.
+
+        Raises:
+            InputError: CMD-ARGO-205, it is no template; CMD-ARGO-206, it does not run; CMD-ARGO-207, it calls a
+                function that gives another value each time.
+        """
+        if "{{" not in text:
+            return text
+        try:
+            return self._run(text, params, self._missing)
+        except TemplateProblem as problem:
+            raise self._error(problem, where, params) from None
+
+    def render_strictly(self, text: str, params: Params) -> str:
+        """A text that can wait for further parameters: as it is if one is missing."""
+        try:
+            return self._run(text, params, "error")
+        except TemplateProblem:
+            return text
+
+    def _run(self, text: str, params: Params, missing: str) -> str:
+        if not self.go:
+            return render_simple(text, params)
+        template = self._parsed.get(text)
+        if template is None:
+            template = self._parsed[text] = Template(text, functions=template_functions())
+        return _sound(template.render(params, missing=missing))
+
+    def walk(self, value: Any, params: Params, where: str) -> Any:
+        """All texts of a value, keys too; nulls of maps are dropped."""
+        if isinstance(value, str):
+            return self.render(value, params, where)
+        if isinstance(value, list):
+            return [self.walk(item, params, f"{where}[{at}]") for at, item in enumerate(value)]
+        if isinstance(value, Mapping):
+            return {
+                self.render(key, params, where): self.walk(item, params, f"{where}.{key}")
+                for key, item in sorted(value.items())
+                if item is not None
+            }
+        return value
+
+    def _error(self, problem: TemplateProblem, where: str, params: Params) -> InputError:
+        known = ", ".join(sorted(map(str, params))[:20]) or "none"
+        said = printable(problem.text)
+        if isinstance(problem, ParseProblem):
+            return InputError(
+                "CMD-ARGO-205",
+                f"{where} is no template: {said}",
+                hint="line and column count within the field",
+                locations=[self._place],
+            )
+        if isinstance(problem, RefusedFunction):
+            return InputError(
+                "CMD-ARGO-207",
+                f"{where} would give another value at every run: {said}",
+                hint="pass the value as a parameter",
+                locations=[self._place],
+            )
+        hint = "make it smaller" if isinstance(problem, LimitProblem) else f"its parameters are: {printable(known)}"
+        return InputError("CMD-ARGO-206", f"{where} does not render: {said}", hint=hint, locations=[self._place])
+
+
+def _sound(text: str) -> str:
+    """A text with replacement characters for bytes that are no UTF-8, as JSON has it."""
+    return text.encode("utf-8", "surrogateescape").decode("utf-8", "replace") if not text.isascii() else text

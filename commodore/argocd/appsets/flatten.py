@@ -1,0 +1,21 @@
+"""Nested parameters as flat texts, keys joined by dots."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from commodore.gotemplate import printed
+
+
+def flatten(value: Any, prefix: str = "") -> dict[str, str]:
+    """All scalars of a value as texts, by their path; empty maps and lists say nothing."""
+    if isinstance(value, dict):
+        pairs = [(str(key), item) for key, item in value.items()]
+    elif isinstance(value, list):
+        pairs = [(str(at), item) for at, item in enumerate(value)]
+    else:
+        return {prefix: printed(value)}
+    found: dict[str, str] = {}
+    for key, item in pairs:
+        found.update(flatten(item, f"{prefix}.{key}" if prefix else key))
+    return found

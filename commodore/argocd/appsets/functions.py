@@ -1,0 +1,88 @@
+"""What Argo CD adds to the functions of templates: names made of any text, and YAML."""
+
+from __future__ import annotations
+
+import functools
+import re
+from collections.abc import Mapping
+from typing import Any, Final
+
+from commodore.errors import CommodoreError
+from commodore.gotemplate import CallProblem, Function, Table, function, sprig, to_floats
+from commodore.manifests.kube_yaml import read_documents, write_documents
+
+_TABLE: Final[Table] = {}
+_LONGEST: Final = 253
+_SLUG: Final = 50
+
+
+def normalized(text: str) -> str:
+    """A text as a DNS name: lower case, other characters as hyphens, at most 253."""
+    return re.sub(r"[^-a-z0-9.]", "-", text.lower())[:_LONGEST].strip("-.")
+
+
+def slug(text: str, longest: int = _SLUG, *, smart: bool = True) -> str:
+    """A short name of a text: one hyphen for what is no letter or digit, cut at a hyphen if `smart`."""
+    plain = re.sub(r"-+", "-", re.sub(r"[^-a-z0-9_]", "-", normalized(text))).strip("-_")
+    if len(plain) <= longest:
+        return plain
+    cut = plain[:longest]
+    if smart and plain[longest] != "-" and "-" in cut:
+        cut = cut[: cut.rfind("-")]
+    return cut.strip("-_")
+
+
+@function(_TABLE, "normalize", "string")
+def _normalize(text: str) -> str:
+    return normalized(text)
+
+
+@function(_TABLE, "slugify", "...any")
+def _slugify(*values: Any) -> str:
+    longest, smart, text = _SLUG, True, ""
+    match values:
+        case ():
+            pass
+        case (str() as text,):
+            pass
+        case (int() as longest, str() as text):
+            pass
+        case (int() as longest, bool() as smart, str() as text):
+            pass
+        case _:
+            raise CallProblem("slugify takes a length, whether to cut at hyphens, and a text")
+    return slug(text, int(longest), smart=bool(smart))
+
+
+@function(_TABLE, "toYaml", "any")
+def _to_yaml(value: Any) -> str:
+    return write_documents([value]).removesuffix("\n")
+
+
+def _read(text: str) -> Any:
+    try:
+        return to_floats(next(read_documents(text, place="the text"), None))
+    except CommodoreError as error:
+        raise CallProblem(error.message) from None
+
+
+@function(_TABLE, "fromYaml", "string")
+def _from_yaml(text: str) -> Any:
+    value = _read(text)
+    if value is not None and not isinstance(value, dict):
+        raise CallProblem("the text is no map")
+    return value or {}
+
+
+@function(_TABLE, "fromYamlArray", "string")
+def _from_yaml_array(text: str) -> Any:
+    value = _read(text)
+    if value is not None and not isinstance(value, list):
+        raise CallProblem("the text is no list")
+    return value or []
+
+
+@functools.cache
+def template_functions() -> Mapping[str, Function]:
+    """All functions of an ApplicationSet's templates."""
+    return {**sprig(), **_TABLE}

@@ -1,0 +1,252 @@
+"""The fields of generated Applications and of generators: what else is written is dropped, as Argo CD's types do.
+
+A value of another type is converted only where Kubernetes' reader does it: a number or a boolean where text is wanted.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Final
+
+from commodore.argocd.model.fields import wrong_type
+from commodore.errors import Location
+from commodore.gotemplate import float_text
+
+
+class Kind:
+    """What a field holds."""
+
+
+@dataclass(frozen=True, slots=True)
+class Scalar(Kind):
+    """A text, a number or a boolean; `keeps`: whether zero values are written, as those of pointers are."""
+
+    type: str
+    keeps: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class ListOf(Kind):
+    """A list."""
+
+    items: Kind
+
+
+@dataclass(frozen=True, slots=True)
+class MapOf(Kind):
+    """A map with any keys."""
+
+    values: Kind
+
+
+@dataclass(frozen=True, slots=True)
+class Struct(Kind):
+    """A map with known keys.
+
+    Attributes:
+        fields: what each holds.
+        always: those that are written even if they are empty.
+        optional: whether an empty one is left out.
+    """
+
+    fields: Mapping[str, Kind]
+    always: frozenset[str] = frozenset()
+    optional: bool = False
+
+
+class Raw(Kind):
+    """Anything."""
+
+
+TEXT: Final = Scalar("text")
+FLAG: Final = Scalar("flag")
+POINTED_FLAG: Final = Scalar("flag", keeps=True)
+NUMBER: Final = Scalar("number")
+POINTED_NUMBER: Final = Scalar("number", keeps=True)
+TEXTS: Final = ListOf(TEXT)
+TEXT_MAP: Final = MapOf(TEXT)
+RAW: Final = Raw()
+
+
+def _struct(
+    texts: str = "", *, always: str = "", flags: str = "", more: Mapping[str, Kind] | None = None, **fields: Kind
+) -> Struct:
+    found: dict[str, Kind] = dict.fromkeys(texts.split(), TEXT)
+    found.update(dict.fromkeys(flags.split(), FLAG))
+    found.update(more or {})
+    found.update(fields)
+    return Struct(found, frozenset(always.split()))
+
+
+_HELM: Final = _struct(
+    "releaseName values version namespace kubeVersion",
+    flags="passCredentials ignoreMissingValueFiles skipCrds skipTests skipSchemaValidation",
+    valueFiles=TEXTS,
+    parameters=ListOf(_struct("name value", flags="forceString")),
+    fileParameters=ListOf(_struct("name path")),
+    valuesObject=RAW,
+    apiVersions=TEXTS,
+)
+_TARGET: Final = _struct("group version kind name namespace annotationSelector labelSelector")
+_KUSTOMIZE: Final = _struct(
+    "namePrefix nameSuffix version namespace kubeVersion",
+    flags="forceCommonLabels forceCommonAnnotations commonAnnotationsEnvsubst ignoreMissingComponents "
+    "labelWithoutSelector labelIncludeTemplates",
+    images=TEXTS,
+    commonLabels=TEXT_MAP,
+    commonAnnotations=TEXT_MAP,
+    replicas=ListOf(_struct("name", always="name count", count=RAW)),
+    patches=ListOf(_struct("path patch", target=_TARGET, options=MapOf(Scalar("flag", keeps=True)))),
+    components=TEXTS,
+    apiVersions=TEXTS,
+)
+_VARIABLE: Final = _struct("name value", always="name value", flags="code")
+_DIRECTORY: Final = _struct(
+    "exclude include",
+    flags="recurse",
+    jsonnet=Struct({"extVars": ListOf(_VARIABLE), "tlas": ListOf(_VARIABLE), "libs": TEXTS}, optional=True),
+)
+_PLUGIN: Final = _struct(
+    "name",
+    env=ListOf(_struct("name value", always="name value")),
+    parameters=ListOf(_struct("name", string=Scalar("text", keeps=True), map=TEXT_MAP, array=TEXTS)),
+)
+_TOOLS: Final[dict[str, Kind]] = {"helm": _HELM, "kustomize": _KUSTOMIZE, "directory": _DIRECTORY, "plugin": _PLUGIN}
+_SOURCE: Final = _struct("repoURL path targetRevision chart ref name tagPrefix", always="repoURL", more=_TOOLS)
+_HYDRATOR: Final = _struct(
+    always="drySource syncSource",
+    drySource=_struct("repoURL targetRevision path", always="repoURL targetRevision path", more=_TOOLS),
+    syncSource=_struct("repoURL targetBranch path", always="targetBranch path"),
+    hydrateTo=_struct("targetBranch", always="targetBranch"),
+)
+_SYNC_POLICY: Final = _struct(
+    automated=_struct(prune=POINTED_FLAG, selfHeal=POINTED_FLAG, allowEmpty=POINTED_FLAG, enabled=POINTED_FLAG),
+    syncOptions=TEXTS,
+    retry=_struct(flags="refresh", limit=NUMBER, backoff=_struct("duration maxDuration", factor=POINTED_NUMBER)),
+    managedNamespaceMetadata=_struct(labels=TEXT_MAP, annotations=TEXT_MAP),
+)
+_IGNORED: Final = _struct(
+    "group kind name namespace",
+    always="kind",
+    jsonPointers=TEXTS,
+    jqPathExpressions=TEXTS,
+    managedFieldsManagers=TEXTS,
+)
+SPEC: Final = _struct(
+    "project",
+    always="destination project",
+    destination=_struct("server namespace name"),
+    source=_SOURCE,
+    sources=ListOf(_SOURCE),
+    sourceHydrator=_HYDRATOR,
+    syncPolicy=_SYNC_POLICY,
+    ignoreDifferences=ListOf(_IGNORED),
+    info=ListOf(_struct("name value", always="name value")),
+    revisionHistoryLimit=POINTED_NUMBER,
+)
+_METADATA: Final = _struct("name namespace", labels=TEXT_MAP, annotations=TEXT_MAP, finalizers=TEXTS)
+TEMPLATE: Final = Struct({"metadata": _METADATA, "spec": SPEC}, frozenset(["metadata", "spec"]))
+
+SELECTOR: Final = _struct(matchLabels=TEXT_MAP, matchExpressions=ListOf(_struct("key operator", values=TEXTS)))
+_PATHS: Final = ListOf(_struct("path", flags="exclude"))
+_REFERENCE: Final = _struct("name")
+_OWN: Final[dict[str, Kind]] = {"template": RAW, "values": TEXT_MAP, "requeueAfterSeconds": RAW}
+GENERATORS: Final[dict[str, Struct]] = {
+    "list": _struct("elementsYaml", elements=ListOf(RAW), template=RAW),
+    "clusters": _struct(flags="flatList", selector=SELECTOR, more=_OWN),
+    "git": _struct("repoURL revision pathParamPrefix", directories=_PATHS, files=_PATHS, more=_OWN),
+    "scmProvider": Struct(
+        {
+            **dict.fromkeys(
+                ("github", "gitlab", "gitea", "bitbucket", "bitbucketServer", "azureDevOps", "awsCodeCommit"), RAW
+            ),
+            "cloneProtocol": TEXT,
+            "filters": ListOf(RAW),
+            **_OWN,
+        }
+    ),
+    "clusterDecisionResource": _struct("configMapRef name", labelSelector=SELECTOR, more=_OWN),
+    "pullRequest": Struct(
+        {
+            **dict.fromkeys(("github", "gitlab", "gitea", "bitbucket", "bitbucketServer", "azuredevops"), RAW),
+            "filters": ListOf(RAW),
+            "continueOnRepoNotFoundError": FLAG,
+            **_OWN,
+        }
+    ),
+    "matrix": _struct(generators=ListOf(RAW), template=RAW),
+    "merge": _struct(generators=ListOf(RAW), mergeKeys=TEXTS, template=RAW),
+    "plugin": _struct(configMapRef=_REFERENCE, input=_struct(parameters=MapOf(RAW)), more=_OWN),
+}
+"""Every generator with its fields, in the order in which several of one entry run."""
+
+
+def typed(value: Any, kind: Kind, path: str, place: Location) -> Any:
+    """A value as its type holds it: unknown fields and empty ones dropped, scalars converted to text.
+
+    Args:
+        path: where the value is, for errors.
+
+    Raises:
+        InputError: CMD-ARGO-103, it has another type.
+    """
+    if isinstance(kind, Raw) or value is None:
+        return value
+    if isinstance(kind, Scalar):
+        return _scalar(value, kind.type, path, place)
+    if isinstance(kind, ListOf):
+        if not isinstance(value, list):
+            raise wrong_type(path, "a list", value, place)
+        return [_filled(typed(item, kind.items, f"{path}[{at}]", place), kind.items) for at, item in enumerate(value)]
+    if not isinstance(value, Mapping):
+        raise wrong_type(path, "a map", value, place)
+    if isinstance(kind, MapOf):
+        found = {key: typed(item, kind.values, f"{path}.{key}", place) for key, item in value.items()}
+        return {key: _filled(item, kind.values) for key, item in found.items()}
+    assert isinstance(kind, Struct)
+    return _struct_of(value, kind, path, place)
+
+
+def _struct_of(value: Mapping[str, Any], kind: Struct, path: str, place: Location) -> dict[str, Any]:
+    found = {}
+    for key, inner in kind.fields.items():
+        item = typed(value.get(key), inner, f"{path}.{key}" if path else key, place)
+        keeps = inner.keeps if isinstance(inner, Scalar) else isinstance(inner, Struct | Raw)
+        keeps = keeps and not (isinstance(inner, Struct) and inner.optional)
+        if key in kind.always:
+            found[key] = _filled(item, inner)
+        elif item is not None and (keeps or not _is_zero(item)):
+            found[key] = item
+    return found
+
+
+def _is_zero(value: Any) -> bool:
+    return value is False or value in ("", 0) or (isinstance(value, list | dict) and not value)
+
+
+def _filled(value: Any, kind: Kind) -> Any:
+    """A value, or the zero value of its type."""
+    if value is not None or isinstance(kind, Raw):
+        return value
+    if isinstance(kind, Scalar):
+        return {"text": "", "flag": False, "number": 0}[kind.type]
+    return [] if isinstance(kind, ListOf) else {}
+
+
+def _scalar(value: Any, wanted: str, path: str, place: Location) -> Any:
+    if wanted == "text":
+        if isinstance(value, bool):
+            return "true" if value else "false"
+        if isinstance(value, int):
+            return str(value)
+        if isinstance(value, float):
+            return float_text(value)
+        if not isinstance(value, str):
+            raise wrong_type(path, "text", value, place)
+    elif wanted == "flag":
+        if not isinstance(value, bool):
+            raise wrong_type(path, "true or false", value, place)
+    elif isinstance(value, bool) or not isinstance(value, int):
+        raise wrong_type(path, "a whole number", value, place)
+    return value

@@ -1,0 +1,116 @@
+"""ApplicationSets with the repositories, clusters and facts that they ask."""
+
+from __future__ import annotations
+
+import subprocess
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from commodore.argocd import ArgoSettings, Diagnostics
+from commodore.argocd.appsets import Expander, Facts, Generated, read_facts, read_set
+from commodore.argocd.configuration import Provenanced
+from commodore.argocd.model import SECRET_TYPE, Cluster
+from commodore.errors import Location
+from commodore.limits import DEFAULT_LIMITS, Limits
+from commodore.manifests.kube_yaml import read_documents
+
+GIT = "https://git.example.com/apps.git"
+DESTINATION = {"server": "https://kubernetes.default.svc", "namespace": "x"}
+
+
+@dataclass(frozen=True)
+class Folder:
+    """A repository as a folder."""
+
+    root: Path
+    revision: str
+
+
+@dataclass
+class Sets:
+    """What ApplicationSets are expanded with."""
+
+    root: Path
+    clusters: list[Cluster] = field(default_factory=list)
+    facts: Facts = field(default_factory=Facts)
+    parameters: dict[str, str] = field(default_factory=dict)
+    limits: Limits = DEFAULT_LIMITS
+    found: Diagnostics = field(default_factory=Diagnostics)
+    asked: list[tuple[str, str]] = field(default_factory=list)
+    commit: str = ""
+
+    def files(self, files: Mapping[str, str | bytes], *, tracked: bool = True) -> None:
+        """Write files of the repository `GIT`; those that are tracked are in its index."""
+        self.root.mkdir(exist_ok=True)
+        for name, content in files.items():
+            path = self.root / name
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_bytes(content if isinstance(content, bytes) else content.encode())
+        if tracked:
+            for command in (["init", "-q"], ["add", "-A"]):
+                subprocess.run(["git", *command], cwd=self.root, check=True)
+            self.commit = "a" * 40
+
+    def cluster(self, name: str, **labels: str) -> None:
+        """Add a cluster with a Secret; further fields of it are changed with `clusters`."""
+        kind = {SECRET_TYPE: "cluster"}
+        self.clusters.append(Cluster(name, f"https://{name}.example.com", labels=kind | labels))
+
+    def fact_file(self, text: str) -> None:
+        """Read facts from a file with this text."""
+        self.root.mkdir(exist_ok=True)
+        file = self.root.parent / "facts.yaml"
+        file.write_text(text, encoding="utf-8")
+        self.facts = read_facts([file], self.limits)
+
+    def expand(self, text: str) -> list[Generated]:
+        """The Applications of a set; what goes wrong is in `found`."""
+        parameters = {key: Provenanced(value, "option") for key, value in self.parameters.items()}
+        settings = ArgoSettings(clusters=tuple(self.clusters), parameters=parameters)
+        expander = Expander(settings, self._repository, self.facts, self.limits, self.found)
+        value = next(read_documents(text, place="set.yaml"))
+        return expander.expand(read_set(value, Location("set.yaml", 1)))
+
+    def _repository(self, url: str, revision: str) -> Folder:
+        self.asked.append((url, revision))
+        return Folder(self.root, self.commit)
+
+    def names(self, generators: Sequence[Any], name: str, *, go: bool = True, **spec: Any) -> list[str]:
+        """The names that generators make of a template of a name."""
+        return [one.name for one in self.expand(set_text(generators, name, go=go, **spec))]
+
+    def codes(self) -> list[str]:
+        """The codes of what was found, without their prefix."""
+        return [one.code.removeprefix("CMD-ARGO-") for one in self.found.found()]
+
+    def error(self) -> str:
+        """The message of the one error that was found."""
+        (one,) = (one for one in self.found.found() if one.severity == "error")
+        return f"{one.code.removeprefix('CMD-ARGO-')} {one.message}"
+
+
+def set_text(generators: Sequence[Any], name: str, *, go: bool = True, **spec: Any) -> str:
+    """An ApplicationSet whose Applications only differ in what is given."""
+    template = {
+        "metadata": {"name": name},
+        "spec": {"project": "default", "source": {"repoURL": GIT, "path": "x"}, "destination": DESTINATION},
+    }
+    data = {
+        "kind": "ApplicationSet",
+        "metadata": {"name": "s", "namespace": "argocd"},
+        "spec": {"goTemplate": go, "generators": list(generators), "template": template, **spec},
+    }
+    return yaml.safe_dump(data, sort_keys=False)
+
+
+@pytest.fixture
+def sets(tmp_path: Path) -> Sets:
+    return Sets(tmp_path / "apps")
+
+
+Expand = Callable[[str], list[Generated]]
