@@ -50,7 +50,7 @@ def appsets(ctx: click.Context, /, **values: Any) -> int:
     with temporary_folder() as scratch:
         repositories = Repositories(context, RepoMap(parse_repo_map(values["repo_map"])), scratch)
         try:
-            expander = Expander(settings, repositories.tree, facts, context.limits, found)
+            expander = Expander(settings, repositories.tree, facts, context, found)
             for one in sets:
                 made += expander.expand(one)
         finally:

@@ -17,8 +17,8 @@ from commodore.argocd.appsets.patch import patched
 from commodore.argocd.appsets.schema import TEMPLATE, typed
 from commodore.argocd.configuration import ArgoSettings
 from commodore.argocd.diagnostics import Diagnostic, Diagnostics, Severity
+from commodore.context import Context
 from commodore.errors import CommodoreError, InputError, PolicyError
-from commodore.limits import Limits
 from commodore.manifests.kube_yaml import read_documents
 
 API_VERSION: Final = "argoproj.io/v1alpha1"
@@ -61,12 +61,12 @@ class Expander:
     """
 
     def __init__(
-        self, settings: ArgoSettings, repositories: Repositories, facts: Facts, limits: Limits, found: Diagnostics
+        self, settings: ArgoSettings, repositories: Repositories, facts: Facts, context: Context, found: Diagnostics
     ) -> None:
         self._settings = settings
         self._repositories = repositories
         self._facts = facts
-        self._limits = limits
+        self._context = context
         self._found = found
         self._total = 0
 
@@ -84,7 +84,7 @@ class Expander:
             new_globbing=self._settings.new_git_file_globbing,
             hidden=hidden,
             go=one.go,
-            limits=self._limits,
+            context=self._context,
         )
         clusters = sorted(known.values(), key=lambda cluster: (cluster.name, cluster.server))
         generators = Generators(Sources(clusters, git, self._facts), texts, one.place)
@@ -105,7 +105,10 @@ class Expander:
 
     def _count(self, one: ApplicationSet, made: int) -> None:
         self._total += 1
-        if made > self._limits.argocd_set_applications or self._total > self._limits.argocd_applications:
+        if (
+            made > self._context.limits.argocd_set_applications
+            or self._total > self._context.limits.argocd_applications
+        ):
             raise PolicyError(
                 "CMD-ARGO-217",
                 f"the ApplicationSet {one.name} makes more than {min(made, self._total) - 1} Applications",

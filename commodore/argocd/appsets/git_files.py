@@ -12,10 +12,10 @@ from typing import Any, Protocol
 from commodore.argocd.appsets.flatten import flatten
 from commodore.argocd.appsets.functions import normalized
 from commodore.argocd.appsets.globs import file_pattern, folder_pattern, pathspec
+from commodore.context import Context
 from commodore.errors import CommodoreError, InputError, Location
-from commodore.git import run
+from commodore.git import Git
 from commodore.gotemplate import Strings, to_floats
-from commodore.limits import Limits
 from commodore.manifests.kube_yaml import read_documents
 from commodore.tree import walk
 
@@ -23,13 +23,10 @@ _LONGEST = 250  # characters of a pattern
 
 
 class Checkout(Protocol):
-    """The files of a repository at one revision: their folder, and the commit if it is a checkout."""
+    """The files of a repository at one revision: their folder."""
 
     @property
     def root(self) -> Path: ...
-
-    @property
-    def revision(self) -> str: ...
 
 
 Repositories = Callable[[str, str], Checkout]
@@ -47,13 +44,13 @@ class GitGenerator:
     """
 
     def __init__(
-        self, repositories: Repositories, *, new_globbing: bool, hidden: bool, go: bool, limits: Limits
+        self, repositories: Repositories, *, new_globbing: bool, hidden: bool, go: bool, context: Context
     ) -> None:
         self._repositories = repositories
         self._new_globbing = new_globbing
         self._hidden = hidden
         self._go = go
-        self._limits = limits
+        self._context = context
         self._listed: dict[str, list[str]] = {}
 
     def params(self, fields: Mapping[str, Any], path: str, place: Location) -> list[dict[str, Any]]:
@@ -120,11 +117,11 @@ class GitGenerator:
             raise _unreadable(f"{where} is a link that leads out of its repository")
         try:
             with file.open("rb") as stream:
-                content = stream.read(self._limits.argocd_file_bytes + 1)
+                content = stream.read(self._context.limits.argocd_file_bytes + 1)
         except OSError as error:
             raise _unreadable(f"{where} cannot be read: {error.strerror}") from error
-        if len(content) > self._limits.argocd_file_bytes:
-            raise _unreadable(f"{where} is larger than {self._limits.argocd_file_bytes} bytes")
+        if len(content) > self._context.limits.argocd_file_bytes:
+            raise _unreadable(f"{where} is larger than {self._context.limits.argocd_file_bytes} bytes")
         try:
             documents = list(read_documents(content, place=name))
         except CommodoreError as error:
@@ -156,13 +153,14 @@ class GitGenerator:
     def _names(self, checkout: Checkout) -> list[str]:
         key = str(checkout.root)
         if key not in self._listed:
-            self._listed[key] = _tracked(checkout, self._limits) if checkout.revision else _lying(checkout.root)
+            tracked = (checkout.root / ".git").exists()
+            self._listed[key] = _tracked(checkout.root, self._context) if tracked else _lying(checkout.root)
         return self._listed[key]
 
 
-def _tracked(checkout: Checkout, limits: Limits) -> list[str]:
+def _tracked(root: Path, context: Context) -> list[str]:
     """The files that git tracks in a checkout: what lies about otherwise is nothing to Argo CD."""
-    done = run(["ls-files", "-z", "--full-name"], cwd=checkout.root, timeout=limits.git_timeout)
+    done = Git(root, context).run(["ls-files", "-z", "--full-name"])
     return sorted({name for name in done.stdout.decode("utf-8", "surrogateescape").split("\0") if name})
 
 

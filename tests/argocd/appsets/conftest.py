@@ -15,7 +15,9 @@ from commodore.argocd import ArgoSettings, Diagnostics
 from commodore.argocd.appsets import Expander, Facts, Generated, read_facts, read_set
 from commodore.argocd.configuration import Provenanced
 from commodore.argocd.model import SECRET_TYPE, Cluster
+from commodore.context import Context
 from commodore.errors import Location
+from commodore.events import ignore
 from commodore.limits import DEFAULT_LIMITS, Limits
 from commodore.manifests.kube_yaml import read_documents
 
@@ -28,7 +30,6 @@ class Folder:
     """A repository as a folder."""
 
     root: Path
-    revision: str
 
 
 @dataclass
@@ -42,7 +43,6 @@ class Sets:
     limits: Limits = DEFAULT_LIMITS
     found: Diagnostics = field(default_factory=Diagnostics)
     asked: list[tuple[str, str]] = field(default_factory=list)
-    commit: str = ""
 
     def files(self, files: Mapping[str, str | bytes], *, tracked: bool = True) -> None:
         """Write files of the repository `GIT`; those that are tracked are in its index."""
@@ -54,7 +54,6 @@ class Sets:
         if tracked:
             for command in (["init", "-q"], ["add", "-A"]):
                 subprocess.run(["git", *command], cwd=self.root, check=True)
-            self.commit = "a" * 40
 
     def cluster(self, name: str, **labels: str) -> None:
         """Add a cluster with a Secret; further fields of it are changed with `clusters`."""
@@ -72,13 +71,13 @@ class Sets:
         """The Applications of a set; what goes wrong is in `found`."""
         parameters = {key: Provenanced(value, "option") for key, value in self.parameters.items()}
         settings = ArgoSettings(clusters=tuple(self.clusters), parameters=parameters)
-        expander = Expander(settings, self._repository, self.facts, self.limits, self.found)
+        expander = Expander(settings, self._repository, self.facts, Context(ignore, self.limits, True), self.found)
         value = next(read_documents(text, place="set.yaml"))
         return expander.expand(read_set(value, Location("set.yaml", 1)))
 
     def _repository(self, url: str, revision: str) -> Folder:
         self.asked.append((url, revision))
-        return Folder(self.root, self.commit)
+        return Folder(self.root)
 
     def names(self, generators: Sequence[Any], name: str, *, go: bool = True, **spec: Any) -> list[str]:
         """The names that generators make of a template of a name."""
