@@ -49,6 +49,7 @@ class Limits:
     bundle_package_files: int = 100_000  # how many these are
     jsonnetfile_bytes: int = 4 << 20  # one jsonnetfile.json or jsonnetfile.lock.json
     jsonnetfile_timeout: float = 60.0  # evaluating the jsonnetfile.jsonnet of all components together
+    jsonnetfile_memory: int = 1 << 30  # of the process that does that
     staging_age: float = 86400.0  # after this time what a killed run left in a shared cache may go
     url_length: int = 2048  # a remote, or a path made from one
 

@@ -5,6 +5,7 @@ code of the template. Reads jobs from standard input, and writes what came of th
 from __future__ import annotations
 
 import json
+import os
 import sys
 from pathlib import Path
 from typing import Any
@@ -29,6 +30,29 @@ def _take_given_texts_as_they_are() -> None:
     prompt.render_variable = lambda env, raw, known: str(raw) if isinstance(raw, _Given) else rendered(env, raw, known)
 
 
+def _keep_names_inside() -> None:
+    """Let no name of a file or folder, once it is rendered, lead out of what is made."""
+    from cookiecutter import generate
+
+    make_file, make_folder = generate.generate_file, generate.render_and_create_dir
+
+    def checked_file(project_dir: str, infile: str, context: Any, env: Any, *others: Any, **options: Any) -> None:
+        _check_inside(str(project_dir), env.from_string(infile).render(**context), infile)
+        make_file(project_dir, infile, context, env, *others, **options)
+
+    def checked_folder(dirname: str, context: Any, output_dir: Any, environment: Any, *others: Any) -> Any:
+        _check_inside(str(output_dir), environment.from_string(dirname).render(**context), dirname)
+        return make_folder(dirname, context, output_dir, environment, *others)
+
+    generate.generate_file, generate.render_and_create_dir = checked_file, checked_folder
+
+
+def _check_inside(folder: str, name: str, template: str) -> None:
+    real = os.path.realpath(os.path.join(folder, name))
+    if not real.startswith(os.path.join(os.path.realpath(folder), "")) and real != os.path.realpath(folder):
+        raise ValueError(f"the name {template!r} becomes {name!r}, which leads out of the folder that is made")
+
+
 def render(job: dict[str, Any]) -> dict[str, Any]:
     """Render one template; returns its context and the folder that was made."""
     from cookiecutter.generate import generate_context, generate_files
@@ -46,6 +70,7 @@ def render(job: dict[str, Any]) -> dict[str, Any]:
 def main() -> None:
     """Render all jobs."""
     _take_given_texts_as_they_are()
+    _keep_names_inside()
     try:
         answer: dict[str, Any] = {"done": [render(job) for job in json.load(sys.stdin)]}
     except Exception as error:  # a template may fail in any way; the parent process reports it

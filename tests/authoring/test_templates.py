@@ -20,7 +20,7 @@ from commodore.authoring.templates import Template, bundled_url, open_template
 from commodore.caches import template_lock
 from commodore.errors import CommodoreError, EnvironmentFault, InputError, PolicyError
 from commodore.limits import Limits
-from tests.authoring.template_world import FIRST, ROOT, SECOND, template
+from tests.authoring.template_world import ARGUMENTS, FIRST, ROOT, SECOND, template
 from tests.world.context import make_context
 from tests.world.repos import GitCalls, GitWorld, Script, failing_server
 
@@ -273,6 +273,21 @@ def test_templates_that_cannot_be_rendered(tmp_path: Path, change: dict[str, str
     with pytest.raises(InputError) as caught:
         render(opened(remote.url, "main"), [(remote.sha(), {"slug": "foo"})], make_context())
     assert caught.value.code == code
+
+
+@pytest.mark.parametrize("kind", ["a file", "a folder"])
+@pytest.mark.parametrize("how", ["absolute", "climbing"])
+def test_names_that_lead_out(tmp_path: Path, kind: str, how: str) -> None:
+    """A name of the template becomes another one with an author's answer, or with a default of its own."""
+    outside = tmp_path / "outside"
+    escape = str(outside) if how == "absolute" else "../" * 24 + str(outside).lstrip("/")
+    path = f"{ROOT}/{{{{ cookiecutter.escape }}}}" + ("" if kind == "a file" else "/file")
+    arguments = ARGUMENTS.replace('"name": "x"', f'"name": "x", "escape": "{escape}"')
+    remote = GitWorld(tmp_path).remote("broken", {**FIRST, "cookiecutter.json": arguments, path: "x"}, branch="main")
+    with pytest.raises(InputError, match="leads out of the folder that is made") as caught:
+        render(opened(remote.url, "main"), [(remote.sha(), {"slug": "foo"})], make_context())
+    assert caught.value.code == "CMD-TPL-023"
+    assert not outside.exists()
 
 
 def test_a_hook_that_hangs(tmp_path: Path) -> None:

@@ -6,8 +6,10 @@ The Go runtime must not be started in a process that forks afterwards (architect
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
+import resource
 import sys
 from collections.abc import Mapping
 
@@ -48,5 +50,13 @@ def evaluate(path: str, variables: Mapping[str, str]) -> tuple[bool, str]:
     return False, "\n".join([*refused, complaint])
 
 
+def bound_memory(size: int) -> None:
+    """Let this process have no more memory than that: a range of 10^9 numbers ends it, and not the machine."""
+    _, most = resource.getrlimit(resource.RLIMIT_DATA)
+    with contextlib.suppress(OSError, ValueError):  # a system without such a limit
+        resource.setrlimit(resource.RLIMIT_DATA, (size if most == resource.RLIM_INFINITY else min(size, most), most))
+
+
 if __name__ == "__main__":
+    bound_memory(int(sys.argv[1]))
     json.dump([evaluate(path, variables) for path, variables in json.load(sys.stdin)], sys.stdout)

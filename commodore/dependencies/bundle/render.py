@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import signal
 import subprocess
 import sys
 from collections.abc import Mapping, Sequence
@@ -20,6 +21,7 @@ from commodore.workspace import is_inside
 
 SOURCE_NAME = "jsonnetfile.jsonnet"
 
+_OUT_OF_MEMORY = (2, -signal.SIGABRT)  # how the Go runtime ends then
 _EVALUATOR = Path(__file__).with_name("_evaluate.py")
 
 
@@ -106,7 +108,7 @@ def _evaluate(rendered: Sequence[Requirer], context: Context) -> list[tuple[bool
         return []
     work = [[str(one.folder / SOURCE_NAME), dict(one.variables)] for one in rendered]
     # Isolated: neither the current directory nor PYTHON* variables decide what is imported.
-    command = [sys.executable, "-I", str(_EVALUATOR)]
+    command = [sys.executable, "-I", str(_EVALUATOR), str(context.limits.jsonnetfile_memory)]
     try:
         child = subprocess.run(
             command,
@@ -117,6 +119,8 @@ def _evaluate(rendered: Sequence[Requirer], context: Context) -> list[tuple[bool
         )
     except subprocess.TimeoutExpired:
         raise _gave_up(rendered, f"it did not end within {context.limits.jsonnetfile_timeout:g} seconds") from None
+    if child.returncode in _OUT_OF_MEMORY:
+        raise _gave_up(rendered, f"it takes more than {context.limits.jsonnetfile_memory} bytes of memory")
     if child.returncode != 0:
         complaint = child.stderr.decode("utf-8", "replace").strip().splitlines()
         raise _gave_up(rendered, complaint[-1] if complaint else f"it ended with status {child.returncode}")

@@ -98,6 +98,7 @@ def test_arguments_that_are_commands(world: World, witness: Witness, text: str, 
     refused(world, witness, SHELL, NOT_ALLOWED)
 
 
+@pytest.mark.harmless
 def test_a_file_whose_name_is_a_command(world: World, witness: Witness) -> None:
     name = f"run;touch {witness.path.name};"
     world.add("a", external(f"a/{name}"))
@@ -209,6 +210,7 @@ def test_kustomize_options(world: World, witness: Witness, argument: str) -> Non
     refused(world, witness, NOT_ALLOWED)
 
 
+@pytest.mark.harmless
 def test_words_of_a_command_stay_words(world: World) -> None:
     """What is no code is handed on as it was: quotes, backslashes, equal signs, braces."""
     script = '#!/bin/sh\nfor word in "$@"; do printf "%s|" "$word"; done > "$OUT/words.yaml"\n'
@@ -219,6 +221,7 @@ def test_words_of_a_command_stay_words(world: World) -> None:
     assert world.read("a/words.yaml") == 'one|two|three  four|five "six"|a b|--x=y|{a,b}|$(x)||!|'
 
 
+@pytest.mark.allowed
 def test_a_shell_for_those_who_may(world: World) -> None:
     world.write("dependencies/a/run", "#!/bin/sh\necho 'a: 1'\n", executable=True)
     world.add("a", external("a/run", "> ${compiled_target_dir}/out.yaml"))
@@ -227,6 +230,7 @@ def test_a_shell_for_those_who_may(world: World) -> None:
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="needs namespaces")
+@pytest.mark.harmless
 def test_a_command_without_network(world: World) -> None:
     """It sees no interface but its own loopback."""
     world.write("dependencies/a/run", '#!/bin/sh\nsed -n "s/:.*//p" /proc/net/dev > "$OUT/seen"\n', executable=True)

@@ -78,6 +78,7 @@ def test_bases_that_lie_elsewhere(world: World) -> None:
     assert [error.code for error in world.fail()] == ["CMD-CONF-001", "CMD-CONF-001"]
 
 
+@pytest.mark.allowed
 def test_hosts_of_a_policy(world: World) -> None:
     policy = TrustPolicy(hosts=("*.example.com", "127.0.0.1"))
     policy.require_host("https://git.example.com/x", "it")
@@ -101,6 +102,7 @@ def test_hosts_of_a_policy(world: World) -> None:
         ("file:///srv/git", ""),
     ],
 )
+@pytest.mark.harmless
 def test_hosts(source: str, host: str) -> None:
     assert host_of(source) == host
     assert is_near(host) is (host == "fe80::1")

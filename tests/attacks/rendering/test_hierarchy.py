@@ -33,6 +33,7 @@ def test_classes_that_are_links(cluster: ClusterWorld, secret: Secret, how: str,
     assert secret.is_in(cluster.work / "compiled", cluster.work / ".commodore") == []
 
 
+@pytest.mark.harmless
 def test_links_inside_of_the_repository_are_allowed(cluster: ClusterWorld) -> None:
     cluster.tenant_config.commit(
         {"real.yml": "parameters: {c_good: {data: {linked: 'yes'}}}\n", "link.yml": Link("real.yml")}

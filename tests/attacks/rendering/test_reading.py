@@ -182,6 +182,7 @@ def test_values_of_charts(world: World, secret: Secret, how: str) -> None:
     refused(world, secret, HOW[how])
 
 
+@pytest.mark.harmless
 def test_links_inside_of_a_repository_are_allowed(world: World) -> None:
     world.add("a", jsonnet("a/main.jsonnet"), {"input_type": "copy", "output_path": "c", "input_paths": ["a/folder"]})
     world.write("dependencies/a/real/x.yml", "a: 1\n")

@@ -113,6 +113,15 @@ def test_an_evaluation_without_end(tmp_path: Path) -> None:
     assert caught.value.code == "CMD-JB-022"
 
 
+@pytest.mark.skipif(sys.platform != "linux", reason="other systems do not bound memory like this")
+def test_an_evaluation_that_grows(tmp_path: Path) -> None:
+    folder = component(tmp_path, {"jsonnetfile.jsonnet": "std.length(std.range(1, 1000000000))"})
+    limits = replace(DEFAULT_LIMITS, jsonnetfile_memory=256 << 20)
+    with pytest.raises(EnvironmentFault, match="takes more than 268435456 bytes of memory") as caught:
+        effective_jsonnetfiles([Requirer("foo", folder)], make_context(limits=limits))
+    assert caught.value.code == "CMD-JB-022"
+
+
 def test_many_components_at_once(tmp_path: Path) -> None:
     one = component(tmp_path / "one", {"jsonnetfile.jsonnet": TEMPLATE, "lib.libsonnet": LIBRARY})
     two = component(tmp_path / "two", {"jsonnetfile.json": document(git("lib", "v2"))})
