@@ -131,3 +131,31 @@ def test_a_helm_that_fetches(world: World, witness: Witness) -> None:
     world.add("a", jsonnet("a/main.jsonnet"), kapitan={"dependencies": [dependency]})
     assert world.fail_once().code == "CMD-CONF-008"
     assert not witness.was_written
+
+
+@pytest.mark.parametrize("path", ["../../../made", "/tmp/attack-made", "../.git/made", "link/made"])
+def test_references_that_are_made(world: World, path: str) -> None:
+    """Kapitan makes a reference that has a function and no file yet."""
+    world.add("a", jsonnet("a/main.jsonnet"))
+    (world.root / "catalog" / ".git").mkdir(parents=True)
+    (world.root / "catalog" / "refs").mkdir()
+    (world.root / "catalog" / "refs" / "link").symlink_to(world.root.parent)
+    reference = "?{plain:PATH||random:str}".replace("PATH", path)
+    world.write("dependencies/a/main.jsonnet", f"{{ out: {{ x: '{reference}' }} }}")
+    error = world.fail_once()
+    assert error.code in ("CMD-CONF-001", "CMD-CONF-002", OUTPUT, "CMD-ENG-023")
+    assert list(world.root.parent.rglob("made")) == []
+    assert not Path("/tmp/attack-made").exists()
+
+
+@pytest.mark.parametrize("path", ["/etc/hostname", "../../private/credentials.yml", "link/credentials.yml"])
+@pytest.mark.parametrize("kind", ["plain", "base64", "vaultkv"])
+def test_references_that_lead_out(world: World, secret: Secret, path: str, kind: str) -> None:
+    world.add("a", jsonnet("a/main.jsonnet"))
+    (world.root / "catalog" / "refs").mkdir(parents=True)
+    (world.root / "catalog" / "refs" / "link").symlink_to(secret.path.parent)
+    world.write("dependencies/a/main.jsonnet", f"{{ out: {{ x: '?{{{kind}:{path}}}' }} }}")
+    error = world.fail_once()
+    assert error.code in ("CMD-CONF-001", "CMD-CONF-002", "CMD-ENG-023")
+    assert secret.text not in str(error.as_dict())
+    assert secret.is_in(world.root / "compiled") == []
