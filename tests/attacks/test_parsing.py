@@ -13,6 +13,7 @@ from commodore.inventory._growth import find_suspects, try_out
 from commodore.lieutenant.cluster_file import list_cluster_file
 from commodore.limits import Limits
 from commodore.manifests import load, load_all
+from tests.world.context import make_context
 
 DEEP = 100_000
 EIGHT = range(8)
@@ -86,7 +87,7 @@ def indented(text: str) -> str:
 def test_class_files_that_are_bombs(tmp_path: Path, name: str) -> None:
     text = BOMBS[name] if name == "dashes" else indented(BOMBS[name])
     with pytest.raises(CommodoreError) as caught:
-        render_node(hierarchy(tmp_path, text), "app")
+        render_node(hierarchy(tmp_path, text), "app", make_context())
     assert caught.value.code in ("CMD-YAML-001", "CMD-YAML-003", "CMD-YAML-004", "CMD-INV-001")
     assert "evil.yml" in " ".join([caught.value.message, *map(str, caught.value.locations)])
 
@@ -108,7 +109,7 @@ def test_class_files_that_are_bombs(tmp_path: Path, name: str) -> None:
 def test_class_files_that_are_wrong(tmp_path: Path, text: str | bytes, code: str) -> None:
     """The last one: a constant of another class is changed."""
     with pytest.raises(CommodoreError) as caught:
-        render_node(hierarchy(tmp_path, text, other="parameters:\n  =a: 1\n"), "app")
+        render_node(hierarchy(tmp_path, text, other="parameters:\n  =a: 1\n"), "app", make_context())
     assert caught.value.code == code or (not code and caught.value.exit_code == 1)
 
 
@@ -146,7 +147,7 @@ def test_references_that_explode(tmp_path: Path, name: str) -> None:
 def test_a_hierarchy_whose_references_nest_without_end(tmp_path: Path) -> None:
     """This process survives it."""
     with pytest.raises(CommodoreError) as caught:
-        render_node(hierarchy(tmp_path, EXPLOSIONS["nested"]), "app")
+        render_node(hierarchy(tmp_path, EXPLOSIONS["nested"]), "app", make_context())
     assert caught.value.code == "CMD-INV-051"
 
 
@@ -155,7 +156,7 @@ def test_cluster_files_that_are_bombs(tmp_path: Path, name: str) -> None:
     file = tmp_path / "cluster.yml"
     file.write_text(BOMBS[name])
     with pytest.raises(CommodoreError) as caught:
-        list_cluster_file(file)
+        list_cluster_file(file, make_context())
     assert caught.value.exit_code == 1
     assert "cluster.yml" in " ".join([caught.value.message, *map(str, caught.value.locations)])
 
@@ -165,5 +166,5 @@ def test_cluster_files_of_json_that_are_bombs(tmp_path: Path, text: str) -> None
     file = tmp_path / "cluster.json"
     file.write_text(text)
     with pytest.raises(CommodoreError) as caught:
-        list_cluster_file(file)
+        list_cluster_file(file, make_context())
     assert caught.value.exit_code == 1
