@@ -5,10 +5,12 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from commodore.confinement import Confinement, is_absent
 from commodore.errors import CommodoreError, Location
+
+if TYPE_CHECKING:
+    from commodore.confinement import Confinement
 
 Importer = Callable[[str, str], tuple[str, bytes]]
 """Takes the importing file's folder and the text of the import; returns the file found and its content."""
@@ -148,6 +150,8 @@ def find_text(path: str, confinement: Confinement, seen: Callable[[str, bytes], 
     """A file's text as UTF-8 with `\\n` line ends, as Kapitan hands it to Jsonnet; None if there is no file that may be
     read. See `read_source`.
     """
+    from commodore.confinement import is_absent  # what only looks for kept results loads this module, too
+
     if not confinement.is_open(path):
         return None
     try:
