@@ -90,6 +90,11 @@ def files(
             yield name, Path(entry.path)
 
 
+def lies_in(path: str, *folders: str) -> bool:
+    """Whether a path is one of these folders or lies in one, as they are spelt: no link is followed."""
+    return any(path == one or path.startswith(one if one.endswith(os.sep) else one + os.sep) for one in folders)
+
+
 def is_hidden(entry: Entry) -> bool:
     """Whether a name begins with a dot."""
     return entry.name.startswith(".")

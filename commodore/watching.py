@@ -20,7 +20,7 @@ from typing import Final, Protocol
 from commodore.errors import InputError
 from commodore.events import Announce, Event, TaskBegun
 from commodore.limits import Limits
-from commodore.tree import children, files
+from commodore.tree import children, files, lies_in
 from commodore.workspace import guard_disk
 
 # What editors and file managers write beside a file, and what Python compiles.
@@ -156,7 +156,7 @@ class Watch:
         """Watch from now on what the last compile has read, wherever it is."""
         self._reads = reads
         output = [str(path) for path in self._sources.output]
-        self._elsewhere = [path for path in reads.files if not _is_within(path, output)]
+        self._elsewhere = [path for path in reads.files if not lies_in(path, *output)]
 
     def _wait(self, before: _Look) -> tuple[_Look, set[str]]:
         """Until something is not as it was, and stays as it is then: editors write several times."""
@@ -192,7 +192,7 @@ class Watch:
 
     def _outdated(self) -> set[str]:
         output = [str(path) for path in self._sources.output]
-        return {path for path in self._reads.outdated() if not _is_within(path, output)} if self._reads else set()
+        return {path for path in self._reads.outdated() if not lies_in(path, *output)} if self._reads else set()
 
     def _candidates(self, before: _Look, now: _Look) -> set[str]:
         """What may have another content: its signature is another one, or would not be in any case."""
@@ -233,7 +233,7 @@ class Watch:
         for path in now.elsewhere - before.elsewhere - before.files.keys():
             self._begin_with(path, before, now)
         before.elsewhere = now.elsewhere
-        self._own |= {path for path in now.files if _is_within(path, self._reads.written)}
+        self._own |= {path for path in now.files if lies_in(path, *self._reads.written)}
 
     def _begin_with(self, path: str, before: _Look, now: _Look) -> None:
         if path in now.files:
@@ -262,7 +262,7 @@ class Watch:
                 beside.files[path] = signature
         output = [str(path) for path in self._sources.output]
         found.elsewhere = {path for path in (*self._elsewhere, *beside.files) if path not in found.files}
-        found.elsewhere = {path for path in found.elsewhere if not _is_within(path, output)}
+        found.elsewhere = {path for path in found.elsewhere if not lies_in(path, *output)}
         found.files |= {path: beside.files[path] for path in found.elsewhere if path in beside.files}
 
     def _walk(self, places: list[str], noise: re.Pattern[str], apart: set[str], found: _Look) -> None:
@@ -342,10 +342,6 @@ def _content(path: str) -> bytes:
             return seen + hashlib.file_digest(file, "sha256").digest()
     except OSError:
         return b"a link" if os.path.islink(path) else b""
-
-
-def _is_within(path: str, places: Collection[str]) -> bool:
-    return any(path == place or path.startswith(place + os.sep) for place in places)
 
 
 def read_trees(folders: Mapping[str, Path]) -> dict[str, bytes]:

@@ -12,6 +12,7 @@ import os
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
+from commodore.tree import lies_in
 from commodore.workspace import guard_disk
 
 _MARK = "commodore-writing"
@@ -105,7 +106,7 @@ def _is_git_at_work(places: list[str]) -> bool:
         with contextlib.suppress(OSError):
             if Path(f"/proc/{process}/comm").read_text().startswith("git"):
                 folder = os.readlink(f"/proc/{process}/cwd")
-                inside = any(folder == place or folder.startswith(place + os.sep) for place in places)
+                inside = lies_in(folder, *places)
                 if inside and not _is_ours(int(process)):
                     return True
     return False

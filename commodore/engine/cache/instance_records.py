@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import os
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -14,6 +13,7 @@ from commodore.engine.cache.portable_paths import PortablePaths
 from commodore.engine.cache.static_key import installed
 from commodore.engine.tasks import Record, Run
 from commodore.sealed import read_note, write_note
+from commodore.tree import lies_in
 from commodore.workspace import Workspace
 
 
@@ -123,18 +123,18 @@ class FilesRead:
         self.patterns: set[str] = set()
         self.written: set[str] = set()
         for run, instances in records:
-            passing = None if run.request.root.is_dir() else str(run.request.root)
+            passing = () if run.request.root.is_dir() else (str(run.request.root),)
             for name, record in instances.items():
                 self._add(PortablePaths.of(run, name, installed()), record, passing)
 
-    def _add(self, places: PortablePaths, record: Record, passing: str | None) -> None:
+    def _add(self, places: PortablePaths, record: Record, passing: tuple[str, ...]) -> None:
         """Take a record without what lies in the folder of a run that is gone."""
         found = []
         written = [places.path(key[1]) for key in record.found if key[0] == WRITTEN.name]
-        self.written.update(path for path in written if not _is_within(path, passing))
+        self.written.update(path for path in written if not lies_in(path, *passing))
         for kind, key, which in placed(record.found):
             path = places.path(which[0])
-            if _is_within(path, passing):
+            if lies_in(path, *passing):
                 continue
             found.append((key, record.found[key]))
             if kind.is_folder:
@@ -154,7 +154,3 @@ class FilesRead:
             today = Today(places, {}, memory)
             outdated |= {places.path(key[1]) for key, digest in found if today.digest(key) != digest}
         return outdated
-
-
-def _is_within(path: str, folder: str | None) -> bool:
-    return folder is not None and (path == folder or path.startswith(folder + os.sep))

@@ -28,6 +28,7 @@ from commodore.engine.cache.portable_paths import (
 from commodore.engine.cache.static_key import settings_digest
 from commodore.engine.cache.tool_identity import Programs, defaults_digest, tool_digest
 from commodore.results import Key as Key
+from commodore.tree import lies_in
 
 if TYPE_CHECKING:
     from commodore.engine.cache.remote_identity import Sources
@@ -284,7 +285,7 @@ class Tree(Placed):
     def look(self, path: str, excluded: tuple[str, ...], places: PortablePaths) -> str:
         if excluded and not os.path.lexists(path):
             return empty_digest(modes=self.modes)  # what is left out will be put there
-        return tree_digest(path, lambda found: _lies_in(found, excluded), modes=self.modes)
+        return tree_digest(path, lambda found: lies_in(found, *excluded), modes=self.modes)
 
 
 class Copied(Tree):
@@ -309,15 +310,11 @@ class Pattern(Placed):
         return places.path(f"{root}:{pattern}")
 
     def look(self, path: str, excluded: tuple[str, ...], places: PortablePaths) -> str:
-        return self.digest(matches(path, lambda found: _lies_in(found, excluded)), places)
+        return self.digest(matches(path, lambda found: lies_in(found, *excluded)), places)
 
     @staticmethod
     def digest(hits: Sequence[str], places: PortablePaths) -> str:
         return value_digest([places.name(hit) for hit in hits])
-
-
-def _lies_in(path: str, folders: Sequence[str]) -> bool:
-    return any(path == one or path.startswith(one + os.sep) for one in folders)
 
 
 VALUE, NAMES, TARGETS, LOCATION, SETTINGS = Value(), Names(), Targets(), Location(), Settings()

@@ -14,7 +14,7 @@ from typing import Any
 
 from commodore.engine.tasks import Run
 from commodore.results import FOLDER_MODE
-from commodore.tree import Entry, walk
+from commodore.tree import Entry, lies_in, walk
 
 MISSING = "missing"
 FOLDER = "folder"
@@ -59,14 +59,14 @@ class PortablePaths:
         known = [(name, path) for name, path in known if name not in _APART]
         found = []
         for name, path in known:
-            around = ((other, folder) for other, folder in known if other != name and _within(path, folder))
+            around = ((other, folder) for other, folder in known if other != name and lies_in(path, folder))
             other, folder = next(around, ("", path))
             found.append((name, f"{other}:{os.path.relpath(path, folder)}"))
         return tuple(sorted(found))
 
     def is_installed(self, path: str) -> bool:
         """Whether a file belongs to the installation."""
-        return any(_within(path, folder) for folder in self._installed)
+        return lies_in(path, *self._installed)
 
     @classmethod
     def of(cls, run: Run, instance: str, installed: Sequence[Path], *, whole: bool = True) -> PortablePaths:
@@ -91,10 +91,10 @@ class PortablePaths:
     def name(self, path: str | os.PathLike[str]) -> str | None:
         """The name of an absolute path; None for one that needs no record."""
         path = os.path.normpath(path)
-        if any(_within(path, folder) for folder in self._own):
+        if lies_in(path, *self._own):
             return None
         for name, folder in self._roots:
-            if _within(path, folder):
+            if lies_in(path, folder):
                 return f"{name}:{path[len(folder) :].lstrip(os.sep)}"
         return f":{path}"
 
@@ -130,10 +130,6 @@ def _replace(text: str, folder: str, name: str) -> str:
     if folder not in text:
         return text
     return re.sub(rf"(?<![^\s:;,='\"(]){re.escape(folder)}(?![^\s:;,'\")/])", lambda _: f"\0{name}\0", text)
-
-
-def _within(path: str, folder: str) -> bool:
-    return path == folder or path.startswith(folder if folder.endswith(os.sep) else folder + os.sep)
 
 
 def value_digest(value: Any) -> str:

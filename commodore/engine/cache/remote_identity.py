@@ -10,7 +10,7 @@ import hashlib
 import json
 import os
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
@@ -20,8 +20,10 @@ from commodore.context import Context
 from commodore.engine.cache.keys import SOURCE, Key
 from commodore.engine.cache.portable_paths import tree_digest
 from commodore.errors import CommodoreError
-from commodore.fetching import CacheKey, Downloads, chart_key, commit_key
+from commodore.fetching import CacheKey, DependencyCache, Downloads, chart_key, commit_key
+from commodore.limits import Limits
 from commodore.sealed import read_note, write_note
+from commodore.workspace import write_atomically
 
 FULL_COMMIT = re.compile(r"[0-9a-f]{40}|[0-9a-f]{64}")
 NO_REF = "\0default"
@@ -85,6 +87,39 @@ def cache_key(key: Key, identity: str) -> CacheKey | None:
     ref, submodules, folder = rest
     commit = ref if FULL_COMMIT.fullmatch(ref) else identity
     return commit_key(source, commit, submodules=submodules == "True", folder=folder)
+
+
+class KeptSources:
+    """The files of sources, as far as they are kept: by what a source is, and its identity.
+
+    Args:
+        cache: where they are kept, None for nowhere.
+    """
+
+    def __init__(self, cache: Path | None, limits: Limits) -> None:
+        self._folders = DependencyCache(cache, limits) if cache is not None else None
+        self._downloads = Downloads(cache, limits) if cache is not None else None
+
+    def holds(self, key: Key, identity: str, output: Path, unless: Callable[[str], bool]) -> bool:
+        """Whether files are those of a source, and nothing else but what `unless` says it of."""
+        if key[1] == "http":
+            return is_download(output, identity)
+        entry = cache_key(key, identity)
+        return self._folders is not None and entry is not None and self._folders.holds(entry, output, unless)
+
+    def copy(self, key: Key, identity: str, target: Path) -> bool:
+        """Put the files of a source where nothing is. Returns False if they are not kept.
+
+        Raises:
+            EnvironmentFault: the operating system refused.
+        """
+        if key[1] == "http":
+            found = self._downloads.find(key[2], identity) if self._downloads is not None else None
+            if found is not None:
+                write_atomically(target, found[0])
+            return found is not None
+        entry = cache_key(key, identity)
+        return self._folders is not None and entry is not None and self._folders.copy(entry, target)
 
 
 class Sources:

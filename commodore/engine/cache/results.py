@@ -6,7 +6,7 @@ import itertools
 import os
 import random
 import stat
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -14,17 +14,17 @@ from typing import Any
 from commodore.context import Context
 from commodore.engine.cache.keys import SETTINGS, SOURCE, WRITTEN, Key, Nodes, Today, World
 from commodore.engine.cache.portable_paths import PortablePaths
-from commodore.engine.cache.remote_identity import Sources, cache_key, is_download, source_keys
+from commodore.engine.cache.remote_identity import KeptSources, Sources, source_keys
 from commodore.engine.cache.static_key import installed, settings_digest, subject_of
 from commodore.engine.cache.tool_identity import Programs
-from commodore.engine.cache.trace import Shape, TraceRecorder, find_match
+from commodore.engine.cache.trace import Match, Shape, TraceRecorder, find_match
 from commodore.engine.kapitan.fetched_files import FetchedFiles
 from commodore.engine.schedule.fetch_plan import Overlaps, Owner, Place, fetched_places, places_read, written_places
 from commodore.engine.tasks import KapitanDependency, Record, Run
 from commodore.errors import InternalError
-from commodore.fetching import DependencyCache, Downloads
 from commodore.limits import Limits
-from commodore.results import FOLDER_MODE, Result, ResultStore, holds, read_folder, write_folder
+from commodore.results import FOLDER_MODE, ResultStore, holds, read_folder, write_folder
+from commodore.tree import lies_in
 from commodore.workspace import is_inside, write_atomically
 
 
@@ -74,40 +74,13 @@ def _note_sources(
     if keys is None or (dependencies and len(keys) != len(dependencies)):
         reads.refuse("a dependency whose changes cannot be detected", unseen=False)
         return
-    cache = DependencyCache(run.dependency_cache, run.limits) if run.dependency_cache is not None else None
+    kept = KeptSources(run.dependency_cache, run.limits)
     for key, dependency in zip(keys, dependencies, strict=False):
         identity = run.sources.get(key)
-        if identity is None or not _is_pure(cache, key, identity, dependency, reads):
+        if identity is None or not kept.holds(key, identity, dependency.output, reads.wrote):
             reads.refuse(f"{dependency.output} holds more than {dependency.source}", unseen=False)
             return
         reads.note(key, identity)
-
-
-def _is_pure(
-    cache: DependencyCache | None, key: Key, identity: str, dependency: KapitanDependency, reads: TraceRecorder
-) -> bool:
-    if dependency.kind in ("http", "https"):
-        return is_download(dependency.output, identity)
-    entry = cache_key(key, identity)
-    return cache is not None and entry is not None and cache.holds(entry, dependency.output, reads.wrote)
-
-
-@dataclass(frozen=True, slots=True)
-class Hit:
-    """A result that still holds.
-
-    Args:
-        subject, shape, digests: where the store has it.
-        keys: what was read, in the order of the digests.
-        written: the paths outside of its folder that the instance has written.
-    """
-
-    subject: str
-    shape: str
-    keys: tuple[Key, ...]
-    digests: tuple[str, ...]
-    result: Result
-    written: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,6 +102,11 @@ class Candidate:
     def keys(self) -> set[Key]:
         """Everything that one of the earlier renderings has read."""
         return {key for _, keys in self.shapes for key in keys}
+
+    @property
+    def written(self) -> frozenset[str]:
+        """Where it has written outside of its own folder."""
+        return _written(self.keys, self.places)
 
 
 class Lookup:
@@ -171,16 +149,12 @@ class Lookup:
         """Files have changed: look at them again."""
         self._seen.clear()
 
-    def find(self, run: Run, nodes: Nodes, candidate: Candidate) -> Hit | None:
+    def find(self, run: Run, nodes: Nodes, candidate: Candidate) -> Match | None:
         """The result of an instance, if one still holds."""
         programs, places = self._of(run), candidate.places
         world = World(candidate.instance, programs, self.sources, run.environment)
         today = Today(places, nodes, self._seen, world)
-        match = find_match(self._store, candidate.subject, candidate.shapes, today)
-        if match is None:
-            return None
-        written = tuple(places.path(key[1]) for key in match.keys if key[0] == WRITTEN.name)
-        return Hit(candidate.subject, match.shape, match.keys, match.digests, match.result, written)
+        return find_match(self._store, candidate.subject, candidate.shapes, today)
 
     def _of(self, run: Run) -> Programs:
         directory = run.request.directory or run.request.root
@@ -204,8 +178,8 @@ class Reuse:
         in_place: whether the results of all instances lie there already, so that nothing has to be written.
     """
 
-    hits: dict[str, Hit] = field(default_factory=dict)
-    shadowed: dict[str, Hit] = field(default_factory=dict)
+    hits: dict[str, Match] = field(default_factory=dict)
+    shadowed: dict[str, Match] = field(default_factory=dict)
     candidates: Mapping[str, Candidate] = field(default_factory=dict)
     deferred: frozenset[str] = frozenset()
     finder: ResultFinder | None = None
@@ -213,7 +187,8 @@ class Reuse:
 
     def written_places(self, run: Run, name: str, node: Mapping[str, Any]) -> frozenset[str]:
         """Where an instance writes outside of its own folder: by its entries, and by what it has written before."""
-        return frozenset(written_places(run, name, node)) | _written(self.candidates.get(name))
+        before = self.candidates.get(name)
+        return frozenset(written_places(run, name, node)) | (before.written if before is not None else frozenset())
 
     def look_again(self, run: Run, nodes: Nodes, name: str) -> bool:
         """Whether an instance need not be rendered, now that what it depends on has been fetched. Its files are put
@@ -293,7 +268,7 @@ class ResultFinder:
     def __init__(self, cache: Path, dependency_cache: Path | None, shadow: float, context: Context) -> None:
         limits = context.limits
         self._cache = cache
-        self._dependency_cache = dependency_cache
+        self._kept = KeptSources(dependency_cache, limits)
         self._limits = limits
         self._shadow = shadow
         self._lookup = Lookup(
@@ -325,11 +300,11 @@ class ResultFinder:
             Reuse(hits, shadowed, candidates, deferred, self),
         )
 
-    def find_again(self, run: Run, nodes: Nodes, candidate: Candidate) -> Hit | None:
+    def find_again(self, run: Run, nodes: Nodes, candidate: Candidate) -> Match | None:
         """The result of an instance for which something has been fetched since the first look."""
         self._lookup.forget()
         hit = self._lookup.find(run, nodes, candidate)
-        if hit is None or self._restore(run, nodes[candidate.instance], hit) is None:
+        if hit is None or self._restore(run, nodes[candidate.instance], hit, candidate.places) is None:
             return None
         self._write(run, candidate.instance, hit, candidate.places)
         return hit
@@ -338,18 +313,18 @@ class ResultFinder:
         """Whether a result is one of those that are rendered all the same."""
         return random.random() < self._shadow  # noqa: S311 - a sample
 
-    def _find_all(self, run: Run, nodes: Nodes, candidates: Mapping[str, Candidate]) -> dict[str, Hit]:
+    def _find_all(self, run: Run, nodes: Nodes, candidates: Mapping[str, Candidate]) -> dict[str, Match]:
         """All results that hold, their dependencies in their places. What is put there for one instance may be read by
         others, so these are looked at again.
         """
-        found: dict[str, Hit] = {}
+        found: dict[str, Match] = {}
         names = list(candidates)
         written: set[str] = set()
         while names:
             restored: Overlaps[str] = Overlaps()
             looked = {name: self._lookup.find(run, nodes, candidates[name]) for name in names}
             for name, hit in looked.items():
-                outputs = self._restore(run, nodes[name], hit) if hit is not None else None
+                outputs = self._restore(run, nodes[name], hit, candidates[name].places) if hit is not None else None
                 if hit is None or outputs is None:
                     found.pop(name, None)
                     continue
@@ -365,16 +340,17 @@ class ResultFinder:
             names = [name for name, one in candidates.items() if _reads(one, restored) - {name}]
         return found
 
-    def _restore(self, run: Run, node: Mapping[str, Any], hit: Hit) -> list[Path] | None:
+    def _restore(self, run: Run, node: Mapping[str, Any], hit: Match, places: PortablePaths) -> list[Path] | None:
         """Make sure that an instance's dependencies lie where rendering would have put them, and nothing else does:
         what is missing comes from the cache. Other instances, and a later run without fetching, may read them.
 
         Returns:
             What was put there; None if an instance has to be rendered.
         """
+        written = _written(hit.keys, places)
 
         def is_written(path: str) -> bool:  # the instance makes this file each time it is rendered
-            return any(path == one or path.startswith(one + os.sep) for one in hit.written)
+            return lies_in(path, *written)
 
         restored: list[Path] = []
         if not run.request.fetch:
@@ -385,17 +361,17 @@ class ResultFinder:
             output = Path(os.path.normpath(run.request.output / str(entry["output_path"])))
             identity = self._lookup.sources.digest(key)
             if os.path.lexists(output):
-                if identity is None or not self._is_pure(key, identity, output, is_written):
+                if identity is None or not self._kept.holds(key, identity, output, is_written):
                     return None  # rendering would find foreign files there
                 continue
             files = FetchedFiles(run.request.root, [output])
-            if identity is None or not self._take(key, identity, output):
+            if identity is None or not self._kept.copy(key, identity, output):
                 return None
             files.conclude(complete=True)
             restored.append(output)
         return restored
 
-    def _write(self, run: Run, name: str, hit: Hit, places: PortablePaths) -> list[Path]:
+    def _write(self, run: Run, name: str, hit: Match, places: PortablePaths) -> list[Path]:
         """Write what an instance writes outside of its folder. Others may read it.
 
         Returns:
@@ -408,30 +384,10 @@ class ResultFinder:
                 written.append(path)
         return written
 
-    def _is_pure(self, key: Key, identity: str, output: Path, unless: Callable[[str], bool]) -> bool:
-        if key[1] == "http":
-            return is_download(output, identity)
-        entry = cache_key(key, identity)
-        if self._dependency_cache is None or entry is None:
-            return False
-        return DependencyCache(self._dependency_cache, self._limits).holds(entry, output, unless)
 
-    def _take(self, key: Key, identity: str, output: Path) -> bool:
-        if self._dependency_cache is None:
-            return False
-        if key[1] == "http":
-            found = Downloads(self._dependency_cache, self._limits).find(key[2], identity)
-            if found is not None:
-                write_atomically(output, found[0])
-            return found is not None
-        entry = cache_key(key, identity)
-        return entry is not None and DependencyCache(self._dependency_cache, self._limits).copy(entry, output)
-
-
-def _written(candidate: Candidate | None) -> frozenset[str]:
-    """Where an instance has written outside of its own folder before."""
-    keys = candidate.keys if candidate is not None else ()
-    return frozenset(candidate.places.path(key[1]) for key in keys if candidate is not None and key[0] == "written")
+def _written(keys: Iterable[Key], places: PortablePaths) -> frozenset[str]:
+    """Where an instance has written outside of its own folder, by what it has read."""
+    return frozenset(places.path(key[1]) for key in keys if key[0] == WRITTEN.name)
 
 
 def _reads(candidate: Candidate, places: Overlaps[Owner]) -> set[Owner]:
@@ -440,7 +396,9 @@ def _reads(candidate: Candidate, places: Overlaps[Owner]) -> set[Owner]:
     return {owner for path in paths for owner in places.touching(path)}
 
 
-def _to_defer(run: Run, nodes: Nodes, candidates: Mapping[str, Candidate], found: Mapping[str, Hit]) -> frozenset[str]:
+def _to_defer(
+    run: Run, nodes: Nodes, candidates: Mapping[str, Candidate], found: Mapping[str, Match]
+) -> frozenset[str]:
     """The instances whose results hold so far, but have been made from what this run is going to fetch, or to write
     outside of instances' folders.
 
@@ -449,7 +407,8 @@ def _to_defer(run: Run, nodes: Nodes, candidates: Mapping[str, Candidate], found
     """
     own: dict[str, set[Place]] = {}
     for name in run.jobs:
-        written = {*written_places(run, name, nodes[name]), *_written(candidates.get(name))}
+        before = candidates.get(name)
+        written = {*written_places(run, name, nodes[name]), *(before.written if before is not None else ())}
         own[name] = {*fetched_places(run, nodes[name]), *((place, "") for place in written)}
     fetched: Overlaps[Place] = Overlaps()
     deferred: set[str] = set()

@@ -43,6 +43,7 @@ from commodore.engine.cache.portable_paths import (
 )
 from commodore.engine.cache.tool_identity import Programs, defaults_digest, tool_digest
 from commodore.results import Result, ResultStore
+from commodore.tree import lies_in
 
 
 class TraceRecorder:
@@ -229,13 +230,11 @@ class TraceRecorder:
     def _leads_to_fetched(self, path: str) -> bool:
         """Whether a path that is spelt otherwise means something fetched, through a link."""
         real = os.path.realpath(path)
-        return real != path and any(
-            real == one or real.startswith(one + os.sep) for one in map(os.path.realpath, self._fetched)
-        )
+        return real != path and lies_in(real, *map(os.path.realpath, self._fetched))
 
     def wrote(self, path: str) -> bool:
         """Whether the instance made a file itself."""
-        return any(path == one or path.startswith(one + os.sep) for one in self._written)
+        return lies_in(path, *self._written)
 
     def outside(self) -> tuple[tuple[str, int, bytes], ...]:
         """The files that the instance has written outside of its folder, with their names, modes and contents."""
@@ -249,7 +248,7 @@ class TraceRecorder:
 
     def _is_ours(self, path: str) -> bool:
         """Whether the instance wrote a file, or has fetched it."""
-        return self.wrote(path) or any(path == one or path.startswith(one + os.sep) for one in self._fetched)
+        return lies_in(path, *self._written, *self._fetched)
 
     def _excluded(self, folder: str) -> list[str]:
         """What a later look at a folder leaves out, by name."""
@@ -308,11 +307,13 @@ class Match:
     """A result that still holds.
 
     Args:
+        subject: under what name it is kept.
         shape: the name of the list of things that were read.
         keys: that list.
         digests: what was found for each of them, then and today.
     """
 
+    subject: str
     shape: str
     keys: tuple[Key, ...]
     digests: tuple[str, ...]
@@ -324,5 +325,5 @@ def find_match(store: ResultStore, subject: str, shapes: Iterable[Shape], today:
     for shape, keys in shapes:
         digests = today.digests(keys)
         if digests is not None and (result := store.find(subject, shape, digests)) is not None:
-            return Match(shape, keys, tuple(digests), result)
+            return Match(subject, shape, keys, tuple(digests), result)
     return None

@@ -13,7 +13,7 @@ from kapitan.inventory.model import dependencies as models
 
 from commodore.context import Context
 from commodore.engine.cache.keys import SOURCE
-from commodore.engine.cache.remote_identity import Sources, cache_key, source_key
+from commodore.engine.cache.remote_identity import KeptSources, Sources, source_key
 from commodore.engine.kapitan import fetch_git
 from commodore.engine.kapitan.errors import tail
 from commodore.engine.kapitan.fetched_files import FetchedFiles
@@ -23,7 +23,6 @@ from commodore.fetching import DependencyCache, Downloads, chart_key
 from commodore.fetching import archives as _archives
 from commodore.fetching.web import FETCH_HINT, get_download
 from commodore.git import redact, redact_text
-from commodore.workspace import write_atomically
 
 _MODELS = {
     "helm": models.KapitanDependencyHelmConfig,
@@ -45,7 +44,7 @@ def fetch_groups(task: FetchTask) -> tuple[Failure, ...]:
     for group in task.groups:
         try:
             if task.run.request.offline:
-                _take(group.items, task, cache)
+                _take(group.items, task)
             else:
                 _fetch(group.items, task.place, cache, context)
             if group.items[0].kind == "git":
@@ -83,25 +82,19 @@ def _fetch(group: tuple[KapitanDependency, ...], place: Path, cache: DependencyC
         base.fetch_http_dependency((first.source, items), folder, True)
 
 
-def _take(group: tuple[KapitanDependency, ...], task: FetchTask, cache: DependencyCache | None) -> None:
+def _take(group: tuple[KapitanDependency, ...], task: FetchTask) -> None:
     """Bring dependencies to their places from the cache alone."""
     run = task.run
-    sources = Sources(run.dependency_cache, run.context())
+    sources, kept = Sources(run.dependency_cache, run.context()), KeptSources(run.dependency_cache, run.limits)
     for number, item in enumerate(group):
         key = source_key({"type": item.kind, "source": item.source, **item.fields})
         identity = sources.digest(key) if key is not None else None
-        if key is None or identity is None or cache is None or run.dependency_cache is None:
+        taken = task.place / f"taken-{number}"
+        is_file = key is not None and key[1] == "http"
+        if key is None or identity is None or not kept.copy(key, identity, item.output if is_file else taken):
             raise _not_there()
-        if key[1] == "http":
-            found = Downloads(run.dependency_cache, run.limits).find(item.source, identity)
-            if found is None:
-                raise _not_there()
-            write_atomically(item.output, found[0])
-            continue
-        entry, files = cache_key(key, identity), task.place / f"taken-{number}"
-        if entry is None or not cache.copy(entry, files):
-            raise _not_there()
-        base.copy_tree(str(files), str(item.output), clobber_files=True)
+        if not is_file:
+            base.copy_tree(str(taken), str(item.output), clobber_files=True)
 
 
 def _not_there() -> EnvironmentFault:

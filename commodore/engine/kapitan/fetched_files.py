@@ -13,7 +13,7 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 from commodore.sealed import read_note, write_note
-from commodore.tree import children, walk
+from commodore.tree import children, lies_in, walk
 from commodore.workspace import Workspace, remove_tree
 
 _NOTE = "fetched"
@@ -53,7 +53,7 @@ class FetchedFiles:
             stale = {name: stamp for name, stamp in stale.items() if stamp == noted[output][name]}
             if complete:
                 for name in stale:
-                    if not any(_is_within(output / name, other) for other in others if other != output):
+                    if not lies_in(str(output / name), *(str(other) for other in others if other != output)):
                         _remove(output / name, output)
             self._write(output, fetched if complete else {**fetched, **stale})
 
@@ -85,10 +85,6 @@ def _stamps(folder: Path) -> dict[str, Stamp]:
                 status = entry.stat(follow_symlinks=False)
                 found[name] = (status.st_ino, status.st_size, status.st_mtime_ns, status.st_ctime_ns)
     return found
-
-
-def _is_within(path: Path, folder: Path) -> bool:
-    return path == folder or folder in path.parents
 
 
 def _remove(path: Path, folder: Path) -> None:

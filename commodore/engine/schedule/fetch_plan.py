@@ -15,7 +15,7 @@ from commodore.engine.cache.portable_paths import PortablePaths
 from commodore.engine.tasks import FetchTask, Group, KapitanDependency, Run, Unit
 from commodore.errors import CommodoreError, InputError, PolicyError
 from commodore.git import redact
-from commodore.tree import walk
+from commodore.tree import lies_in, walk
 from commodore.workspace import Workspace, is_inside
 
 Owner = TypeVar("Owner")
@@ -269,7 +269,7 @@ def written_places(run: Run, instance: str, node: Mapping[str, Any]) -> Iterator
     entries = settings.get("compile") if isinstance(settings, Mapping) else None
     for entry in entries if isinstance(entries, list) else ():
         place = os.path.normpath(os.path.join(own, str(entry.get("output_path", "")))) if entry else own
-        if place != own and not place.startswith(own + os.sep):
+        if not lies_in(place, own):
             yield place
 
 
