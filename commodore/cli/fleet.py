@@ -40,6 +40,7 @@ _DIMENSIONS = {"environment": "environments", "sector": "sectors", "region": "re
         "generate": LazyCommand("commodore.cli.fleet:fleet_generate", "Generate the charts of the fleet."),
         "graph": LazyCommand("commodore.cli.fleet_promote:fleet_graph", "Draw the sequence with its patches."),
         "init": LazyCommand("commodore.cli.fleet:fleet_init", "Begin a repository."),
+        "owners": LazyCommand("commodore.cli.fleet_owners:fleet_owners", "Check who may change which file."),
         "plan": LazyCommand("commodore.cli.fleet_promote:fleet_plan", "Show the steps that are left for a patch."),
         "preview": LazyCommand("commodore.cli.fleet:fleet_preview", "Show what Argo CD would apply in a cell."),
         "promote": LazyCommand("commodore.cli.fleet_promote:fleet_promote", "Let a patch go on to its next place."),

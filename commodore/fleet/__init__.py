@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     )
     from commodore.fleet.promotion.status_file import FleetState, parse_duration, read_states
     from commodore.fleet.repository.config import read_config
+    from commodore.fleet.repository.owners import Owners
     from commodore.fleet.repository.schema import STATIC_SCHEMAS, config_schema, static_schema
 
 __getattr__ = lazy_exports(
@@ -52,6 +53,7 @@ __getattr__ = lazy_exports(
         ),
         "promotion.status_file": ("FleetState", "parse_duration", "read_states"),
         "repository.config": ("read_config",),
+        "repository.owners": ("Owners",),
         "repository.schema": ("STATIC_SCHEMAS", "config_schema", "static_schema"),
     },
 )
@@ -65,6 +67,7 @@ __all__ = [
     "GenerateOptions",
     "Generated",
     "Overview",
+    "Owners",
     "PlannedStep",
     "PromoteOptions",
     "STATIC_SCHEMAS",

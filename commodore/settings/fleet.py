@@ -118,6 +118,25 @@ FLEET_INIT = (
     ),
 )
 FLEET_OUTPUT = (OUTPUT,)
+BASE = Setting(
+    "base",
+    ("--base",),
+    "Judge what differs from this revision, by its OWNERS files.",
+    default="HEAD",
+    metavar="REVISION",
+)
+FLEET_OWNERS_CHECK = (
+    BASE,
+    Setting("author", ("--author",), "Login of the author.", metavar="LOGIN"),
+    Setting(
+        "approved_by",
+        ("--approved-by",),
+        "Login of someone who has approved; may be repeated.",
+        metavar="LOGIN",
+        multiple=True,
+    ),
+)
+FLEET_OWNERS_LIST = (BASE, OUTPUT)
 PATCH_STEP = (
     Setting(
         "level",

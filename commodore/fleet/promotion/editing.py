@@ -71,7 +71,8 @@ def _edited(text: str, changes: Mapping[Path_, Any]) -> str | None:
         data = reader(*form).load(text)
         for path, value in changes.items():
             _put(data, path, value)
-        return written(*form, data)
+        done = written(*form, data)
+        return done if text.endswith("\n") else done.rstrip("\n")
     except (YAMLError, KeyError, TypeError, ValueError, AttributeError):
         return None
 

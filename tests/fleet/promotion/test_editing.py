@@ -43,6 +43,11 @@ def edited(text: str, changes: dict[tuple[object, ...], Any]) -> str:
 WEB = ("applications", "web")
 
 
+def test_a_file_without_a_last_newline_gets_none() -> None:
+    text = TEXT.rstrip("\n")
+    assert edited(text, {(*WEB, "source", "plain"): 2}) == text.replace("plain: 1", "plain: 2")
+
+
 def test_only_the_changed_line_changes() -> None:
     found = edited(TEXT, {(*WEB, "source", "targetRevision"): "v2"})
     assert found == TEXT.replace('"v1"', '"v2"')

@@ -1,0 +1,68 @@
+"""`commodore fleet owners`: who may change which file."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from commodore.cli._lazy import LazyCommand, LazyGroup
+from commodore.cli._options import options
+from commodore.cli.console import Console, console_of, working_dir
+from commodore.cli.fleet import context_of
+from commodore.errors import raise_all
+from commodore.printable import printable
+from commodore.settings.fleet import FLEET_OWNERS_CHECK, FLEET_OWNERS_LIST
+
+if TYPE_CHECKING:
+    from commodore.fleet import Owners
+
+
+@click.group(
+    cls=LazyGroup,
+    lazy={
+        "check": LazyCommand("commodore.cli.fleet_owners:owners_check", "Check that a change has its approvals."),
+        "list": LazyCommand("commodore.cli.fleet_owners:owners_list", "List who may approve a change of a file."),
+    },
+)
+@options()
+def fleet_owners() -> None:
+    """Check who may change which file, by OWNERS files and OWNERS_ALIASES.
+
+    The nearest OWNERS file above a file counts, together with those above it unless it says `no_parent_owners`. An
+    application without any falls back to the owners of its metadata.yaml.
+    """
+
+
+@click.command("check")
+@options(*FLEET_OWNERS_CHECK)
+@click.pass_context
+def owners_check(ctx: click.Context, /, **values: Any) -> None:
+    """Check that the author, or someone who has approved, may change each file below `config` that differs."""
+    console = console_of(ctx)
+    owners = _owners(ctx, values["base"], console)
+    raise_all(list(owners.refusals(values["author"], values["approved_by"])))
+    console.result("all changes have an owner's approval")
+
+
+@click.command("list")
+@click.argument("path", metavar="PATH")
+@options(*FLEET_OWNERS_LIST)
+@click.pass_context
+def owners_list(ctx: click.Context, /, path: str, **values: Any) -> None:
+    """List who may approve a change of PATH, which is relative to the fleet's folder."""
+    console = console_of(ctx)
+    found = _owners(ctx, values["base"], console).approvers(path.strip("/"))
+    if values["out"] == "json":
+        console.result(json.dumps(found))
+    else:
+        for one in found:
+            console.result(printable(one))
+
+
+def _owners(ctx: click.Context, base: str, console: Console) -> Owners:
+    from commodore.fleet import Owners
+    from commodore.workspace import Workspace
+
+    return Owners(Workspace.at(working_dir(ctx)).root, base, context_of(console))

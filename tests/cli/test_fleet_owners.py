@@ -1,0 +1,92 @@
+"""`commodore fleet owners`, in a real repository."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from tests.cli.conftest import Shown
+from tests.fleet.conftest import APP, charts, lay, patch
+
+Call = Callable[..., Shown]
+
+
+@pytest.fixture
+def fleet(call: Call, tmp_path: Path) -> Call:
+    """Run a command of `fleet owners` in a committed fleet."""
+    files = {
+        "OWNERS": "approvers: [Boss]\n",
+        "OWNERS_ALIASES": "aliases: {team: [Ann, bob]}\n",
+        f"{APP}/OWNERS": "approvers: [team]\nfilters: {'^prod/': {approvers: [eve]}}\n",
+        f"{APP}/int/OWNERS": "approvers: [dev]\noptions: {no_parent_owners: true}\n",
+        "config/main/db/metadata.yaml": "owners: [dba]\n",
+    }
+    lay(tmp_path, charts(**files))
+    git(tmp_path, "init", "-q")
+    git(tmp_path, "add", "-A")
+    git(tmp_path, "commit", "-qm", "x")
+    return lambda *words: call("-d", str(tmp_path), "fleet", "owners", *words)
+
+
+def git(root: Path, *words: str) -> None:
+    subprocess.run(["git", *words], cwd=root, check=True, capture_output=True)
+
+
+@pytest.mark.requirement("F62")
+@pytest.mark.parametrize(
+    ("path", "expected"),
+    [
+        (f"{APP}/values.yaml", ["ann", "bob", "boss"]),
+        (f"{APP}/prod/values.yaml", ["ann", "bob", "boss", "eve"]),
+        (f"{APP}/int/int-1/values.yaml", ["dev"]),
+        ("config/main/db/values.yaml", ["boss"]),
+    ],
+)
+def test_who_may_approve(fleet: Call, path: str, expected: list[str]) -> None:
+    assert json.loads(fleet("list", path, "-o", "json")[1]) == expected
+    assert fleet("list", path)[1].split() == expected
+
+
+@pytest.mark.requirement("F62")
+def test_without_owners_files_the_metadata_counts(fleet: Call, tmp_path: Path) -> None:
+    git(tmp_path, "rm", "-q", "OWNERS")
+    git(tmp_path, "commit", "-qm", "y")
+    assert fleet("list", "config/main/db/values.yaml")[1].split() == ["dba"]
+
+
+@pytest.mark.requirement("F62")
+def test_changes_need_an_owner(fleet: Call, tmp_path: Path) -> None:
+    assert fleet("check", "--author", "x")[0] == 0
+    lay(
+        tmp_path,
+        {f"{APP}/int/values.yaml": patch("project: p"), f"{APP}/OWNERS": "approvers: [x]\n", "rendered/a": "x"},
+    )
+    (tmp_path / "config/main/db/values.yaml").rename(tmp_path / "config/main/db/moved.yaml")
+    code, _, err = fleet("check", "--author", "X", "--approved-by", "DEV")
+    assert code == 1
+    assert f"{APP}/int/values.yaml" not in err
+    assert (
+        f"{APP}/OWNERS may be changed by ann, bob, boss; dev, x is none of them [CMD-FLT-080]" in err
+    )  # those of HEAD count
+    assert "config/main/db/values.yaml may be changed by boss" in err
+    assert fleet("check", "--author", "boss", "--approved-by", "dev")[0] == 0
+
+
+def test_a_change_of_rendered_needs_a_cause(fleet: Call, tmp_path: Path) -> None:
+    lay(tmp_path, {"rendered/main/a": "x"})
+    code, _, err = fleet("check", "--author", "boss")
+    assert (code, "[CMD-FLT-060]" in err) == (1, True)
+
+
+def test_owners_files_that_are_wrong(fleet: Call, tmp_path: Path) -> None:
+    lay(tmp_path, {"OWNERS": "aprovers: [a]\n"})
+    git(tmp_path, "commit", "-qam", "y")
+    assert "'aprovers' is unknown" in fleet("list", "config/x")[2]
+    lay(tmp_path, {"OWNERS": "[a]\n"})
+    git(tmp_path, "commit", "-qam", "z")
+    code, _, err = fleet("list", "config/x")
+    assert (code, "OWNERS is a list, must be a map" in err) == (1, True)
