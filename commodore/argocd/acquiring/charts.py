@@ -1,4 +1,4 @@
-"""Charts from chart repositories on web servers."""
+"""Charts from chart repositories on web servers, and from registries."""
 
 from __future__ import annotations
 
@@ -21,6 +21,7 @@ from commodore.fetching import CacheKey, DependencyCache
 from commodore.fetching.archives import unpack
 from commodore.git import redact
 from commodore.manifests.kube_yaml import read_documents
+from commodore.oci import CHART, Registries, content_layer, parse_reference
 from commodore.printable import printable
 from commodore.versions import Version, VersionProblem, parse_range, parse_version
 from commodore.workspace import remove_tree
@@ -58,18 +59,13 @@ class Charts:
             InputError: CMD-ARGO-314, no version fits; CMD-ARGO-315, the repository has no such chart.
             EnvironmentFault: it cannot be fetched, see `fetch`.
             PolicyError: CMD-ARGO-317, its archive is none that is unpacked; CMD-ARGO-320, a URL is refused.
+            CommodoreError: CMD-OCI-..., of a registry, see `Registries`.
         """
         if not _NAME.fullmatch(name) or ".." in name:
             raise InputError(
                 "CMD-ARGO-315", f"{printable(name)!r} is no name of a chart", hint="see the chart's repository"
             )
         url = repository.rstrip("/")
-        if url.startswith("oci://") or "://" not in url:
-            raise PolicyError(
-                "CMD-ARGO-316",
-                f"the chart {name} is in the OCI registry {redact(url)}, from which nothing is fetched yet",
-                hint="name a chart repository on a web server",
-            )
         key = (url, name, wanted)
         with self._lock:
             if key not in self._charts:
@@ -80,6 +76,8 @@ class Charts:
         kept = self._kept(url, name, wanted) if _EXACT.fullmatch(wanted) else None
         if kept is not None:
             return kept
+        if url.startswith("oci://") or "://" not in url:
+            return self._from_registry(url, name, wanted)
         entry = self._entry(url, name, wanted)
         version = str(entry.get("version"))
         chart = self._kept(url, name, version)
@@ -92,14 +90,25 @@ class Charts:
                 "CMD-ARGO-315", f"{redact(url)} has no chart {name}", hint="check the chart's name and repository"
             )
         versions = {str(one.get("version")): one for one in entries if isinstance(one, Mapping)}
-        found = choose_version(list(versions), wanted)
-        if found is None:
-            raise InputError(
-                "CMD-ARGO-314",
-                f"{redact(url)} has no version {printable(wanted)} of the chart {name}",
-                hint=f"it has {', '.join(list(versions)[:10])}",
-            )
-        return versions[found]
+        return versions[_chosen(list(versions), url, name, wanted)]
+
+    def _from_registry(self, url: str, name: str, wanted: str) -> Chart:
+        repository = parse_reference(f"{url}/{name}")
+        registries = Registries(self.context)
+        try:
+            version = wanted
+            if not _EXACT.fullmatch(wanted):
+                tags = [tag.replace("_", "+") for tag in registries.tags(repository)]
+                version = _chosen(tags, url, name, wanted)
+                kept = self._kept(url, name, version)
+                if kept is not None:
+                    return kept
+            reference = repository.at(version)
+            layer = content_layer(reference, registries.manifest(reference), [CHART])
+            archive = registries.blob(reference, layer, self.context.limits.download_bytes)
+        finally:
+            registries.close()
+        return self._unpacked(archive, url, name, version)
 
     def _index(self, url: str) -> Mapping[str, Any]:
         if url not in self._indexes:
@@ -124,6 +133,9 @@ class Charts:
                 f"the archive of the chart {name} {version} is not what the index of {redact(url)} says",
                 hint="it was changed after it was published; ask its publisher",
             )
+        return self._unpacked(archive, url, name, version)
+
+    def _unpacked(self, archive: bytes, url: str, name: str, version: str) -> Chart:
         folder = self.scratch / f"chart-{len(self._charts)}"
         unpack_chart(archive, folder, f"{name} {version}", self.context)
         self._cache(lambda cache, key: cache.add(key, folder), url, name, version)
@@ -138,6 +150,17 @@ class Charts:
     def _cache(self, use: Callable[[DependencyCache, CacheKey], Any], url: str, name: str, version: str) -> Any:
         cache = DependencyCache(dependency_cache(), self.context.limits)
         return use(cache, CacheKey("argocd chart", redact(url), version, name))
+
+
+def _chosen(versions: list[str], url: str, name: str, wanted: str) -> str:
+    found = choose_version(versions, wanted)
+    if found is None:
+        raise InputError(
+            "CMD-ARGO-314",
+            f"{redact(url)} has no version {printable(wanted)} of the chart {name}",
+            hint=f"it has {', '.join(versions[:10])}",
+        )
+    return found
 
 
 def choose_version(versions: list[str], wanted: str) -> str | None:

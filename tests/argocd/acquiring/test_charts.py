@@ -17,6 +17,7 @@ from commodore.events import ignore
 from commodore.limits import DEFAULT_LIMITS
 from tests.argocd.conftest import Argo, chart
 from tests.world.loopback import LoopbackHandler, LoopbackServer
+from tests.world.registry import CHART, RegistryServer
 
 
 class Repository(LoopbackServer):
@@ -175,3 +176,27 @@ def test_names_of_charts(name: str, repository: Repository, charts: Charts) -> N
     with pytest.raises(CommodoreError) as caught:
         charts.chart(repository.site, name, "1.2.3")
     assert caught.value.code == "CMD-ARGO-315"
+
+
+@pytest.mark.requirement("D49")
+@pytest.mark.parametrize("scheme", ["oci://", ""])
+def test_charts_of_a_registry(scheme: str, tmp_path: Path) -> None:
+    with RegistryServer() as server:
+        for version in ("1.2.3", "1.3.0_b", "2.0.0"):
+            members = {f"web/{path}": text for path, text in chart(**{"values.yaml": version}).items()}
+            server.push("team/web", version, [(CHART, packed(members))])
+        url = f"{scheme}{server.name}/team"
+        (tmp_path / "one").mkdir()
+        charts = Charts(Context(ignore, DEFAULT_LIMITS), tmp_path / "one")
+        exact = charts.chart(url, "web", "1.2.3")
+        assert (exact.folder / "values.yaml").read_text() == "1.2.3"
+        newest = charts.chart(url, "web", "1.x")
+        assert (newest.version, (newest.folder / "values.yaml").read_text()) == ("1.3.0+b", "1.3.0_b")
+        with pytest.raises(CommodoreError, match=r"has no version 3\.x of the chart web") as caught:
+            charts.chart(url, "web", "3.x")
+        assert caught.value.code == "CMD-ARGO-314"
+        asked = len(server.asked)
+        (tmp_path / "two").mkdir()
+        offline = Charts(Context(ignore, DEFAULT_LIMITS, True), tmp_path / "two")
+        assert (offline.chart(url, "web", "1.2.3").folder / "values.yaml").read_text() == "1.2.3"
+        assert len(server.asked) == asked
