@@ -109,7 +109,8 @@ class Client:
     def __init__(self, access: Access, count: Counted | None = None) -> None:
         self._access = access
         self._count = count or (lambda _verb, _resource, _code: None)
-        config = access.load()
+        self._config = config = access.load()
+        self._retired: list[Any] = []
         self.namespace = config.namespace
         self.server = config.cluster.server
         self._http = self._open(config)
@@ -123,10 +124,15 @@ class Client:
 
     def reload(self) -> None:
         """Read the configuration again: tokens and certificates change. What is under way goes on as it began."""
-        self._http = self._open(self._access.load())
+        config = self._access.load()
+        if config != self._config:
+            self._config = config
+            self._retired.append(self._http)
+            self._http = self._open(config)
 
     async def aclose(self) -> None:
-        await self._http.aclose()
+        for one in (*self._retired, self._http):
+            await one.aclose()
 
     async def list_all(
         self, resource: Resource, namespace: str | None = None, selector: str = ""

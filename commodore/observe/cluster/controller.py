@@ -136,6 +136,12 @@ class Controller:
         return all(one.health.synced for one in self.reflectors)
 
     @property
+    def is_fresh(self) -> bool:
+        """Whether everything is known, and not from long ago: an API server that is away for long ends that."""
+        now = self._loop.time()
+        return self.is_ready and all(now - one.health.since < _STUCK for one in self.reflectors)
+
+    @property
     def is_alive(self) -> bool:
         """Whether the loop turns, and nothing has been silent for too long without a cause that is known."""
         now = self._loop.time()

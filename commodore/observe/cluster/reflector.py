@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import logging
 import random
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
+from commodore.errors import EnvironmentFault
 from commodore.observe.cluster.client import ApiError, Client, Object, Resource
 from commodore.observe.kargo import KargoObject, UnreadableError, read_object
 
@@ -68,6 +70,7 @@ class Reflector:
                 if not self._version:
                     await self._list()
                 await self._watch()
+                self._heard()  # it ended in its time, perhaps without a word: nothing has changed
             except ApiError as error:
                 await asyncio.sleep(self._pause(error))
 
@@ -131,7 +134,10 @@ class Reflector:
             _LOG.warning("%s: %s (%d)", self.resource.plural, error.message[:500], error.code)
         self.health.problem = error.message[:500]
         if error.code == 401:
-            self._client.reload()
+            with contextlib.suppress(
+                EnvironmentFault
+            ):  # being written just now, perhaps: the next attempt reads it again
+                self._client.reload()
         elif error.code == 403:
             # A server that has just started refuses for a moment what it allows, so the first pauses are short.
             soon: float = min(self._pauses.first * 2 ** min(self._failures, 10), self._pauses.forbidden)

@@ -278,7 +278,7 @@ async def _serve(options: RunOptions, metrics: Metrics, controller: Controller) 
     if options.health_address:
         shown = pages.setdefault(options.health_address, {})
         shown["/healthz"] = lambda: _answer(controller.is_alive)
-        shown["/readyz"] = lambda: _answer(controller.is_ready)
+        shown["/readyz"] = lambda: _answer(controller.is_fresh)
     return [await serve(address, served) for address, served in pages.items()]
 
 
