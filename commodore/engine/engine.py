@@ -15,7 +15,6 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
-from commodore.caches.maintenance import keep_bounded
 from commodore.context import Context
 from commodore.engine.cache.instance_records import FilesRead, write_record
 from commodore.engine.cache.results import ResultFinder, Reuse
@@ -161,6 +160,8 @@ class Engine:
         for root, known in durations.items():
             _remember(root, known, outcomes, batches)
         if self._result_cache is not None and any(run.pending for run, _ in begun):
+            from commodore.caches.maintenance import keep_bounded  # a run without news does not load it
+
             store, limits = ResultStore(self._result_cache, self._limits), self._limits
             keep_bounded(store, limits.result_cache_bytes, limits.result_check_age)
         return outcomes
