@@ -15,6 +15,11 @@ def compile_options(values: Mapping[str, Any], console: Console, *, fetch: bool 
     """How to compile, from a command's options (`commodore.settings.common.ENGINE`)."""
     from commodore.stages import CompileOptions
 
+    policy = None
+    if values["trust_policy"] is not None:
+        from commodore.confinement import read_policy
+
+        policy = read_policy(values["trust_policy"])
     return CompileOptions(
         fetch=fetch,
         processes=values["processes"],
@@ -22,4 +27,5 @@ def compile_options(values: Mapping[str, Any], console: Console, *, fetch: bool 
         cached=not values["no_cache"],
         shadow=values["shadow"],
         jsonnet_engine=values["jsonnet_engine"],
+        policy=policy,
     )

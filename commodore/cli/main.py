@@ -53,6 +53,7 @@ CONTEXT = {"help_option_names": ["-h", "--help"], "max_content_width": 100, "aut
         "observe": LazyCommand("commodore.cli.observe:observe", "Tell Kargo what git has deployed already."),
         "package": LazyCommand("commodore.cli.package:package", "Work on configuration packages."),
         "tool": LazyCommand("commodore.cli.tool:tool", "Manage the external tools."),
+        "trust": LazyCommand("commodore.cli.trust:trust", "Look at what other people's code may do."),
         "version": LazyCommand("commodore.cli.version:version", "Show versions of commodore and its tools."),
     },
 )

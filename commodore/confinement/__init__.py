@@ -13,6 +13,7 @@ from commodore.lazy_exports import lazy_exports
 if TYPE_CHECKING:
     from commodore.confinement.confinement import Confinement, Roots, is_absent
     from commodore.confinement.policy import CAPABILITIES, DEFAULT_POLICY, TrustPolicy
+    from commodore.confinement.policy_file import read_policy
     from commodore.confinement.programs import start
     from commodore.confinement.words import split_words
 
@@ -23,6 +24,7 @@ __all__ = [
     "Roots",
     "TrustPolicy",
     "is_absent",
+    "read_policy",
     "split_words",
     "start",
 ]
@@ -33,6 +35,7 @@ __getattr__ = lazy_exports(
         "confinement": ("Confinement", "Roots", "is_absent"),
         "policy": ("CAPABILITIES", "DEFAULT_POLICY", "TrustPolicy"),
         "programs": ("start",),
+        "policy_file": ("read_policy",),
         "words": ("split_words",),
     },
 )

@@ -125,7 +125,16 @@ FORCE = Setting(
     kind="switch",
     default=False,
 )
+TRUST_POLICY = Setting(
+    "trust_policy",
+    ("--trust-policy",),
+    "File that says what components may execute and fetch, instead of trust.toml in the global defaults.",
+    kind="file",
+    environment="COMMODORE_TRUST_POLICY",
+    metavar="FILE",
+)
 ENGINE = (
+    TRUST_POLICY,
     Setting(
         "processes",
         ("--processes",),

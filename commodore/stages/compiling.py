@@ -5,6 +5,7 @@ from __future__ import annotations
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from commodore.caches import dependency_cache, result_cache, usable
 from commodore.context import Context
@@ -13,8 +14,12 @@ from commodore.events import stage
 from commodore.inventory import Inventory
 from commodore.stages.checkouts import Components
 from commodore.stages.components import INSTALLED
+from commodore.stages.policy import effective_policy
 from commodore.stages.tools import check_tools, tool_environment
 from commodore.workspace import Workspace
+
+if TYPE_CHECKING:
+    from commodore.confinement import TrustPolicy
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,6 +33,7 @@ class CompileOptions:
         cached: use the caches of dependencies and results.
         shadow: the share of cached results to render all the same and compare, in percent.
         jsonnet_engine: `go`, `jrsonnet`, or `check` to evaluate with both and compare.
+        policy: what components may execute and fetch; None for the one in the global repository, or the default.
     """
 
     fetch: bool = True
@@ -36,6 +42,7 @@ class CompileOptions:
     cached: bool = True
     shadow: int = 0
     jsonnet_engine: str = "go"
+    policy: TrustPolicy | None = None
 
 
 def open_engine(options: CompileOptions, context: Context) -> Engine:
@@ -91,6 +98,7 @@ def catalog_batch(
         environment=tool_environment(),
         jsonnet_engine=options.jsonnet_engine,
         near_hosts=False,
+        policy=effective_policy(workspace, options.policy),
     )
     return Batch(jobs, {name: node.raw for name, node in inventory.nodes.items()}, request)
 
@@ -119,4 +127,5 @@ def standalone_request(
         environment=tool_environment(),
         jsonnet_engine=options.jsonnet_engine,
         near_hosts=False,
+        policy=options.policy,
     )

@@ -1,0 +1,56 @@
+"""`commodore trust`: what components would execute and fetch, and what the trust policy says to that."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict
+from typing import Any
+
+import click
+
+from commodore.cli._lazy import LazyCommand, LazyGroup
+from commodore.cli._options import options
+from commodore.cli.console import console_of, working_dir
+from commodore.printable import printable_lines
+from commodore.settings.trust import TRUST_EXPLAIN
+
+
+@click.group(
+    cls=LazyGroup,
+    lazy={
+        "explain": LazyCommand("commodore.cli.trust:trust_explain", "Say what a component would execute or fetch."),
+    },
+)
+@options()
+def trust() -> None:
+    """Look at what other people's code may do."""
+
+
+@click.command("explain")
+@click.argument("component")
+@options(*TRUST_EXPLAIN)
+@click.pass_context
+def trust_explain(ctx: click.Context, /, component: str, **values: Any) -> int:
+    """Say what COMPONENT would execute and fetch, and whether the trust policy lets it.
+
+    COMPONENT is one of the cluster that was last compiled in the working directory, or an instance. Nothing is
+    executed or fetched. The exit code is 1 if something of it would be refused.
+    """
+    from commodore.confinement import read_policy
+    from commodore.stages.trust import explain_trust
+    from commodore.workspace import Workspace
+
+    console = console_of(ctx)
+    given = read_policy(values["trust_policy"]) if values["trust_policy"] is not None else None
+    actions = explain_trust(Workspace.at(working_dir(ctx)), component, given, console.context)
+    if values["output_format"] == "json":
+        console.result(json.dumps([asdict(one) for one in actions], indent=2))
+    else:
+        for one in actions:
+            needs = f" (needs {one.capability})" if one.capability else ""
+            console.result(printable_lines(f"{one.instance}: {one.what}{needs}"))
+            if one.refusal:
+                console.result(printable_lines(f"  refused: {one.refusal}"))
+        if not actions:
+            console.result(printable_lines(f"{component} executes and fetches nothing."))
+    return 1 if any(one.refusal for one in actions) else 0

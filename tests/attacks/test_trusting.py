@@ -1,0 +1,92 @@
+"""Getting round the trust policy: by whom it is written, where it lies, and what it says about a component."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from tests.attacks.conftest import Witness
+from tests.world.cluster import ClusterWorld
+from tests.world.repos import Link, Remote, Script
+
+COMMANDS = """
+parameters:
+  kapitan:
+    compile:
+      - input_type: external
+        input_paths: ['${_base_directory}/run']
+        output_path: .
+        args: ['${_base_directory}/x']
+    dependencies:
+      - type: https
+        source: https://user:canary@files.example.com/x.yaml
+        output_path: dependencies/c-run/x.yaml
+"""
+
+
+@pytest.fixture
+def run(world: ClusterWorld, witness: Witness) -> Remote:
+    """A component that executes a script of its own."""
+    return world.component("c-run", {"class/c-run.yml": COMMANDS, "run": Script(f"#!/bin/sh\n{witness.shell}\n")})
+
+
+def explain(world: ClusterWorld, *arguments: str) -> tuple[int, list[dict[str, str]]]:
+    result = world.run("-d", str(world.work), "trust", "explain", "c-run", "-o", "json", *arguments)
+    return result.code, json.loads(result.stdout)
+
+
+def test_a_command_that_the_policy_of_the_global_defaults_forbids(
+    world: ClusterWorld, run: Remote, witness: Witness
+) -> None:
+    """First what the component would do is shown, by what the run that it has stopped has left."""
+    world.defaults.commit({"trust.toml": "external = ['c-other']\nhosts = ['charts.example.com']\n"})
+    result = world.compile("--offline") if (world.work / "inventory").exists() else world.compile()
+    assert result.code == 4
+    assert {error["code"] for error in result.errors} & {"CMD-CONF-004", "CMD-CONF-012"}
+    assert not witness.was_written
+    code, actions = explain(world)
+    assert code == 1
+    assert [(one["capability"], bool(one["refusal"])) for one in actions] == [("external", True), ("hosts", True)]
+    assert "files.example.com" in actions[1]["what"]
+    assert "canary" not in str(actions)
+    mine = world.root / "mine.toml"
+    mine.write_text("")
+    code, actions = explain(world, "--trust-policy", str(mine))
+    assert (code, [one["refusal"] for one in actions]) == (0, ["", ""])
+
+
+@pytest.mark.parametrize(
+    ("text", "code"),
+    [("external = 'c-run'\n", "CMD-CONF-020"), ("external = [", "CMD-CONF-020"), ("everything = true", "CMD-CONF-020")],
+)
+def test_a_policy_that_is_not_understood(world: ClusterWorld, tmp_path: Path, text: str, code: str) -> None:
+    """It must not count as none."""
+    file = tmp_path / "trust.toml"
+    file.write_text(text)
+    result = world.compile("--trust-policy", str(file))
+    assert (result.code, result.error["code"]) == (1, code)
+
+
+def test_a_policy_of_the_global_defaults_that_is_a_link(world: ClusterWorld, tmp_path: Path) -> None:
+    (tmp_path / "trust.toml").write_text("shell = ['*']\n")
+    world.defaults.commit({"trust.toml": Link(str(tmp_path / "trust.toml"))})
+    result = world.compile()
+    assert result.code == 4
+    assert result.error["code"] in ("CMD-CONF-021", "CMD-INV-081")  # links of the hierarchy are looked at before
+
+
+@pytest.mark.harmless
+@pytest.mark.parametrize("place", ["component", "tenant", "current folder"])
+def test_a_policy_in_another_place(world: ClusterWorld, run: Remote, tmp_path: Path, place: str) -> None:
+    """Neither a component nor a tenant gives itself rights."""
+    text = "external = []\nkadet = []\nhosts = []\n"
+    if place == "component":
+        run.commit({"trust.toml": text})
+    elif place == "tenant":
+        world.tenant_config.commit({"trust.toml": text})
+    else:
+        (world.root / "trust.toml").write_text(text)
+    world.compile()
+    assert explain(world)[0] == 0
