@@ -13,6 +13,7 @@ from commodore.cli._options import options
     "argocd",
     cls=ArgoGroup,
     lazy={
+        "apps": LazyCommand("commodore.cli.argocd_apps:apps", "List Applications."),
         "normalize": LazyCommand("commodore.cli.argocd_normalize:normalize", "Show objects as they are compared."),
         "appsets": LazyCommand("commodore.cli.argocd_appsets:appsets", "Show what ApplicationSets make."),
         "render": LazyCommand("commodore.cli.argocd_render:render", "Show the objects of Applications."),

@@ -10,7 +10,7 @@ import click
 from commodore.cli._argocd import FAILED, context_of, document, show_diagnostics
 from commodore.cli._options import options
 from commodore.cli.console import Console, console_of
-from commodore.errors import CommodoreError, UsageError
+from commodore.errors import CommodoreError
 from commodore.printable import printable
 from commodore.settings.argocd import ARGOCD_RENDER
 
@@ -22,33 +22,37 @@ Shown = list[tuple["Application", "tuple[Rendered, ...]"]]
 
 
 @click.command("render")
+@click.argument("apps", nargs=-1, metavar="[APP]...")
 @options(*ARGOCD_RENDER)
 @click.pass_context
-def render(ctx: click.Context, /, **values: Any) -> int:
+def render(ctx: click.Context, /, apps: tuple[str, ...], **values: Any) -> int:
     """Render Applications and show their objects.
 
-    Sources come from the folders that --repo-map names, or are fetched into the cache. Applications that cannot be
-    rendered are errors; the others are shown all the same.
+    APP is NAME or NAMESPACE/NAME, or a pattern of these; without it all are rendered that are defined in the files of
+    --path, or in those named by --app. Sources in the repository of --path read its folder as it lies, others the
+    folders that --repo-map names, or are fetched into the cache.
+
+    Applications that cannot be rendered are errors; the others are shown all the same.
     """
     from commodore.argocd.acquiring import RepoMap, parse_repo_map
-    from commodore.argocd.configuration import read_settings
     from commodore.argocd.diagnostics import Diagnostics
+    from commodore.argocd.discovery import select
     from commodore.argocd.finishing import desired, manifests
     from commodore.argocd.rendering import Capabilities
-    from commodore.argocd.running import open_run, read_applications
+    from commodore.argocd.running import Named, list_applications, open_run
 
     console = console_of(ctx)
     context = context_of(console, offline=values["offline"])
-    if not values["app"]:
-        raise UsageError("CMD-ARGO-021", "no Application is named", hint="name a file with Applications by --app")
     found = Diagnostics()
-    settings = read_settings(values["argocd_settings"], context.limits, found)
-    applications = read_applications(values["app"], context.limits)
     repo_map = RepoMap(parse_repo_map(values["repo_map"]))
+    named = Named(values["path"], values["app"], values["argocd_settings"], values["self_url"])
+    listing = list_applications(named, context, found)
+    settings = listing.settings
+    wanted = select(listing.applications, apps, controller=settings.namespace, project=values["project"] or "")
     capabilities = Capabilities(values["kube_version"] or "", values["api_version"])
     shown: Shown = []
-    with open_run(settings, repo_map, capabilities, context, found) as run:
-        for application in applications:
+    with open_run(settings, repo_map, capabilities, context, found, listing.own) as run:
+        for application in wanted:
             label = f"{application.namespace or settings.namespace}/{application.name}"
             try:
                 objects = manifests(application, run.renderer.render(application), settings, found)
@@ -58,7 +62,7 @@ def render(ctx: click.Context, /, **values: Any) -> int:
             except CommodoreError as error:
                 found.take(error, application=label)
     _show(shown, values["out"], console, found.found(strict=values["strict"]))
-    return max(show_diagnostics(found, values, console), FAILED if len(shown) < len(applications) else 0)
+    return max(show_diagnostics(found, values, console), FAILED if len(shown) < len(wanted) else 0)
 
 
 def _show(shown: Shown, form: str, console: Console, diagnostics: Any) -> None:

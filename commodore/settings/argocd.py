@@ -43,10 +43,27 @@ OFFLINE = Setting(
     kind="switch",
     default=False,
 )
+PATH = Setting(
+    "path",
+    ("--path",),
+    "The folder whose files are looked at for Applications and settings.",
+    kind="path",
+    default=".",
+    metavar="FOLDER",
+)
+SELF_URL = Setting(
+    "self_url",
+    ("--self-url",),
+    "A URL of the repository that --path is in, beside those of its remotes: its sources read the folder; may be "
+    "repeated.",
+    multiple=True,
+    metavar="URL",
+)
+PROJECT = Setting("project", ("--project",), "Only Applications of projects that fit.", metavar="GLOB")
 APP = Setting(
     "app",
     ("--app",),
-    "A file with Applications; may be repeated.",
+    "A file with Applications, instead of a folder; may be repeated.",
     kind="file",
     multiple=True,
     metavar="FILE",
@@ -106,8 +123,12 @@ ARGOCD_APPSETS = (
     output("table", "name", "json", "yaml"),
 )
 ARGOCD_SETTINGS = (*COMMON, output("text", "json", "yaml"))
+ARGOCD_APPS = (PATH, PROJECT, *COMMON, output("table", "name", "json", "yaml"))
 ARGOCD_RENDER = (
+    PATH,
     APP,
+    PROJECT,
+    SELF_URL,
     Setting(
         "stage",
         ("--stage",),

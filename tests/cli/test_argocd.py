@@ -108,9 +108,7 @@ def test_what_can_be_rendered_is_shown_with_the_error(call: Call, shop: list[str
     assert "[CMD-ARGO-309]" in err
 
 
-def test_render_needs_an_application(call: Call, shop: list[str], tmp_path: Path) -> None:
-    code, _, err = call("argocd", "render")
-    assert (code, "[CMD-ARGO-021]" in err) == (2, True)
+def test_render_needs_applications(call: Call, tmp_path: Path) -> None:
     other = tmp_path / "other.yaml"
     other.write_text("kind: Deployment\n", encoding="utf-8")
     assert "[CMD-ARGO-103]" in call("argocd", "render", "--app", str(other))[2]
@@ -180,3 +178,59 @@ def test_applications_of_sets(call: Call, tmp_path: Path) -> None:
 def test_a_set_must_be_named(call: Call) -> None:
     code, _, err = call("argocd", "appsets")
     assert (code, "CMD-ARGO-022" in err) == (2, True)
+
+
+@pytest.fixture
+def tree(tmp_path: Path) -> Path:
+    """A folder with two Applications, whose repository it is if that is said."""
+    for name, path in (("web", "web"), ("bad", "none")):
+        file = tmp_path / "tree" / "apps" / f"{name}.yaml"
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(
+            f"apiVersion: argoproj.io/v1alpha1\nkind: Application\nmetadata: {{name: {name}}}\nspec:\n"
+            "  destination: {server: https://kubernetes.default.svc, namespace: web}\n"
+            f"  source: {{repoURL: https://user:s3cret@git.example.com/shop, path: {path}}}\n"
+        )
+    (tmp_path / "tree" / "web").mkdir()
+    (tmp_path / "tree" / "web" / "a.yaml").write_text("kind: A\nmetadata: {name: a}\n")
+    return tmp_path / "tree"
+
+
+@pytest.mark.requirement("D23", "D41", "D70", "D83")
+def test_apps(call: Call, tree: Path) -> None:
+    code, out, err = call("argocd", "apps", "--path", str(tree))
+    assert (code, err) == (0, "")
+    assert [line.split() for line in out.splitlines()] == [
+        ["NAME", "PROJECT", "DESTINATION", "SOURCES", "DEFINED", "IN"],
+        ["argocd/bad", "default", "https://kubernetes.default.svc", "web", "none", "apps/bad.yaml:1"],
+        ["argocd/web", "default", "https://kubernetes.default.svc", "web", "web", "apps/web.yaml:1"],
+    ]
+    assert call("argocd", "apps", "--path", str(tree), "-o", "name", "w*")[1] == "argocd/web\n"
+    code, out, _ = call("argocd", "apps", "--path", str(tree), "-o", "json", "web")
+    (row,) = json.loads(out)["applications"]
+    assert (code, row["origin"]) == (0, {"kind": "file", "file": "apps/web.yaml", "line": 1})
+    assert "s3cret" not in out
+    (value,) = read_documents(call("argocd", "apps", "--path", str(tree), "-o", "yaml", "web")[1], place="out")
+    assert value["applications"] == [row]
+
+
+@pytest.mark.requirement("D71", "D73")
+def test_folders_without_applications(call: Call, tmp_path: Path) -> None:
+    (tmp_path / "empty").mkdir()
+    code, out, err = call("argocd", "apps", "--path", str(tmp_path / "empty"))
+    assert (code, out, "[CMD-ARGO-011]" in err) == (0, "", True)
+    assert call("argocd", "apps", "--path", str(tmp_path / "empty"), "--strict")[0] == 2
+    code, _, err = call("argocd", "apps", "--path", str(tmp_path / "none"))
+    assert (code, "[CMD-ARGO-001]" in err) == (2, True)
+    assert "[CMD-ARGO-006]" in call("argocd", "apps", "--path", str(tmp_path / "empty"), "web")[2]
+
+
+@pytest.mark.requirement("D36", "D44")
+def test_render_what_a_folder_defines(call: Call, tree: Path) -> None:
+    given = ("argocd", "render", "--path", str(tree), "--self-url", "https://git.example.com/shop.git", "-o", "name")
+    assert call(*given, "web")[:2] == (0, "A web/a\n")
+    code, out, err = call(*given)
+    assert (code, out) == (2, "A web/a\n")
+    assert "[CMD-ARGO-309]" in err
+    code, _, err = call("argocd", "render", "--path", str(tree), "--offline", "web")
+    assert (code, "[CMD-ARGO-310]" in err, "s3cret" in err) == (2, True, False)

@@ -4,6 +4,15 @@ from __future__ import annotations
 
 from commodore.argocd.configuration.customisations import IgnoredFields, ResourceOverride
 from commodore.argocd.configuration.model import ArgoSettings, Provenanced
-from commodore.argocd.configuration.read import read_file, read_settings
+from commodore.argocd.configuration.read import Candidates, read_candidates, read_file, read_settings
 
-__all__ = ["ArgoSettings", "IgnoredFields", "Provenanced", "ResourceOverride", "read_file", "read_settings"]
+__all__ = [
+    "ArgoSettings",
+    "Candidates",
+    "IgnoredFields",
+    "Provenanced",
+    "ResourceOverride",
+    "read_candidates",
+    "read_file",
+    "read_settings",
+]

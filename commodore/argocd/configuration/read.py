@@ -91,7 +91,12 @@ class Candidates:
 
 
 def read_settings(files: Iterable[Path], limits: Limits, found: Diagnostics) -> ArgoSettings:
-    """The settings of an installation from YAML streams of its objects: ConfigMaps, cluster Secrets, AppProjects.
+    """The settings of an installation from files alone, see `read_candidates`."""
+    return read_candidates(files, limits, found).settings()
+
+
+def read_candidates(files: Iterable[Path], limits: Limits, found: Diagnostics) -> Candidates:
+    """What YAML streams of an installation's objects say: ConfigMaps, cluster Secrets, AppProjects.
 
     Args:
         found: hears of conflicts and of values that mean nothing.
@@ -104,7 +109,7 @@ def read_settings(files: Iterable[Path], limits: Limits, found: Diagnostics) -> 
     for file in files:
         for value, line in read_placed_documents(read_file(file, limits), place=str(file)):
             _add(candidates, value, Location(str(file), line))
-    return candidates.settings()
+    return candidates
 
 
 def _add(candidates: Candidates, value: Any, place: Location) -> None:

@@ -1,0 +1,204 @@
+"""What the files of a tree define."""
+
+from __future__ import annotations
+
+import os
+import random
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from commodore.argocd import Diagnostics
+from commodore.argocd.discovery import own_repositories, select
+from commodore.argocd.running import Listing, Named, list_applications
+from commodore.context import Context
+from commodore.errors import CommodoreError
+from commodore.events import ignore
+from commodore.limits import DEFAULT_LIMITS
+
+CONTEXT = Context(ignore, DEFAULT_LIMITS)
+
+
+def app(name: str, path: str = ".", namespace: str = "", project: str = "") -> str:
+    """The text of an Application."""
+    where = f", namespace: {namespace}" if namespace else ""
+    return (
+        f"apiVersion: argoproj.io/v1alpha1\nkind: Application\nmetadata: {{name: {name}{where}}}\nspec:\n"
+        f"  project: '{project}'\n  destination: {{server: https://kubernetes.default.svc}}\n"
+        f"  source: {{repoURL: https://git.example.com/shop, path: {path}}}\n"
+    )
+
+
+class Folder:
+    def __init__(self, root: Path) -> None:
+        self.root = root
+        self.found = Diagnostics()
+
+    def write(self, **files: str) -> None:
+        for name, text in files.items():
+            self.file(name.replace("__", "/") + ".yaml", text)
+
+    def file(self, name: str, text: str | bytes) -> None:
+        path = self.root / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(text if isinstance(text, bytes) else text.encode())
+
+    def listing(self, below: str = ".", **named: Any) -> Listing:
+        self.found = Diagnostics()
+        return list_applications(Named(self.root / below, **named), CONTEXT, self.found)
+
+    def names(self, below: str = ".") -> list[str]:
+        return [one.name for one in self.listing(below).applications]
+
+    def codes(self) -> list[str]:
+        return [one.code for one in self.found.found()]
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Folder:
+    (tmp_path / "tree").mkdir()
+    return Folder(tmp_path / "tree")
+
+
+CONFIG = (
+    "kind: ConfigMap\nmetadata: {name: argocd-cm, namespace: gitops, labels: {app.kubernetes.io/part-of: argocd}}\n"
+)
+
+
+@pytest.mark.requirement("D16", "D23")
+def test_one_of_each(folder: Folder) -> None:
+    folder.write(
+        a="# first\n---\n" + app("a"),
+        sets="apiVersion: argoproj.io/v1alpha1\nkind: ApplicationSet\nmetadata: {name: s}\n",
+        project="apiVersion: argoproj.io/v1alpha1\nkind: AppProject\nmetadata: {name: p}\n",
+        config=CONFIG + "data: {application.resourceTrackingMethod: label, installationID: tree}\n",
+        cluster="kind: Secret\nmetadata: {labels: {argocd.argoproj.io/secret-type: cluster}}\n"
+        "stringData: {name: c, server: https://c}\n",
+    )
+    option = folder.root.parent / "option.yaml"
+    option.write_text("kind: ConfigMap\nmetadata: {name: argocd-cm}\ndata: {installationID: option}\n")
+    listing = folder.listing(settings=(option,))
+    (found,) = listing.applications
+    assert (found.name, str(found.place)) == ("a", "a.yaml:3")
+    assert (listing.sets, listing.settings.namespace, listing.settings.tracking_method) == (1, "gitops", "label")
+    assert listing.settings.installation == "option"
+    assert [str(place) for place in listing.settings.config["installationID"].overridden] == ["config.yaml:1"]
+    assert [one.name for one in listing.settings.clusters] == ["c"]
+    assert len(listing.settings.projects) == 1
+    assert folder.codes() == ["CMD-ARGO-107"]
+
+
+def test_where_is_looked(folder: Folder) -> None:
+    items = app("listed").replace("\n", "\n  ").strip()
+    folder.write(
+        deep__down__a=app("a"),
+        **{".hidden__b": app("b")},
+        chart__templates__c=app("c") + "{{ if",
+        chart__Chart="name: chart",
+        patched__patch=app("d"),
+        patched__kustomization="patches: [{path: patch.yaml}]",
+        other=app("e").replace("argoproj.io", "example.com"),
+        many="kind: List\nitems:\n- " + items,
+    )
+    folder.file("f.json", '{"apiVersion": "argoproj.io/v1alpha1", "kind": "Application", "metadata": {"name": "f"}}')
+    folder.file(".git/g.yaml", app("g"))
+    folder.file("h.txt", app("h"))
+    assert folder.names() == ["a", "b", "f", "listed"]
+    assert folder.names("deep") == ["a"]
+
+
+@pytest.mark.requirement("D25", "D85")
+def test_the_order_does_not_depend_on_when_files_were_made(tmp_path: Path) -> None:
+    results = set()
+    for number in range(5):
+        folder = Folder(tmp_path / str(number))
+        names = [f"a{index}" for index in range(12)]
+        random.Random(number).shuffle(names)
+        for name in names:
+            folder.file(f"{name}.yaml", app(name) + "---\n" + app("same", path=name))
+        same = next(one for one in folder.listing().applications if one.name == "same")
+        results.add((*folder.names(), same.sources[0].path, *folder.codes()))
+    assert len(results) == 1
+
+
+@pytest.mark.requirement("D20")
+def test_what_is_defined_twice(folder: Folder) -> None:
+    folder.write(a=app("x"), b=app("x"), c=app("x", namespace="team"))
+    assert folder.names() == ["x", "x"]
+    assert folder.codes() == []
+    folder.write(b=app("x", path="other"))
+    assert folder.names() == ["x", "x"]
+    (told,) = folder.found.found()
+    assert (told.code, [str(one) for one in told.locations]) == ("CMD-ARGO-105", ["a.yaml:1", "b.yaml:1"])
+
+
+@pytest.mark.requirement("D27", "D84")
+@pytest.mark.parametrize(
+    ("text", "code"),
+    [
+        (app("b").replace("spec:", "\tspec:"), "CMD-ARGO-101"),
+        (app("b") + "x: [", "CMD-ARGO-101"),
+        (app("b").replace("source: {", "source: [").replace(" .}", " .]"), "CMD-ARGO-103"),
+        (app("../x"), "CMD-ARGO-103"),
+        (app("Upper"), "CMD-ARGO-103"),
+        (app("b").replace("spec:", "spec: []\nx:"), "CMD-ARGO-103"),
+        ("argocd: [", "CMD-ARGO-102"),
+        (b"argocd \x00\xff\xfe", "CMD-ARGO-102"),
+        ("argocd: " + "[" * 100_000, "CMD-ARGO-102"),
+        ("# argocd" + " " * DEFAULT_LIMITS.argocd_scanned_bytes, "CMD-ARGO-102"),
+    ],
+)
+def test_files_that_cannot_be_read(text: str | bytes, code: str, folder: Folder) -> None:
+    folder.write(a=app("a"))
+    folder.file("b.yaml", text)
+    assert "a" in folder.names()
+    assert code in folder.codes()
+
+
+def test_a_byte_order_mark(folder: Folder) -> None:
+    folder.file("a.yaml", app("a").encode("utf-8-sig"))
+    assert folder.names() == ["a"]
+
+
+@pytest.mark.requirement("D28")
+def test_no_applications(folder: Folder) -> None:
+    assert folder.names() == []
+    assert folder.codes() == ["CMD-ARGO-011"]
+
+
+def test_links_out_of_the_tree_are_not_followed(folder: Folder, tmp_path: Path) -> None:
+    (tmp_path / "outside.yaml").write_text(app("outside"))
+    folder.write(a=app("a"))
+    os.symlink(tmp_path / "outside.yaml", folder.root / "b.yaml")
+    assert folder.names() == ["a"]
+
+
+def test_choosing(folder: Folder) -> None:
+    folder.write(a=app("web"), b=app("web", namespace="team"), c=app("api", project="core"))
+    listed = folder.listing().applications
+
+    def chosen(*wanted: str, project: str = "") -> list[str]:
+        return [f"{one.namespace}/{one.name}" for one in select(listed, wanted, controller="argocd", project=project)]
+
+    assert chosen() == ["/api", "/web", "team/web"]
+    assert chosen("argocd/web", "api") == ["/api", "/web"]
+    assert chosen("w*") == ["/web", "team/web"]
+    assert chosen("team/*") == ["team/web"]
+    assert chosen(project="c*") == ["/api"]
+    for text, code, hint in (("wbe", "CMD-ARGO-006", "'web'"), ("web", "CMD-ARGO-007", "argocd/web, team/web")):
+        with pytest.raises(CommodoreError) as caught:
+            chosen(text)
+        assert caught.value.code == code
+        assert hint in caught.value.hint
+
+
+@pytest.mark.requirement("D36", "D60")
+def test_the_own_repository_is_the_whole_checkout(tmp_path: Path) -> None:
+    for command in (["init", "-q"], ["remote", "add", "origin", "git@git.example.com:team/shop.git"]):
+        subprocess.run(["git", *command], cwd=tmp_path, check=True)
+    (tmp_path / "apps").mkdir()
+    tree, own = own_repositories(tmp_path / "apps", ["https://git.example.com/team/shop"], CONTEXT)
+    assert tree.root == tmp_path
+    assert sorted(own) == ["git.example.com/team/shop", "https://git.example.com/team/shop"]
