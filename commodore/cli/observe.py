@@ -174,7 +174,7 @@ def _asked_for(decisions: Sequence[Decision], wanted: str) -> list[Decision]:
 
 
 def _table(decisions: Sequence[Decision]) -> Iterator[str]:
-    """Lines for people: one for each decision, and below those that need somebody what it is about."""
+    """Lines for people: one for each decision, and below those that need a user what it is about."""
     from commodore.observe import HEADINGS, decision_rows
 
     rows = [HEADINGS, *(tuple(map(printable, row)) for row in decision_rows(decisions))]

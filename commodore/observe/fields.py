@@ -1,4 +1,4 @@
-"""Reading of objects that nobody has checked: a value of the wrong type is noted and counts as absent."""
+"""Reading of objects that were not checked: a value of the wrong type is noted and counts as absent."""
 
 from __future__ import annotations
 

@@ -29,7 +29,7 @@ _LOG = logging.getLogger(__name__)
 _STUCK = 600.0  # a reflector that has heard nothing for so long is stuck
 _UNKNOWN = 60.0  # so long a server may still carry out a request whose answer was lost
 _TICK = 1.0
-# Reasons that say something to whoever looks after the Stage; others come and go, or mean that all is well.
+# Reasons that say something to the owner of the Stage; others come and go, or mean that all is well.
 _SPOKEN = frozenset({"AwaitingSync", "Paused", "DryRun"})
 
 
@@ -277,7 +277,7 @@ class Controller:
             await self._events.record(subject, reason, outcome.message, warning=True)
 
     async def _tell(self, world: StageWorld, decision: Decision) -> None:
-        """An event, if the decision says something to somebody."""
+        """An event, if the decision says something to a user."""
         warning = decision.verdict.severity == "warning"
         if not warning and decision.reason not in _SPOKEN:
             return

@@ -112,7 +112,7 @@ class Creator:
             return Outcome("unreachable", error.message)
         if isinstance(there, Promotion) and is_ours(there, self._options.label_prefix):
             return Outcome("exists", promotion=name, retry_after=_SOON)
-        return Outcome("changed", f"a Promotion {name} of somebody else is there", retry_after=1.0)
+        return Outcome("changed", f"a Promotion {name} of another maker is there", retry_after=1.0)
 
 
 def judge(error: ApiError) -> Outcome:

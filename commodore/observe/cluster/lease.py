@@ -42,7 +42,7 @@ class Lease:
         self._renewed_at: float | None = None
 
     def remaining(self) -> float:
-        """For how many seconds nobody else can take the lease; 0 if it is not ours."""
+        """For how many seconds no other replica can take the lease; 0 if it is not ours."""
         if self._renewed_at is None:
             return 0.0
         return max(self._renewed_at + self.times.duration - _now(), 0.0)
