@@ -40,6 +40,7 @@ class Limits:
     mirror_packs: int = 50  # files of objects of one repository that are kept for other working directories
     mirror_bytes: int = 1 << 30  # the bytes in them; larger repositories are cloned from their remotes each time
     push_attempts: int = 3  # pushes tried when the remote has moved meanwhile
+    hydrate_push_attempts: int = 20  # the same of hydrated branches, to which many may push at once
 
     # dependencies
     package_rounds: int = 16  # rounds of package discovery before it is called endless

@@ -36,12 +36,13 @@ class Access:
     environment: Mapping[str, str] = field(default_factory=dict, repr=False)
 
 
-def access(url: str) -> Access:
+def access(url: str, *, directly: bool = False) -> Access:
     """How commands that talk to the remote at `url`, the `origin` of a repository perhaps, get its credentials.
 
-    The variables go on where the settings end that the environment already has.
+    With `directly` they push to this URL, too, and not to the one for people that `origin` has. The variables go on
+    where the settings end that the environment already has.
     """
-    if redact(url) == url:
+    if redact(url) == url and not directly:
         return Access()
     given = os.environ.get("GIT_CONFIG_COUNT", "")
     count = int(given) if given.isdecimal() else 0

@@ -22,10 +22,10 @@ from commodore.git._remote_config import access, is_remote
 from commodore.git.runner import Git
 from commodore.git.urls import redact, repository_key
 
-_HEADS, _TAGS, _PEELED = "refs/heads/", "refs/tags/", "^{}"
+_HEADS, _TAGS, _NOTES, _PEELED = "refs/heads/", "refs/tags/", "refs/notes/", "^{}"
 _SYMREF = re.compile(r"^ref: refs/heads/(?P<branch>.+)\tHEAD$")
 _ASK = ("ls-remote", "--symref")
-_PATTERNS = ("HEAD", "refs/heads/*", "refs/tags/*")
+_PATTERNS = ("HEAD", "refs/heads/*", "refs/tags/*", "refs/notes/*")
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,6 +37,7 @@ class RemoteState:
         peeled: what annotated tags finally stand for.
         head: the branch that the remote's HEAD names, if the server says so.
         head_sha: the commit HEAD is at; None in an empty repository.
+        notes: the refs of notes, by full name.
     """
 
     branches: Mapping[str, str] = field(default_factory=dict)
@@ -44,6 +45,7 @@ class RemoteState:
     peeled: Mapping[str, str] = field(default_factory=dict)
     head: str | None = None
     head_sha: str | None = None
+    notes: Mapping[str, str] = field(default_factory=dict)
 
     def find(self, version: str) -> str | None:
         """The object that a branch's or tag's name, short or full, stands for; a branch beats a tag."""
@@ -87,6 +89,7 @@ def _read(text: str) -> RemoteState:
     branches: dict[str, str] = {}
     tags: dict[str, str] = {}
     peeled: dict[str, str] = {}
+    notes: dict[str, str] = {}
     head = head_sha = None
     for line in text.splitlines():
         if symref := _SYMREF.match(line):
@@ -100,7 +103,9 @@ def _read(text: str) -> RemoteState:
         elif name.startswith(_TAGS):
             short = name.removeprefix(_TAGS)
             (peeled if short.endswith(_PEELED) else tags)[short.removesuffix(_PEELED)] = sha
-    return RemoteState(branches, tags, peeled, head, head_sha)
+        elif name.startswith(_NOTES):
+            notes[name] = sha
+    return RemoteState(branches, tags, peeled, head, head_sha, notes)
 
 
 class RemoteQueries:

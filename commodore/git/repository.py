@@ -15,11 +15,11 @@ from commodore.git._empty_repository import FALLBACK_BRANCH, Blueprint
 from commodore.git._export import write_tree
 from commodore.git._locks import clear_stale_locks, writing
 from commodore.git._refs import FULL_SHA, NO_REFS, RemoteRefs, Revision
-from commodore.git._remote_config import FETCH_REFSPEC, FETCH_TAGS, PACKED, is_remote, set_remote, talk
+from commodore.git._remote_config import FETCH_REFSPEC, FETCH_TAGS, PACKED, access, is_remote, set_remote, talk
 from commodore.git.backups import keep_commits, keep_lost_tags
-from commodore.git.ls_remote import RemoteQueries, RemoteState
+from commodore.git.ls_remote import RemoteQueries, RemoteState, ask
 from commodore.git.mirrors import Mirrors
-from commodore.git.runner import Git, tells_damage
+from commodore.git.runner import Git, GitResult, tells_damage
 from commodore.git.urls import normalize, redact, repository_key, shown
 from commodore.git.versions import check_version, unknown_offline, unknown_version
 
@@ -167,6 +167,30 @@ class Repository:
                     raise self.git.fault(arguments, answer)
             return self.has_commits([sha])
 
+    def fetch_ref(self, name: str) -> None:
+        """Bring one ref (full name) of the remote; the clone has the same afterwards, or none if the remote has none.
+
+        Raises:
+            EnvironmentFault: the remote does not answer.
+        """
+        with self.lock:
+            self._refuse_offline(f"{name} must be fetched")
+            arguments = ["fetch", "--no-tags", "--no-write-fetch-head"]
+            with writing(self.path):
+                answer = talk(self.git, self.url, arguments, [f"+{name}:{name}"], check=False)
+                if answer.returncode == 0:
+                    return
+                if "couldn't find remote ref" not in answer.stderr:
+                    raise self.git.fault(arguments, answer)
+                self.git.run(["update-ref", "-d", name])
+
+    def push(self, options: Sequence[str], refs: Sequence[str]) -> GitResult:
+        """Push refs (`SOURCE:TARGET`) to the repository's own URL; the answer is the caller's to read."""
+        self._refuse_offline("commits are to be pushed to it")
+        reached = access(self.url, directly=True)
+        arguments = ["push", "--no-verify", "--recurse-submodules=no", *options, reached.name, *refs]
+        return self.git.run(arguments, check=False, environment=reached.environment)
+
     def refs(self) -> RemoteRefs:
         """The remote's branches and tags as of the last fetch."""
         with self.lock:
@@ -202,6 +226,15 @@ class Repository:
                 clone = self.path if is_remote(self.path / "config", self.url) else None
                 self._state = self._queries.answer(self.url, clone)
             return self._state
+
+    def ask_again(self) -> RemoteState:
+        """What the remote has by now, for those who must know whether it has moved during the run.
+
+        Raises:
+            EnvironmentFault: offline, or the remote does not answer.
+        """
+        self._refuse_offline("its remote must be asked")
+        return ask(self.url, self.context, self.path)
 
     def is_current(self, version: str | None) -> bool:
         """Whether a fetch would not change what a version means, so that none is needed.

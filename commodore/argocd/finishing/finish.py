@@ -27,7 +27,7 @@ def manifests(
             object.
     """
     tracker = _tracker(application, settings)
-    result = tuple(_opened(objects, _label(application, settings), found))
+    result = opened(objects, _label(application, settings), found)
     for one in result:
         tracker.mark(one.data)
     return result
@@ -64,7 +64,19 @@ def _label(application: Application, settings: ArgoSettings) -> str:
     return f"{application.namespace or settings.namespace}/{application.name}"
 
 
-def _opened(objects: Iterable[Rendered], application: str, found: Diagnostics) -> Iterator[Rendered]:
+def opened(objects: Iterable[Rendered], application: str, found: Diagnostics) -> tuple[Rendered, ...]:
+    """The objects with the items of lists in place of these.
+
+    Args:
+        application: what diagnostics call it.
+
+    Raises:
+        InputError: CMD-ARGO-417, an item of a list is no object.
+    """
+    return tuple(_items(objects, application, found))
+
+
+def _items(objects: Iterable[Rendered], application: str, found: Diagnostics) -> Iterator[Rendered]:
     for one in objects:
         kind = one.data["kind"]
         items = one.data.get("items")

@@ -42,8 +42,11 @@ class Renderer:
     found: Diagnostics
     _numbers: Iterator[int] = field(default_factory=itertools.count)
 
-    def render(self, application: Application) -> tuple[Rendered, ...]:
+    def render(self, application: Application, commands: list[str] | None = None) -> tuple[Rendered, ...]:
         """The objects of all sources of an Application, in the order of the sources.
+
+        Args:
+            commands: takes the commands that would give the same from the root of the repository.
 
         Raises:
             CommodoreError: a source cannot be rendered; several ones as `Findings`.
@@ -53,14 +56,16 @@ class Renderer:
         failures: list[CommodoreError] = []
         for number, source in enumerate(application.sources, 1):
             try:
-                objects += (replace(one, source=number) for one in self._source(application, source, number))
+                objects += (replace(one, source=number) for one in self._source(application, source, number, commands))
             except CommodoreError as error:
                 subject = f"source {number}" if len(application.sources) > 1 else ""
                 failures.append(error.about(subject, at=() if error.locations else (source.place,)))
         raise_all(failures)
         return tuple(objects)
 
-    def _source(self, application: Application, source: Source, number: int) -> list[Rendered]:
+    def _source(
+        self, application: Application, source: Source, number: int, commands: list[str] | None
+    ) -> list[Rendered]:
         if not source.path and not source.chart:
             return []
         instance = self.settings.instance_name(application.namespace, application.name)
@@ -98,6 +103,7 @@ class Renderer:
             context=self.context,
             scratch=scratch,
             note=noter.note,
+            commands=[] if commands is None else commands,
         )
         return list(_RENDERERS[kind](unit))
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import shlex
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -32,9 +33,14 @@ def render_helm(unit: Unit) -> Iterator[Rendered]:
     home = unit.scratch / "home"
     home.mkdir()
     chart = _chart(unit)
+    arguments = ["template", ".", *_arguments(unit, helm)]
+    words = (
+        f"./{word.removeprefix(f'{unit.root}/')}" if word.startswith(f"{unit.root}/") else word for word in arguments
+    )
+    unit.commands.append(shlex.join(["helm", *words]))
     program = Program(
         "helm",
-        ["template", ".", *_arguments(unit, helm)],
+        arguments,
         chart,
         home,
         "CMD-ARGO-405",

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import re
+import shlex
 import shutil
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
@@ -51,9 +52,29 @@ def render_kustomize(unit: Unit) -> Iterator[Rendered]:
         _edit(unit, options, folder)
     if not unit.context.offline:
         _write_git_config(home, unit)
+    unit.commands.extend(_commands(unit, options, build))
     arguments = ["build", str(folder), *build, *_helm_options(unit, options, build)]
     text = kustomize.run(root, "CMD-ARGO-410", *arguments).decode("utf-8", "replace")
     yield from objects_of_stream(text, "the output of kustomize")
+
+
+def _commands(unit: Unit, options: KustomizeOptions, build: list[str]) -> Iterator[str]:
+    """The commands that would give the same from the root of the repository; patches have none."""
+    labels, annotations = options.common_labels, options.common_annotations
+    edits = (
+        (options.name_prefix, ["set", "nameprefix", "--", options.name_prefix]),
+        (options.name_suffix, ["set", "namesuffix", "--", options.name_suffix]),
+        (options.images, ["set", "image", *options.images]),
+        (options.replicas, ["set", "replicas", *(f"{name}={count}" for name, count in options.replicas)]),
+        (labels, ["add", "label", ",".join(f"{key}:{value}" for key, value in labels)]),
+        (annotations, ["add", "annotation", ",".join(f"{key}:{value}" for key, value in annotations)]),
+        (options.namespace, ["set", "namespace", "--", options.namespace]),
+        (options.components, ["add", "component", *options.components]),
+    )
+    for wanted, words in edits:
+        if wanted:
+            yield shlex.join(["kustomize", "edit", *words])
+    yield shlex.join(["kustomize", "build", f"./{unit.folder.relative_to(unit.root)}", *build])
 
 
 class _Kustomize:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -42,6 +42,7 @@ class Unit:
         root: the folder that nothing may leave: that of the repository; of a chart, its own.
         refs: the repositories of other sources by `ref`.
         scratch: a folder of the unit's own, which is there and empty.
+        commands: takes the commands that would give the same from the root of the repository.
     """
 
     application: Application
@@ -56,6 +57,7 @@ class Unit:
     context: Context
     scratch: Path
     note: Note
+    commands: list[str] = field(default_factory=list)
 
 
 @dataclass(frozen=True, slots=True)

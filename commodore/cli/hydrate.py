@@ -1,0 +1,26 @@
+"""`commodore hydrate`: rendered branches with provenance."""
+
+from __future__ import annotations
+
+import click
+
+from commodore.cli._lazy import LazyCommand, LazyGroup
+from commodore.cli._options import options
+
+
+@click.group(
+    "hydrate",
+    cls=LazyGroup,
+    lazy={
+        "plan": LazyCommand("commodore.cli.hydrate_run:plan", "Show what would be hydrated, and why."),
+        "render": LazyCommand("commodore.cli.hydrate_render:render", "Write what branches would hold as folders."),
+        "run": LazyCommand("commodore.cli.hydrate_run:run", "Render, commit and push."),
+    },
+)
+@options()
+def hydrate() -> None:
+    """Render the sources of Argo CD Applications into branches that hold plain manifests.
+
+    Applications say what is rendered where by spec.sourceHydrator; without Argo CD a hydrate.yaml does. Each dry commit
+    makes at most one commit on each branch. Nothing is ever pushed by force, and files of others stay.
+    """

@@ -1,0 +1,319 @@
+"""Commits on hydrated branches, made in a bare clone: no working copy, so no link, filter or hook has a say."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path, PurePosixPath
+from typing import Any
+
+from commodore.context import Context
+from commodore.errors import EnvironmentFault, InputError, PolicyError
+from commodore.events import Warned
+from commodore.git import Git, read_blobs, redact
+from commodore.hydrate import layout, ownership
+from commodore.hydrate.model import CommitRequest, PathOutput, Writing
+from commodore.hydrate.notes import NOTES
+from commodore.printable import printable
+
+_FILE, _EXECUTABLE = "100644", "100755"
+_KEPT = "refs/commodore/hydrate/"
+_ANCESTORS = 50
+
+
+@dataclass(frozen=True, slots=True)
+class Stamp:
+    """Who commits, and when.
+
+    Attributes:
+        author, committer: `Name <mail> SECONDS OFFSET`, as git writes it.
+    """
+
+    author: str
+    committer: str
+
+
+@dataclass(frozen=True, slots=True)
+class Built:
+    """A commit that is ready to be pushed.
+
+    Attributes:
+        commit: the branch's new head; the old one if nothing changes, empty if there is no branch and nothing to write.
+        base: the commit it stands on; empty for the first one.
+        branches: what is to be pushed: the branch, and the one that is deployed if that is new.
+    """
+
+    commit: str
+    base: str
+    branches: Mapping[str, str] = field(default_factory=dict)
+    changed: tuple[str, ...] = ()
+    removed: tuple[str, ...] = ()
+    stale: tuple[str, ...] = ()
+    counts: Mapping[str, int] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class _Entry:
+    mode: str
+    sha: str
+
+
+class Committer:
+    """Makes commits in one bare clone.
+
+    Args:
+        bare: the clone of the destination; it has the heads that commits are made on.
+        sign: the key to sign with, empty for git's own choice; None not to sign.
+    """
+
+    def __init__(self, bare: Path, context: Context, writing: Writing, sign: str | None = None) -> None:
+        self.bare = bare
+        self._git = Git(bare, context)
+        self._context = context
+        self._writing = writing
+        self._sign = sign
+
+    def build(self, request: CommitRequest, heads: Mapping[str, str], stamp: Stamp) -> Built:
+        """Make the commit that is wanted, on the head of its branch.
+
+        Args:
+            heads: the remote's branches.
+
+        Raises:
+            PolicyError: CMD-HYD-007, something else than a folder is in the way; CMD-HYD-031, too much would go.
+            InputError: CMD-HYD-022, a path would become empty.
+            EnvironmentFault: git fails; CMD-HYD-052, the commit cannot be signed.
+        """
+        head = heads.get(request.branch, "")
+        base = head or heads.get(request.sync_branch, "")
+        entries = self._entries(base) if base else {}
+        owned = ownership.examine(self._metadata(entries), request, self._writing.adopt)
+        self._tell(owned, request)
+        manifests = self._read(entries, [f"{one.path}/{layout.MANIFEST}" for one in request.paths])
+        changed = [one for one in request.paths if self._is_changed(one, entries, manifests, owned)]
+        removing = self._writing.removal == "delete" and owned.stale
+        removed = owned.stale if removing else ()
+        if removed:
+            ownership.check_removal(owned, request, self._writing)
+        if not changed and not removed:
+            return Built(head, base, stale=owned.stale)
+        new = self._files(request, changed, entries)
+        gone = [f"{folder}/{name}" for folder in removed for name in owned.ours[folder]]
+        branches: dict[str, str] = {}
+        if not base and request.sync_branch != request.branch:
+            base = branches[request.sync_branch] = self._begin(request, stamp)
+        commit = self._commit(request, base, new, gone, stamp)
+        self._check_written(commit, new)
+        branches[request.branch] = commit
+        counts = {one.path: len(one.objects) for one in request.paths}
+        paths = tuple(one.path for one in changed)
+        return Built(commit, base, branches, paths, tuple(removed), owned.stale, counts)
+
+    def note(self, notes: Mapping[str, str], stamp: Stamp) -> str:
+        """A commit of the notes in which commits (full ids) have these notes. Returns its id."""
+        if not notes:
+            return self.notes_head()
+        lines = [f"commit {NOTES}", f"committer {stamp.committer}", *_data("Notes of hydrated commits\n")]
+        if head := self.notes_head():
+            lines.append(f"from {head}")
+        for commit, text in sorted(notes.items()):
+            lines += [f"N inline {commit}", *_data(text)]
+        self._import(lines)
+        return self.notes_head()
+
+    def notes_head(self) -> str:
+        """The head of the notes; empty if there are none."""
+        arguments = ["rev-parse", "--verify", "--quiet", NOTES]
+        return self._git.run(arguments, check=False).text
+
+    def last_note(self, head: str) -> bytes:
+        """The note of a commit, or of the first of its first-parent ancestors that has one; empty without any."""
+        arguments = ["log", "--first-parent", f"-{_ANCESTORS}", f"--notes={NOTES}", "--format=%N%x00", head]
+        for text in self._git.run(arguments).stdout.split(b"\0"):
+            if text.strip():
+                return text.strip()
+        return b""
+
+    def keep(self, group: str, commit: str) -> str:
+        """Keep a commit that could not be pushed. Returns its ref."""
+        ref = _KEPT + group
+        self._git.run(["update-ref", ref, commit])
+        return ref
+
+    def _entries(self, commit: str) -> dict[str, _Entry]:
+        listed = self._git.run(["ls-tree", "-r", "-z", "--full-tree", commit]).stdout
+        found = {}
+        for line in listed.split(b"\0"):
+            if line:
+                about, _, path = line.partition(b"\t")
+                mode, _, sha = about.decode().split(" ")
+                found[path.decode("utf-8", "surrogateescape")] = _Entry(mode, sha)
+        return found
+
+    def _read(self, entries: Mapping[str, _Entry], paths: Iterable[str]) -> dict[str, bytes]:
+        wanted = {path: entries[path].sha for path in paths if path in entries}
+        contents = read_blobs(self.bare, sorted(set(wanted.values())), self._context)
+        return {path: contents[sha] for path, sha in wanted.items()}
+
+    def _metadata(self, entries: Mapping[str, _Entry]) -> dict[str, bytes]:
+        name = f"/{layout.METADATA}"
+        paths = [path for path, one in entries.items() if path.endswith(name) and one.mode in (_FILE, _EXECUTABLE)]
+        return {path.removesuffix(name): content for path, content in self._read(entries, paths).items()}
+
+    def _is_changed(
+        self,
+        output: PathOutput,
+        entries: Mapping[str, _Entry],
+        manifests: Mapping[str, bytes],
+        owned: ownership.Owned,
+    ) -> bool:
+        self._check_free(output.path, entries)
+        paths = {name: f"{output.path}/{name}" for name in layout.FILES}
+        old = manifests.get(paths[layout.MANIFEST])
+        if not output.objects:
+            self._check_empty(output.path, old)
+        missing = old is None or not all(path in entries for path in paths.values())
+        if self._writing.rewrite or missing or output.path in self._writing.adopt:
+            return True
+        dropped = set(owned.ours.get(output.path, ())) - set(layout.FILES)
+        return bool(dropped) or not layout.is_same_manifest(old or b"", output.objects)
+
+    def _check_free(self, path: str, entries: Mapping[str, _Entry]) -> None:
+        folders = [path, *(str(one) for one in PurePosixPath(path).parents if str(one) != ".")]
+        blocked = [folder for folder in folders if folder in entries]
+        files = [f"{path}/{name}" for name in layout.FILES] + [layout.METADATA, layout.ATTRIBUTES]
+        blocked += [file for file in files if file in entries and entries[file].mode not in (_FILE, _EXECUTABLE)]
+        blocked += [file for file in files if any(other.startswith(f"{file}/") for other in entries)]
+        if blocked:
+            raise PolicyError(
+                "CMD-HYD-007",
+                f"{printable(blocked[0])} is in the way of what is hydrated to {printable(path)}",
+                hint="it is a link, a submodule, a file or a folder of others; remove it, or hydrate to another path",
+            )
+
+    def _check_empty(self, path: str, old: bytes | None) -> None:
+        if old and layout.count_objects(old) and not self._writing.allow_empty:
+            raise InputError(
+                "CMD-HYD-022",
+                f"nothing is rendered for {path} any more, where objects were before",
+                hint="see whether the source is still right; if that is meant, add --allow-empty",
+            )
+        self._warn("CMD-HYD-021", f"nothing is rendered for {path}", "see whether the source is the right one")
+
+    def _files(
+        self, request: CommitRequest, changed: Sequence[PathOutput], entries: Mapping[str, _Entry]
+    ) -> dict[str, bytes]:
+        root = layout.root_data(request.dry_url, request.commit)
+        files = {layout.METADATA: layout.metadata(root)}
+        for one in changed:
+            files |= layout.path_files(one, root)
+        old = self._read(entries, [layout.ATTRIBUTES]).get(layout.ATTRIBUTES)
+        lines = layout.attributes(old)
+        if lines != old:
+            files[layout.ATTRIBUTES] = lines
+        return files
+
+    def _begin(self, request: CommitRequest, stamp: Stamp) -> str:
+        """An empty first commit for the branch that is deployed: programs that promote expect one."""
+        dated = Stamp(stamp.author, stamp.author)
+        return self._commit_tree(self._empty_tree(), "", f"Start of {request.sync_branch}\n", dated)
+
+    def _empty_tree(self) -> str:
+        arguments = ["hash-object", "-t", "tree", "-w", "--stdin"]
+        return self._git.run(arguments, input=b"").text
+
+    def _commit(
+        self, request: CommitRequest, base: str, new: Mapping[str, bytes], gone: Sequence[str], stamp: Stamp
+    ) -> str:
+        ref = f"{_KEPT}building-{request.group}-{time.monotonic_ns()}"
+        lines: list[str | bytes] = [f"commit {ref}", f"author {stamp.author}", f"committer {stamp.committer}"]
+        lines += _data(f"{request.message}\n")
+        if base:
+            lines.append(f"from {base}")
+        lines += [f"D {_quoted(path)}" for path in gone]
+        for path, content in sorted(new.items()):
+            lines += [f"M {_FILE} inline {_quoted(path)}", *_data(content)]
+        try:
+            self._import(lines)
+            commit = self._git.run(["rev-parse", "--verify", ref]).text
+        finally:
+            self._git.run(["update-ref", "-d", ref], check=False)
+        if self._sign is None:
+            return commit
+        tree = self._git.run(["rev-parse", f"{commit}^{{tree}}"]).text
+        return self._commit_tree(tree, base, f"{request.message}\n", stamp, sign=True)
+
+    def _commit_tree(self, tree: str, parent: str, message: str, stamp: Stamp, *, sign: bool = False) -> str:
+        arguments = ["commit-tree", tree, *(["-p", parent] if parent else []), *([f"-S{self._sign}"] if sign else [])]
+        environment = {**_identity("AUTHOR", stamp.author), **_identity("COMMITTER", stamp.committer)}
+        answer = self._git.run(
+            arguments,
+            input=message.encode("utf-8", "replace"),
+            environment=environment,
+            check=not sign,
+        )
+        if sign and (answer.returncode != 0 or not self._verifies(answer.text)):
+            raise EnvironmentFault(
+                "CMD-HYD-052",
+                f"the commit cannot be signed: {answer.stderr.strip().splitlines()[-1:] or 'it does not verify'}",
+                hint="check git's user.signingKey and gpg.format, and gpg.ssh.allowedSignersFile for ssh",
+            )
+        return answer.text
+
+    def _verifies(self, commit: str) -> bool:
+        return self._git.run(["verify-commit", commit], check=False).returncode == 0
+
+    def _import(self, lines: Sequence[str | bytes]) -> None:
+        stream = b"".join(
+            (line.encode("utf-8", "surrogateescape") if isinstance(line, str) else line) + b"\n" for line in lines
+        )
+        arguments = ["fast-import", "--quiet", "--force", "--date-format=raw"]
+        self._git.run(arguments, input=stream + b"done\n")
+
+    def _check_written(self, commit: str, new: Mapping[str, bytes]) -> None:
+        """See that the commit has exactly what was meant: git follows rules of its own about names."""
+        entries = self._entries(commit)
+        wrong = [path for path in new if path not in entries or entries[path].mode != _FILE]
+        if wrong or self._read(entries, new) != dict(new):
+            raise PolicyError(
+                "CMD-HYD-007",
+                f"git has not written {printable(wrong[0]) if wrong else 'the files'} as they were meant",
+                hint="hydrate to a path without special characters",
+            )
+
+    def _tell(self, owned: ownership.Owned, request: CommitRequest) -> None:
+        branch = f"{request.branch} of {redact(request.url)}"
+        if owned.stale and self._writing.removal == "report":
+            paths = ", ".join(owned.stale)
+            self._warn(
+                "CMD-HYD-030",
+                f"no Application writes any more to {paths} of the branch {branch}",
+                "add --removed delete to remove what was written there, or --removed keep to keep it silently",
+            )
+        foreign = [path for path in owned.foreign if path in {one.path for one in request.paths}]
+        if foreign and self._writing.removal != "keep":
+            self._warn(
+                "CMD-HYD-034",
+                f"another program has hydrated {', '.join(foreign)} of the branch {branch}",
+                f"add {' '.join(f'--adopt {path}' for path in foreign)} to take over its files",
+            )
+
+    def _warn(self, code: str, message: str, hint: str) -> None:
+        self._context.announce(Warned(code, message, hint=hint))
+
+
+def _data(content: str | bytes) -> list[str | bytes]:
+    raw = content.encode("utf-8", "replace") if isinstance(content, str) else content
+    return [f"data {len(raw)}", raw]
+
+
+def _quoted(path: str) -> str:
+    escaped = path.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n")
+    return f'"{escaped}"'
+
+
+def _identity(who: str, stamp: str) -> dict[str, Any]:
+    name, _, rest = stamp.rpartition(" <")
+    mail, _, date = rest.partition("> ")
+    return {f"GIT_{who}_NAME": name, f"GIT_{who}_EMAIL": mail, f"GIT_{who}_DATE": date}

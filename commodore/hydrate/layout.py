@@ -1,0 +1,167 @@
+"""The files of a hydrated branch, byte by byte."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from commodore.git import redact
+from commodore.hydrate.model import LAYOUT, DryCommit, Hydration, Order, PathOutput, Reference
+from commodore.manifests import Emitter, key_of, load_all
+
+ATTRIBUTES = ".gitattributes"
+METADATA = "hydrator.metadata"
+MANIFEST = "manifest.yaml"
+README = "README.md"
+FILES = (README, METADATA, MANIFEST)
+"""What is written to an output path, in name order."""
+
+HYDRATOR = "commodore"
+_GENERATED = tuple(f"**/{name} linguist-generated=true" for name in (README, METADATA))
+
+
+def ordered(objects: Iterable[Mapping[str, Any]], order: Order) -> tuple[dict[str, Any], ...]:
+    """Objects as they are written: `seed` is by namespace, name, group, kind and version, `source` as rendered.
+
+    The top-level `status` of an object goes if it is null: renderers leave it there, and it means nothing.
+    """
+    plain = [{key: value for key, value in one.items() if key != "status" or value is not None} for one in objects]
+    return tuple(plain if order == "source" else sorted(plain, key=_place))
+
+
+def _place(one: Mapping[str, Any]) -> tuple[str, ...]:
+    key = key_of(one)
+    return key.namespace, key.name, key.group, key.kind, str(one.get("apiVersion", ""))
+
+
+def manifest(objects: Sequence[Mapping[str, Any]]) -> bytes:
+    """The objects as one stream; an empty file for none.
+
+    Raises:
+        InputError: CMD-YAML-002, CMD-YAML-003, an object cannot be written as YAML.
+    """
+    return Emitter().dump_stream(objects).encode()
+
+
+def is_same_manifest(old: bytes, objects: Sequence[Mapping[str, Any]]) -> bool:
+    """Whether a manifest that is there has these objects, whoever wrote it and in whichever order."""
+    try:
+        found = [one for one in load_all(old.decode(), place=MANIFEST) if one is not None]
+    except Exception:
+        return False
+    if not all(isinstance(one, dict) for one in found):
+        return False
+    return _identity(found) == _identity(objects)
+
+
+def count_objects(old: bytes) -> int:
+    """How many documents a manifest has; 1 for one that cannot be read."""
+    try:
+        return sum(one is not None for one in load_all(old.decode(), place=MANIFEST))
+    except Exception:
+        return 1
+
+
+def _identity(objects: Iterable[Mapping[str, Any]]) -> list[str]:
+    return sorted(json.dumps(one, sort_keys=True, default=str) for one in ordered(objects, "source"))
+
+
+def attributes(old: bytes | None) -> bytes:
+    """`.gitattributes` with the lines that mark generated files; what is there otherwise stays."""
+    text = old or b""
+    there = {line.strip() for line in text.split(b"\n")}
+    missing = [line.encode() for line in _GENERATED if line.encode() not in there]
+    if not missing:
+        return text
+    separator = b"" if not text or text.endswith(b"\n") else b"\n"
+    return text + separator + b"".join(line + b"\n" for line in missing)
+
+
+def root_data(dry_url: str, commit: DryCommit) -> dict[str, Any]:
+    """What the metadata of a branch says, by its keys; empty values are left out."""
+    return _present(
+        {
+            "repoURL": redact(dry_url),
+            "drySha": commit.sha,
+            "author": commit.author,
+            "date": commit.date,
+            "subject": commit.subject,
+            "body": commit.body,
+            "references": [{"commit": _reference(commit.reference)}] if commit.reference else [],
+        }
+    )
+
+
+def path_data(hydration: Hydration, commands: Sequence[str], tools: Mapping[str, str]) -> dict[str, Any]:
+    """What the metadata of an output path says beyond that."""
+    application = {"name": hydration.name, "namespace": hydration.namespace, "project": hydration.project}
+    return _present(
+        {
+            "commands": list(commands),
+            "applications": [_present(application)],
+            "drySource": {"targetRevision": hydration.dry_revision or "HEAD", "path": hydration.dry_path},
+            "tools": dict(sorted(tools.items())),
+            "files": list(FILES),
+            "hydrator": f"{HYDRATOR}/{LAYOUT}",
+        }
+    )
+
+
+_KEYS = (
+    "repoURL",
+    "drySha",
+    "commands",
+    "author",
+    "date",
+    "subject",
+    "body",
+    "references",
+    "applications",
+    "drySource",
+    "tools",
+    "files",
+    "hydrator",
+)
+
+
+def metadata(data: Mapping[str, Any]) -> bytes:
+    """`hydrator.metadata`: JSON with its keys in a fixed order."""
+    in_order = {key: data[key] for key in _KEYS if key in data}
+    return (json.dumps(in_order, indent=2, ensure_ascii=False) + "\n").encode("utf-8", "replace")
+
+
+def read_metadata(content: bytes | None) -> dict[str, Any]:
+    """What `hydrator.metadata` says; empty if it is absent or no JSON object."""
+    try:
+        data = json.loads(content or b"")
+    except ValueError:
+        return {}
+    return data if isinstance(data, dict) else {}
+
+
+def path_files(output: PathOutput, root: Mapping[str, Any]) -> dict[str, bytes]:
+    """The files of an output path by their paths in the branch."""
+    contents = {
+        README: output.readme.encode("utf-8", "replace"),
+        METADATA: metadata({**root, **output.metadata}),
+        MANIFEST: manifest(output.objects),
+    }
+    return {f"{output.path}/{name}": contents[name] for name in FILES}
+
+
+def _reference(reference: Reference) -> dict[str, str]:
+    return _present(
+        {
+            "author": reference.author,
+            "date": reference.date,
+            "subject": reference.subject,
+            "body": reference.body,
+            "sha": reference.sha,
+            "repoURL": reference.url,
+        }
+    )
+
+
+def _present(data: dict[str, Any]) -> dict[str, Any]:
+    return {key: value for key, value in data.items() if value}

@@ -1,0 +1,186 @@
+"""What hydration works on: Applications with a dry and a hydrated side, groups of them, and commits that are wanted."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+from commodore.errors import Location
+from commodore.git import Author
+
+LAYOUT = 1
+"""The version of what is written to hydrated branches. Another one renders everything again."""
+
+Removal = Literal["report", "delete", "keep"]
+Order = Literal["seed", "source"]
+
+
+@dataclass(frozen=True, slots=True)
+class Hydration:
+    """One Application that is hydrated.
+
+    Attributes:
+        dry_url, dry_revision, dry_path: where its sources are; the revision may be empty, which is `HEAD`.
+        url: the repository that is written to.
+        sync_branch: the branch that is deployed.
+        branch: the branch that is written to: `sync_branch`, or the one of `hydrateTo`.
+        path: the folder that is written, normalised.
+        settings: all of `sourceHydrator` that counts for what is rendered.
+        generate_paths: the annotation `manifest-generate-paths`, empty without it.
+    """
+
+    name: str
+    namespace: str
+    project: str
+    dry_url: str
+    dry_revision: str
+    dry_path: str
+    url: str
+    sync_branch: str
+    branch: str
+    path: str
+    settings: Mapping[str, Any]
+    generate_paths: str
+    place: Location
+
+    @property
+    def staged(self) -> bool:
+        """Whether something else moves what is written to the branch that is deployed."""
+        return self.branch != self.sync_branch
+
+
+@dataclass(frozen=True, slots=True)
+class Group:
+    """What becomes one commit: the Applications of one dry commit that write to one branch.
+
+    Attributes:
+        members: by output path.
+    """
+
+    dry_key: str
+    dry_sha: str
+    key: str
+    branch: str
+    members: tuple[Hydration, ...]
+
+    @property
+    def first(self) -> Hydration:
+        return self.members[0]
+
+    @property
+    def id(self) -> str:
+        """12 hex digits that name the group whatever its dry commit is."""
+        revisions = sorted({one.dry_revision or "HEAD" for one in self.members})
+        text = json.dumps([self.dry_key, revisions, self.key, self.branch])
+        return hashlib.sha256(text.encode()).hexdigest()[:12]
+
+
+@dataclass(frozen=True, slots=True)
+class Reference:
+    """The commit elsewhere that a dry commit is about, by its trailers. Absent parts are empty."""
+
+    author: str = ""
+    date: str = ""
+    subject: str = ""
+    body: str = ""
+    sha: str = ""
+    url: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class DryCommit:
+    """What is told of a dry commit.
+
+    Attributes:
+        author: `Name <mail>`.
+        date: the author date, RFC 3339 in UTC.
+        body: what follows the subject, without the trailers of the reference.
+    """
+
+    sha: str
+    author: str
+    date: str
+    subject: str
+    body: str
+    reference: Reference | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class PathOutput:
+    """What is to be at one output path.
+
+    Attributes:
+        objects: in the order in which they are written.
+        metadata: keys of `hydrator.metadata` beyond those of the root.
+    """
+
+    path: str
+    objects: tuple[Mapping[str, Any], ...]
+    readme: str
+    metadata: Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class CommitRequest:
+    """A commit that is wanted on a branch; it holds no credentials.
+
+    Attributes:
+        group: the id of the group.
+        inputs: the digest of all that the output depends on beside the dry commit.
+        dry_revisions: what the members follow; a path is the group's own if it follows one of these.
+        written: the output paths of all Applications that write to the branch, of other groups too.
+    """
+
+    group: str
+    inputs: str
+    url: str
+    sync_branch: str
+    branch: str
+    dry_url: str
+    dry_revisions: tuple[str, ...]
+    commit: DryCommit
+    message: str
+    paths: tuple[PathOutput, ...]
+    written: tuple[str, ...]
+    author: Author | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Writing:
+    """How commits are made.
+
+    Attributes:
+        removal: what happens to paths that no Application writes any more.
+        adopt: output paths of another program that become ours.
+    """
+
+    removal: Removal = "report"
+    order: Order = "seed"
+    rewrite: bool = False
+    allow_empty: bool = False
+    allow_mass_removal: bool = False
+    adopt: tuple[str, ...] = ()
+    notes: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What became of a group.
+
+    Attributes:
+        word: `committed`, `noted`, `hydrated`, `unaffected`, `unchanged`, `superseded`, `planned` or `failed`.
+        commit: the branch's head afterwards, if it is known.
+        changed, removed, stale: output paths.
+    """
+
+    word: str
+    reason: str
+    commit: str = ""
+    base: str = ""
+    changed: tuple[str, ...] = ()
+    removed: tuple[str, ...] = ()
+    stale: tuple[str, ...] = ()
+    details: Mapping[str, Any] = field(default_factory=dict)

@@ -1,0 +1,86 @@
+"""Which paths of a branch are ours to change, and which of them no Application writes any more."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from commodore.errors import PolicyError
+from commodore.git import redact, repository_key
+from commodore.hydrate.layout import FILES, HYDRATOR, METADATA, read_metadata
+from commodore.hydrate.model import CommitRequest, Writing
+
+_FEW = 3
+"""Paths that may go without being asked about."""
+
+
+@dataclass(frozen=True, slots=True)
+class Owned:
+    """Output paths of a branch.
+
+    Attributes:
+        ours: with the names of our files there.
+        foreign: hydrated by another program.
+        stale: ours, but no Application writes there any more.
+    """
+
+    ours: Mapping[str, tuple[str, ...]]
+    foreign: tuple[str, ...]
+    stale: tuple[str, ...]
+
+
+def examine(metadata: Mapping[str, bytes], request: CommitRequest, adopt: Collection[str]) -> Owned:
+    """Sort the output paths of a branch.
+
+    Args:
+        metadata: the content of each `hydrator.metadata` below the root, by its folder.
+        adopt: paths of another program that become ours.
+    """
+    ours: dict[str, tuple[str, ...]] = {}
+    foreign: list[str] = []
+    dry = repository_key(request.dry_url)
+    for folder, content in sorted(metadata.items()):
+        data = read_metadata(content)
+        if folder in adopt:
+            ours[folder] = FILES
+        elif str(data.get("hydrator", "")).split("/")[0] != HYDRATOR:
+            foreign.append(folder)
+        elif _is_of(data, dry, request):
+            ours[folder] = _names(data)
+    stale = tuple(folder for folder in ours if folder not in request.written)
+    return Owned(ours, tuple(foreign), stale)
+
+
+def check_removal(owned: Owned, request: CommitRequest, writing: Writing) -> None:
+    """See that not most of a branch goes at once.
+
+    Raises:
+        PolicyError: CMD-HYD-031.
+    """
+    gone = len(owned.stale)
+    if writing.allow_mass_removal or gone <= _FEW or gone * 2 <= len(owned.ours):
+        return
+    raise PolicyError(
+        "CMD-HYD-031",
+        f"{gone} of {len(owned.ours)} output paths of the branch {request.branch} of {redact(request.url)} would be"
+        " removed",
+        hint="see whether all Applications were found; if that is meant, add --allow-mass-removal",
+    )
+
+
+def _is_of(data: Mapping[str, Any], dry: str, request: CommitRequest) -> bool:
+    source = data.get("drySource")
+    revision = source.get("targetRevision") if isinstance(source, Mapping) else None
+    try:
+        same = repository_key(str(data.get("repoURL"))) == dry
+    except Exception:
+        return False
+    return same and (revision or "HEAD") in {one or "HEAD" for one in request.dry_revisions}
+
+
+def _names(data: Mapping[str, Any]) -> tuple[str, ...]:
+    files = data.get("files")
+    if not isinstance(files, list):
+        return FILES
+    return tuple(sorted({*(name for name in files if name in FILES), METADATA}))

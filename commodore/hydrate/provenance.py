@@ -1,0 +1,164 @@
+"""What is told of a dry commit: author, date, message, and the reference that its trailers make."""
+
+from __future__ import annotations
+
+import email.utils
+import json
+import re
+from collections.abc import Callable
+from datetime import UTC, datetime
+from pathlib import Path
+from urllib.parse import urlsplit
+
+from commodore.context import Context
+from commodore.events import Announce, Warned
+from commodore.git import Git, redact
+from commodore.hydrate.model import DryCommit, Reference
+
+_FORMAT = "%H%n%an <%ae>%n%aI"
+_TRAILER = "Argocd-reference-commit-"
+_SHA = re.compile(r"[0-9a-f]{40}([0-9a-f]{24})?")
+_RFC_3339 = re.compile(r"\d{4}-\d\d-\d\d[Tt ]\d\d:\d\d:\d\d(\.\d+)?([Zz]|[+-]\d\d:\d\d)")
+_LONGEST_MESSAGE = 1 << 20
+
+
+def read_commit(repository: Path, sha: str, context: Context) -> DryCommit:
+    """What is told of a commit.
+
+    Args:
+        repository: a repository that has it.
+
+    Raises:
+        EnvironmentFault: git fails, as the commit is not there.
+    """
+    git = Git(repository, context)
+    arguments = ["show", "--no-patch", "--no-mailmap", f"--format={_FORMAT}", "--end-of-options", sha]
+    shown = git.run(arguments).stdout.decode("utf-8", "replace")
+    full, author, date = shown.split("\n")[:3]
+    raw = git.run(["cat-file", "commit", sha]).stdout
+    message = raw.partition(b"\n\n")[2][:_LONGEST_MESSAGE].decode("utf-8", "replace").replace("\0", "\ufffd")
+    subject, body = split_message(message)
+    trailers = _trailers(git, message)
+    reference, recorded = read_reference(trailers, lambda what: _warn(context.announce, sha, what))
+    return DryCommit(full, _one_line(author), _in_utc(date), subject, without_lines(body, recorded), reference)
+
+
+def split_message(message: str) -> tuple[str, str]:
+    """The subject on one line, and what follows it; the body ends with a line feed unless it is empty."""
+    lines = message.strip("\n").split("\n")
+    end = next((number for number, line in enumerate(lines) if not line.strip()), len(lines))
+    subject = " ".join(line.strip() for line in lines[:end])
+    body = "\n".join(lines[end:]).strip("\n")
+    return _one_line(subject), f"{body}\n" if body else ""
+
+
+def read_reference(
+    trailers: list[tuple[str, str]], warn: Callable[[str], None]
+) -> tuple[Reference | None, frozenset[str]]:
+    """The reference that trailers make, and the lines that were used for it; others stay in the body."""
+    values: dict[str, str] = {}
+    recorded = set[str]()
+    for key, value in trailers:
+        name = key.removeprefix(_TRAILER)
+        if name == key or name not in _PARTS:
+            continue
+        read = _PARTS[name](value)
+        if read is None:
+            warn(f"the trailer {key} is not {_MEANT[name]}")
+            continue
+        values[name] = read
+        recorded.add(f"{key}: {value}")
+    if not values:
+        return None, frozenset()
+    return Reference(**{"url" if name == "repourl" else name: value for name, value in values.items()}), frozenset(
+        recorded
+    )
+
+
+def without_lines(body: str, lines: frozenset[str]) -> str:
+    """A body without some of its lines."""
+    if not lines:
+        return body
+    kept = "\n".join(line for line in body.split("\n") if line not in lines).rstrip("\n")
+    return f"{kept}\n" if kept.strip() else ""
+
+
+def _trailers(git: Git, message: str) -> list[tuple[str, str]]:
+    if _TRAILER not in message:
+        return []
+    arguments = ["interpret-trailers", "--parse", "--no-divider"]
+    data = message.encode("utf-8", "surrogateescape")
+    found = git.run(arguments, input=data).text
+    pairs = (line.partition(": ") for line in found.split("\n"))
+    return [(key, value) for key, colon, value in pairs if colon]
+
+
+def _mailbox(value: str) -> str | None:
+    name, address = email.utils.parseaddr(value)
+    if "@" not in address or not name or len(email.utils.getaddresses([value])) != 1:
+        return None
+    return f"{name} <{address}>"
+
+
+def _date(value: str) -> str | None:
+    if not _RFC_3339.fullmatch(value):
+        return None
+    try:
+        datetime.fromisoformat(value)
+    except ValueError:
+        return None
+    return value
+
+
+def _json_text(value: str) -> str | None:
+    try:
+        read = json.loads(value)
+    except ValueError:
+        return None
+    return read if isinstance(read, str) else None
+
+
+def _sha(value: str) -> str | None:
+    return value if _SHA.fullmatch(value) else None
+
+
+def _url(value: str) -> str | None:
+    try:
+        parts = urlsplit(value)
+    except ValueError:
+        return None
+    return redact(value) if parts.scheme in ("http", "https") and parts.hostname else None
+
+
+_PARTS: dict[str, Callable[[str], str | None]] = {
+    "author": _mailbox,
+    "date": _date,
+    "subject": lambda value: value,
+    "body": _json_text,
+    "sha": _sha,
+    "repourl": _url,
+}
+_MEANT = {
+    "author": "one mailbox, such as Jo <jo@example.com>",
+    "date": "a date and time of RFC 3339",
+    "body": "a JSON string",
+    "sha": "a whole commit id",
+    "repourl": "an http or https URL",
+}
+
+
+def _in_utc(date: str) -> str:
+    """A date that git has told in UTC: the same for every reader, whatever the machine's time zone."""
+    return datetime.fromisoformat(date).astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+
+
+def _one_line(text: str) -> str:
+    return " ".join(text.split("\n")).strip()
+
+
+def _warn(announce: Announce, sha: str, what: str) -> None:
+    announce(
+        Warned(
+            "CMD-HYD-024", f"commit {sha[:7]}: {what}; it stays in the message", hint="correct it in the next commit"
+        )
+    )

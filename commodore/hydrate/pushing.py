@@ -1,0 +1,116 @@
+"""Pushing branches and notes of one repository together, never by force."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Literal
+
+from commodore.errors import EnvironmentFault
+from commodore.git import Repository, redact_text
+
+_MOVED = re.compile(
+    r"\((fetch first|non-fast-forward|stale info|cannot lock ref.*|failed to update ref|incorrect old value provided"
+    r"|reference already exists|failed to lock.*|failed)\)"
+)
+_LOST_RACE = re.compile(r"cannot lock ref|incorrect old value|reference already exists|failed to lock")
+"""What servers say of all refs of an atomic push when another push was quicker."""
+_ATOMIC_SIBLING = re.compile(r"\(atomic (push|transaction) fail(ed|ure)\)")
+_NOT_ATOMIC = "the receiving end does not support --atomic push"
+_HEADS = "refs/heads/"
+
+Answer = Literal["pushed", "moved", "refused", "held"]
+
+
+@dataclass(frozen=True, slots=True)
+class Pushed:
+    """What a remote answered.
+
+    Attributes:
+        answers: by ref. `held` are those that were not taken as another one was refused.
+        words: what the server said of refs that it refused.
+        atomic: whether the server can take several refs together.
+    """
+
+    answers: Mapping[str, Answer]
+    words: Mapping[str, str] = field(default_factory=dict)
+    atomic: bool = True
+
+    @property
+    def all_there(self) -> bool:
+        return all(answer == "pushed" for answer in self.answers.values())
+
+
+def push(repository: Repository, refs: Mapping[str, str], *, dry: bool = False) -> Pushed:
+    """Push commits to refs of a remote: all of them or none, where the server can do that.
+
+    Args:
+        repository: its bare clone, which has the commits.
+        refs: full names of refs and commits.
+        dry: only ask whether the remote would let us.
+
+    Raises:
+        EnvironmentFault: CMD-HYD-051, the remote does not answer.
+    """
+    answer = _push(repository, refs, dry=dry, atomic=True)
+    if answer.atomic:
+        return answer
+    notes = {ref: sha for ref, sha in refs.items() if not ref.startswith(_HEADS)}
+    branches = {ref: sha for ref, sha in refs.items() if ref not in notes}
+    first = _push(repository, branches, dry=dry, atomic=False) if branches else Pushed({})
+    taken = all(answer == "pushed" for answer in first.answers.values())
+    second = _push(repository, notes, dry=dry, atomic=False) if notes and taken else Pushed({})
+    held: dict[str, Answer] = {} if taken else dict.fromkeys(notes, "held")
+    return Pushed({**first.answers, **second.answers, **held}, {**first.words, **second.words}, atomic=False)
+
+
+def _push(repository: Repository, refs: Mapping[str, str], *, dry: bool, atomic: bool) -> Pushed:
+    options = ["--porcelain", "--no-follow-tags"]
+    options += ["--atomic"] if atomic else []
+    options += ["--dry-run"] if dry else []
+    specs = [f"{sha}:{ref}" for ref, sha in sorted(refs.items())]
+    done = repository.push(options, specs)
+    if atomic and _NOT_ATOMIC in done.stderr:
+        return Pushed({}, atomic=False)
+    words = _server_words(done.stderr)
+    found = _read(done.text, lost_race=_LOST_RACE.search(words) is not None)
+    if set(found) != set(refs) or (done.returncode != 0 and all(answer == "pushed" for answer, _ in found.values())):
+        raise EnvironmentFault(
+            "CMD-HYD-051",
+            f"{repository.display_url} does not take the push: {_last_line(done.stderr)}",
+            hint="check the URL, the network and the credentials of git, and run again",
+        )
+    said = {ref: words or why for ref, (answer, why) in found.items() if answer == "refused"}
+    return Pushed({ref: answer for ref, (answer, _) in found.items()}, said)
+
+
+def _read(text: str, *, lost_race: bool) -> dict[str, tuple[Answer, str]]:
+    """The answers of `git push --porcelain`: a flag, the refs, and why."""
+    found: dict[str, tuple[Answer, str]] = {}
+    for line in text.splitlines():
+        flag, _, rest = line.partition("\t")
+        names, _, summary = rest.partition("\t")
+        if len(flag) != 1 or not names:
+            continue
+        ref = names.partition(":")[2]
+        found[ref] = (_answer(flag, summary, lost_race=lost_race), summary)
+    return found
+
+
+def _answer(flag: str, summary: str, *, lost_race: bool) -> Answer:
+    if flag in (" ", "=", "*"):
+        return "pushed"
+    if _ATOMIC_SIBLING.search(summary):
+        return "held"
+    return "moved" if lost_race or _MOVED.search(summary) else "refused"
+
+
+def _server_words(stderr: str) -> str:
+    said = [line.removeprefix("remote:").strip() for line in stderr.splitlines() if line.startswith("remote:")]
+    return redact_text(" ".join(filter(None, said)))
+
+
+def _last_line(stderr: str) -> str:
+    lines = [line for line in stderr.strip().splitlines() if line.strip()]
+    return redact_text(lines[-1]) if lines else "it says nothing"

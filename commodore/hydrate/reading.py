@@ -1,0 +1,187 @@
+"""Applications and entries of `hydrate.yaml` as hydrations."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from commodore.argocd.model.fields import Fields
+from commodore.errors import CommodoreError, InputError, Location, did_you_mean, raise_all
+from commodore.git import normalize, redact
+from commodore.hydrate.model import Hydration
+from commodore.hydrate.names import check_branch, output_path
+
+API_VERSION = "commodore.dev/v1alpha1"
+CONFIG_KIND = "HydrateConfig"
+_GENERATE_PATHS = "argocd.argoproj.io/manifest-generate-paths"
+_DRY = ("repoURL", "targetRevision", "path", "helm", "kustomize", "directory", "plugin")
+_OPTIONS = ("helm", "kustomize", "directory")
+_SYNC = ("targetBranch", "path", "repoURL")
+_OLD_WORDS = {"drySources": "drySource", "writeTo": "hydrateTo"}
+
+
+def is_hydrated(application: Mapping[str, Any]) -> bool:
+    """Whether an Application has a source hydrator."""
+    spec = application.get("spec")
+    return isinstance(spec, Mapping) and spec.get("sourceHydrator") is not None
+
+
+def read_hydration(
+    application: Mapping[str, Any], place: Location, *, lenient: bool = False, options_in_git: bool = False
+) -> Hydration:
+    """An Application with a source hydrator, checked.
+
+    Args:
+        lenient: let `sourceHydrator` win over a source beside it, as Argo CD does.
+        options_in_git: refuse options of tools that are not in files of the repository.
+
+    Raises:
+        InputError: CMD-HYD-002 to CMD-HYD-005, CMD-HYD-010, fields are missing, wrong, or for what cannot be hydrated.
+        PolicyError: CMD-HYD-007, CMD-HYD-008, it writes where it may not.
+    """
+    fields = Fields.of(application, "", place)
+    metadata, spec = fields.fields("metadata"), fields.fields("spec")
+    if not lenient and ("source" in spec or "sources" in spec):
+        raise InputError(
+            "CMD-HYD-003",
+            f"Application {metadata.text('name')} has both a source and a source hydrator",
+            hint="remove spec.source, which Argo CD ignores then",
+            locations=[place],
+        )
+    hydrator = spec.fields("sourceHydrator")
+    _check_known(hydrator, ("drySource", "syncSource", "hydrateTo"))
+    dry, sync, to = hydrator.fields("drySource"), hydrator.fields("syncSource"), hydrator.optional("hydrateTo")
+    _check_known(dry, _DRY)
+    _check_known(sync, _SYNC)
+    _check_dry(dry, options_in_git)
+    branch = check_branch(_required(sync, "targetBranch"), place)
+    if to is not None:
+        _check_known(to, ("targetBranch",))
+    target = branch if to is None else check_branch(_required(to, "targetBranch"), place)
+    url = _required(dry, "repoURL")
+    return Hydration(
+        name=_required(metadata, "name"),
+        namespace=metadata.text("namespace"),
+        project=spec.text("project") or "default",
+        dry_url=_git_url(url, place),
+        dry_revision=dry.text("targetRevision"),
+        dry_path=dry.text("path"),
+        url=_git_url(sync.text("repoURL") or url, place),
+        sync_branch=branch,
+        branch=target,
+        path=output_path(sync.text("path"), place),
+        settings={key: dry.raw(key) for key in _OPTIONS if key in dry},
+        generate_paths=metadata.text_map("annotations").get(_GENERATE_PATHS, ""),
+        place=place,
+    )
+
+
+def entries_as_applications(config: Mapping[str, Any], place: Location) -> list[dict[str, Any]]:
+    """The entries of a `hydrate.yaml` as Applications.
+
+    Raises:
+        InputError: CMD-HYD-002, the file has not the form that is expected.
+    """
+    fields = Fields.of(config, "", place)
+    _check_known(fields, ("apiVersion", "kind", "defaults", "entries", "templates", "author", "protect"))
+    defaults = fields.fields("defaults").data
+    found: list[dict[str, Any]] = []
+    names = set[str]()
+    for entry in fields.items("entries"):
+        _check_known(entry, ("name", "drySource", "syncSource", "hydrateTo"))
+        name = _required(entry, "name")
+        if name in names:
+            raise _wrong(f"{entry.at('name')}: there are two entries with the name {name}", place)
+        names.add(name)
+        parts = {key: value for key, value in entry.data.items() if key != "name"}
+        found.append(
+            {
+                "apiVersion": "argoproj.io/v1alpha1",
+                "kind": "Application",
+                "metadata": {"name": name},
+                "spec": {
+                    "destination": {"server": "https://kubernetes.default.svc"},
+                    "sourceHydrator": _merged(defaults, parts),
+                },
+            }
+        )
+    return found
+
+
+def read_all(
+    applications: Iterable[tuple[Mapping[str, Any], Location]], *, lenient: bool = False, options_in_git: bool = False
+) -> list[Hydration]:
+    """All hydrations of Applications; what is wrong with them is reported together.
+
+    Raises:
+        CommodoreError: see `read_hydration`.
+    """
+    found: list[Hydration] = []
+    errors: list[CommodoreError] = []
+    for application, place in applications:
+        try:
+            found.append(read_hydration(application, place, lenient=lenient, options_in_git=options_in_git))
+        except CommodoreError as error:
+            errors.append(error)
+    raise_all(errors)
+    return found
+
+
+def _check_dry(dry: Fields, options_in_git: bool) -> None:
+    url = _required(dry, "repoURL")
+    if url.startswith("oci://") or dry.raw("chart") is not None:
+        raise InputError(
+            "CMD-HYD-004",
+            f"{dry.at('repoURL')} is {redact(url)}, which is no git repository",
+            hint="hydration begins and ends in git; put a chart that needs the chart into git",
+            locations=[dry.place],
+        )
+    if "plugin" in dry:
+        raise InputError(
+            "CMD-HYD-005",
+            f"{dry.at('plugin')} is rendered by somebody's program, which is not run",
+            hint="render it by helm, kustomize or as a directory",
+            locations=[dry.place],
+        )
+    given = [key for key in _OPTIONS if key in dry]
+    if options_in_git and given:
+        raise InputError(
+            "CMD-HYD-010",
+            f"{dry.at(given[0])} sets options outside of the dry commit",
+            hint="write them into .argocd-source.yaml in the path of the source",
+            locations=[dry.place],
+        )
+
+
+def _git_url(url: str, place: Location) -> str:
+    try:
+        normalize(url)
+    except CommodoreError as error:
+        raise error.about(at=[place]) from error
+    return url
+
+
+def _required(fields: Fields, key: str) -> str:
+    value = fields.text(key)
+    if not value:
+        raise _wrong(f"{fields.at(key)} is missing", fields.place)
+    return value
+
+
+def _check_known(fields: Fields, known: tuple[str, ...]) -> None:
+    for key in fields.data:
+        if key not in known:
+            hint = f"it is called {_OLD_WORDS[key]} now" if key in _OLD_WORDS else did_you_mean(key, known)
+            raise InputError("CMD-HYD-002", f"{fields.at(key)} is not known", hint=hint, locations=[fields.place])
+
+
+def _wrong(message: str, place: Location) -> InputError:
+    return InputError("CMD-HYD-002", message, hint="see the reference of what hydration reads", locations=[place])
+
+
+def _merged(defaults: Any, entry: Any) -> Any:
+    """Maps deeply; anything else of the entry replaces the default."""
+    if not isinstance(defaults, Mapping) or not isinstance(entry, Mapping):
+        return entry
+    both = {**defaults, **entry}
+    return {key: _merged(defaults[key], entry[key]) if key in defaults and key in entry else both[key] for key in both}

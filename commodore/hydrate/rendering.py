@@ -1,0 +1,138 @@
+"""Rendering the Applications of a dry commit, by `commodore argocd`."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from commodore.argocd.configuration import ArgoSettings
+from commodore.argocd.diagnostics import Diagnostics
+from commodore.argocd.finishing import opened
+from commodore.argocd.model.application import Application, read_application
+from commodore.argocd.rendering import Renderer
+from commodore.context import Context
+from commodore.errors import CommodoreError, InputError, PolicyError, raise_all
+from commodore.events import Warned
+from commodore.hydrate import layout
+from commodore.hydrate.model import DryCommit, Group, Hydration, Order, PathOutput
+from commodore.hydrate.secrets import SecretPolicy, find_private_keys, find_secrets
+from commodore.hydrate.texts import Texts
+from commodore.manifests import key_of
+
+
+@dataclass(frozen=True, slots=True)
+class Rules:
+    """What is rendered how.
+
+    Attributes:
+        secrets: what happens to Secrets with values.
+        allowed: patterns for `NAMESPACE/NAME` of Secrets that may hold values.
+    """
+
+    texts: Texts
+    order: Order = "seed"
+    secrets: SecretPolicy = "refuse"
+    allowed: tuple[str, ...] = ()
+
+    def as_dict(self) -> dict[str, Any]:
+        """What counts for the bytes of the output."""
+        return {"readme": self.texts.readme, "message": self.texts.message, "order": self.order}
+
+
+@dataclass(frozen=True, slots=True)
+class GroupRenderer:
+    """Renders groups of one installation."""
+
+    settings: ArgoSettings
+    renderer: Renderer
+    rules: Rules
+    context: Context
+    found: Diagnostics
+
+    def render(
+        self, group: Group, applications: Mapping[str, Mapping[str, Any]], commit: DryCommit
+    ) -> tuple[PathOutput, ...]:
+        """What is to be at the output paths of a group.
+
+        Args:
+            applications: the Applications of the group's members, by output path.
+
+        Raises:
+            CommodoreError: an Application cannot be rendered; or it has secrets, CMD-HYD-040.
+        """
+        root = layout.root_data(group.first.dry_url, commit)
+        outputs: list[PathOutput] = []
+        errors: list[CommodoreError] = []
+        for member in group.members:
+            try:
+                application = read_application(applications[member.path], member.place, dry=True)
+                output = self._output(member, application)
+                readme = self.rules.texts.readme_of(output, root, commit)
+                outputs.append(PathOutput(output.path, output.objects, readme, output.metadata))
+            except CommodoreError as error:
+                errors.append(error.about(f"Application {member.name}"))
+        raise_all(errors)
+        return tuple(outputs)
+
+    def _output(self, member: Hydration, application: Application) -> PathOutput:
+        commands: list[str] = []
+        rendered = self.renderer.render(application, commands)
+        objects = [one.data for one in opened(rendered, member.name, self.found)]
+        self._check_secrets(objects)
+        self._check_identities(objects)
+        data = layout.path_data(member, commands, {})
+        return PathOutput(member.path, layout.ordered(objects, self.rules.order), "", data)
+
+    def _check_secrets(self, objects: Sequence[Mapping[str, Any]]) -> None:
+        if self.rules.secrets != "allow":
+            found = find_secrets(objects, self.rules.allowed)
+            names = "; ".join(f"{one.name} ({', '.join(one.keys)})" for one in found)
+            if found and self.rules.secrets == "refuse":
+                raise PolicyError(
+                    "CMD-HYD-040",
+                    f"secret values would be committed: {names}",
+                    hint="keep them in a store and commit references, or name the Secrets by --allow-secret"
+                    " NAMESPACE/NAME",
+                )
+            if found:
+                self._warn("CMD-HYD-042", f"secret values are committed: {names}", "keep them in a store")
+        for one in find_private_keys(objects):
+            message = f"{one.name} holds a private key in {', '.join(one.keys)}"
+            self._warn("CMD-HYD-041", message, "keep it in a store, and commit a reference")
+
+    def _check_identities(self, objects: Sequence[Mapping[str, Any]]) -> None:
+        seen = set[str]()
+        for one in objects:
+            name = str(key_of(one))
+            if name in seen and key_of(one).name:
+                self._warn("CMD-HYD-023", f"{name} is rendered several times", "keep one of them; all are written")
+            seen.add(name)
+
+    def _warn(self, code: str, message: str, hint: str) -> None:
+        self.context.announce(Warned(code, message, hint=hint))
+
+
+def templates_of(settings: ArgoSettings, readme: Path | None, message: Path | None) -> Texts:
+    """The templates: of files that were named, else those of the installation, else those built in.
+
+    Raises:
+        InputError: CMD-HYD-025, a template does not work, or its file cannot be read.
+    """
+    return Texts(
+        _template(readme, settings, "sourceHydrator.readmeMessageTemplate"),
+        _template(message, settings, "sourceHydrator.commitMessageTemplate"),
+    )
+
+
+def _template(file: Path | None, settings: ArgoSettings, key: str) -> str:
+    if file is None:
+        given = settings.config.get(key)
+        return given.value if given is not None else ""
+    try:
+        return file.read_text(encoding="utf-8")
+    except (OSError, ValueError) as error:
+        raise InputError(
+            "CMD-HYD-025", f"the template {file} cannot be read: {error}", hint="name a text file"
+        ) from error

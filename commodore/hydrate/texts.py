@@ -1,0 +1,163 @@
+"""What is written in words: the README of an output path, and the message of a commit. Both are Go templates."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from commodore.errors import InputError
+from commodore.gotemplate import Template, TemplateProblem
+from commodore.hydrate.model import DryCommit, PathOutput
+from commodore.printable import printable
+
+README = """\
+# {{ (index .applications 0).metadata.name }}
+
+`manifest.yaml` is generated. Do not edit it: change its sources, and it is rendered again.
+
+- Dry commit: {{ .DrySHA }}
+{{- if .Author }}
+- Author: {{ .Author }}
+{{- end }}
+{{- if .Date }}
+- Date: {{ .Date }}
+{{- end }}
+{{- if .Subject }}
+- Subject: {{ .Subject }}
+{{- end }}
+
+To render it by hand:
+
+```shell
+git clone {{ .RepoURL }}
+git checkout {{ .DrySHA }}
+{{- range .Commands }}
+{{ . }}
+{{- end }}
+```
+{{- range .References }}
+
+It is about {{ .Commit.SHA }}{{ if .Commit.RepoURL }} of {{ .Commit.RepoURL }}{{ end }}
+{{- if .Commit.Subject }}: {{ .Commit.Subject }}{{ end }}.
+{{- end }}
+"""
+
+MESSAGE = """\
+{{ .metadata.drySha | trunc 7 }}: {{ .metadata.subject }}
+{{- if .metadata.body }}
+
+{{ .metadata.body }}
+{{- end }}
+{{ range .metadata.references }}{{ if .commit.author }}
+Co-authored-by: {{ .commit.author }}
+{{- end }}{{ end }}
+{{- if .metadata.author }}
+Co-authored-by: {{ .metadata.author }}
+{{- end }}
+"""
+
+_LONGEST_MESSAGE = 64 << 10
+_MARKDOWN = re.compile(r"([\\`*_{}\[\]<>#|])")
+
+
+@dataclass(frozen=True, slots=True)
+class Texts:
+    """The templates of an installation.
+
+    Args:
+        readme, message: empty for those built in.
+    """
+
+    readme: str = ""
+    message: str = ""
+
+    def check(self) -> None:
+        """Try both on made-up data.
+
+        Raises:
+            InputError: CMD-HYD-025, a template does not work.
+        """
+        commit = DryCommit("0" * 40, "Jo <jo@example.com>", "2026-01-02T03:04:05Z", "A subject", "A body\n")
+        root = {"repoURL": "https://example.com/r.git", "drySha": commit.sha, "author": commit.author}
+        self.message_of({**root, "date": commit.date, "subject": commit.subject, "body": commit.body})
+        self.readme_of(PathOutput("path", (), "", {"applications": [{"name": "app"}]}), root, commit)
+
+    def message_of(self, root: Mapping[str, Any]) -> str:
+        """The message of a commit.
+
+        Args:
+            root: what the branch's metadata says.
+
+        Raises:
+            InputError: CMD-HYD-025, the template fails; CMD-HYD-026, the message is empty.
+        """
+        data = {key: root.get(key, "") for key in ("repoURL", "drySha", "author", "date", "subject", "body")}
+        data["references"] = root.get("references", [])
+        text = _render("the commit message", self.message or MESSAGE, {"metadata": data})
+        text = "\n".join(line.rstrip() for line in text.strip().replace("\0", "").split("\n"))
+        text = text.encode("utf-8", "replace")[:_LONGEST_MESSAGE].decode("utf-8", "ignore")
+        if not text:
+            raise InputError(
+                "CMD-HYD-026",
+                "the commit message is empty",
+                hint="let the template of the commit message print something, such as {{ .metadata.drySha }}",
+            )
+        return text
+
+    def readme_of(self, output: PathOutput, root: Mapping[str, Any], commit: DryCommit) -> str:
+        """The README of an output path.
+
+        Raises:
+            InputError: CMD-HYD-025, the template fails.
+        """
+        own = not self.readme
+        shown = _escaped if own else str
+        sha, url = commit.sha, root.get("repoURL", "")
+        commands = list(output.metadata.get("commands", []))
+        references = [_reference(one["commit"], own) for one in root.get("references", [])]
+        applications = [{"metadata": dict(one)} for one in output.metadata.get("applications", [])]
+        data = {
+            "RepoURL": url,
+            "DrySHA": sha,
+            "Commands": commands,
+            "Author": shown(commit.author),
+            "Date": commit.date,
+            "Subject": shown(commit.subject),
+            "Body": shown(commit.body),
+            "References": references,
+            "applications": applications,
+            "commitAuthor": shown(commit.author),
+            "commitMessage": shown(commit.subject),
+            "commitTime": commit.date,
+            "repoURL": url,
+            "repoName": url.rstrip("/").rpartition("/")[2].removesuffix(".git"),
+            "dryShortSHA": sha[:7],
+            "commands": commands,
+        }
+        text = _render("the README", self.readme or README, data, missing="error")
+        return text if text.endswith("\n") or not text else f"{text}\n"
+
+
+def _render(what: str, text: str, data: Mapping[str, Any], missing: str = "default") -> str:
+    try:
+        return Template(text, name=what.removeprefix("the ")).render(dict(data), missing=missing)
+    except TemplateProblem as problem:
+        raise InputError(
+            "CMD-HYD-025",
+            f"the template of {what} does not work: {problem}",
+            hint="templates are Go templates with Sprig's functions, without those that give another value each time",
+        ) from problem
+
+
+def _reference(commit: Mapping[str, str], own: bool) -> dict[str, Any]:
+    shown = _escaped if own else str
+    parts = {"Author": "author", "Date": "date", "Subject": "subject", "Body": "body", "SHA": "sha"}
+    found = {name: shown(commit.get(key, "")) for name, key in parts.items()}
+    return {"Commit": {**found, "RepoURL": commit.get("repoURL", "")}}
+
+
+def _escaped(text: str) -> str:
+    """Text of others, harmless in Markdown and on a terminal."""
+    return _MARKDOWN.sub(r"\\\1", printable(text))

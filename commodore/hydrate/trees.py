@@ -1,0 +1,139 @@
+"""What hydrated branches would hold, as plain folders: nothing is asked of a remote, and nothing is pushed."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from commodore.errors import CommodoreError, InputError, Location
+from commodore.hydrate import layout, planning
+from commodore.hydrate.model import Group, Hydration
+from commodore.hydrate.provenance import read_commit
+from commodore.hydrate.reading import read_hydration
+from commodore.hydrate.rendering import GroupRenderer
+from commodore.workspace import guard_disk, write_atomically
+
+Placed = tuple[Mapping[str, Any], Location]
+Member = tuple[Hydration, Mapping[str, Any]]
+
+
+@dataclass(frozen=True, slots=True)
+class TreeGroup:
+    """What became of one group of Applications.
+
+    Attributes:
+        dry_sha, message: empty if it failed.
+    """
+
+    branch: str
+    dry_sha: str = ""
+    message: str = ""
+    error: CommodoreError | None = None
+
+    def as_dict(self) -> dict[str, Any]:
+        """The group as JSON-ready data."""
+        return {
+            "branch": self.branch,
+            "drySha": self.dry_sha or None,
+            "commitMessage": self.message or None,
+            "error": self.error.message if self.error else None,
+        }
+
+
+def render_trees(applications: Sequence[Placed], renderer: GroupRenderer, folder: Path) -> list[TreeGroup]:
+    """Write what each branch would hold to `branches/<branch>` in a folder, and `groups.json` beside it.
+
+    A branch of which an Application fails is not written; the others are.
+
+    Raises:
+        EnvironmentFault: the folder cannot be written.
+    """
+    members, failed = _read(applications)
+    for branch, error in _conflicts([one for one, _ in members]):
+        failed.setdefault(branch, []).append(error)
+    good = [(one, data) for one, data in members if one.branch not in failed]
+    done = [TreeGroup(branch, error=_joined(errors)) for branch, errors in failed.items()]
+    by_path = {(one.branch, one.path): data for one, data in good}
+    trees = renderer.renderer.repositories
+    for group in planning.group([one for one, _ in good], lambda one: _commit(one, renderer)):
+        root = trees.tree(group.first.dry_url, group.first.dry_revision).root
+        done.append(
+            _render(group, root, {one.path: by_path[one.branch, one.path] for one in group.members}, renderer, folder)
+        )
+    with guard_disk(folder):
+        folder.mkdir(parents=True, exist_ok=True)
+        text = json.dumps([one.as_dict() for one in done], indent=1, ensure_ascii=False) + "\n"
+        write_atomically(folder / "groups.json", text.encode("utf-8", "replace"))
+    return done
+
+
+def _read(
+    applications: Sequence[Placed],
+) -> tuple[list[tuple[Hydration, Mapping[str, Any]]], dict[str, list[CommodoreError]]]:
+    found: list[tuple[Hydration, Mapping[str, Any]]] = []
+    failed: dict[str, list[CommodoreError]] = {}
+    for data, place in applications:
+        try:
+            found.append((read_hydration(data, place), data))
+        except CommodoreError as error:
+            failed.setdefault(_branch_of(data), []).append(error)
+    return found, failed
+
+
+def _branch_of(data: Mapping[str, Any]) -> str:
+    """The branch that an Application names, however wrong it is otherwise."""
+    hydrator = data.get("spec", {}).get("sourceHydrator", {})
+    for key in ("hydrateTo", "syncSource"):
+        part = hydrator.get(key) if isinstance(hydrator, Mapping) else None
+        if isinstance(part, Mapping) and isinstance(part.get("targetBranch"), str):
+            return str(part["targetBranch"])
+    return ""
+
+
+def _conflicts(hydrations: Sequence[Hydration]) -> list[tuple[str, CommodoreError]]:
+    found = []
+    for branch in sorted({one.branch for one in hydrations}):
+        try:
+            planning.check([one for one in hydrations if one.branch == branch])
+        except CommodoreError as error:
+            found.append((branch, error))
+    return found
+
+
+def _joined(errors: Sequence[CommodoreError]) -> CommodoreError:
+    return errors[0] if len(errors) == 1 else InputError(errors[0].code, "; ".join(one.message for one in errors))
+
+
+def _commit(hydration: Hydration, renderer: GroupRenderer) -> str:
+    tree = renderer.renderer.repositories.tree(hydration.dry_url, hydration.dry_revision)
+    if not tree.revision:
+        raise InputError(
+            "CMD-HYD-012",
+            f"{tree.name}, which stands for {hydration.dry_url}, is no checkout, so it has no commit to hydrate",
+            hint="map the URL to a checkout of the repository",
+        )
+    return tree.revision
+
+
+def _render(
+    group: Group, root: Path, applications: Mapping[str, Mapping[str, Any]], renderer: GroupRenderer, folder: Path
+) -> TreeGroup:
+    try:
+        commit = read_commit(root, group.dry_sha, renderer.context)
+        outputs = renderer.render(group, applications, commit)
+        data = layout.root_data(group.first.dry_url, commit)
+        message = renderer.rules.texts.message_of(data)
+    except CommodoreError as error:
+        return TreeGroup(group.branch, group.dry_sha, error=error)
+    files = {layout.METADATA: layout.metadata(data), layout.ATTRIBUTES: layout.attributes(None)}
+    for output in outputs:
+        files |= layout.path_files(output, data)
+    for path, content in files.items():
+        target = folder / "branches" / group.branch / path
+        with guard_disk(target):
+            target.parent.mkdir(parents=True, exist_ok=True)
+            target.write_bytes(content)
+    return TreeGroup(group.branch, group.dry_sha, message)

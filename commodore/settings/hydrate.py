@@ -1,0 +1,159 @@
+"""The options of `hydrate`."""
+
+from __future__ import annotations
+
+from commodore.settings.argocd import APP, INSTALLATION, REPO_MAP, output
+from commodore.settings.model import Setting
+
+TEMPLATES = (
+    Setting(
+        "readme_template",
+        ("--readme-template",),
+        "A file with the Go template of README.md; by default that of the installation, else the one built in.",
+        kind="file",
+        metavar="FILE",
+    ),
+    Setting(
+        "message_template",
+        ("--message-template",),
+        "A file with the Go template of commit messages; by default that of the installation, else the one built in.",
+        kind="file",
+        metavar="FILE",
+    ),
+)
+WRITTEN = (
+    Setting(
+        "order",
+        ("--order",),
+        "The order of objects: `seed` is by namespace, name, group and kind, `source` as they were rendered.",
+        kind="choice",
+        choices=("seed", "source"),
+        default="seed",
+    ),
+    Setting(
+        "secrets",
+        ("--secrets",),
+        "What happens to Secrets with values.",
+        kind="choice",
+        choices=("refuse", "warn", "allow"),
+        default="refuse",
+    ),
+    Setting(
+        "allow_secret",
+        ("--allow-secret",),
+        "A Secret that may hold values, with * for any text; may be repeated.",
+        multiple=True,
+        metavar="NAMESPACE/NAME",
+    ),
+)
+READING = (
+    Setting(
+        "lenient",
+        ("--lenient",),
+        "Let sourceHydrator win over a source beside it, as Argo CD does.",
+        kind="switch",
+        default=False,
+    ),
+    Setting(
+        "options_in_git",
+        ("--options-in-git",),
+        "Refuse options of helm, kustomize and directories that are not in files of the dry commit.",
+        kind="switch",
+        default=False,
+    ),
+)
+GROUPS = (
+    Setting(
+        "only",
+        ("--only",),
+        "Only the groups that this Application is in; may be repeated.",
+        multiple=True,
+        metavar="NAME",
+    ),
+    Setting(
+        "protect",
+        ("--protect",),
+        "Write to branches that fit this pattern alone, such as environments/*; may be repeated.",
+        multiple=True,
+        metavar="PATTERN",
+    ),
+    Setting("notes", ("--notes/--no-notes",), "Keep notes of what is hydrated.", kind="switch", default=True),
+)
+COMMITTING = (
+    Setting("dry_run", ("--dry-run",), "Do everything but push.", kind="switch", default=False),
+    Setting(
+        "removed",
+        ("--removed",),
+        "What happens to paths that no Application writes any more: `report` them, `delete` them, or `keep` silent.",
+        kind="choice",
+        choices=("report", "delete", "keep"),
+        default="report",
+    ),
+    Setting(
+        "allow_mass_removal",
+        ("--allow-mass-removal",),
+        "Let most paths of a branch go at once.",
+        kind="switch",
+        default=False,
+    ),
+    Setting(
+        "allow_older",
+        ("--allow-older",),
+        "Push although the branch of the sources has moved during the run.",
+        kind="switch",
+        default=False,
+    ),
+    Setting("allow_empty", ("--allow-empty",), "Let a path become empty.", kind="switch", default=False),
+    Setting(
+        "rewrite",
+        ("--rewrite",),
+        "Write all paths again, also those whose objects have not changed.",
+        kind="switch",
+        default=False,
+    ),
+    Setting(
+        "adopt",
+        ("--adopt",),
+        "Take over a path that another program has hydrated; may be repeated.",
+        multiple=True,
+        metavar="PATH",
+    ),
+    Setting(
+        "git_author_name",
+        ("--git-author-name",),
+        "Name of the commits' author; needs --git-author-email too.",
+        environment="GIT_AUTHOR_NAME",
+        metavar="NAME",
+    ),
+    Setting(
+        "git_author_email",
+        ("--git-author-email",),
+        "E-mail address of the commits' author; needs --git-author-name too.",
+        environment="GIT_AUTHOR_EMAIL",
+        metavar="EMAIL",
+    ),
+    Setting(
+        "sign",
+        ("--sign",),
+        "Sign commits with this key; `default` is the one of git's configuration.",
+        metavar="KEY",
+    ),
+)
+OFFLINE = Setting(
+    "offline",
+    ("--offline",),
+    "Fetch nothing: plan with what earlier runs have fetched.",
+    kind="switch",
+    default=False,
+)
+
+HYDRATE_RENDER = (
+    APP,
+    Setting("tree", ("--tree",), "Where the branches are written, as folders.", kind="path", metavar="FOLDER"),
+    REPO_MAP,
+    *TEMPLATES,
+    *WRITTEN,
+    INSTALLATION,
+)
+HYDRATE_PLAN = (*GROUPS, *TEMPLATES, *WRITTEN, *READING, OFFLINE, INSTALLATION, output("text", "json"))
+HYDRATE_RUN = (*GROUPS, *COMMITTING, *TEMPLATES, *WRITTEN, *READING, INSTALLATION, output("text", "json"))

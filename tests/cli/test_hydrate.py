@@ -1,0 +1,168 @@
+"""`commodore hydrate`, from Applications and sources in git to branches of a remote."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from tests.world.repos import GitWorld, Remote, git
+
+Shown = tuple[int, str, str]
+Call = Callable[..., Shown]
+CONFIG = "apiVersion: v1\nkind: ConfigMap\nmetadata: {{name: {name}, namespace: x}}\ndata: {{v: '{value}'}}\n"
+
+
+@dataclass
+class Place:
+    """A remote with sources, which branches are hydrated to, and a folder with Applications."""
+
+    remote: Remote
+    folder: Path
+    call: Call
+
+    def application(self, name: str, branch: str = "env/dev", **hydrator: Any) -> None:
+        dry = {"repoURL": self.remote.url, "targetRevision": "main", "path": f"apps/{name}"}
+        spec = {"drySource": dry, "syncSource": {"targetBranch": branch, "path": name}, **hydrator}
+        data = {
+            "apiVersion": "argoproj.io/v1alpha1",
+            "kind": "Application",
+            "metadata": {"name": name, "namespace": "argocd"},
+            "spec": {"destination": {"name": "in-cluster"}, "sourceHydrator": spec},
+        }
+        (self.folder / f"{name}.yaml").write_text(yaml.safe_dump(data))
+
+    def run(self, *options: str, work: str = "work") -> tuple[int, list[dict[str, Any]]]:
+        words = ["-d", str(self.folder.parent / work), "hydrate", "run", str(self.folder), "-o", "json", *options]
+        code, out, _ = self.call(*words)
+        groups: list[dict[str, Any]] = json.loads(out)["groups"] if out else []
+        return code, groups
+
+
+@pytest.fixture
+def place(tmp_path: Path, call: Call, monkeypatch: pytest.MonkeyPatch) -> Place:
+    monkeypatch.setenv("GIT_AUTHOR_NAME", "Jo")
+    monkeypatch.setenv("GIT_AUTHOR_EMAIL", "jo@example.com")
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    files = {f"apps/{name}/config.yaml": CONFIG.format(name=name, value=1) for name in "ab"}
+    remote = GitWorld(tmp_path / "remotes").remote("shop", files, branch="main")
+    folder = tmp_path / "applications"
+    folder.mkdir()
+    made = Place(remote, folder, call)
+    made.application("a")
+    made.application("b", hydrateTo={"targetBranch": "env/dev-next"})
+    return made
+
+
+@pytest.mark.requirement("H10", "H16", "H24", "H53")
+def test_sources_become_branches(place: Place) -> None:
+    code, groups = place.run()
+    assert code == 0
+    assert [(one["destination"]["branch"], one["outcome"], one["changed"]) for one in groups] == [
+        ("env/dev", "committed", ["a"]), ("env/dev-next", "committed", ["b"]),
+    ]  # fmt: skip
+    shown = git(place.remote.path, "show", "env/dev:a/manifest.yaml")
+    assert yaml.safe_load(shown)["data"] == {"v": "1"}
+    said = git(place.remote.path, "log", "-1", "--format=%an %s", "env/dev")
+    assert said == f"Jo {place.remote.sha()[:7]}: Change"
+    told = json.loads(git(place.remote.path, "show", "env/dev-next:b/hydrator.metadata"))
+    assert told["drySource"] == {"targetRevision": "main", "path": "apps/b"}
+
+
+@pytest.mark.requirement("H17", "H47")
+def test_a_second_run_does_nothing(place: Place) -> None:
+    place.run()
+    before = git(place.remote.path, "for-each-ref")
+    code, groups = place.run()
+    assert (code, [one["outcome"] for one in groups]) == (0, ["hydrated", "hydrated"])
+    assert [one["outcome"] for one in place.run(work="elsewhere")[1]] == ["hydrated", "hydrated"]
+    assert git(place.remote.path, "for-each-ref") == before
+
+
+@pytest.mark.requirement("H15", "H17")
+def test_a_change_of_one_application(place: Place) -> None:
+    place.run()
+    place.remote.commit({"apps/a/config.yaml": CONFIG.format(name="a", value=2)}, message="Set 2")
+    code, groups = place.run()
+    assert (code, [one["outcome"] for one in groups]) == (0, ["committed", "noted"])
+    assert git(place.remote.path, "log", "--format=%s", "env/dev").splitlines()[0].endswith(": Set 2")
+
+
+def test_what_fails_does_not_hold_back_others(place: Place) -> None:
+    place.remote.commit({"apps/a/config.yaml": None})
+    code, groups = place.run()
+    assert code == 1
+    assert [one["outcome"] for one in groups] == ["failed", "committed"]
+    assert "Application a" in groups[0]["reason"]
+
+
+@pytest.mark.requirement("H44")
+def test_secrets_stop_a_group(place: Place) -> None:
+    secret = "apiVersion: v1\nkind: Secret\nmetadata: {name: s, namespace: x}\nstringData: {p: hunter2}\n"
+    place.remote.commit({"apps/a/secret.yaml": secret})
+    code, groups = place.run()
+    assert code == 4
+    assert "hunter2" not in json.dumps(groups)
+    code, groups = place.run("--allow-secret", "x/*")
+    assert (code, groups[0]["outcome"]) == (0, "committed")
+
+
+def test_a_dry_run_pushes_nothing(place: Place) -> None:
+    before = git(place.remote.path, "for-each-ref")
+    code, groups = place.run("--dry-run")
+    assert (code, [one["outcome"] for one in groups]) == (0, ["planned", "planned"])
+    assert git(place.remote.path, "for-each-ref") == before
+
+
+@pytest.mark.requirement("H53")
+def test_a_plan(place: Place) -> None:
+    code, out, _ = place.call("-d", str(place.folder.parent / "work"), "hydrate", "plan", str(place.folder))
+    assert code == 0
+    assert out.splitlines()[0] == "env/dev  render: it was not hydrated from this commit with these inputs"
+    assert out.splitlines()[-1] == "Protect these branches from other pushes: env/dev, env/dev-next"
+
+
+@pytest.mark.parametrize(
+    ("words", "code", "error"),
+    [
+        (["plan", "{empty}"], 1, "CMD-HYD-001"),
+        (["render"], 2, "CMD-HYD-013"),
+        (["plan", "{apps}", "--protect", "prod/*"], 4, "CMD-HYD-008"),
+        (["run", "{apps}", "--message-template", "{bad}"], 1, "CMD-HYD-025"),
+    ],
+)
+def test_errors(place: Place, words: list[str], code: int, error: str) -> None:
+    (place.folder.parent / "empty").mkdir()
+    (place.folder.parent / "bad").write_text("{{ if }}")
+    names = {"empty": place.folder.parent / "empty", "apps": place.folder, "bad": place.folder.parent / "bad"}
+    given = [word.format(**names) if word.startswith("{") else word for word in words]
+    found, _, err = place.call("-d", str(place.folder.parent / "work"), "hydrate", *given)
+    assert (found, error in err) == (code, True)
+
+
+@pytest.mark.requirement("H38")
+def test_branches_as_folders(place: Place, tmp_path: Path) -> None:
+    checkout = tmp_path / "checkout"
+    git(tmp_path, "clone", "--quiet", place.remote.url, str(checkout))
+    place.application("c", syncSource={"targetBranch": "env/two", "path": "x"},
+                      drySource={"repoURL": place.remote.url, "path": "apps/a"})  # fmt: skip
+    place.application("d", syncSource={"targetBranch": "env/two", "path": "x"},
+                      drySource={"repoURL": place.remote.url, "path": "apps/b"})  # fmt: skip
+    words = [word for name in "abcd" for word in ("--app", str(place.folder / f"{name}.yaml"))]
+    tree = tmp_path / "tree"
+    mapped = f"{place.remote.url}={checkout}"
+    code, _, err = place.call("hydrate", "render", *words, "--repo-map", mapped, "--tree", str(tree))
+    assert code == 1
+    assert "CMD-HYD-006" in err
+    groups = {one["branch"]: one for one in json.loads((tree / "groups.json").read_text())}
+    assert groups["env/two"]["error"]
+    assert groups["env/dev"]["drySha"] == place.remote.sha()
+    assert sorted(path.name for path in (tree / "branches" / "env" / "dev" / "a").iterdir()) == [
+        "README.md", "hydrator.metadata", "manifest.yaml",
+    ]  # fmt: skip
+    assert not (tree / "branches" / "env" / "two").exists()

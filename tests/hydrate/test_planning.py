@@ -1,0 +1,138 @@
+"""Groups, conflicts, and what can be left out."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from commodore.errors import CommodoreError, Location
+from commodore.hydrate import planning
+from commodore.hydrate.model import Hydration
+from commodore.hydrate.reading import entries_as_applications, read_hydration
+
+URL = "https://git.example.com/dry.git"
+PLACE = Location("app.yaml", 1)
+
+
+def application(name: str = "a", **changes: Any) -> dict[str, Any]:
+    hydrator = {
+        "drySource": {"repoURL": URL, "targetRevision": "main", "path": "apps"},
+        "syncSource": {"targetBranch": "env/dev", "path": name},
+    }
+    for key, value in changes.items():
+        part, _, field = key.partition("_")
+        hydrator.setdefault({"dry": "drySource", "sync": "syncSource", "to": "hydrateTo"}[part], {})[field] = value
+    return {"metadata": {"name": name}, "spec": {"sourceHydrator": hydrator}}
+
+
+def read(*applications: dict[str, Any]) -> list[Hydration]:
+    return [read_hydration(one, PLACE) for one in applications]
+
+
+@pytest.mark.requirement("H45")
+def test_one_commit_is_one_group_however_it_is_named() -> None:
+    """Also if the repository's URL is written in another way."""
+    other = URL.removesuffix(".git").replace("git.example", "GIT.example")
+    hydrations = read(
+        application("a"), application("b", dry_targetRevision="HEAD"), application("c", dry_repoURL=other)
+    )
+    (group,) = planning.group(hydrations, lambda _: "f" * 40)
+    assert [one.name for one in group.members] == ["a", "b", "c"]
+
+
+@pytest.mark.requirement("H37")
+def test_the_order_of_applications_does_not_matter() -> None:
+    hydrations = read(application("a"), application("b", sync_targetBranch="env/prod"), application("c"))
+    groups = planning.group(hydrations, lambda _: "f" * 40)
+    assert planning.group(reversed(hydrations), lambda _: "f" * 40) == groups
+    assert len({one.id for one in groups}) == 2
+
+
+@pytest.mark.parametrize(
+    ("applications", "code"),
+    [
+        pytest.param([application("a"), application("b", sync_path="./a/")], "CMD-HYD-006",
+                     marks=pytest.mark.requirement("H38")),
+        ([application("a", to_targetBranch="next"), application("b", to_targetBranch="next", sync_targetBranch="x")],
+         "CMD-HYD-009"),
+        ([application("a", sync_targetBranch="main")], "CMD-HYD-008"),
+    ],
+)  # fmt: skip
+def test_conflicts(applications: list[dict[str, Any]], code: str) -> None:
+    with pytest.raises(CommodoreError) as caught:
+        planning.check(read(*applications))
+    assert caught.value.code == code
+
+
+def test_only_protected_branches() -> None:
+    planning.check(read(application("a")), ["env/*"])
+    with pytest.raises(CommodoreError, match=r"fits none of prod/\*"):
+        planning.check(read(application("a")), ["prod/*"])
+
+
+@pytest.mark.requirement("H5", "H22")
+@pytest.mark.parametrize(
+    ("change", "code"),
+    [
+        ({"spec": {"source": {}, "sourceHydrator": {}}}, "CMD-HYD-003"),
+        ({"dry_repoURL": "oci://registry.example.com/x"}, "CMD-HYD-004"),
+        ({"dry_plugin": {}}, "CMD-HYD-005"),
+        ({"dry_helm": {"releaseName": "x"}}, "CMD-HYD-010"),
+        ({"dry_chart": "x"}, "CMD-HYD-002"),
+        ({"dry_repoURL": None}, "CMD-HYD-002"),
+        ({"sync_targetBranch": ""}, "CMD-HYD-002"),
+        ({"sync_path": ".."}, "CMD-HYD-007"),
+        ({"to_targetBranch": "-x"}, "CMD-HYD-008"),
+        ({"to_branch": "x"}, "CMD-HYD-002"),
+    ],
+)
+def test_what_is_refused(change: dict[str, Any], code: str) -> None:
+    wrong = {"metadata": {"name": "a"}, **change} if "spec" in change else application("a", **change)
+    with pytest.raises(CommodoreError) as caught:
+        read_hydration(wrong, PLACE, options_in_git=True)
+    assert caught.value.code == code
+
+
+def test_old_words_are_named() -> None:
+    wrong = application("a")
+    wrong["spec"]["sourceHydrator"]["writeTo"] = {}
+    with pytest.raises(CommodoreError) as caught:
+        read_hydration(wrong, PLACE)
+    assert caught.value.hint == "it is called hydrateTo now"
+
+
+def test_entries_of_a_file_of_our_own() -> None:
+    config = {
+        "apiVersion": "commodore.dev/v1alpha1",
+        "kind": "HydrateConfig",
+        "defaults": {"drySource": {"repoURL": URL}, "syncSource": {"targetBranch": "env/dev"}},
+        "entries": [
+            {"name": "west", "drySource": {"path": "west"}, "syncSource": {"path": "west"}},
+            {"name": "east", "drySource": {"path": "east"}, "syncSource": {"path": "east", "targetBranch": "x"}},
+        ],
+    }
+    west, east = (read_hydration(one, PLACE) for one in entries_as_applications(config, PLACE))
+    assert (west.branch, west.path, west.dry_path, west.dry_url) == ("env/dev", "west", "west", URL)
+    assert east.branch == "x"
+
+
+@pytest.mark.requirement("H47")
+@pytest.mark.parametrize(
+    ("annotation", "changed", "affected"),
+    [
+        ("", ["README"], True),
+        (".", ["other/x"], False),
+        (".", ["apps/x"], True),
+        ("../lib;/common", ["lib/x"], True),
+        ("../lib;/common", ["common"], True),
+        ("../lib;/common", ["apps/x"], False),
+        ("*.yaml", ["apps/x.yaml"], True),
+        (".", [], False),
+    ],
+)
+def test_paths_that_count(annotation: str, changed: list[str], affected: bool) -> None:
+    one = application("a")
+    one["metadata"]["annotations"] = {"argocd.argoproj.io/manifest-generate-paths": annotation}
+    (group,) = planning.group(read(one), lambda _: "f" * 40)
+    assert planning.is_affected(group, changed) is affected

@@ -1,0 +1,63 @@
+"""What is told of dry commits."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from commodore.hydrate.model import Reference
+from commodore.hydrate.provenance import read_commit, split_message
+from tests.hydrate.conftest import Heard
+from tests.world.context import make_context
+from tests.world.repos import GitWorld
+
+P = "Argocd-reference-commit-"
+
+
+@pytest.mark.parametrize(
+    ("message", "subject", "body"),
+    [
+        ("one", "one", ""),
+        ("one\ntwo\n\nbody\n", "one two", "body\n"),
+        ("\n\none\n\n\nbody\n\nmore\n\n", "one", "body\n\nmore\n"),
+        ("", "", ""),
+    ],
+)
+def test_messages(message: str, subject: str, body: str) -> None:
+    assert split_message(message) == (subject, body)
+
+
+@pytest.mark.requirement("H29")
+def test_a_commit_with_a_reference(world: GitWorld, heard: Heard) -> None:
+    """Trailers of the last block are recorded and leave the body; elsewhere they are words."""
+    sha = "a" * 40
+    body = f"Why.\n\n{P}sha: beef\n\nEnd."
+    trailers = [
+        f"{P}author: Ada <ada@example.com>",
+        f"{P}sha: {sha}",
+        f"{P}repourl: https://user:secret@git.example.com/x.git",
+        f"{P}body: {json.dumps('all of it')}",
+        "Signed-off-by: Jo <jo@example.com>",
+    ]
+    remote = world.remote("dry", {"a": "1"})
+    commit = remote.commit({"a": "2"}, message=f"Subject\n\n{body}\n\n" + "\n".join(trailers) + "\n")
+    told = read_commit(remote.path, commit, make_context(heard.append))
+    assert told.subject == "Subject"
+    assert told.body == f"{body}\n\nSigned-off-by: Jo <jo@example.com>\n"
+    assert told.date.endswith("Z")
+    url = "https://git.example.com/x.git"
+    assert told.reference == Reference("Ada <ada@example.com>", body="all of it", sha=sha, url=url)
+    assert heard.codes == []
+
+
+@pytest.mark.parametrize(
+    "trailer", [f"{P}author: nobody", f"{P}sha: beef", f"{P}date: today", f"{P}body: x", f"{P}repourl: git@host:x"]
+)
+def test_trailers_that_others_could_not_read(world: GitWorld, heard: Heard, trailer: str) -> None:
+    remote = world.remote("dry", {"a": "1"})
+    commit = remote.commit({"a": "2"}, message=f"Subject\n\n{trailer}\n")
+    told = read_commit(remote.path, commit, make_context(heard.append))
+    assert told.reference is None
+    assert told.body == f"{trailer}\n"
+    assert heard.codes == ["CMD-HYD-024"]

@@ -1,0 +1,213 @@
+"""Commits and notes on real remotes."""
+
+from __future__ import annotations
+
+import json
+import stat
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import pytest
+
+from commodore.errors import CommodoreError, EnvironmentFault, InputError, PolicyError
+from commodore.hydrate.model import Writing
+from tests.hydrate.conftest import Heard, Hydrated, config_map, output
+from tests.world.repos import GitWorld, Link, git
+
+
+@pytest.mark.requirement("H10", "H24", "H29")
+def test_the_first_commit_of_a_branch(hydrated: Hydrated) -> None:
+    (outcome,) = hydrated.publish(hydrated.request(output("a", config_map("x", k="v"))))
+    files = hydrated.files()
+    assert outcome.word == "committed"
+    assert list(files) == [
+        ".gitattributes",
+        "a/README.md",
+        "a/hydrator.metadata",
+        "a/manifest.yaml",
+        "hydrator.metadata",
+    ]
+    assert files["a/manifest.yaml"].startswith("apiVersion: v1\ndata:\n  k: v\n")
+    assert json.loads(files["hydrator.metadata"])["drySha"] == f"{1:040x}"
+    assert json.loads(files["a/hydrator.metadata"])["applications"] == [{"name": "a"}]
+    assert hydrated.commits() == ["Change 1"]
+    assert hydrated.note()["drySha"] == f"{1:040x}"
+    modes = {line.split(" ")[0] for line in git(hydrated.remote.path, "ls-tree", "-r", "env/dev").splitlines()}
+    assert modes == {"100644"}
+
+
+@pytest.mark.requirement("H17", "H47", "H50")
+def test_no_commit_without_a_change(hydrated: Hydrated) -> None:
+    """The note goes on, and other bytes of the same objects are no change."""
+    one, two = config_map("x", k="v"), config_map("y")
+    hydrated.publish(hydrated.request(output("a", one, two)))
+    (outcome,) = hydrated.publish(hydrated.request(output("a", two, one), number=2))
+    assert outcome.word == "noted"
+    assert hydrated.commits() == ["Change 1"]
+    assert hydrated.note()["drySha"] == f"{2:040x}"
+    (outcome,) = hydrated.publish(hydrated.request(output("a", two, one), number=2))
+    assert outcome.word == "unchanged"
+
+
+@pytest.mark.requirement("H15")
+def test_only_the_changed_path_is_written(hydrated: Hydrated) -> None:
+    hydrated.publish(hydrated.request(output("a", config_map("x")), output("b", config_map("y"))))
+    (outcome,) = hydrated.publish(
+        hydrated.request(output("a", config_map("x")), output("b", config_map("y", k="v")), number=2)
+    )
+    files = hydrated.files()
+    assert outcome.changed == ("b",)
+    assert json.loads(files["a/hydrator.metadata"])["drySha"] == f"{1:040x}"
+    assert json.loads(files["b/hydrator.metadata"])["drySha"] == f"{2:040x}"
+    assert json.loads(files["hydrator.metadata"])["drySha"] == f"{2:040x}"
+
+
+@pytest.mark.requirement("H39")
+def test_files_of_others_stay(hydrated: Hydrated) -> None:
+    hydrated.remote.commit({".gitattributes": "*.bin binary", "a/NOTES": "mine", "b": "mine"}, branch="env/dev")
+    hydrated.publish(hydrated.request(output("a", config_map("x"))))
+    files = hydrated.files()
+    assert files["a/NOTES"] == files["b"] == "mine"
+    assert files[".gitattributes"].splitlines() == [
+        "*.bin binary",
+        "**/README.md linguist-generated=true",
+        "**/hydrator.metadata linguist-generated=true",
+    ]
+
+
+@pytest.mark.requirement("H40")
+def test_what_no_application_writes_any_more(hydrated: Hydrated, heard: Heard) -> None:
+    hydrated.remote.commit({"b/NOTES": "mine"}, branch="env/dev")
+    both = (output("a", config_map("x")), output("b", config_map("y")))
+    hydrated.publish(hydrated.request(*both))
+    (outcome,) = hydrated.publish(hydrated.request(both[0], number=2))
+    assert outcome.stale == ("b",)
+    assert heard.codes == ["CMD-HYD-030"]
+    (outcome,) = hydrated.publish(hydrated.request(both[0], number=3), writing=Writing(removal="delete"))
+    assert outcome.removed == ("b",)
+    assert [name for name in hydrated.files() if name.startswith("b/")] == ["b/NOTES"]
+
+
+def test_most_of_a_branch_does_not_go_at_once(hydrated: Hydrated) -> None:
+    paths = [output(name, config_map(name)) for name in "abcde"]
+    hydrated.publish(hydrated.request(*paths))
+    with pytest.raises(PolicyError, match="4 of 5 output paths") as caught:
+        hydrated.publish(hydrated.request(paths[0], number=2), writing=Writing(removal="delete"))
+    assert caught.value.code == "CMD-HYD-031"
+    allowed = Writing(removal="delete", allow_mass_removal=True)
+    (outcome,) = hydrated.publish(hydrated.request(paths[0], number=2), writing=allowed)
+    assert outcome.removed == ("b", "c", "d", "e")
+
+
+def test_paths_of_another_program(hydrated: Hydrated, heard: Heard) -> None:
+    """They are rendered to, silently if nothing differs, and removed only if they were adopted."""
+    theirs = json.dumps({"repoURL": "x", "drySha": "0" * 40})
+    files = {"a/manifest.yaml": "", "a/README.md": "", "a/hydrator.metadata": theirs}
+    hydrated.remote.commit({**files, "b/hydrator.metadata": theirs, "b/manifest.yaml": ""}, branch="env/dev")
+    (outcome,) = hydrated.publish(hydrated.request(output("a")), writing=Writing(removal="delete"))
+    assert outcome.word == "noted"
+    assert heard.codes == ["CMD-HYD-034", "CMD-HYD-021"]
+    adopting = Writing(removal="delete", adopt=("a", "b"))
+    (outcome,) = hydrated.publish(hydrated.request(output("a"), number=2), writing=adopting)
+    assert (outcome.changed, outcome.removed) == (("a",), ("b",))
+
+
+def test_a_path_does_not_become_empty_unseen(hydrated: Hydrated) -> None:
+    hydrated.publish(hydrated.request(output("a", config_map("x"))))
+    with pytest.raises(InputError) as caught:
+        hydrated.publish(hydrated.request(output("a"), number=2))
+    assert caught.value.code == "CMD-HYD-022"
+    (outcome,) = hydrated.publish(hydrated.request(output("a"), number=2), writing=Writing(allow_empty=True))
+    assert outcome.word == "committed"
+    assert hydrated.files()["a/manifest.yaml"] == ""
+
+
+@pytest.mark.requirement("H42")
+@pytest.mark.parametrize("path", ["a", "a/manifest.yaml", ".gitattributes"])
+def test_links_are_never_followed(hydrated: Hydrated, path: str) -> None:
+    hydrated.remote.commit({path: Link("/etc")}, branch="env/dev")
+    with pytest.raises(PolicyError) as caught:
+        hydrated.publish(hydrated.request(output("a", config_map("x"))))
+    assert caught.value.code == "CMD-HYD-007"
+    assert hydrated.commits() == ["Change"]
+
+
+@pytest.mark.requirement("H3", "H16")
+def test_a_staged_branch_begins_with_the_one_that_is_deployed(hydrated: Hydrated) -> None:
+    request = hydrated.request(output("a", config_map("x")), branch="env/dev-next", sync="env/dev")
+    (outcome,) = hydrated.publish(request)
+    assert outcome.word == "committed"
+    assert hydrated.commits("env/dev-next") == ["Change 1", "Start of env/dev"]
+    assert hydrated.commits("env/dev") == ["Start of env/dev"]
+    assert hydrated.files("env/dev") == {}
+
+
+def test_nothing_is_pushed_in_a_dry_run(hydrated: Hydrated) -> None:
+    (outcome,) = hydrated.publish(hydrated.request(output("a", config_map("x"))), dry=True)
+    assert outcome.word == "planned"
+    assert hydrated.remote.sha("env/dev", missing="none") == "none"
+
+
+@pytest.mark.requirement("H41", "H49")
+def test_ten_at_once(hydrated: Hydrated, tmp_path: Path) -> None:
+    """Everything that each of them hydrates is there afterwards, once, and no note is lost."""
+    names = [f"app{number}" for number in range(10)]
+
+    def hydrate(number: int) -> str:
+        one = Hydrated(tmp_path / f"work{number}", hydrated.remote, Heard())
+        path = output(names[number], config_map(names[number]))
+        (outcome,) = one.publish(one.request(path, number=number + 1, group=names[number], written=names))
+        return outcome.word
+
+    with ThreadPoolExecutor(10) as pool:
+        assert list(pool.map(hydrate, range(10))) == ["committed"] * 10
+    assert sorted(hydrated.commits()) == sorted(f"Change {number + 1}" for number in range(10))
+    assert [name for name in names if f"{name}/manifest.yaml" in hydrated.files()] == names
+    groups = hydrated.note()["commodore"]["groups"]
+    assert sorted(groups) == sorted(names)
+
+
+def test_a_branch_that_is_protected_does_not_hold_back_others(hydrated: Hydrated) -> None:
+    hook = hydrated.remote.path / "hooks" / "update"
+    hook.parent.mkdir(exist_ok=True)
+    hook.write_text('#!/bin/sh\n[ "$1" != refs/heads/env/prod ] || { echo "env/prod is protected" >&2; exit 1; }\n')
+    hook.chmod(hook.stat().st_mode | stat.S_IXUSR)
+    requests = [hydrated.request(output("a", config_map("x")), branch=f"env/{name}") for name in ("dev", "prod")]
+    taken, refused = hydrated.results(*requests)
+    assert not isinstance(taken, CommodoreError)
+    assert taken.word == "committed"
+    assert isinstance(refused, EnvironmentFault)
+    assert refused.code == "CMD-HYD-050"
+    assert "env/prod is protected" in refused.message
+    assert "refs/commodore/hydrate/group-env/prod:refs/heads/env/prod" in refused.hint
+    assert hydrated.remote.sha("env/prod", missing="none") == "none"
+    assert hydrated.note("env/dev")["drySha"] == f"{1:040x}"
+
+
+@pytest.mark.requirement("H48")
+def test_a_superseded_commit_is_not_pushed(hydrated: Hydrated) -> None:
+    (outcome,) = hydrated.publish(
+        hydrated.request(output("a", config_map("x"))), superseded=lambda _: "the dry branch has moved on"
+    )
+    assert (outcome.word, outcome.reason) == ("superseded", "the dry branch has moved on")
+    assert hydrated.remote.sha("env/dev", missing="none") == "none"
+
+
+def test_a_damaged_note_counts_as_absent(hydrated: Hydrated, heard: Heard) -> None:
+    hydrated.publish(hydrated.request(output("a", config_map("x"))))
+    git(hydrated.remote.path, "-c", "user.name=x", "-c", "user.email=x@example.com",
+        "notes", "--ref=hydrator.metadata", "add", "-f", "-m", "{no json", "env/dev")  # fmt: skip
+    (outcome,) = hydrated.publish(hydrated.request(output("a", config_map("x")), number=2))
+    assert outcome.word == "noted"
+    assert "CMD-HYD-035" in heard.codes
+    assert hydrated.note()["drySha"] == f"{2:040x}"
+
+
+@pytest.mark.requirement("H36", "H37")
+def test_the_order_of_applications_does_not_matter(hydrated: Hydrated, tmp_path: Path, world: GitWorld) -> None:
+    paths = [output(name, config_map(name), config_map(f"{name}-2")) for name in "cab"]
+    hydrated.publish(hydrated.request(*paths))
+    other = Hydrated(tmp_path / "other", world.remote("other", {"x": "1"}), Heard())
+    other.publish(other.request(*reversed(paths)))
+    trees = [git(one.remote.path, "rev-parse", "env/dev^{tree}") for one in (hydrated, other)]
+    assert trees[0] == trees[1]

@@ -1,0 +1,117 @@
+"""Files of hydrated branches: order, templates, and secrets that stay out."""
+
+from __future__ import annotations
+
+import base64
+from typing import Any
+
+import pytest
+
+from commodore.errors import InputError
+from commodore.hydrate import layout
+from commodore.hydrate.notes import Note, read_note
+from commodore.hydrate.secrets import find_private_keys, find_secrets
+from commodore.hydrate.texts import Texts
+from tests.hydrate.conftest import config_map, dry, output
+
+ROOT = layout.root_data("https://jo:secret@git.example.com/dry.git?x=1", dry())
+
+
+@pytest.mark.requirement("H25")
+def test_manifests_are_sorted() -> None:
+    objects: list[dict[str, Any]] = [config_map("b"), {**config_map("a"), "kind": "Secret"}, config_map("a")]
+    objects[0]["metadata"]["namespace"] = "x"
+    objects[2]["status"] = None
+    found = layout.ordered(objects, "seed")
+    assert [(one["metadata"]["name"], one["kind"]) for one in found] == [
+        ("a", "ConfigMap"), ("a", "Secret"), ("b", "ConfigMap"),
+    ]  # fmt: skip
+    assert "status" not in found[0]
+    assert [one["metadata"]["name"] for one in layout.ordered(objects, "source")] == ["b", "a", "a"]
+    assert layout.manifest([]) == b""
+
+
+@pytest.mark.requirement("H29")
+def test_metadata_names_the_sources_without_credentials() -> None:
+    assert ROOT["repoURL"] == "https://git.example.com/dry.git"
+    text = layout.metadata({**ROOT, "subject": "<&ä"}).decode()
+    assert list(layout.read_metadata(text.encode())) == ["repoURL", "drySha", "author", "date", "subject"]
+    assert '"<&ä"' in text
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        (None, b"**/README.md linguist-generated=true\n**/hydrator.metadata linguist-generated=true\n"),
+        (b"x", b"x\n**/README.md linguist-generated=true\n**/hydrator.metadata linguist-generated=true\n"),
+    ],
+)
+def test_attributes_are_added(old: bytes | None, new: bytes) -> None:
+    assert layout.attributes(old) == new
+    assert layout.attributes(new) == new
+
+
+@pytest.mark.requirement("H27")
+def test_texts_that_are_built_in() -> None:
+    commit = dry()
+    told = Texts()
+    told.check()
+    readme = told.readme_of(output("a"), {**ROOT, "subject": commit.subject}, commit)
+    assert "# a\n" in readme
+    assert f"git checkout {commit.sha}\n```\n" in readme
+    assert told.message_of(ROOT) == "0000000: Change 1\n\nCo-authored-by: Jo <jo@example.com>"
+
+
+@pytest.mark.requirement("H27")
+def test_templates() -> None:
+    texts = Texts("{{ .RepoURL }} {{ .DrySHA | trunc 3 }}", "{{ .metadata.subject | upper }}")
+    assert texts.readme_of(output("a"), ROOT, dry()) == "https://git.example.com/dry.git 000\n"
+    assert texts.message_of(ROOT) == "CHANGE 1"
+
+
+@pytest.mark.parametrize(
+    ("texts", "code"),
+    [
+        (Texts(readme="{{ .Nope }}"), "CMD-HYD-025"),
+        (Texts(readme="{{ if }}"), "CMD-HYD-025"),
+        (Texts(message="{{ now }}"), "CMD-HYD-025"),
+        (Texts(message="{{ env \"HOME\" }}"), "CMD-HYD-025"),
+        (Texts(message=" {{/* nothing */}} "), "CMD-HYD-026"),
+    ],
+)  # fmt: skip
+def test_templates_that_do_not_work(texts: Texts, code: str) -> None:
+    with pytest.raises(InputError) as caught:
+        texts.check()
+    assert caught.value.code == code
+
+
+@pytest.mark.requirement("H44")
+def test_secrets_are_found() -> None:
+    def secret(name: str, **fields: Any) -> dict[str, Any]:
+        return {"apiVersion": "v1", "kind": "Secret", "metadata": {"name": name, "namespace": "n"}, **fields}
+
+    encoded = base64.b64encode(b"<path:x#y>").decode()
+    objects = [
+        secret("value", stringData={"password": "hunter2", "empty": ""}),
+        secret("encoded", data={"key": "aHVudGVyMg=="}),
+        secret("placeholder", stringData={"a": "<path:x#y>", "b": "?{vaultkv:x}"}, data={"c": encoded}),
+        secret("token", type="kubernetes.io/service-account-token"),
+        secret("allowed", stringData={"a": "x"}),
+        {**secret("sealed", data={"a": "x"}), "apiVersion": "bitnami.com/v1alpha1", "kind": "SealedSecret"},
+    ]
+    found = find_secrets(objects, ["n/allow*"])
+    assert [(one.name, one.keys) for one in found] == [
+        ("Secret n/value", ("stringData.password",)), ("Secret n/encoded", ("data.key",)),
+    ]  # fmt: skip
+    (key,) = find_private_keys([config_map("x", k="a\n-----BEGIN RSA PRIVATE KEY-----\n"), *objects])
+    assert key.keys == ("data.k",)
+
+
+@pytest.mark.requirement("H47")
+def test_notes() -> None:
+    note = Note().with_group("g", "a" * 40, "sha256:1").with_group("h", "b" * 40, "sha256:2")
+    assert read_note(note.text().encode()) == note
+    assert note.has("g", "a" * 40, "sha256:1")
+    assert read_note(b'{"drySha": "x"}') == Note("x")
+    assert read_note(b"[]") is None
+    assert read_note(b'{"drySha": "x", "commodore": {"layout": 1, "groups": []}}') is None
