@@ -121,14 +121,14 @@ COMMITTING = (
     Setting(
         "git_author_name",
         ("--git-author-name",),
-        "Name of the commits' author; needs --git-author-email too.",
+        "Name of the commits' author; goes with the e-mail address.",
         environment="GIT_AUTHOR_NAME",
         metavar="NAME",
     ),
     Setting(
         "git_author_email",
         ("--git-author-email",),
-        "E-mail address of the commits' author; needs --git-author-name too.",
+        "E-mail address of the commits' author; goes with the name.",
         environment="GIT_AUTHOR_EMAIL",
         metavar="EMAIL",
     ),
