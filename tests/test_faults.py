@@ -44,6 +44,7 @@ RUNS = {
         ("SIGTERM", "open", rf"{CATALOG}/refs/remotes"),
     ],
     "without a disk that works": [
+        ("EIO", "unlink", r"work/dependencies/charted/chart/templates/0\.yaml"),
         ("ENOSPC", "open", r"work/dependencies/app/docs/5\.md"),
         ("EIO", "write", rf"{CLONE}/worktrees/other/"),
         ("ENOSPC", "write", rf"{STAGING}/work/charted/compiled/.*/00_namespace\.yaml"),

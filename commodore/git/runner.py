@@ -96,7 +96,9 @@ _NOT_REACHED = _any_of(
     "early EOF",
     "remote end hung up",
 )
-_NOT_WRITTEN = re.compile(r"^error: (unable to (write|create)|cannot (create|stat)) ", re.MULTILINE)
+_NOT_WRITTEN = re.compile(
+    r"^(error: (unable to (write|create|unlink)|cannot (create|stat))|warning: unable to unlink) ", re.MULTILINE
+)
 _REMOTE_ENDED = _any_of("does not appear to be", "remote end hung up", "could not read from remote repository")
 _DAMAGED = _any_of(
     "bad (object|ref|signature|config line|index file|tree object)",
@@ -131,8 +133,8 @@ class GitResult:
 
     @property
     def failed(self) -> bool:
-        """Whether git could not do what it was told. When the disk is full, `git checkout` mentions the files that it
-        could not write, and ends with the status 0.
+        """Whether git could not do what it was told. When the disk fails, `git checkout` mentions the files that it
+        could not write or remove, and ends with the status 0.
         """
         return self.returncode != 0 or _NOT_WRITTEN.search(self.stderr) is not None
 
