@@ -47,7 +47,7 @@ def walk(
             continue
         name = prefix + entry.name
         yield name, entry
-        if not entry.is_dir(follow_symlinks=follow):
+        if not is_folder(entry, follow=follow):
             continue
         if follow:
             real = os.path.realpath(entry.path)
@@ -55,6 +55,14 @@ def walk(
                 continue
             inside.append(real)
         pending.append((f"{name}/", iter(children(entry.path))))
+
+
+def is_folder(entry: Entry, *, follow: bool) -> bool:
+    """Whether an entry is a folder, or with `follow` a link to one; a link that leads in a circle is none."""
+    try:
+        return entry.is_dir(follow_symlinks=follow)
+    except OSError:
+        return False
 
 
 def children(folder: str | os.PathLike[str]) -> list[Entry]:

@@ -139,7 +139,7 @@ def _check_dry(dry: Fields, options_in_git: bool) -> None:
     if "plugin" in dry:
         raise InputError(
             "CMD-HYD-005",
-            f"{dry.at('plugin')} is rendered by somebody's program, which is not run",
+            f"{dry.at('plugin')} is rendered by a program of other people, which is not run",
             hint="render it by helm, kustomize or as a directory",
             locations=[dry.place],
         )

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from commodore.errors import InputError
-from commodore.tree import is_hidden, walk
+from commodore.tree import is_folder, is_hidden, walk
 from commodore.workspace import guard_disk
 
 IGNORE_FILE = ".commodoreignore"
@@ -40,7 +40,7 @@ def class_files(target: Path, patterns: Iterable[str] = ()) -> Iterator[Path]:
         return
     try:
         for _, entry in walk(target, skip=lambda entry: is_hidden(entry) or Path(entry.path) in ignored):
-            if not entry.is_dir():
+            if not is_folder(entry, follow=True):
                 yield Path(entry.path)
     except OSError as error:  # a folder that cannot be listed must not pass for an empty one
         with guard_disk(Path(os.fsdecode(error.filename or target))):

@@ -83,7 +83,7 @@ class Renderer:
         if kind == "Plugin":
             raise PolicyError(
                 "CMD-ARGO-420",
-                "the source is rendered by a plugin, which is somebody's program, and is not run",
+                "the source is rendered by a plugin, which is a program of other people, and is not run",
                 hint="render it by helm, kustomize or as a directory",
                 locations=[source.place],
             )

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from commodore.errors import InputError, did_you_mean
 from commodore.inventory import compiled_preview
-from commodore.tree import walk
+from commodore.tree import is_folder, walk
 from commodore.workspace import Workspace, guard_disk, is_inside
 
 _LISTED = 8  # files that a hint lists
@@ -131,4 +131,4 @@ def _is_file(root: Path, path: Path) -> bool:
 
 
 def _walk(root: Path) -> Iterator[str]:
-    yield from (name for name, entry in walk(root) if not entry.is_dir())
+    yield from (name for name, entry in walk(root) if not is_folder(entry, follow=True))
