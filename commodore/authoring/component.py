@@ -102,7 +102,7 @@ def compile_component(request: ComponentCompile, context: Context, *, engine: En
         with stage(context.announce, "bundling jsonnet libraries"):
             bundle_one(workspace, source.name, source.root, source.directory, node.parameters, context)
         batch = Batch(
-            [InstanceJob(source.instance, source.name, source.directory)],
+            [InstanceJob(source.instance, source.name, source.directory, source.root)],
             {node.name: node.raw},
             standalone_request(
                 workspace,

@@ -123,7 +123,7 @@ def _prepare(
         (*sandbox.translate(suite.search_paths, copied), *fetched),
         suite.options,
     )
-    job = InstanceJob(instance, copied.name, copied.directory)
+    job = InstanceJob(instance, copied.name, copied.directory, copied.root)
     batch = Batch([job], {node.name: node.raw}, replace(request, directory=copied.directory))
     return _Prepared(case, copied, sandbox.root, node, batch, time.perf_counter() - start)
 

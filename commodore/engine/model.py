@@ -21,11 +21,13 @@ class InstanceJob:
         name: the instance; the Kapitan target of that name is rendered into the folder of that name.
         component: the component's name, which filters see as `target` and `component`.
         directory: the instance's component directory; the files of filters are relative to it.
+        repository: the folder that its links may lead into; by default the directory.
     """
 
     name: str
     component: str
     directory: Path
+    repository: Path | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from commodore.errors import CommodoreError, InputError, InternalError, Location, did_you_mean
 from commodore.inventory._definitions import Definition, find_definitions, find_tag
-from commodore.inventory.class_files import ClassFiles, absolute
+from commodore.inventory.class_index import ClassFiles, absolute
 
 _SHOWN = 5  # places that one error names
 

@@ -21,7 +21,7 @@ from commodore.inventory._failures import translate, translate_panic
 from commodore.inventory._growth import find_suspects, try_out
 from commodore.inventory._stderr import captured
 from commodore.inventory.applications import has_removals, merge_applications
-from commodore.inventory.class_files import ClassFiles
+from commodore.inventory.class_index import ClassFiles
 from commodore.workspace import guard_disk
 
 

@@ -123,12 +123,16 @@ def _look(workspace: Workspace, what: str) -> _Look | None:
 
 
 class _Inside:
-    """Where links of a hierarchy may lead: into the working directory, and into checkouts that the user has put in the
-    place of dependencies by a link.
+    """Where links of a hierarchy may lead: into the working directory, into checkouts that the user has put in the place
+    of dependencies by a link, and to the package and the values that are compiled.
     """
 
     def __init__(self, workspace: Workspace) -> None:
-        links = [entry.path for entry in children(workspace.dependencies) if entry.is_symlink()]
+        folders = [workspace.dependencies, workspace.classes]
+        # The links in a folder of `classes` are those of its repository, unless this program has made the folder.
+        folders += [Path(one.path) for one in children(workspace.classes) if not os.path.lexists(f"{one.path}/.git")]
+        own = [folder for folder in folders if not folder.is_symlink()]
+        links = [entry.path for folder in own for entry in children(folder) if entry.is_symlink()]
         self._roots = [os.path.realpath(path) for path in (str(workspace.root), *links)]
 
     def check(self, link: str) -> None:

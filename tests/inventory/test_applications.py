@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from commodore.events import Warned
 from commodore.inventory import render_inventory
 from commodore.inventory.applications import merge_applications
-from commodore.inventory.class_files import ClassFiles
+from commodore.inventory.class_index import ClassFiles
 from tests.inventory.hierarchies import Hierarchy
 from tests.world.context import make_context
 

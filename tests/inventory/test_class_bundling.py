@@ -16,7 +16,7 @@ from commodore.errors import CommodoreError
 from commodore.events import Event
 from commodore.inventory import render_inventory
 from commodore.inventory._class_bundling import Together, put_together, read_part
-from commodore.inventory.class_files import ClassFiles
+from commodore.inventory.class_index import ClassFiles
 from tests.inventory.hierarchies import Hierarchy
 from tests.world.context import make_context
 

@@ -9,7 +9,7 @@ import pytest
 from commodore.errors import InputError, InternalError
 from commodore.inventory import render_node
 from commodore.inventory._failures import translate, translate_panic
-from commodore.inventory.class_files import ClassFiles
+from commodore.inventory.class_index import ClassFiles
 from tests.inventory.hierarchies import Hierarchy, cluster
 from tests.world.context import make_context
 

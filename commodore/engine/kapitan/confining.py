@@ -32,7 +32,7 @@ class Confinements:
         run, job = self._run, self._run.jobs[instance]
         workplace = run.workplace(instance)
         roots = Roots(
-            read=(*self._read, job.directory, workplace),
+            read=(*self._read, job.repository or job.directory, workplace),
             write=(workplace / "tmp", job.directory),
             working=self._working,
             closed=(Workspace(run.request.root).repositories,),

@@ -11,7 +11,7 @@ from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from commodore.inventory.class_files import ClassFiles
+from commodore.inventory.class_index import ClassFiles
 from commodore.inventory.explain._documents import Document, Documents
 from commodore.inventory.explain._json_text import embedded
 from commodore.inventory.explain._merging import Merging, Unresolved, rendered

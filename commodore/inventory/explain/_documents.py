@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from commodore.inventory.class_files import ClassFiles
+from commodore.inventory.class_index import ClassFiles
 from commodore.inventory.explain._nodes import Entry, MapNode, read_tree
 
 

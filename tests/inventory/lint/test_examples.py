@@ -8,7 +8,8 @@ from tests.world.context import make_context
 
 
 def test_all_linters_on_the_examples() -> None:
-    folders = [path for path in sorted((ROOT / "examples").iterdir()) if path.is_dir()]
+    others = {"fleet", "observe"}  # no classes
+    folders = [path for path in sorted((ROOT / "examples").iterdir()) if path.is_dir() and path.name not in others]
     report = lint(LintRequest(tuple(folders), ("all",)), make_context(announce=lambda _: None))
     assert report.findings == ()
     assert report.files > 10
