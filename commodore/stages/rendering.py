@@ -123,8 +123,8 @@ def _look(workspace: Workspace, what: str) -> _Look | None:
 
 
 class _Inside:
-    """Where links of a hierarchy may lead: into the working directory, into checkouts that the user has put in the place
-    of dependencies by a link, and to the package and the values that are compiled.
+    """Where links of a hierarchy may lead: into the working directory, into checkouts that the user has put in the
+    place of dependencies by a link, and to the package and the values that are compiled.
     """
 
     def __init__(self, workspace: Workspace) -> None:
