@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -12,7 +12,10 @@ from commodore.cli.console import console_of
 from commodore.errors import UsageError
 from commodore.settings.hydrate import HYDRATE_RENDER
 
-FAILED = 1
+if TYPE_CHECKING:
+    from commodore.context import Context
+    from commodore.hydrate.rendering import Rules
+    from commodore.hydrate.texts import Texts
 
 
 @click.command("render")
@@ -40,7 +43,8 @@ def render(ctx: click.Context, /, **values: Any) -> int:
         raise UsageError("CMD-HYD-013", f"{missing} is missing", hint="see 'commodore hydrate render --help'")
     context, found = console.context, Diagnostics()
     settings = read_settings(values["argocd_settings"], context.limits, found)
-    rules = rules_of(values, templates_of(settings, values["readme_template"], values["message_template"]))
+    texts = templates_of(settings, values["readme_template"], values["message_template"])
+    rules = rules_of(values, texts, context)
     repo_map = RepoMap(parse_repo_map(values["repo_map"]))
     applications = read_sources(values["app"], context.limits).applications
     with open_run(settings, repo_map, Capabilities(), context, found) as run:
@@ -52,8 +56,9 @@ def render(ctx: click.Context, /, **values: Any) -> int:
     return max((group.error.exit_code for group in groups if group.error is not None), default=0)
 
 
-def rules_of(values: Mapping[str, Any], texts: Any) -> Any:
+def rules_of(values: Mapping[str, Any], texts: Texts, context: Context) -> Rules:
     """How Applications are rendered, by the options."""
-    from commodore.hydrate.rendering import Rules
+    from commodore.hydrate.rendering import Rules, renderer_versions
 
-    return Rules(texts, values["order"], values["secrets"], tuple(values["allow_secret"]))
+    allowed = tuple(values["allow_secret"])
+    return Rules(texts, values["order"], values["secrets"], allowed, renderer_versions(context))

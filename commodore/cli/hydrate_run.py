@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
@@ -18,10 +19,9 @@ from commodore.printable import printable
 from commodore.settings.hydrate import HYDRATE_PLAN, HYDRATE_RUN
 
 if TYPE_CHECKING:
-    from contextlib import AbstractContextManager
-
+    from commodore.argocd.diagnostics import Diagnostics
     from commodore.hydrate.publishing import Result
-    from commodore.hydrate.running import Hydrator, Planned
+    from commodore.hydrate.running import Hydrator, Job, Planned
 
 
 @click.command("plan")
@@ -76,28 +76,23 @@ def run(ctx: click.Context, /, sources: tuple[Path, ...], **values: Any) -> int:
     return max((error.exit_code for error in errors), default=0)
 
 
+@contextlib.contextmanager
 def _opened(
     ctx: click.Context, sources: Sequence[Path], values: Mapping[str, Any], context: Context
-) -> AbstractContextManager[Hydrator]:
-    import contextlib
-
+) -> Iterator[Hydrator]:
     from commodore.argocd.diagnostics import Diagnostics
     from commodore.git import RepositoryStore
     from commodore.hydrate.running import Hydrator
     from commodore.workspace import Workspace
 
-    @contextlib.contextmanager
-    def opened() -> Iterator[Hydrator]:
-        diagnostics = Diagnostics()
-        job = _job(sources, values, context, diagnostics)
-        workspace = Workspace.at(working_dir(ctx))
-        with workspace.locked(context.limits), RepositoryStore(workspace.repositories, context) as store:
-            yield Hydrator(job, store, context, diagnostics)
-
-    return opened()
+    diagnostics = Diagnostics()
+    job = _job(sources, values, context, diagnostics)
+    workspace = Workspace.at(working_dir(ctx))
+    with workspace.locked(context.limits), RepositoryStore(workspace.repositories, context) as store:
+        yield Hydrator(job, store, context, diagnostics)
 
 
-def _job(sources: Sequence[Path], values: Mapping[str, Any], context: Context, diagnostics: Any) -> Any:
+def _job(sources: Sequence[Path], values: Mapping[str, Any], context: Context, diagnostics: Diagnostics) -> Job:
     from commodore.argocd.configuration import read_settings
     from commodore.git import author_from
     from commodore.hydrate.model import Writing
@@ -112,10 +107,9 @@ def _job(sources: Sequence[Path], values: Mapping[str, Any], context: Context, d
     return Job(
         found=read_sources(sources or [Path.cwd()], context.limits),
         settings=settings,
-        rules=rules_of(values, texts),
+        rules=rules_of(values, texts, context),
         writing=Writing(
             removal=values.get("removed", "report"),
-            order=values["order"],
             rewrite=values.get("rewrite", False),
             allow_empty=values.get("allow_empty", False),
             allow_mass_removal=values.get("allow_mass_removal", False),

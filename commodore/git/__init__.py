@@ -9,7 +9,7 @@ from commodore.git.changes import LocalChanges, inspect
 from commodore.git.identity import FALLBACK_AUTHOR, Author, author_from, identity_environment
 from commodore.git.ls_remote import RemoteState
 from commodore.git.mirrors import Mirrors
-from commodore.git.publish import PublishedClone, PushOutcome, commit, push, unstage
+from commodore.git.publish import PublishedClone, PushOutcome, commit, push, unstage, was_overtaken
 from commodore.git.repository import Repository
 from commodore.git.runner import Git, GitResult
 from commodore.git.staging import RawChange, read_blobs, stage_all, staged_changes
@@ -58,4 +58,5 @@ __all__ = [
     "stage_all",
     "staged_changes",
     "unstage",
+    "was_overtaken",
 ]

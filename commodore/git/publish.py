@@ -206,12 +206,17 @@ def push(folder: Path, branch: str, context: Context, *, url: str | None = None)
     rejected = next((line for line in answer.text.splitlines() if line.startswith("!")), None)
     if rejected is None:
         raise replace(git, about=redact(_origin(git))).fault(["push"], answer)
-    if _MOVED.search(rejected):
+    if was_overtaken(rejected):
         before = _sha(git, f"refs/remotes/origin/{branch}")
         talk(git, url or _origin(git), _FETCH, [FETCH_REFSPEC])
         if _sha(git, f"refs/remotes/origin/{branch}") != before:
             return PushOutcome.MOVED
     raise _rejection(folder, branch, rejected, answer)
+
+
+def was_overtaken(rejected: str) -> bool:
+    """Whether a line of `git push --porcelain` about a ref says that another push was quicker."""
+    return _MOVED.search(rejected) is not None
 
 
 def unstage(folder: Path, context: Context) -> None:

@@ -15,6 +15,7 @@ from commodore.errors import CommodoreError, EnvironmentFault, InputError, raise
 from commodore.events import StageAdvanced
 from commodore.git._empty_repository import Blueprint
 from commodore.git._refs import FULL_SHA
+from commodore.git._remote_config import access
 from commodore.git.identity import Author
 from commodore.git.ls_remote import RemoteQueries
 from commodore.git.mirrors import Mirrors
@@ -116,8 +117,9 @@ class RepositoryStore:
         repository = self.repository(url)
         git = Git(folder, self.context)
         git.run(["init", "--quiet", "--bare", "--template=", "."])
-        arguments = ["fetch", "--quiet", "--depth=1", "--no-tags", "--no-write-fetch-head", "--", repository.url, *shas]
-        if git.run(arguments, check=False).returncode != 0:
+        reached = access(repository.url, directly=True)
+        arguments = ["fetch", "--quiet", "--depth=1", "--no-tags", "--no-write-fetch-head", reached.name, *shas]
+        if git.run(arguments, check=False, environment=reached.environment).returncode != 0:
             return None
         offline = replace(self.context, offline=True)
         return Repository(url, folder, offline, self._questions, blueprint=self._blueprint, mirrors=None)

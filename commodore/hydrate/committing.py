@@ -50,7 +50,6 @@ class Built:
     changed: tuple[str, ...] = ()
     removed: tuple[str, ...] = ()
     stale: tuple[str, ...] = ()
-    counts: Mapping[str, int] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,9 +105,8 @@ class Committer:
         commit = self._commit(request, base, new, gone, stamp)
         self._check_written(commit, new)
         branches[request.branch] = commit
-        counts = {one.path: len(one.objects) for one in request.paths}
         paths = tuple(one.path for one in changed)
-        return Built(commit, base, branches, paths, tuple(removed), owned.stale, counts)
+        return Built(commit, base, branches, paths, tuple(removed), owned.stale)
 
     def note(self, notes: Mapping[str, str], stamp: Stamp) -> str:
         """A commit of the notes in which commits (full ids) have these notes. Returns its id."""

@@ -6,9 +6,11 @@ import json
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
+from commodore.errors import InputError
 from commodore.git import redact
 from commodore.hydrate.model import LAYOUT, DryCommit, Hydration, Order, PathOutput, Reference
-from commodore.manifests import Emitter, key_of, load_all
+from commodore.manifests import key_of
+from commodore.manifests.kube_yaml import read_documents, write_documents
 
 ATTRIBUTES = ".gitattributes"
 METADATA = "hydrator.metadata"
@@ -41,30 +43,32 @@ def manifest(objects: Sequence[Mapping[str, Any]]) -> bytes:
     Raises:
         InputError: CMD-YAML-002, CMD-YAML-003, an object cannot be written as YAML.
     """
-    return Emitter().dump_stream(objects).encode()
+    return write_documents(objects).encode()
 
 
 def is_same_manifest(old: bytes, objects: Sequence[Mapping[str, Any]]) -> bool:
-    """Whether a manifest that is there has these objects, whoever wrote it and in whichever order."""
-    try:
-        found = [one for one in load_all(old.decode(), place=MANIFEST) if one is not None]
-    except Exception:
-        return False
-    if not all(isinstance(one, dict) for one in found):
-        return False
-    return _identity(found) == _identity(objects)
+    """Whether a manifest that is there has these objects, whichever program wrote it and in whichever order."""
+    found = _objects(old)
+    return found is not None and _identity(found) == _identity(objects)
 
 
 def count_objects(old: bytes) -> int:
     """How many documents a manifest has; 1 for one that cannot be read."""
+    found = _objects(old)
+    return 1 if found is None else len(found)
+
+
+def _objects(content: bytes) -> list[dict[str, Any]] | None:
+    """What a manifest holds; None if it is none."""
     try:
-        return sum(one is not None for one in load_all(old.decode(), place=MANIFEST))
-    except Exception:
-        return 1
+        found = list(read_documents(content, place=MANIFEST))
+    except InputError:
+        return None
+    return found if all(isinstance(one, dict) for one in found) else None
 
 
 def _identity(objects: Iterable[Mapping[str, Any]]) -> list[str]:
-    return sorted(json.dumps(one, sort_keys=True, default=str) for one in ordered(objects, "source"))
+    return sorted(json.dumps(one, sort_keys=True) for one in ordered(objects, "source"))
 
 
 def attributes(old: bytes | None) -> bytes:

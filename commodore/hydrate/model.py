@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any, Literal
 
 from commodore.errors import Location
@@ -45,11 +45,6 @@ class Hydration:
     settings: Mapping[str, Any]
     generate_paths: str
     place: Location
-
-    @property
-    def staged(self) -> bool:
-        """Whether something else moves what is written to the branch that is deployed."""
-        return self.branch != self.sync_branch
 
 
 @dataclass(frozen=True, slots=True)
@@ -158,7 +153,6 @@ class Writing:
     """
 
     removal: Removal = "report"
-    order: Order = "seed"
     rewrite: bool = False
     allow_empty: bool = False
     allow_mass_removal: bool = False
@@ -183,4 +177,3 @@ class Outcome:
     changed: tuple[str, ...] = ()
     removed: tuple[str, ...] = ()
     stale: tuple[str, ...] = ()
-    details: Mapping[str, Any] = field(default_factory=dict)

@@ -24,10 +24,6 @@ class Note:
     dry_sha: str = ""
     groups: Mapping[str, tuple[str, str]] = field(default_factory=dict)
 
-    def has(self, group: str, dry_sha: str, inputs: str) -> bool:
-        """Whether a group has been hydrated from this dry commit with these inputs."""
-        return self.groups.get(group) == (dry_sha, inputs)
-
     def with_group(self, group: str, dry_sha: str, inputs: str) -> Note:
         """The note after a group was looked at."""
         return Note(dry_sha, {**self.groups, group: (dry_sha, inputs)})

@@ -60,17 +60,15 @@ class Destination:
         return self._heads
 
     def bring_notes(self) -> None:
-        """Fetch the notes if the remote has others than the clone.
+        """Fetch the notes if the remote has others than the clone; offline those of the clone count.
 
         Raises:
             EnvironmentFault: the remote does not answer.
         """
         state = self._repository.state
-        if not self._writing.notes or (
-            state is not None and state.notes.get(NOTES, "") == self._committer.notes_head()
-        ):
-            return
-        self._fetch_notes()
+        is_same = state is not None and state.notes.get(NOTES, "") == self._committer.notes_head()
+        if not self._context.offline and not is_same:
+            self._fetch_notes()
 
     def note_of(self, branch: str) -> Note | None:
         """What was last noted of a branch; None if nothing was."""
@@ -285,5 +283,4 @@ class Destination:
                 built.changed,
                 built.removed,
                 built.stale,
-                {"objects": dict(built.counts)},
             )

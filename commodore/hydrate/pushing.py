@@ -8,12 +8,8 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from commodore.errors import EnvironmentFault
-from commodore.git import Repository, redact_text
+from commodore.git import Repository, redact_text, was_overtaken
 
-_MOVED = re.compile(
-    r"\((fetch first|non-fast-forward|stale info|cannot lock ref.*|failed to update ref|incorrect old value provided"
-    r"|reference already exists|failed to lock.*|failed)\)"
-)
 _LOST_RACE = re.compile(r"cannot lock ref|incorrect old value|reference already exists|failed to lock")
 """What servers say of all refs of an atomic push when another push was quicker."""
 _ATOMIC_SIBLING = re.compile(r"\(atomic (push|transaction) fail(ed|ure)\)")
@@ -103,7 +99,7 @@ def _answer(flag: str, summary: str, *, lost_race: bool) -> Answer:
         return "pushed"
     if _ATOMIC_SIBLING.search(summary):
         return "held"
-    return "moved" if lost_race or _MOVED.search(summary) else "refused"
+    return "moved" if lost_race or was_overtaken(summary) else "refused"
 
 
 def _server_words(stderr: str) -> str:

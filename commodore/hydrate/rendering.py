@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +20,7 @@ from commodore.hydrate.model import DryCommit, Group, Hydration, Order, PathOutp
 from commodore.hydrate.secrets import SecretPolicy, find_private_keys, find_secrets
 from commodore.hydrate.texts import Texts
 from commodore.manifests import key_of
+from commodore.tools import find_tools
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,16 +30,19 @@ class Rules:
     Attributes:
         secrets: what happens to Secrets with values.
         allowed: patterns for `NAMESPACE/NAME` of Secrets that may hold values.
+        tools: the versions of the programs that render, by name.
     """
 
     texts: Texts
     order: Order = "seed"
     secrets: SecretPolicy = "refuse"
     allowed: tuple[str, ...] = ()
+    tools: Mapping[str, str] = field(default_factory=dict)
 
     def as_dict(self) -> dict[str, Any]:
-        """What counts for the bytes of the output."""
-        return {"readme": self.texts.readme, "message": self.texts.message, "order": self.order}
+        """What counts for the output."""
+        texts = {"readme": self.texts.readme, "message": self.texts.message}
+        return {**texts, "order": self.order, "tools": dict(self.tools)}
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,7 +86,9 @@ class GroupRenderer:
         objects = [one.data for one in opened(rendered, member.name, self.found)]
         self._check_secrets(objects)
         self._check_identities(objects)
-        data = layout.path_data(member, commands, {})
+        used = {command.split(" ", 1)[0] for command in commands}
+        tools = {name: version for name, version in self.rules.tools.items() if name in used}
+        data = layout.path_data(member, commands, tools)
         return PathOutput(member.path, layout.ordered(objects, self.rules.order), "", data)
 
     def _check_secrets(self, objects: Sequence[Mapping[str, Any]]) -> None:
@@ -112,6 +118,12 @@ class GroupRenderer:
 
     def _warn(self, code: str, message: str, hint: str) -> None:
         self.context.announce(Warned(code, message, hint=hint))
+
+
+def renderer_versions(context: Context) -> dict[str, str]:
+    """The versions of helm and kustomize, as far as they are there and say them."""
+    found = find_tools(context, ("helm", "kustomize"))
+    return {name: tool.version for name, tool in found.items() if tool is not None and tool.version}
 
 
 def templates_of(settings: ArgoSettings, readme: Path | None, message: Path | None) -> Texts:

@@ -159,7 +159,8 @@ class Hydrator:
         group = planned.group
         commit = read_commit(self._dry(group.first).path, group.dry_sha, self.context)
         applications = {one.path: self._data(one) for one in group.members}
-        outputs = self._render(group, applications, commit)
+        # What no change touches is not rendered: only the note goes on.
+        outputs = self._render(group, applications, commit) if planned.decision == "render" else ()
         root = layout.root_data(group.first.dry_url, commit)
         written = [one.path for other in others if _same_branch(other.group, group) for one in other.group.members]
         return CommitRequest(

@@ -111,7 +111,7 @@ def test_secrets_are_found() -> None:
 def test_notes() -> None:
     note = Note().with_group("g", "a" * 40, "sha256:1").with_group("h", "b" * 40, "sha256:2")
     assert read_note(note.text().encode()) == note
-    assert note.has("g", "a" * 40, "sha256:1")
+    assert note.groups["g"] == ("a" * 40, "sha256:1")
     assert read_note(b'{"drySha": "x"}') == Note("x")
     assert read_note(b"[]") is None
     assert read_note(b'{"drySha": "x", "commodore": {"layout": 1, "groups": []}}') is None

@@ -1,7 +1,7 @@
 """RE2's expressions as Python's: what RE2 does not know is refused, what Python reads otherwise is rewritten.
 
-Python's engine goes back and forth where RE2 does not. Expressions that could take it long (a repetition inside of a
-repetition) are refused for that reason.
+Python's engine goes back and forth where RE2 does not: a repetition inside of a repetition can take it long. Only the
+length of expressions is bounded.
 """
 
 from __future__ import annotations
