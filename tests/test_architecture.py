@@ -17,8 +17,8 @@ MODULES = sorted((ROOT / "commodore").rglob("*.py"))
 MODULE_LINES = 700
 FUNCTION_LINES = 60
 PARAMETERS = 6
-LONG_SIGNATURES = 5
-"""Functions that may have more parameters, Kapitan's `_render_chart` among them."""
+LONG_SIGNATURES = {"commodore/engine/kapitan/patches.py _render_chart"}
+"""Functions that may have more parameters: this one stands in for Kapitan's, which calls it with them."""
 HANDED_ON = ("context", "limits", "announce")
 STILL_DEFAULTED = (
     "commodore/authoring/slug.py",
@@ -125,8 +125,8 @@ def test_functions_have_few_parameters() -> None:
     for path, node in functions():
         names = [one.arg for one in (*node.args.posonlyargs, *node.args.args, *node.args.kwonlyargs)]
         if len([name for name in names if name not in ("self", "cls")]) > PARAMETERS:
-            long.add(f"{path}:{node.lineno} {node.name}")
-    assert len(long) <= LONG_SIGNATURES, long
+            long.add(f"{path} {node.name}")
+    assert long == LONG_SIGNATURES
 
 
 def test_what_is_handed_on_has_no_default() -> None:

@@ -6,12 +6,13 @@ import datetime
 import json
 import os
 from collections.abc import Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from commodore import manifests
 from commodore.confinement import Confinement
-from commodore.engine.cache.partial_results import Part
+from commodore.engine.cache.partial_results import Part, Parts
 from commodore.engine.cache.trace import TraceRecorder
 from commodore.engine.jsonnet.evaluator import Evaluator
 from commodore.engine.jsonnet.go import Importer, JsonnetError, Natives, find_text, read_source
@@ -24,17 +25,32 @@ from commodore.results import Result
 _PACKAGE = Path(__file__).resolve().parent.parent.parent
 
 
-def run_jsonnet_filter(
-    file: Path,
-    folder: Path,
-    arguments: Mapping[str, Any],
-    node: Mapping[str, Any],
-    run: Run,
-    job: InstanceJob,
-    confinement: Confinement,
-    part: Part,
-    evaluator: Evaluator,
-) -> None:
+@dataclass(frozen=True, slots=True)
+class FilterWork:
+    """What the filters of one instance work with.
+
+    Attributes:
+        run: the run of which the instance is a part.
+        node: its rendered node.
+        reads: where to note what the filters read.
+        evaluator: evaluates those that are Jsonnet files.
+        parts: what such filters have made before.
+        confinement: what they may read and write.
+    """
+
+    run: Run
+    node: Mapping[str, Any]
+    reads: TraceRecorder
+    evaluator: Evaluator
+    parts: Parts
+    confinement: Confinement
+
+    @property
+    def job(self) -> InstanceJob:
+        return self.run.jobs[self.reads.instance]
+
+
+def run_jsonnet_filter(file: Path, folder: Path, arguments: Mapping[str, Any], part: Part, work: FilterWork) -> None:
     """Evaluate `file` and write `<folder>/<key>.yaml` for each field of its result.
 
     External variables: the definition's arguments, then `target` and `component` (both the component's name) and
@@ -47,6 +63,7 @@ def run_jsonnet_filter(
         InputError: the file does not evaluate, or its result is not an object.
         PolicyError: a field's name leads out of the instance's output folder.
     """
+    job, evaluator, confinement = work.job, work.evaluator, work.confinement
     known = part.take()
     if known is not None:
         evaluator.traces += known.traces
@@ -54,9 +71,9 @@ def run_jsonnet_filter(
         return
     reads = part.reads
     names = {"target": job.component, "component": job.component, "output_path": str(folder)}
-    importer = _importer(run, job, reads, confinement)
-    inventory = LazyInventory(NodeView(job.name, node), job.name, reads)
-    functions = {**natives(node, reads, confinement), **inventory.natives()}
+    importer = _importer(work.run, job, reads, confinement)
+    inventory = LazyInventory(NodeView(job.name, work.node), job.name, reads)
+    functions = {**natives(work.node, reads, confinement), **inventory.natives()}
     variables = {**arguments, **names}
     told = len(evaluator.traces)
     try:

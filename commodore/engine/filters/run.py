@@ -11,14 +11,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from commodore.confinement import Confinement
-from commodore.engine.cache.partial_results import Parts
-from commodore.engine.cache.trace import TraceRecorder
 from commodore.engine.filters import helm_namespace
-from commodore.engine.filters.jsonnet import run_jsonnet_filter
-from commodore.engine.jsonnet.evaluator import Evaluator
+from commodore.engine.filters.jsonnet import FilterWork, run_jsonnet_filter
 from commodore.engine.model import InstanceJob
-from commodore.engine.tasks import Run
 from commodore.errors import CommodoreError, InputError, PolicyError, did_you_mean, raise_all
 from commodore.inventory import check_filter
 
@@ -129,43 +124,27 @@ def jsonnet_file(found: Filter, job: InstanceJob) -> Path:
     return job.directory / found.filter
 
 
-def run_filters(
-    filters: tuple[Filter, ...],
-    node: Mapping[str, Any],
-    run: Run,
-    reads: TraceRecorder,
-    evaluator: Evaluator,
-    parts: Parts,
-    confinement: Confinement,
-) -> list[str]:
+def run_filters(filters: tuple[Filter, ...], work: FilterWork) -> list[str]:
     """Run an instance's filters one after another on what it has rendered. Returns what was skipped, as text.
-
-    Args:
-        reads: where to note what they read.
-        evaluator: evaluates those that are Jsonnet files.
-        parts: what such filters have made before.
-        confinement: what they may read and write.
 
     Raises:
         CommodoreError: a filter failed; later ones did not run.
     """
     notes: list[str] = []
-    job = run.jobs[reads.instance]
     for found in filters:
         if not found.enabled:
             notes.append(f"{found}: skipped, it is not enabled")
             continue
-        folder = confinement.output / found.path
-        run.at_work(found.instance).write_text(f"filter {found.index} ({found.filter})", encoding="utf-8")
+        folder = work.confinement.output / found.path
+        work.run.at_work(found.instance).write_text(f"filter {found.index} ({found.filter})", encoding="utf-8")
         try:
-            confinement.check(folder, "path")
+            work.confinement.check(folder, "path")
             if found.type == "builtin":
-                helm_namespace.run(folder, found.arguments, confinement)
+                helm_namespace.run(folder, found.arguments, work.confinement)
             else:
-                file = jsonnet_file(found, job)
-                fixed = [found.path, dict(found.arguments), evaluator.engine]
-                part = parts.begin(f"filter {found.filter}", fixed, reads)
-                run_jsonnet_filter(file, folder, found.arguments, node, run, job, confinement, part, evaluator)
+                fixed = [found.path, dict(found.arguments), work.evaluator.engine]
+                part = work.parts.begin(f"filter {found.filter}", fixed, work.reads)
+                run_jsonnet_filter(jsonnet_file(found, work.job), folder, found.arguments, part, work)
         except CommodoreError as error:
             raise error.about(str(found)) from error
     return notes

@@ -14,6 +14,7 @@ from multiprocessing.connection import Connection
 
 from commodore.engine.cache import results as _recording
 from commodore.engine.filters import run as filters
+from commodore.engine.filters.jsonnet import FilterWork
 from commodore.engine.jsonnet.evaluator import GO, Evaluator, engine_of, notes_of
 from commodore.engine.kapitan import renderer as _kapitan
 from commodore.engine.kapitan.fetch import fetch_groups
@@ -115,7 +116,8 @@ def _compile(renderer: _kapitan.Renderer, task: CompileTask) -> Outcome:
     rendered = time.perf_counter()
     if not errors:
         inside = confinement.of_output_alone()
-        notes.extend(filters.run_filters(steps, node, task.run, reads, evaluator, renderer.parts, inside))
+        work = FilterWork(task.run, node, reads, evaluator, renderer.parts, inside)
+        notes.extend(filters.run_filters(steps, work))
         errors.extend(evaluator.differences)
     filtered = time.perf_counter()
     if errors:

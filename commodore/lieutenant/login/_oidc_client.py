@@ -56,7 +56,7 @@ class ProviderClient:
     def __init__(self, timeout: float, context: Context, *, deadline: float, attempts: int | None = None) -> None:
         from commodore.http import Client, Policy  # the library behind it takes its time to load
 
-        limits = context.limits
+        self.limits = limits = context.limits
         attempts = attempts or limits.request_attempts
         self.deadline = deadline
         self._policy = Policy(timeout, limits.response_seconds, limits.login_answer_bytes, attempts, deadline)

@@ -51,7 +51,7 @@ def log_in(options: LoginOptions, store: TokenStore, context: Context) -> Login:
         provider = discover(client.discovery_url, http)
 
         def conclude(tokens: TokenAnswer, nonce: str | None) -> Login:
-            identity = verify(tokens.id_token, provider, client.client_id, http, context.limits, nonce=nonce)
+            identity = verify(tokens.id_token, provider, client.client_id, http, nonce=nonce)
             if options.api_url:
                 with store.locked():
                     store.write(options.api_url, tokens.entry, keyring=options.keyring)

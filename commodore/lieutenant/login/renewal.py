@@ -95,14 +95,8 @@ def _renew(options: LoginOptions, store: TokenStore, entry: Entry, context: Cont
         provider, client = provider_of(entry, options, http, context), client_of(entry, options)
         tokens = refresh(provider, client, str(entry["refresh_token"]), http)
         subject = claims_of(str(entry.get("id_token"))).get("sub")
-        identity = verify(
-            tokens.id_token,
-            provider,
-            client,
-            http,
-            context.limits,
-            subject=subject if isinstance(subject, str) else None,
-        )
+        known = subject if isinstance(subject, str) else None
+        identity = verify(tokens.id_token, provider, client, http, subject=known)
     url = options.api_url or ""
     store.write(url, tokens.entry, keyring=options.keyring or store.uses_keyring(url))
     context.announce(Noted(f"the login to {url} was renewed", level=1))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hmac
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -42,11 +42,9 @@ def verify(
     provider: IdentityProvider,
     client_id: str,
     http: ProviderClient,
-    limits: Limits,
     *,
     nonce: str | None = None,
     subject: str | None = None,
-    now: Callable[[], float] = time.time,
 ) -> Identity:
     """Whom an ID token names, once it has proved to come from this provider, for this client and this login.
 
@@ -58,8 +56,8 @@ def verify(
         PolicyError: the token cannot be trusted.
         EnvironmentFault: the provider's keys cannot be had.
     """
-    claims = _signed_claims(id_token, _keys(provider, http), limits)
-    _check_claims(claims, provider.issuer, client_id, limits, now)
+    claims = _signed_claims(id_token, _keys(provider, http), http.limits)
+    _check_claims(claims, provider.issuer, client_id, http.limits)
     if nonce is not None and not _same(claims.get("nonce"), nonce):
         raise _untrusted("it was made for another login (nonce)")
     if subject is not None and not _same(claims.get("sub"), subject):
@@ -108,9 +106,7 @@ def _signed_claims(id_token: str, keys: KeySet, limits: Limits) -> Mapping[str, 
         raise _untrusted(f"its signature or form is not valid ({type(error).__name__})") from None
 
 
-def _check_claims(
-    claims: Mapping[str, Any], issuer: str, client_id: str, limits: Limits, now: Callable[[], float]
-) -> None:
+def _check_claims(claims: Mapping[str, Any], issuer: str, client_id: str, limits: Limits) -> None:
     if not _same(claims.get("iss"), issuer):
         raise _untrusted(f"its issuer is {shortened(str(claims.get('iss')))!r} instead of {issuer!r}")
     audience = claims.get("aud")
@@ -121,13 +117,14 @@ def _check_claims(
         raise _untrusted(f"it was issued to another client than {client_id!r} (azp)")
     if not isinstance(claims.get("sub"), str) or not claims["sub"]:
         raise _untrusted("it has no subject (sub)")
+    now = time.time()
     times = {key: claims.get(key) for key in ("exp", "iat", "nbf")}
     for key, value in times.items():
         if (value is not None or key == "exp") and (isinstance(value, bool) or not isinstance(value, int | float)):
             raise _untrusted(f"its claim {key!r} is no time")
-    if not times["exp"] > now() - limits.clock_skew:  # type: ignore[operator] # checked above
+    if not times["exp"] > now - limits.clock_skew:  # type: ignore[operator] # checked above
         raise _untrusted("it has expired already; is the clock of this machine right?")
-    if any(times[key] is not None and times[key] > now() + limits.clock_skew for key in ("iat", "nbf")):  # type: ignore[operator]
+    if any(times[key] is not None and times[key] > now + limits.clock_skew for key in ("iat", "nbf")):  # type: ignore[operator]
         raise _untrusted("it is from the future; is the clock of this machine right?")
 
 

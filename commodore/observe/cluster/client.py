@@ -17,6 +17,7 @@ from commodore.errors import EnvironmentFault
 from commodore.observe.kargo import ARGOCD_GROUP, KARGO_GROUP
 
 PAGE = 500
+_METHODS = {"get": "GET", "list": "GET", "create": "POST", "update": "PUT", "patch": "PATCH"}
 _SILENCE = 30.0  # seconds after the end of a watch in which nothing came
 
 Object = dict[str, Any]
@@ -172,18 +173,17 @@ class Client:
             "create",
             resource,
             resource.path(namespace),
-            method="POST",
             body=body,
             parameters={"dryRun": "All"} if dry_run else {},
             timeout=timeout,
         )
 
     async def replace(self, resource: Resource, namespace: str, name: str, body: Object) -> Object:
-        return await self._request("update", resource, resource.path(namespace, name), method="PUT", body=body)
+        return await self._request("update", resource, resource.path(namespace, name), body=body)
 
     async def merge(self, resource: Resource, namespace: str, name: str, body: Object) -> Object:
         """Change some fields (a merge patch)."""
-        return await self._request("patch", resource, resource.path(namespace, name), method="PATCH", body=body)
+        return await self._request("patch", resource, resource.path(namespace, name), body=body)
 
     async def document(self, path: str) -> Object:
         """A document that is no object, such as the served schemas."""
@@ -221,17 +221,16 @@ class Client:
         resource: Resource | None,
         path: str,
         *,
-        method: str = "GET",
         body: Object | None = None,
         parameters: Mapping[str, Any] | None = None,
         timeout: float | None = None,
     ) -> Object:
-        kind = "application/merge-patch+json" if method == "PATCH" else "application/json"
+        kind = "application/merge-patch+json" if verb == "patch" else "application/json"
         content = None if body is None else json.dumps(body).encode()
         named = resource.plural if resource else "openapi"
         try:
             answer = await self._http.request(
-                method,
+                _METHODS[verb],
                 path,
                 params=dict(parameters or {}),
                 content=content,

@@ -23,6 +23,8 @@ PROVIDER = IdentityProvider("https://idp", "https://idp/a", "https://idp/t", "ht
 class Keys:
     """Stands where the http does, and has these keys at hand."""
 
+    limits = Limits()
+
     def __init__(self, keys: Any) -> None:
         self.keys = keys
 
@@ -67,7 +69,7 @@ headers = st.fixed_dictionaries(
 )
 def test_made_up_tokens_are_refused(keys: Keys, token: str) -> None:
     with pytest.raises(PolicyError) as caught:
-        verify(token, PROVIDER, CLIENT, keys, Limits())  # type: ignore[arg-type]
+        verify(token, PROVIDER, CLIENT, keys)  # type: ignore[arg-type]
     assert caught.value.code == "CMD-LOGIN-023"
     assert caught.value.message.isprintable()
 
@@ -81,7 +83,7 @@ key_values = st.dictionaries(
 @given(entries=st.lists(key_values | json_values) | json_values)
 def test_made_up_keys_are_left_out(entries: Any) -> None:
     with pytest.raises((PolicyError, EnvironmentFault)):
-        verify("a.b.c", PROVIDER, CLIENT, Keys(entries), Limits())  # type: ignore[arg-type]
+        verify("a.b.c", PROVIDER, CLIENT, Keys(entries))  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize(("expires", "shown"), [(1 << 70, float(1 << 62)), (math.inf, float(1 << 62))])
@@ -89,5 +91,5 @@ def test_an_end_that_no_calendar_knows(expires: float, shown: float) -> None:
     with OidcProvider() as provider:
         provider.claims = {"exp": expires, "iss": PROVIDER.issuer}
         token = provider.id_token(provider.memory.clients[CLIENT], None)
-        identity = verify(token, PROVIDER, CLIENT, Keys(provider._keys()), Limits())  # type: ignore[arg-type]
+        identity = verify(token, PROVIDER, CLIENT, Keys(provider._keys()))  # type: ignore[arg-type]
     assert identity.expires == shown
