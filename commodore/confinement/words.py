@@ -38,6 +38,8 @@ def split_words(text: str, what: str) -> list[str]:
         elif character == "\\" and mark != "'" and position < len(text):
             following = text[position]
             position += 1
+            if following == "\n":
+                continue  # the command goes on in the next line
             kept = "\\" if mark and following not in '$`"\\' else ""
             word = [*(word or []), kept + following]
         elif _means_more(character, mark, is_first=word is None):

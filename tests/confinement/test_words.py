@@ -27,6 +27,12 @@ def test_a_shell_finds_the_same_words(text: str) -> None:
     assert said.stdout.split("\0")[1:-1] == words
 
 
+@pytest.mark.parametrize("text", ["a\\\nb", "a \\\n  b", '"a\\\nb"', "'a\\\nb'", "\\\n", "\\\n-a", "a\\\\ b"])
+def test_commands_of_several_lines(text: str) -> None:
+    said = subprocess.run(["/bin/sh", "-c", f"printf '%s\\0' x {text}"], capture_output=True, check=True, text=True)
+    assert said.stdout.split("\0")[1:-1] == split_words(text, "it")
+
+
 @given(st.lists(st.text(alphabet="ab \t'\"\\$`;|&<>(){}*?[]~#!=\n-", max_size=6), max_size=4))
 def test_quoted_words_come_back(words: list[str]) -> None:
     assert split_words(shlex.join(words), "it") == words
