@@ -61,7 +61,6 @@ class Limits:
     rendered_bytes: int = 64 << 20  # the same when they are kept for the next run; larger ones are rendered each time
     output_file_bytes: int = 64 << 20  # one rendered manifest file
     lint_file_bytes: int = 16 << 20  # one file that is linted
-    name_length: int = 200  # a component, instance or package name
     explain_depth: int = 8  # references in references that an explanation follows
     explain_references: int = 60  # references that one explanation follows; the others are only named
     explain_candidates: int = 20  # parameters that are named for one field of a manifest
@@ -81,9 +80,6 @@ class Limits:
     argocd_set_applications: int = 5000  # Applications of one ApplicationSet
     argocd_applications: int = 10_000  # Applications of one run
     argocd_scanned_bytes: int = 4 << 20  # a file of a tree that may define Applications
-
-    # references
-    path_segment_bytes: int = 255  # one folder or file name of a ref file; what common file systems allow
 
     # fleet
     fleet_file_bytes: int = 4 << 20  # one file of a fleet's configuration, or of what is known about its state

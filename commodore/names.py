@@ -6,7 +6,6 @@ import re
 from collections.abc import Collection
 
 from commodore.errors import InputError
-from commodore.limits import DEFAULT_LIMITS, Limits
 
 DISTRIBUTION = "commodore-catalog"
 """What package registries call this program. `commodore` there is a program of other people."""
@@ -23,6 +22,12 @@ RESERVED_INSTANCES = frozenset({"lib", "libs", BOOTSTRAP_TARGET})
 RESERVED_KEYS = frozenset({"cluster", "components", "dynamic_facts", "facts", "kapitan", "packages"})
 """Parameters that have a meaning of their own: a component's key must not be one of them."""
 
+NAME_LENGTH = 200
+"""Characters of the longest name; with what is put before and behind it, file systems take it."""
+
+PATH_SEGMENT_BYTES = 255
+"""Bytes of one folder or file name; what common file systems allow."""
+
 _NAME = re.compile(r"[a-z0-9][a-z0-9._-]*")
 _SHOWN = 60  # characters of a wrong name that a message repeats
 
@@ -37,7 +42,7 @@ def parameter_key(name: str) -> str:
     return name.replace("-", "_")
 
 
-def check_name(name: object, kind: str, *, reserved: Collection[str] = (), limits: Limits = DEFAULT_LIMITS) -> str:
+def check_name(name: object, kind: str, *, reserved: Collection[str] = ()) -> str:
     """Return `name` if it is safe as a folder and class name.
 
     Raises:
@@ -49,11 +54,11 @@ def check_name(name: object, kind: str, *, reserved: Collection[str] = (), limit
             f"{_shortened(name)} cannot be the name of a {kind}",
             hint="use lower-case letters, digits, '-', '_' and '.', beginning with a letter or digit",
         )
-    if len(name) > limits.name_length:
+    if len(name) > NAME_LENGTH:
         raise InputError(
             "CMD-NAME-006",
             f"{_shortened(name)} is too long for the name of a {kind}: it has {len(name)} characters",
-            hint=f"use at most {limits.name_length}",
+            hint=f"use at most {NAME_LENGTH}",
         )
     if name in reserved:
         raise InputError(
@@ -69,7 +74,7 @@ def _shortened(name: object) -> str:
     return text if len(text) <= _SHOWN else f"{text[:_SHOWN]}…"
 
 
-def check_instance_name(name: object, kind: str, *, limits: Limits = DEFAULT_LIMITS) -> str:
+def check_instance_name(name: object, kind: str) -> str:
     """Return `name` if it can name a component or an instance.
 
     That is, besides `check_name`: no dot, which Kapitan takes for a path separator, and no parameters key that means
@@ -78,7 +83,7 @@ def check_instance_name(name: object, kind: str, *, limits: Limits = DEFAULT_LIM
     Raises:
         InputError: see `check_name`.
     """
-    checked = check_name(name, kind, reserved=RESERVED_INSTANCES, limits=limits)
+    checked = check_name(name, kind, reserved=RESERVED_INSTANCES)
     if parameter_key(checked) in RESERVED_KEYS:
         raise InputError(
             "CMD-NAME-005",
@@ -94,13 +99,13 @@ def check_instance_name(name: object, kind: str, *, limits: Limits = DEFAULT_LIM
     return checked
 
 
-def check_package_name(name: object, *, limits: Limits = DEFAULT_LIMITS) -> str:
+def check_package_name(name: object) -> str:
     """Return `name` if it can name a package.
 
     Raises:
         InputError: see `check_name`; also for the prefix `t-`, which belongs to tenants.
     """
-    checked = check_name(name, "package", reserved=RESERVED_CLASSES, limits=limits)
+    checked = check_name(name, "package", reserved=RESERVED_CLASSES)
     if checked.startswith("t-"):
         raise InputError(
             "CMD-NAME-004",

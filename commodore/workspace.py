@@ -18,7 +18,7 @@ from pathlib import Path
 from commodore.errors import EnvironmentFault, PolicyError
 from commodore.exhaustion import hint_for
 from commodore.file_lock import HeldElsewhere, hold
-from commodore.limits import DEFAULT_LIMITS, Limits
+from commodore.limits import Limits
 
 _STAGING = ".staging"
 _AT_FDCWD, _RENAME_EXCHANGE = -100, 2  # of Linux
@@ -196,7 +196,7 @@ class Workspace:
             remove_tree(path)
 
     @contextlib.contextmanager
-    def locked(self, limits: Limits = DEFAULT_LIMITS) -> Iterator[None]:
+    def locked(self, limits: Limits) -> Iterator[None]:
         """Hold the workspace for one run. The operating system frees the lock when the process ends, however it ends.
 
         Raises:

@@ -17,7 +17,7 @@ from pathlib import Path
 import pytest
 
 from commodore.errors import EnvironmentFault, PolicyError
-from commodore.limits import Limits
+from commodore.limits import DEFAULT_LIMITS, Limits
 from commodore.workspace import (
     Workspace,
     exchange_tree,
@@ -54,8 +54,9 @@ with Workspace.at(Path(sys.argv[1])).locked(Limits(lock_wait=600)):
 HOLDER = """
 import sys
 from pathlib import Path
+from commodore.limits import DEFAULT_LIMITS
 from commodore.workspace import Workspace
-with Workspace.at(Path(sys.argv[1])).locked():
+with Workspace.at(Path(sys.argv[1])).locked(DEFAULT_LIMITS):
     print("held", flush=True)
     sys.stdin.read()
 """
@@ -83,7 +84,7 @@ def holder(tmp_path: Path) -> Iterator[subprocess.Popen[str]]:
 
 class TestLock:
     def test_another_run_is_named(self, tmp_path: Path, holder: subprocess.Popen[str]) -> None:
-        with pytest.raises(PolicyError) as error, Workspace.at(tmp_path).locked():
+        with pytest.raises(PolicyError) as error, Workspace.at(tmp_path).locked(DEFAULT_LIMITS):
             pytest.fail("two runs in one workspace")
         assert error.value.code == "CMD-WORK-002"
         assert f"pid {holder.pid}, since 2" in error.value.message
@@ -96,7 +97,7 @@ class TestLock:
     ) -> None:
         holder.send_signal(how)
         holder.wait()
-        with Workspace.at(tmp_path).locked():
+        with Workspace.at(tmp_path).locked(DEFAULT_LIMITS):
             assert json.loads((tmp_path / ".commodore" / "lock").read_text())["pid"] == os.getpid()
 
     def test_a_second_run_can_wait(self, tmp_path: Path, holder: subprocess.Popen[str]) -> None:
@@ -116,23 +117,23 @@ class TestLock:
 
     def test_the_lock_is_free_after_a_run(self, tmp_path: Path) -> None:
         workspace = Workspace.at(tmp_path)
-        with workspace.locked():
+        with workspace.locked(DEFAULT_LIMITS):
             pass
-        with pytest.raises(KeyError), workspace.locked():
+        with pytest.raises(KeyError), workspace.locked(DEFAULT_LIMITS):
             raise KeyError
-        with workspace.locked():
+        with workspace.locked(DEFAULT_LIMITS):
             pass
 
     def test_one_process_cannot_run_twice_either(self, tmp_path: Path) -> None:
         workspace = Workspace.at(tmp_path)
-        with workspace.locked(), pytest.raises(PolicyError) as error, workspace.locked():
+        with workspace.locked(DEFAULT_LIMITS), pytest.raises(PolicyError) as error, workspace.locked(DEFAULT_LIMITS):
             pytest.fail("two runs in one workspace")
         assert f"pid {os.getpid()}" in error.value.message
 
     @pytest.mark.parametrize("content", ["", "{", "[]", '{"pid": "x"}', '{"pid": 1, "started": "soon"}'])
     def test_a_damaged_lock_file_still_locks(self, tmp_path: Path, holder: subprocess.Popen[str], content: str) -> None:
         (tmp_path / ".commodore" / "lock").write_text(content)
-        with pytest.raises(PolicyError) as error, Workspace.at(tmp_path).locked():
+        with pytest.raises(PolicyError) as error, Workspace.at(tmp_path).locked(DEFAULT_LIMITS):
             pytest.fail("two runs in one workspace")
         assert error.value.message == f"another run of commodore works in {tmp_path}"
 
@@ -141,7 +142,7 @@ class TestLock:
         precious.write_text("keep")
         (tmp_path / ".commodore").mkdir()
         (tmp_path / ".commodore" / "lock").symlink_to(precious)
-        with pytest.raises(EnvironmentFault) as error, Workspace.at(tmp_path).locked():
+        with pytest.raises(EnvironmentFault) as error, Workspace.at(tmp_path).locked(DEFAULT_LIMITS):
             pytest.fail("locked through a link")
         assert error.value.code == "CMD-WORK-003"
         assert "symbolic link" in error.value.hint
@@ -149,7 +150,7 @@ class TestLock:
 
     def test_a_file_in_the_way(self, tmp_path: Path) -> None:
         (tmp_path / ".commodore").write_text("")
-        with pytest.raises(EnvironmentFault) as error, Workspace.at(tmp_path).locked():
+        with pytest.raises(EnvironmentFault) as error, Workspace.at(tmp_path).locked(DEFAULT_LIMITS):
             pytest.fail("locked a file")
         assert str(tmp_path / ".commodore") in error.value.message
 
@@ -168,9 +169,9 @@ class TestStaging:
 
     def test_the_next_run_sweeps_what_a_killed_one_left(self, tmp_path: Path) -> None:
         killed = run_python(
-            "import os, signal, sys\nfrom pathlib import Path\nfrom commodore.workspace import Workspace\n"
-            "workspace = Workspace.at(Path(sys.argv[1]))\n"
-            "with workspace.locked(), workspace.staging('catalog') as folder:\n"
+            "import os, signal, sys\nfrom pathlib import Path\nfrom commodore.limits import Limits\n"
+            "from commodore.workspace import Workspace\nworkspace = Workspace.at(Path(sys.argv[1]))\n"
+            "with workspace.locked(Limits()), workspace.staging('catalog') as folder:\n"
             "    (folder / 'half').write_text('x'); os.kill(os.getpid(), signal.SIGKILL)",
             str(tmp_path),
         )
@@ -178,7 +179,7 @@ class TestStaging:
         state = tmp_path / ".commodore"
         assert len(list(state.iterdir())) == 2
         (state / "pending-report.json").write_text("{}")
-        with Workspace.at(tmp_path).locked():
+        with Workspace.at(tmp_path).locked(DEFAULT_LIMITS):
             assert sorted(path.name for path in state.iterdir()) == ["lock", "pending-report.json"]
 
     def test_the_sweep_takes_staging_folders_only(self, tmp_path: Path) -> None:
@@ -186,7 +187,7 @@ class TestStaging:
         (home / "work").mkdir(parents=True)
         (home / "work" / "precious").write_text("")
         (home / "x.staging").symlink_to(home / "work")
-        with Workspace.at(tmp_path / "wd").locked():
+        with Workspace.at(tmp_path / "wd").locked(DEFAULT_LIMITS):
             pass
         assert (home / "work" / "precious").exists()
         assert (home / "x.staging").is_symlink()
@@ -519,7 +520,7 @@ class TestReplaceTree:
     def test_killed_in_between_the_workspace_recovers(self, tmp_path: Path) -> None:
         """What waits beside the staging folder is swept by the next run; nothing stays in the place's folder."""
         result = run_python(
-            "import os, signal, sys\nfrom pathlib import Path\nfrom commodore import workspace as module\n"
+            "import os, signal, sys\nfrom pathlib import Path\nfrom commodore import limits, workspace as module\n"
             "workspace = module.Workspace.at(Path(sys.argv[1]))\n"
             "workspace.compiled.mkdir()\n"
             "real, calls = os.rename, []\n"
@@ -527,14 +528,14 @@ class TestReplaceTree:
             "    calls.append(a)\n"
             "    if len(calls) == 2: os.kill(os.getpid(), signal.SIGKILL)\n"
             "    real(*a)\n"
-            "with workspace.locked(), workspace.staging('compile') as folder:\n"
+            "with workspace.locked(limits.Limits()), workspace.staging('compile') as folder:\n"
             "    (folder / 'compiled').mkdir()\n"
             "    os.rename = rename\n"
             "    module.replace_tree(folder / 'compiled', workspace.compiled)",
             str(tmp_path),
         )
         assert result.returncode == -signal.SIGKILL, result.stderr
-        with Workspace.at(tmp_path).locked():
+        with Workspace.at(tmp_path).locked(DEFAULT_LIMITS):
             assert [path.name for path in tmp_path.iterdir()] == [".commodore"]
             assert [path.name for path in (tmp_path / ".commodore").iterdir()] == ["lock"]
 
@@ -657,5 +658,5 @@ class TestIsInside:
 def test_limits_are_taken_into_account(tmp_path: Path) -> None:
     """Waiting has an end, which the limits name."""
     workspace = Workspace.at(tmp_path)
-    with workspace.locked(), pytest.raises(PolicyError), workspace.locked(Limits(lock_wait=0.15)):
+    with workspace.locked(DEFAULT_LIMITS), pytest.raises(PolicyError), workspace.locked(Limits(lock_wait=0.15)):
         pytest.fail("two runs in one workspace")

@@ -36,7 +36,7 @@ def plan_deletion(workspace: Workspace, slug: str, context: Context, *, force: b
         UsageError: there is no such component.
         PolicyError: changes, untracked files or commits that no remote has would be lost.
     """
-    folder = workspace.component(check_slug(slug, COMPONENT, limits=context.limits))
+    folder = workspace.component(check_slug(slug, COMPONENT))
     if not folder.is_symlink() and not folder.is_dir():
         known = [path.name for path in workspace.dependencies.glob("*") if (path / "class").is_dir()]
         raise UsageError(

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from commodore.errors import InputError
+from commodore.limits import Limits
 from commodore.manifests import (
     DiffLine,
     FileChange,
@@ -78,21 +79,23 @@ def read_tree(folder: Path) -> dict[str, bytes]:
     return tree
 
 
-def compare(golden: Mapping[str, bytes], compiled: Mapping[str, bytes]) -> tuple[Difference, ...]:
+def compare(golden: Mapping[str, bytes], compiled: Mapping[str, bytes], limits: Limits) -> tuple[Difference, ...]:
     """What is not as it was agreed; nothing if all bytes are equal.
 
     Args:
         golden: the golden tree, content by path.
         compiled: the same of what was rendered now.
     """
-    change = compare_trees(golden, compiled)
+    change = compare_trees(golden, compiled, limits)
     found: list[Difference] = []
     for file in change.files:
-        found += _compare_file(file, golden, compiled)
+        found += _compare_file(file, golden, compiled, limits)
     return tuple(found)
 
 
-def _compare_file(file: FileChange, golden: Mapping[str, bytes], compiled: Mapping[str, bytes]) -> Iterator[Difference]:
+def _compare_file(
+    file: FileChange, golden: Mapping[str, bytes], compiled: Mapping[str, bytes], limits: Limits
+) -> Iterator[Difference]:
     if file.kind in ("deleted", "added"):
         kind: Kind = "removed" if file.kind == "deleted" else "added"
         path = file.new_path
@@ -105,12 +108,12 @@ def _compare_file(file: FileChange, golden: Mapping[str, bytes], compiled: Mappi
         if file.similarity == 100:
             return
     old, new = golden[file.old_path], compiled[file.new_path]
-    differences = _compare_objects(_objects(old, file.old_path), _objects(new, file.new_path), file.new_path)
-    yield from differences or [Difference("text", None, file.new_path, _diff(old, new))]
+    differences = _compare_objects(_objects(old, file.old_path), _objects(new, file.new_path), file.new_path, limits)
+    yield from differences or [Difference("text", None, file.new_path, _diff(old, new, limits))]
 
 
 def _compare_objects(
-    old: Mapping[ObjectKey, str] | None, new: Mapping[ObjectKey, str] | None, path: str
+    old: Mapping[ObjectKey, str] | None, new: Mapping[ObjectKey, str] | None, path: str, limits: Limits
 ) -> list[Difference]:
     """What differs between the objects of two versions of a file; nothing where only text can be compared."""
     if not old or not new:
@@ -120,7 +123,7 @@ def _compare_objects(
         if key not in old:
             differences.append(Difference("added", key, path))
         elif old[key] != text:
-            differences.append(Difference("changed", key, path, _diff(old[key].encode(), text.encode())))
+            differences.append(Difference("changed", key, path, _diff(old[key].encode(), text.encode(), limits)))
     return differences
 
 
@@ -140,9 +143,9 @@ def _well_formed(documents: list[Any]) -> list[Any]:
     return [document for document in documents if is_well_formed(document)]
 
 
-def _diff(old: bytes, new: bytes) -> tuple[DiffLine, ...]:
+def _diff(old: bytes, new: bytes, limits: Limits) -> tuple[DiffLine, ...]:
     change = TreeChange((FileChange("modified", "golden", "compiled"),))
-    lines = render(change, {"golden": old}, {"compiled": new})
+    lines = render(change, {"golden": old}, {"compiled": new}, limits)
     return tuple(line for line in lines if line.style != "header")
 
 

@@ -8,8 +8,7 @@ from pathlib import Path
 from typing import Literal
 
 from commodore.errors import InputError
-from commodore.limits import DEFAULT_LIMITS, Limits
-from commodore.names import RESERVED_CLASSES, RESERVED_INSTANCES
+from commodore.names import NAME_LENGTH, RESERVED_CLASSES, RESERVED_INSTANCES
 from commodore.workspace import Workspace
 
 _SLUG = re.compile(r"[a-z][a-z0-9-]+[a-z0-9]")
@@ -55,13 +54,13 @@ COMPONENT = Kind(
 PACKAGE = Kind("package", "https://github.com/projectsyn/commodore-config-package-template.git", RESERVED_CLASSES)
 
 
-def check_slug(slug: object, kind: Kind, *, limits: Limits = DEFAULT_LIMITS) -> str:
+def check_slug(slug: object, kind: Kind) -> str:
     """Return `slug` if it follows the rules for names of components and packages.
 
     Raises:
         InputError: it is malformed, begins with the kind's own prefix, or is reserved.
     """
-    if not isinstance(slug, str) or not _SLUG.fullmatch(slug) or len(slug) > limits.name_length:
+    if not isinstance(slug, str) or not _SLUG.fullmatch(slug) or len(slug) > NAME_LENGTH:
         raise InputError(
             "CMD-TPL-001",
             f"{slug!r} cannot be the slug of a {kind.name}",

@@ -166,7 +166,7 @@ def _compare(suite: Suite, rendered: Rendered, folder: Path, options: CheckOptio
     status: Status = "ok"
     wanted = case.golden.is_dir()
     if wanted or options.update:
-        differences = compare(read_tree(case.golden), tree)
+        differences = compare(read_tree(case.golden), tree, context.limits)
         if differences or (options.update and not wanted):
             status = "updated" if options.update else "differs"
     elif suite.golden_tests:

@@ -82,7 +82,7 @@ def describe(
         assert raw.new_path is not None
         old[raw.old_path] = _content(raw, raw.old_blob, blobs)
         new[raw.new_path] = _content(raw, raw.new_blob, blobs)
-    return tuple(render(change, old, new, mode, limits=context.limits)), ChangeSummary.of(change)
+    return tuple(render(change, old, new, context.limits, mode)), ChangeSummary.of(change)
 
 
 def _file_change(raw: RawChange) -> FileChange:

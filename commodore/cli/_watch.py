@@ -158,8 +158,8 @@ def _show(
     from commodore.manifests import compare_trees, render
     from commodore.manifests.object_diff import json_report
 
-    change = compare_trees(old, new)
-    lines = list(render(change, old, new, what.diff_mode)) if what.how == "text" else []
+    change = compare_trees(old, new, console.context.limits)
+    lines = list(render(change, old, new, console.context.limits, what.diff_mode)) if what.how == "text" else []
     review = review_trees(old, new) if what.how == "objects" else None
     if console.log_format == "json":
         found = {

@@ -23,7 +23,7 @@ from commodore.settings.fleet import (
 )
 
 if TYPE_CHECKING:
-    from commodore.fleet import Generated, Selection
+    from commodore.fleet import FleetState, Generated, Selection
 
 _DIMENSIONS = {"environment": "environments", "sector": "sectors", "region": "regions"}
 
@@ -82,7 +82,7 @@ def fleet_generate(ctx: click.Context, /, **values: Any) -> int:
         cached=not values["no_cache"],
     )
     with console.working():
-        done = generate(Workspace.at(working_dir(ctx)), wanted, context_of(console), live_of(values))
+        done = generate(Workspace.at(working_dir(ctx)), wanted, console.context, live_of(values, console))
     show_generated(done, console, values["out"], dry_run=values["dry_run"])
     if values["dry_run"] and values["validate"] and done.change:
         raise stale_error(done)
@@ -107,7 +107,7 @@ def fleet_validate(ctx: click.Context, /, **values: Any) -> int:
         cached=not values["no_cache"],
     )
     with console.working():
-        done = generate(Workspace.at(working_dir(ctx)), wanted, context_of(console), live_of(values))
+        done = generate(Workspace.at(working_dir(ctx)), wanted, console.context, live_of(values, console))
     if values["out"] == "json":
         console.result(json.dumps(done.report.as_dict(), indent=2))
     else:
@@ -130,8 +130,8 @@ def fleet_applicationset(ctx: click.Context, /, cluster_type: str, **values: Any
     pairs = [_pair(text, "--cluster-value", "KEY=LABEL") for text in values.pop("cluster_value")]
     out = values.pop("out")
     wanted = ApplicationSetOptions(**values, cluster_values=tuple(pairs))
-    made = application_set(Workspace.at(working_dir(ctx)).root, cluster_type, wanted)
     console = console_of(ctx)
+    made = application_set(Workspace.at(working_dir(ctx)).root, cluster_type, wanted, console.context)
     if out == "json":
         console.result(json.dumps(made, indent=2))
     else:
@@ -150,7 +150,7 @@ def fleet_preview(ctx: click.Context, /, cell: str, **values: Any) -> None:
 
     console = console_of(ctx)
     workspace = Workspace.at(working_dir(ctx))
-    found = preview(workspace.root, cell, values["cluster_type"], values["cluster_values"], context_of(console))
+    found = preview(workspace.root, cell, values["cluster_type"], values["cluster_values"], console.context)
     if values["out"] == "json":
         console.result(json.dumps(found, indent=2, default=str))
         return
@@ -198,17 +198,9 @@ def fleet_schema(ctx: click.Context, /, name: str, out: str) -> None:
         )
     elif name == "config":
         root = Workspace.at(working_dir(ctx)).root
-        console.result(json.dumps(config_schema(read_config(root).dimensions), indent=2))
+        console.result(json.dumps(config_schema(read_config(root, console.context.limits).dimensions), indent=2))
     else:
         console.result(json.dumps(static_schema(name), indent=2))
-
-
-def context_of(console: Console) -> Any:
-    """What the library works with."""
-    from commodore.context import Context
-    from commodore.limits import Limits
-
-    return Context(console.announce, Limits())
 
 
 def selection_of(values: Mapping[str, Any]) -> Selection:
@@ -231,9 +223,9 @@ def _start(ctx: click.Context, name: str, console: Console, *, dry_run: bool) ->
     from commodore.workspace import Workspace, write_atomically
 
     workspace = Workspace.at(working_dir(ctx))
-    with workspace.locked():
+    with workspace.locked(console.context.limits):
         write_atomically(workspace.state / ".gitignore", b"*\n")
-        context = context_of(console)
+        context = console.context
         writes = start_patch(load_fleet(workspace.root, context), name, context)
         for path in writes:
             console.result(f"{path.relative_to(workspace.root)} {'would be written' if dry_run else 'is written'}")
@@ -241,13 +233,19 @@ def _start(ctx: click.Context, name: str, console: Console, *, dry_run: bool) ->
             write_changes(writes, workspace.root)
 
 
-def live_of(values: Mapping[str, Any]) -> Any:
-    """What the options say about the live state, for dependencies; None if nothing."""
+def states_of(values: Mapping[str, Any], console: Console) -> FleetState | None:
+    """What the options say about the state of applications; None if nothing."""
     from commodore.fleet import parse_duration, read_states
 
     if not values["status"]:
         return None
-    return read_states(values["status"], parse_duration(values["status_age"])).live({})
+    return read_states(values["status"], parse_duration(values["status_age"]), console.context.limits)
+
+
+def live_of(values: Mapping[str, Any], console: Console) -> Any:
+    """The same for dependencies."""
+    found = states_of(values, console)
+    return None if found is None else found.live({})
 
 
 def _pair(text: str, option: str, form: str) -> tuple[str, str]:

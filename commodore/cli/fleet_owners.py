@@ -10,7 +10,6 @@ import click
 from commodore.cli._lazy import LazyCommand, LazyGroup
 from commodore.cli._options import options
 from commodore.cli.console import Console, console_of, working_dir
-from commodore.cli.fleet import context_of
 from commodore.errors import raise_all
 from commodore.printable import printable
 from commodore.settings.fleet import FLEET_OWNERS_CHECK, FLEET_OWNERS_LIST
@@ -65,4 +64,4 @@ def _owners(ctx: click.Context, base: str, console: Console) -> Owners:
     from commodore.fleet import Owners
     from commodore.workspace import Workspace
 
-    return Owners(Workspace.at(working_dir(ctx)).root, base, context_of(console))
+    return Owners(Workspace.at(working_dir(ctx)).root, base, console.context)

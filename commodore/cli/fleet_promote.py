@@ -11,7 +11,7 @@ import click
 
 from commodore.cli._options import options
 from commodore.cli.console import Console, console_of, working_dir
-from commodore.cli.fleet import context_of
+from commodore.cli.fleet import states_of
 from commodore.errors import CommodoreError, UsageError, raise_all
 from commodore.printable import printable_lines
 from commodore.settings.fleet import FLEET_FOLD, FLEET_GRAPH, FLEET_PLAN, FLEET_PROMOTE, FLEET_STATUS
@@ -40,10 +40,10 @@ def fleet_promote(ctx: click.Context, /, patch: tuple[str, ...], **values: Any) 
             "CMD-FLT-079", "say TYPE APP PATCH, or --auto --all", hint="see 'commodore fleet promote --help'"
         )
     workspace = Workspace.at(working_dir(ctx))
-    state = states_of(values)
+    state = states_of(values, console)
     problems: list[CommodoreError] = []
     done: list[Step] = []
-    with workspace.locked():
+    with workspace.locked(console.context.limits):
         write_gitignore(workspace)
         for words in [patch] if patch else _all_patches(workspace, console):
             try:
@@ -73,7 +73,7 @@ def write_gitignore(workspace: Workspace) -> None:
 def _all_patches(workspace: Workspace, console: Console) -> list[tuple[str, str, str]]:
     from commodore.fleet import load_fleet
 
-    fleet = load_fleet(workspace.root, context_of(console))
+    fleet = load_fleet(workspace.root, console.context)
     return [(kind.name, patch.app, patch.name) for kind in fleet.types for patch in kind.patches]
 
 
@@ -89,7 +89,7 @@ def _promote(
 
     from commodore.fleet import Conditions, find_patch, load_fleet, promote, write_changes
 
-    context = context_of(console)
+    context = console.context
     found = find_patch(load_fleet(workspace.root, context), *words)
     waiting: list[Node] = []
 
@@ -125,21 +125,12 @@ def _options(values: Mapping[str, Any]) -> PromoteOptions:
     return PromoteOptions(values["level"], coalesce=values["coalesce"], fold=values["fold"])
 
 
-def states_of(values: Mapping[str, Any]) -> FleetState | None:
-    """What the options say about the state of applications."""
-    from commodore.fleet import parse_duration, read_states
-
-    if not values["status"]:
-        return None
-    return read_states(values["status"], parse_duration(values["status_age"]))
-
-
 def _generate(workspace: Workspace, console: Console) -> None:
     from commodore.cli.fleet import show_generated
     from commodore.fleet import GenerateOptions, generate
 
     with console.working():
-        done = generate(workspace, GenerateOptions(), context_of(console))
+        done = generate(workspace, GenerateOptions(), console.context)
     show_generated(done, console, "text", dry_run=False)
 
 
@@ -180,9 +171,9 @@ def fleet_fold(ctx: click.Context, /, cluster_type: str, app: str, patch: str, *
 
     console = console_of(ctx)
     workspace = Workspace.at(working_dir(ctx))
-    with workspace.locked():
+    with workspace.locked(console.context.limits):
         write_gitignore(workspace)
-        found = find_patch(load_fleet(workspace.root, context_of(console)), cluster_type, app, patch)
+        found = find_patch(load_fleet(workspace.root, console.context), cluster_type, app, patch)
         done = fold_patch(found, values["overrides"])
         if not values["dry_run"]:
             write_changes(done.writes, workspace.root)
@@ -211,7 +202,7 @@ def fleet_plan(ctx: click.Context, /, cluster_type: str, app: str, patch: str, *
     from commodore.workspace import Workspace
 
     console = console_of(ctx)
-    fleet = load_fleet(Workspace.at(working_dir(ctx)).root, context_of(console))
+    fleet = load_fleet(Workspace.at(working_dir(ctx)).root, console.context)
     steps = list(plan(find_patch(fleet, cluster_type, app, patch), _options(values)))
     if values["out"] == "json":
         total = sum(step.soak for step in steps)
@@ -258,8 +249,8 @@ def fleet_status(ctx: click.Context, /, **values: Any) -> None:
     from commodore.workspace import Workspace
 
     console = console_of(ctx)
-    context = context_of(console)
-    found = survey(load_fleet(Workspace.at(working_dir(ctx)).root, context), states_of(values))
+    context = console.context
+    found = survey(load_fleet(Workspace.at(working_dir(ctx)).root, context), states_of(values, console))
     if values["out"] == "json":
         console.result(json.dumps(found.as_dict(), indent=2))
         return
@@ -298,6 +289,6 @@ def fleet_graph(ctx: click.Context, /, format: str) -> None:
     from commodore.workspace import Workspace
 
     console = console_of(ctx)
-    fleet = load_fleet(Workspace.at(working_dir(ctx)).root, context_of(console))
+    fleet = load_fleet(Workspace.at(working_dir(ctx)).root, console.context)
     writers = {"mermaid": as_mermaid, "dot": as_dot, "svg": as_svg}
     console.result(writers[format](fleet), newline=False)

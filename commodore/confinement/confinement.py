@@ -22,7 +22,7 @@ from typing import Any
 from commodore.confinement.policy import DEFAULT_POLICY, TrustPolicy
 from commodore.confinement.programs import start
 from commodore.errors import PolicyError
-from commodore.limits import DEFAULT_LIMITS, Limits
+from commodore.limits import Limits
 from commodore.tree import Entry, walk
 
 _FLAGS = os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK | os.O_NOCTTY  # a pipe without a writer must not keep us waiting
@@ -66,9 +66,9 @@ class Confinement:
         self,
         output: Path,
         roots: Roots,
+        limits: Limits,
         component: str = "",
         policy: TrustPolicy = DEFAULT_POLICY,
-        limits: Limits = DEFAULT_LIMITS,
     ) -> None:
         self.output = Path(os.path.realpath(output))
         self.component = component

@@ -25,8 +25,7 @@ from commodore.engine.schedule.scheduler import COMPILE_STAGE, Schedule, read_du
 from commodore.engine.tasks import Evaluations, Record, Run
 from commodore.engine.worker.pool import worker_pool
 from commodore.errors import CommodoreError, InputError, InternalError, did_you_mean, raise_all
-from commodore.events import Announce, Noted, StageAdvanced
-from commodore.limits import DEFAULT_LIMITS, Limits
+from commodore.events import Noted, StageAdvanced
 from commodore.names import check_name
 from commodore.results import FOLDER_MODE, ResultStore
 from commodore.tree import walk
@@ -50,8 +49,7 @@ class Engine:
 
     Args:
         processes: number of workers, 0 for one per usable CPU; a request may ask for another number.
-        announce: who listens.
-        limits: bounds of sizes and counts.
+        context: who listens, and the limits.
         dependency_cache: where Kapitan dependencies of a fixed version are kept for all runs, such as
             `commodore.caches.dependency_cache()`; None fetches all of them anew.
         result_cache: where results are kept for all runs, such as `commodore.caches.result_cache()`; None renders
@@ -61,17 +59,15 @@ class Engine:
 
     def __init__(
         self,
+        context: Context,
         *,
         processes: int = 0,
-        announce: Announce,
-        limits: Limits = DEFAULT_LIMITS,
         dependency_cache: Path | None = None,
         result_cache: Path | None = None,
         shadow: float = 0.0,
     ) -> None:
         self._processes = processes
-        self._announce = announce
-        self._limits = limits
+        self._context = context
         self._dependency_cache = dependency_cache
         self._result_cache = result_cache
         self._shadow = shadow
@@ -144,10 +140,10 @@ class Engine:
         with ExitStack() as stagings:
             runs, reuses = self._begin_all(batches, stagings)
             begun = [(run, batch.nodes) for run, batch in zip(runs, batches, strict=True) if isinstance(run, Run)]
-            durations = {run.request.root: read_durations(run.request.root, self._limits) for run, _ in begun}
+            durations = {run.request.root: read_durations(run.request.root, self._context.limits) for run, _ in begun}
             rank = slowest_first(begun, durations)
             size = self._size(batches)
-            schedule = Schedule(begun, rank, self._announce, size, self._limits, reuses)
+            schedule = Schedule(begun, rank, self._context.announce, size, self._context.limits, reuses)
             if any(run.pending for run, _ in begun):
                 self._pool.run(schedule.offer, schedule.done, keep=size)
                 self._tell(schedule.evaluations)
@@ -162,21 +158,21 @@ class Engine:
         if self._result_cache is not None and any(run.pending for run, _ in begun):
             from commodore.caches.maintenance import keep_bounded  # a run without news does not load it
 
-            store, limits = ResultStore(self._result_cache, self._limits), self._limits
+            store, limits = ResultStore(self._result_cache, self._context.limits), self._context.limits
             keep_bounded(store, limits.result_cache_bytes, limits.result_check_age)
         return outcomes
 
     def _tell(self, evaluations: Sequence[Evaluations]) -> None:
         """How Jsonnet was evaluated: said always if that was the question."""
         if said := summary(evaluations):
-            self._announce(Noted(said, level=0 if any(one.engine == CHECK for one in evaluations) else 1))
+            self._context.announce(Noted(said, level=0 if any(one.engine == CHECK for one in evaluations) else 1))
 
     def _tell_traces(self, reuses: Iterable[Reuse]) -> None:
         """What the templates of instances that were taken from the cache would have told."""
         for reuse in reuses:
             for hit in reuse.hits.values():
                 for trace in hit.result.traces:
-                    self._announce(Noted(trace))
+                    self._context.announce(Noted(trace))
 
     def _begin_all(
         self, batches: Sequence[Batch], stagings: ExitStack
@@ -185,7 +181,7 @@ class Engine:
         finder = None
         if self._result_cache is not None:
             offline = any(batch.request.offline for batch in batches)
-            context = Context(self._announce, self._limits, offline)
+            context = Context(self._context.announce, self._context.limits, offline)
             finder = ResultFinder(self._result_cache, self._dependency_cache, self._shadow, context)
         reuses: dict[str, Reuse] = {}
         runs: list[Run | CommodoreError] = []
@@ -210,7 +206,7 @@ class Engine:
                 targets={},
                 jobs={job.name: job for job in batch.jobs},
                 staging=stagings.enter_context(Workspace(root).staging("compile")),
-                limits=self._limits,
+                limits=self._context.limits,
                 environment={**os.environ, **batch.request.environment},
                 dependency_cache=self._dependency_cache,
                 pending=tuple(job.name for job in batch.jobs),
@@ -223,10 +219,10 @@ class Engine:
                 else:
                     reuse.unpack(run)
                 for name in reuse.hits:
-                    self._announce(StageAdvanced(COMPILE_STAGE, name))
+                    self._context.announce(StageAdvanced(COMPILE_STAGE, name))
             if run.pending:
                 self._pool.get_ready()
-                run = replace(run, targets=write_nodes(batch.nodes, run.staging / "nodes", self._limits))
+                run = replace(run, targets=write_nodes(batch.nodes, run.staging / "nodes", self._context.limits))
             return run, reuse
 
     def _size(self, batches: Sequence[Batch]) -> int:

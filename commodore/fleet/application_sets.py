@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
+from commodore.context import Context
 from commodore.fleet.generating import check_known
 from commodore.fleet.repository.config import read_config
 
@@ -28,13 +29,13 @@ class ApplicationSetOptions:
     template_engine: Literal["fast", "go"] = "fast"
 
 
-def application_set(root: Path, kind: str, options: ApplicationSetOptions) -> dict[str, Any]:
+def application_set(root: Path, kind: str, options: ApplicationSetOptions, context: Context) -> dict[str, Any]:
     """The ApplicationSet of a cluster type of the fleet at `root`.
 
     Raises:
         CommodoreError: as `read_config`; CMD-FLT-090, there is no such type.
     """
-    config = read_config(root)
+    config = read_config(root, context.limits)
     check_known("cluster type", [kind], [one.name for one in config.types])
     go = options.template_engine == "go"
     name, server = ("{{.name}}", "{{.server}}") if go else ("{{name}}", "{{server}}")

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from commodore.fleet.repository.files import read_bytes
 from commodore.fleet.repository.model import Fleet
-from commodore.limits import DEFAULT_LIMITS, Limits
+from commodore.limits import Limits
 from commodore.tree import is_hidden, walk
 
 _BUILT_IN = Path(__file__).resolve().parent / "chart"
@@ -46,7 +46,7 @@ class Chart:
         return hashlib.sha256(json.dumps([self.name, found]).encode()).hexdigest()
 
 
-def read_chart(fleet: Fleet, limits: Limits = DEFAULT_LIMITS) -> Chart:
+def read_chart(fleet: Fleet, limits: Limits) -> Chart:
     """The chart of a fleet.
 
     Raises:

@@ -185,7 +185,7 @@ def _generate(workspace: Workspace, options: GenerateOptions, context: Context, 
     present = read_rendered(workspace.root)
     if options.selection.whole:
         check_foreign(present, force=options.force)
-    change = changes(present, done.wanted)
+    change = changes(present, done.wanted, context.limits)
     groups = group_changes(change, present, done.wanted, done.fleet.config.depth)
     if options.write and change:
         write_rendered(workspace, present, done.wanted)

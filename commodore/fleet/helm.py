@@ -16,7 +16,7 @@ from typing import Self, TypeVar
 
 from commodore.child_environment import child_environment
 from commodore.errors import EnvironmentFault
-from commodore.limits import DEFAULT_LIMITS, Limits
+from commodore.limits import Limits
 from commodore.printable import printable
 from commodore.tools import locate_tool
 
@@ -55,7 +55,7 @@ class Helm:
         processes: how many run at the same time.
     """
 
-    def __init__(self, program: str, processes: int, limits: Limits = DEFAULT_LIMITS) -> None:
+    def __init__(self, program: str, processes: int, limits: Limits) -> None:
         self.program = program
         self._processes = max(1, processes)
         self._limits = limits

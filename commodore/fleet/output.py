@@ -12,6 +12,7 @@ from pathlib import Path
 from commodore.errors import PolicyError
 from commodore.fleet.repository.config import Prefix, in_path
 from commodore.fleet.repository.layout import RENDERED
+from commodore.limits import Limits
 from commodore.manifests import TreeChange, compare_trees
 from commodore.printable import some_of
 from commodore.tree import walk
@@ -84,9 +85,10 @@ def _may_be_ours(path: str) -> bool:
     return 3 <= len(parts) <= 10 and parts[-1] in ("Chart.yaml", "values.yaml")
 
 
-def changes(present: Files, wanted: Wanted) -> TreeChange:
+def changes(present: Files, wanted: Wanted, limits: Limits) -> TreeChange:
     """What differs in `rendered/`."""
-    return compare_trees({path: text for path, text in present.items() if wanted.is_ours(path)}, dict(wanted.files))
+    ours = {path: text for path, text in present.items() if wanted.is_ours(path)}
+    return compare_trees(ours, dict(wanted.files), limits)
 
 
 def write_rendered(workspace: Workspace, present: Files, wanted: Wanted) -> None:

@@ -18,7 +18,7 @@ from pathlib import Path
 
 from commodore.child_environment import child_environment
 from commodore.errors import InputError
-from commodore.limits import DEFAULT_LIMITS, Limits
+from commodore.limits import Limits
 from commodore.printable import NAMES_SHOWN
 
 _KEY = re.compile(r"""^([ \-]*)(?:(["'])([^"']*)\2|([^\s#"'\[{&*!|>%@`-][^#:]*?)):(?:\s|$)""")
@@ -142,9 +142,7 @@ def find_suspects(contents: Iterable[tuple[Path, bytes]]) -> list[Path]:
     return growth.suspects()
 
 
-def try_out(
-    inventory: Path, target: str, suspects: Sequence[Path], *, skip: bool, limits: Limits = DEFAULT_LIMITS
-) -> None:
+def try_out(inventory: Path, target: str, suspects: Sequence[Path], limits: Limits, *, skip: bool) -> None:
     """Render a target in a process with limits, for nothing but to see whether that comes to an end.
 
     Args:

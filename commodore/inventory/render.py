@@ -22,6 +22,7 @@ from commodore.inventory._growth import find_suspects, try_out
 from commodore.inventory._stderr import captured
 from commodore.inventory.applications import has_removals, merge_applications
 from commodore.inventory.class_index import ClassFiles
+from commodore.limits import Limits
 from commodore.workspace import guard_disk
 
 
@@ -65,7 +66,7 @@ def render_with_files(
 ) -> tuple[ClassFiles, Node]:
     """Render one target as `render_node` does; returns the class files too."""
     inventory = inventory.absolute()
-    files, reclass = _open(inventory, [name], ignore_missing_classes=ignore_missing_classes)
+    files, reclass = _open(inventory, [name], context.limits, ignore_missing_classes=ignore_missing_classes)
     with _heard(files, context):
         raw = reclass.nodeinfo(name).as_dict()
     return files, _node(files, name, raw, _remove_somewhere(files, [name]), context)
@@ -81,7 +82,7 @@ def render_inventory(inventory: Path, context: Context) -> Inventory:
     inventory = inventory.absolute()
     targets = sorted(path.stem for path in (inventory / "targets").glob("*.yml"))
     with guard_disk(inventory):
-        files, reclass = _open(inventory, targets)
+        files, reclass = _open(inventory, targets, context.limits)
         nodes = _render_together(inventory, files, reclass, context)
         if nodes is None:
             with _heard(files, context):
@@ -144,7 +145,9 @@ def _share(rendered: Iterable[tuple[str, dict[str, Any]]]) -> dict[str, dict[str
     return {name: table.share(node) for name, node in rendered}
 
 
-def _open(inventory: Path, targets: Sequence[str], *, ignore_missing_classes: bool = False) -> tuple[ClassFiles, Any]:
+def _open(
+    inventory: Path, targets: Sequence[str], limits: Limits, *, ignore_missing_classes: bool = False
+) -> tuple[ClassFiles, Any]:
     """The class files below the absolute path of a hierarchy, and reclass-rs's object for it."""
     import reclass_rs
 
@@ -164,7 +167,7 @@ def _open(inventory: Path, targets: Sequence[str], *, ignore_missing_classes: bo
     if find_suspects(read.values()):  # in all of them together; mostly in none
         for target, order in included.items():
             if suspects := find_suspects(read[name] for name in order):
-                try_out(inventory, target, suspects, skip=ignore_missing_classes)
+                try_out(inventory, target, suspects, limits, skip=ignore_missing_classes)
     return files, reclass
 
 

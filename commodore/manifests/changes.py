@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import PurePosixPath
 from typing import Final, Literal, TypeVar
 
-from commodore.limits import DEFAULT_LIMITS, Limits
+from commodore.limits import Limits
 
 ChangeKind = Literal["deleted", "copied", "added", "renamed", "modified", "type-changed"]
 
@@ -84,7 +84,7 @@ class TreeChange:
         return bool(self.files)
 
 
-def compare_trees(old: Mapping[str, bytes], new: Mapping[str, bytes], *, limits: Limits = DEFAULT_LIMITS) -> TreeChange:
+def compare_trees(old: Mapping[str, bytes], new: Mapping[str, bytes], limits: Limits) -> TreeChange:
     """What differs between two trees, with renames detected as git does by default.
 
     Args:

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Any, Final, Literal
 
 from commodore.errors import InputError
-from commodore.limits import DEFAULT_LIMITS, Limits
+from commodore.limits import Limits
 from commodore.manifests import textdiff
 from commodore.manifests.changes import FileChange, TreeChange
 from commodore.manifests.objects import ObjectKey, in_order, is_well_formed, key_of
@@ -29,9 +29,8 @@ def render(
     change: TreeChange,
     old: Mapping[str, bytes],
     new: Mapping[str, bytes],
+    limits: Limits,
     mode: DiffMode = "plain",
-    *,
-    limits: Limits = DEFAULT_LIMITS,
 ) -> Iterator[DiffLine]:
     """The changes as lines: one for a deleted, added or renamed file, a unified diff for a modified one.
 

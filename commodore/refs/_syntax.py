@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from commodore.errors import CommodoreError, InputError, PolicyError
-from commodore.limits import DEFAULT_LIMITS, Limits
+from commodore.names import PATH_SEGMENT_BYTES
 
 SUPPORTED_TYPE: Final = "vaultkv"
 #: Types that Kapitan knows; only one of them can be written by commodore.
@@ -61,13 +61,12 @@ def shown(tag: str) -> str:
     return repr(tag if len(tag) <= _SHOWN else tag[:_SHOWN] + "...")
 
 
-def parse(tag: str, place: str, limits: Limits = DEFAULT_LIMITS) -> Token:
+def parse(tag: str, place: str) -> Token:
     """The token of a tag as found by `tags`.
 
     Args:
         tag: from `?{` to `}`.
         place: where it was found; named in errors.
-        limits: how long one segment of a path may be.
 
     Raises:
         InputError: CMD-REF-001 to CMD-REF-006 and CMD-REF-008, it would not work or lose something.
@@ -92,10 +91,10 @@ def parse(tag: str, place: str, limits: Limits = DEFAULT_LIMITS) -> Token:
         missing = "key after the last '/'" if slash else "'/' between path and key"
         raise InputError("CMD-REF-001", f"{shown(tag)} in {place} has no {missing}", hint=_FORM)
     _check_parts(tag, extra.split(":") if rest != path else [], folder, key, place)
-    if any(len(segment.encode()) > limits.path_segment_bytes for segment in path.split("/")):
+    if any(len(segment.encode()) > PATH_SEGMENT_BYTES for segment in path.split("/")):
         raise InputError(
             "CMD-REF-008",
-            f"{shown(tag)} in {place} has a path segment of more than {limits.path_segment_bytes} bytes",
+            f"{shown(tag)} in {place} has a path segment of more than {PATH_SEGMENT_BYTES} bytes",
             hint="a ref file is named after it, and file systems allow no longer names",
         )
     return Token(tag, kind, path)

@@ -7,7 +7,6 @@ import re
 from typing import Final
 
 from commodore.errors import CommodoreError, InputError
-from commodore.limits import DEFAULT_LIMITS, Limits
 from commodore.refs import _syntax as _token
 
 _REFERENCE: Final = re.compile(r"\$\{[^${}]*\}")
@@ -17,18 +16,17 @@ _STAND_INS: Final = ("x", "x/x", _token.SUPPORTED_TYPE, f"{_token.SUPPORTED_TYPE
 _MOST: Final = 3  # references in one tag that are tried; a tag with more is taken as it is
 
 
-def check_text(text: str, place: str, limits: Limits = DEFAULT_LIMITS) -> list[tuple[str, CommodoreError]]:
+def check_text(text: str, place: str) -> list[tuple[str, CommodoreError]]:
     """What is wrong with the secret references of a text of a class file, each with the beginning of its tag.
 
     Args:
         text: the text as written, with references `${...}` of reclass, which are not resolved.
         place: where it stands; named in errors.
-        limits: how long one segment of a path may be.
     """
     filled, count = text.replace(_MARK, ""), 1
     while count:
         filled, count = _REFERENCE.subn(_MARK, filled)
-    checked = [(tag.partition(_MARK)[0], _check(tag, place, limits)) for tag in _token.tags(filled)]
+    checked = [(tag.partition(_MARK)[0], _check(tag, place)) for tag in _token.tags(filled)]
     wrong = [(start, error) for start, error in checked if error is not None]
     if beginning := _token.unclosed(filled):
         message = f"{_shown(beginning)} in {place} is not closed and stays as it is"
@@ -37,7 +35,7 @@ def check_text(text: str, place: str, limits: Limits = DEFAULT_LIMITS) -> list[t
     return wrong
 
 
-def _check(tag: str, place: str, limits: Limits) -> CommodoreError | None:
+def _check(tag: str, place: str) -> CommodoreError | None:
     pieces = tag.split(_MARK)
     if len(pieces) > _MOST + 1:
         return None
@@ -45,7 +43,7 @@ def _check(tag: str, place: str, limits: Limits) -> CommodoreError | None:
     for values in itertools.product(_STAND_INS, repeat=len(pieces) - 1):
         whole = pieces[0] + "".join(value + piece for value, piece in zip(values, pieces[1:], strict=True))
         try:
-            _token.parse(whole, place, limits)
+            _token.parse(whole, place)
         except CommodoreError as error:
             message = error.message.replace(_token.shown(whole), _shown(tag))
             first = first or type(error)(error.code, message, hint=error.hint)

@@ -139,7 +139,7 @@ class _Search:
         place = _place(target, path)
         for tag in _token.tags(text):
             try:
-                token = _token.parse(tag, place, self._context.limits)
+                token = _token.parse(tag, place)
             except CommodoreError as error:
                 self._faults.setdefault((error.code, tag), (error, []))[1].append(place)
             else:

@@ -18,7 +18,7 @@ def clean(workspace: Workspace, context: Context) -> None:
     Raises:
         PolicyError: a checkout in them holds changes or commits that exist nowhere else; nothing was removed.
     """
-    with workspace.locked():
+    with workspace.locked(context.limits):
         errors: list[CommodoreError] = [
             error for checkout in _checkouts(workspace) if (error := _protect(checkout, context)) is not None
         ]

@@ -53,9 +53,8 @@ def open_engine(options: CompileOptions, context: Context) -> Engine:
     """
     check_jsonnet_engine(options.jsonnet_engine)
     return Engine(
+        context,
         processes=options.processes,
-        announce=context.announce,
-        limits=context.limits,
         dependency_cache=usable(dependency_cache()) if options.cached else None,
         result_cache=usable(result_cache()) if options.cached else None,
         shadow=options.shadow / 100,

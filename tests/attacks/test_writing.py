@@ -13,6 +13,7 @@ import yaml
 
 from commodore.caches import cache_folder, dependency_cache, library_cache, repository_cache, result_cache, usable
 from commodore.errors import CommodoreError, PolicyError
+from commodore.limits import DEFAULT_LIMITS
 from commodore.names import check_instance_name, check_name, check_package_name
 from commodore.sealed import read_sealed, seal
 from commodore.workspace import Workspace
@@ -46,7 +47,7 @@ def test_a_folder_of_the_workspace_that_is_a_link(tmp_path: Path, name: str, tar
     link = tmp_path / "work" / name
     link.parent.mkdir(parents=True, exist_ok=True)
     link.symlink_to(outside)
-    with pytest.raises(PolicyError) as caught, Workspace.at(tmp_path / "work").locked():
+    with pytest.raises(PolicyError) as caught, Workspace.at(tmp_path / "work").locked(DEFAULT_LIMITS):
         pytest.fail("a run has begun")
     assert caught.value.code == "CMD-WORK-007"
     assert name in caught.value.message

@@ -9,6 +9,7 @@ import pytest
 
 from commodore.authoring.golden import compare, read_tree, update_golden
 from commodore.errors import EnvironmentFault, InputError
+from commodore.limits import DEFAULT_LIMITS
 from tests.authoring.suite_world import snapshot, write
 
 
@@ -18,12 +19,12 @@ def config(name: str, **data: str) -> str:
 
 
 def told(golden: str, compiled: str, path: str = "demo/a.yaml") -> list[tuple[str, str]]:
-    found = compare({path: golden.encode()}, {path: compiled.encode()})
+    found = compare({path: golden.encode()}, {path: compiled.encode()}, DEFAULT_LIMITS)
     return [(one.kind, str(one)) for one in found]
 
 
 def test_equal_bytes_are_no_difference() -> None:
-    assert compare({"a": b"\xff", "b": b""}, {"a": b"\xff", "b": b""}) == ()
+    assert compare({"a": b"\xff", "b": b""}, {"a": b"\xff", "b": b""}, DEFAULT_LIMITS) == ()
 
 
 def test_objects_are_told_apart_by_their_identity() -> None:
@@ -41,6 +42,7 @@ def test_what_changed_is_a_diff_of_the_object_alone() -> None:
     (one,) = compare(
         {"a.yaml": f"{padding}---\n{config('demo', x='one')}".encode()},
         {"a.yaml": f"{padding}---\n{config('demo', x='two')}".encode()},
+        DEFAULT_LIMITS,
     )
     assert [line.text for line in one.lines] == [
         "@@ -1,6 +1,6 @@",
@@ -67,19 +69,21 @@ def test_what_changed_is_a_diff_of_the_object_alone() -> None:
 )
 def test_everything_else_is_a_diff_of_the_text(old: str, new: str) -> None:
     """Whatever differs in a byte is shown in some way."""
-    (one,) = compare({"a.yaml": old.encode()}, {"a.yaml": new.encode()})
+    (one,) = compare({"a.yaml": old.encode()}, {"a.yaml": new.encode()}, DEFAULT_LIMITS)
     assert (one.kind, one.object) == ("text", None)
     assert one.lines
 
 
 def test_binary_files_are_told() -> None:
-    (one,) = compare({"a": b"\0a"}, {"a": b"\0b"})
+    (one,) = compare({"a": b"\0a"}, {"a": b"\0b"}, DEFAULT_LIMITS)
     assert [line.style for line in one.lines] == ["summary"]
 
 
 def test_files_that_came_and_went_are_told_by_their_objects() -> None:
     both = f"{config('one')}---\n{config('two', **{f'k{n}': 'v' for n in range(9)})}"
-    found = compare({"old.yaml": both.encode(), "old.txt": b"text"}, {"new.yaml": config("three").encode()})
+    found = compare(
+        {"old.yaml": both.encode(), "old.txt": b"text"}, {"new.yaml": config("three").encode()}, DEFAULT_LIMITS
+    )
     assert [(one.kind, str(one)) for one in found] == [
         ("removed", "old.txt"),
         ("removed", "ConfigMap one in old.yaml"),
@@ -90,10 +94,10 @@ def test_files_that_came_and_went_are_told_by_their_objects() -> None:
 
 def test_a_moved_file_is_told_as_one() -> None:
     content = config("demo", **{f"k{number}": "v" for number in range(9)})
-    found = compare({"old.yaml": content.encode()}, {"new.yaml": content.encode()})
+    found = compare({"old.yaml": content.encode()}, {"new.yaml": content.encode()}, DEFAULT_LIMITS)
     assert [(one.kind, one.file) for one in found] == [("moved", "old.yaml => new.yaml")]
     changed = content.replace("k1: v", "k1: w").encode()
-    found = compare({"old.yaml": content.encode()}, {"new.yaml": changed})
+    found = compare({"old.yaml": content.encode()}, {"new.yaml": changed}, DEFAULT_LIMITS)
     assert [one.kind for one in found] == ["moved", "changed"]
 
 

@@ -90,7 +90,9 @@ class Cache:
         staged = self.root / "made" / name
         staged.mkdir(parents=True)
         (staged / "main.libsonnet").write_text("{}\n")
-        remote: Remote = parse_remote(f"https://git.example.com/{name}.git", Location("jsonnetfile.json"))
+        remote: Remote = parse_remote(
+            f"https://git.example.com/{name}.git", Location("jsonnetfile.json"), DEFAULT_LIMITS
+        )
         export = ExportCache(library_cache() / "exports", make_context()).add(GitSource(remote, ""), "b" * 40, staged)
         return export.content.parent
 

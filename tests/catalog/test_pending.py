@@ -13,6 +13,7 @@ from commodore.catalog import expect_report, pending_file, report_pending
 from commodore.errors import EnvironmentFault
 from commodore.events import Event, Warned, ignore
 from commodore.git import PublishedClone
+from commodore.limits import DEFAULT_LIMITS
 from commodore.sealed import read_sealed
 from commodore.workspace import Workspace
 from tests.world.context import make_context
@@ -175,7 +176,7 @@ def test_a_report_is_sent_as_it_was_or_not_at_all(
 def test_it_survives_the_sweep_of_the_next_run(workspace: Workspace, catalog: Catalog, lieutenant: Lieutenant) -> None:
     sha = catalog.add()
     expect_report(workspace, "c-1", sha, {"n": 1}, make_context())
-    with workspace.locked():
+    with workspace.locked(DEFAULT_LIMITS):
         report_pending(workspace, "c-1", catalog.at(sha), lieutenant.send, make_context())
     assert lieutenant.received == [{"n": 1}]
 

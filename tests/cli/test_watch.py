@@ -15,6 +15,7 @@ from typing import Any
 
 import pytest
 
+from commodore.limits import DEFAULT_LIMITS
 from commodore.workspace import Workspace
 from tests.cli.conftest import Shown
 from tests.world.cluster import CLASS, ROOT, ClusterWorld
@@ -224,7 +225,7 @@ def test_a_catalog(world: ClusterWorld, tmp_path: Path) -> None:
         assert "     +  a: '2'" in shown
         assert not [line for line in shown if "other" in line]
 
-        with workspace.locked():
+        with workspace.locked(DEFAULT_LIMITS):
             pass
         other = world.run(*arguments[:-1], "--processes", "1")
         assert other.code == 0, other.stderr

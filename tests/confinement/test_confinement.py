@@ -63,7 +63,7 @@ def test_a_file_of_any_size_below_the_limit(confinement: Confinement, tmp_path: 
 @pytest.mark.skipif(not os.path.exists("/proc/self/fd"), reason="needs Linux")
 def test_a_file_that_says_it_is_empty(tmp_path: Path) -> None:
     """Files of /proc have the size 0, and content."""
-    confinement = Confinement(tmp_path, Roots(read=(Path("/proc"),)))
+    confinement = Confinement(tmp_path, Roots(read=(Path("/proc"),)), DEFAULT_LIMITS)
     assert confinement.read("/proc/self/status").startswith(b"Name:")
     small = Confinement(tmp_path, Roots(read=(Path("/proc"),)), limits=replace(DEFAULT_LIMITS, input_file_bytes=10))
     with pytest.raises(PolicyError, match="larger than 10 bytes"):

@@ -10,9 +10,10 @@ from pathlib import Path
 import pytest
 
 from commodore.engine import Engine
-from commodore.events import Event, ignore
+from commodore.events import Event
 from tests.engine.echo import Echo
 from tests.engine.world import Kept, World
+from tests.world.context import make_context
 
 
 @dataclass
@@ -33,7 +34,7 @@ def listener() -> _Listener:
 @pytest.fixture(scope="session")
 def engine(clean_session: None, listener: _Listener) -> Iterator[Engine]:
     """One engine for all tests: its workers import Kapitan once."""
-    with Engine(processes=2, announce=listener) as engine:
+    with Engine(make_context(listener), processes=2) as engine:
         yield engine
 
 
@@ -55,7 +56,7 @@ def echo() -> Iterator[Echo]:
 def keeping(clean_session: None, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Kept]:
     folder = tmp_path_factory.mktemp("caches")
     results, dependencies = folder / "results", folder / "dependencies"
-    with Engine(processes=2, announce=ignore, dependency_cache=dependencies, result_cache=results) as engine:
+    with Engine(make_context(), processes=2, dependency_cache=dependencies, result_cache=results) as engine:
         yield Kept(engine, results, dependencies)
 
 

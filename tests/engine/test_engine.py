@@ -17,9 +17,10 @@ import yaml
 
 from commodore.engine import COMPILE_STAGE, CompiledInstance, CompileRequest, Engine, InstanceJob
 from commodore.errors import EnvironmentFault, Findings, InputError, InternalError, PolicyError
-from commodore.events import StageAdvanced, Warned, ignore
+from commodore.events import StageAdvanced, Warned
 from commodore.limits import DEFAULT_LIMITS
 from tests.engine.world import World, jsonnet, node
+from tests.world.context import make_context
 
 
 @pytest.mark.requirement("C56")
@@ -292,8 +293,10 @@ def test_the_caller_loads_neither_kapitan_nor_go() -> None:
 INTERRUPTED = """
 import os, signal, sys, threading, time
 from pathlib import Path
+from commodore.context import Context
 from commodore.engine import CompileRequest, Engine, InstanceJob
 from commodore.events import ignore
+from commodore.limits import Limits
 
 root, how = Path(sys.argv[1]), sys.argv[2]
 
@@ -306,7 +309,7 @@ threading.Thread(target=strike, daemon=True).start()
 entry = {"input_type": "external", "input_paths": ["sleep.sh"], "output_path": "."}
 node = {"parameters": {"kapitan": {"compile": [entry], "vars": {"target": "a"}}}, "classes": [], "applications": []}
 request = CompileRequest(root=root, output=root, search_paths=(root,), refs=root / "refs")
-with Engine(processes=1, announce=ignore) as engine:
+with Engine(Context(ignore, Limits()), processes=1) as engine:
     engine.compile([InstanceJob("a", "a", root)], {"a": node}, request)
 """
 
@@ -340,7 +343,7 @@ def test_an_engine_that_cannot_import_its_worker(tmp_path: Path, monkeypatch: py
     monkeypatch.syspath_prepend(str(broken.parent))
     job = InstanceJob("a", "a", tmp_path)
     request = CompileRequest(root=tmp_path, output=tmp_path, search_paths=(), refs=tmp_path)
-    with Engine(announce=ignore) as engine, pytest.raises(EnvironmentFault) as caught:
+    with Engine(make_context()) as engine, pytest.raises(EnvironmentFault) as caught:
         engine.compile([job], {"a": node({"kapitan": {}})}, request)
     assert caught.value.code == "CMD-ENG-004"
     assert "half an installation" in caught.value.message
@@ -422,10 +425,10 @@ def test_limits_of_sizes(tmp_path: Path) -> None:
     request = CompileRequest(root=tmp_path, output=tmp_path, search_paths=(tmp_path,), refs=tmp_path)
     (tmp_path / "main.jsonnet").write_text("{ out: { text: std.repeat('x', 100) } }")
     nodes = {"a": node({"kapitan": {"compile": [jsonnet("main.jsonnet")]}})}
-    with Engine(processes=1, announce=ignore, limits=limits) as engine, pytest.raises(PolicyError) as caught:
+    with Engine(make_context(limits=limits), processes=1) as engine, pytest.raises(PolicyError) as caught:
         engine.compile([job], nodes, request)
     assert caught.value.code == "CMD-ENG-013"
     small = replace(DEFAULT_LIMITS, inventory_bytes=10)
-    with Engine(processes=1, announce=ignore, limits=small) as engine, pytest.raises(PolicyError) as caught:
+    with Engine(make_context(limits=small), processes=1) as engine, pytest.raises(PolicyError) as caught:
         engine.compile([job], nodes, request)
     assert caught.value.code == "CMD-ENG-002"

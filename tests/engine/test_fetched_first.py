@@ -13,11 +13,12 @@ import pytest
 
 from commodore.engine import Engine
 from commodore.errors import CommodoreError
-from commodore.events import Event, TaskBegun, TaskEnded, ignore
+from commodore.events import Event, TaskBegun, TaskEnded
 from tests.engine.echo import Echo
 from tests.engine.kapitan.test_helm import HELM
 from tests.engine.kapitan.test_kustomize_trace import KUSTOMIZE, entry
 from tests.engine.world import Kept, World, jsonnet
+from tests.world.context import make_context
 from tests.world.repos import Content, GitWorld, Remote
 
 PLACE = "dependencies/a/fetched"
@@ -26,7 +27,7 @@ PLACE = "dependencies/a/fetched"
 @pytest.fixture(scope="module")
 def plain(clean_session: None) -> Iterator[Engine]:
     """An engine that keeps nothing."""
-    with Engine(processes=2, announce=ignore) as engine:
+    with Engine(make_context(), processes=2) as engine:
         yield engine
 
 
@@ -236,7 +237,7 @@ def begun(world: World, echo: Echo, let_go: str = "") -> list[str]:
         if isinstance(event, TaskEnded) and event.task == "compile" and event.item == let_go:
             echo.may_answer.set()
 
-    with Engine(processes=1, announce=listen) as engine:
+    with Engine(make_context(listen), processes=1) as engine:
         engine.compile(world.jobs, world.nodes, world.request(replace_all=True))
     return heard
 
@@ -308,7 +309,7 @@ def test_results_that_are_found_late_are_sampled_as_well(tmp_path: Path, clean_s
     caches = {"dependency_cache": tmp_path / "dependencies", "result_cache": tmp_path / "results"}
     reused = []
     for shadow in (0.0, rate):
-        with Engine(processes=2, announce=ignore, shadow=shadow, **caches) as engine:
+        with Engine(make_context(), processes=2, shadow=shadow, **caches) as engine:
             world = World(tmp_path / "work", engine, [])
             world.add("a", kapitan={"dependencies": [{"type": "git", **fields}]})
             world.add("b", jsonnet("b/main.jsonnet"))

@@ -17,7 +17,7 @@ from commodore.fleet.findings import Report
 from commodore.fleet.generating import Generated, GenerateOptions, Selection, generate
 from commodore.fleet.patches import check_patches
 from commodore.fleet.repository.apps import read_fleet
-from commodore.limits import Limits
+from commodore.limits import DEFAULT_LIMITS, Limits
 from commodore.workspace import Workspace
 
 CONFIG = """\
@@ -129,7 +129,7 @@ class World:
     def merged(self) -> tuple[dict[str, dict[str, Any]], Report]:
         """The merged values by cell, and all that was found, without helm."""
         report = Report()
-        fleet = read_fleet(self.root, report)
+        fleet = read_fleet(self.root, report, DEFAULT_LIMITS)
         check_patches(fleet, report)
         cells = merge_fleet(fleet, fleet.config.cells(), [kind.name for kind in fleet.types], report)
         return {"/".join(one.cell): one.values for one in cells}, report

@@ -9,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from commodore.fleet.merging import merge
+from commodore.limits import DEFAULT_LIMITS
 from tests.fleet.conftest import APP, CELLS, CONFIG, World, charts, codes, manifests, patch
 
 TAG = "source: {helm: {valuesObject: {image: {tag: %s}}}}"
@@ -224,7 +225,7 @@ def test_several_types_have_their_own_applications(world: World) -> None:
     from commodore.fleet.repository.apps import read_fleet
 
     report = Report()
-    fleet = read_fleet(report_of.root, report)
+    fleet = read_fleet(report_of.root, report, DEFAULT_LIMITS)
     cells = merge_fleet(fleet, fleet.config.cells()[:1], ["main", "other"], report)
     assert [(one.type, sorted(one.values["applications"])) for one in cells] == [
         ("main", ["db", "web"]),

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from commodore.limits import Limits
+from commodore.limits import DEFAULT_LIMITS, Limits
 from commodore.manifests import FileChange, TreeChange, compare_trees
 
 
@@ -17,15 +17,15 @@ def lines(*names: str, count: int = 10) -> bytes:
 
 def test_equal_trees_have_no_changes() -> None:
     tree = {"a.yaml": b"a: 1\n"}
-    assert not compare_trees(tree, dict(tree))
-    assert compare_trees(tree, {})
-    assert compare_trees({}, tree)
+    assert not compare_trees(tree, dict(tree), DEFAULT_LIMITS)
+    assert compare_trees(tree, {}, DEFAULT_LIMITS)
+    assert compare_trees({}, tree, DEFAULT_LIMITS)
 
 
 def test_changes_are_grouped_by_kind_and_ordered_by_path() -> None:
     old = {"z.yaml": lines("z"), "b.yaml": lines("b"), "m2": b"1", "m1": b"1", "from": lines("moved"), "same": b"x"}
     new = {"y.yaml": lines("y"), "a.yaml": lines("a"), "m2": b"2", "m1": b"2", "to": lines("moved"), "same": b"x"}
-    assert compare_trees(old, new).files == (
+    assert compare_trees(old, new, DEFAULT_LIMITS).files == (
         FileChange("deleted", "b.yaml", "b.yaml"),
         FileChange("deleted", "z.yaml", "z.yaml"),
         FileChange("added", "a.yaml", "a.yaml"),
@@ -39,24 +39,27 @@ def test_changes_are_grouped_by_kind_and_ordered_by_path() -> None:
 def test_a_file_is_renamed_from_half_its_content_on() -> None:
     """Lines of equal length: five of ten stay, or four."""
     old = {"old.yaml": lines("a", "b", count=5)}
-    assert compare_trees(old, {"new.yaml": lines("a", "c", count=5)}).files == (
+    assert compare_trees(old, {"new.yaml": lines("a", "c", count=5)}, DEFAULT_LIMITS).files == (
         FileChange("renamed", "old.yaml", "new.yaml", 50.0),
     )
     less = {"new.yaml": b"".join(lines("a", count=5).splitlines(keepends=True)[:4]) + lines("d", count=6)}
-    assert [change.kind for change in compare_trees(old, less).files] == ["deleted", "added"]
+    assert [change.kind for change in compare_trees(old, less, DEFAULT_LIMITS).files] == ["deleted", "added"]
 
 
 def test_the_most_similar_file_is_the_renamed_one() -> None:
     old = {"old": lines("a", "b", "c", "d")}
     new = {"1": lines("a", "b", "x", "y"), "2": lines("a", "b", "c", "y")}
-    assert compare_trees(old, new).files == (FileChange("added", "1", "1"), FileChange("renamed", "old", "2", 75.0))
+    assert compare_trees(old, new, DEFAULT_LIMITS).files == (
+        FileChange("added", "1", "1"),
+        FileChange("renamed", "old", "2", 75.0),
+    )
 
 
 def test_of_equal_candidates_the_one_with_the_same_name_wins() -> None:
     content = lines("a")
     old = {"one/a.yaml": content, "one/b.yaml": content}
     new = {"two/b.yaml": content, "two/c.yaml": content}
-    assert compare_trees(old, new).files == (
+    assert compare_trees(old, new, DEFAULT_LIMITS).files == (
         FileChange("renamed", "one/a.yaml", "two/c.yaml", 100.0),
         FileChange("renamed", "one/b.yaml", "two/b.yaml", 100.0),
     )
@@ -65,7 +68,7 @@ def test_of_equal_candidates_the_one_with_the_same_name_wins() -> None:
 def test_a_long_line_can_be_similar_to_another() -> None:
     old, new = {"a": b"".join(b"%06d," % n for n in range(100))}, {}
     new["b"] = old["a"][:500] + b"x" * 200
-    (change,) = compare_trees(old, new).files
+    (change,) = compare_trees(old, new, DEFAULT_LIMITS).files
     assert change.kind == "renamed"
     assert 60 < change.similarity < 75
 
@@ -98,7 +101,7 @@ class LazyTree(Mapping[str, bytes]):
 def test_content_is_read_once_where_it_is_needed() -> None:
     old = LazyTree({"a": b"1", "gone": b"g"})
     new = LazyTree({"a": b"2", "come": b"other"})
-    assert len(compare_trees(old, new).files) == 3
+    assert len(compare_trees(old, new, DEFAULT_LIMITS).files) == 3
     assert sorted(old.read) == ["a", "gone"]
     assert sorted(new.read) == ["a", "come"]
 
@@ -155,7 +158,7 @@ def test_git_sees_the_same_renames(tmp_path: Path) -> None:
         git(tmp_path, "commit", "-q", "-m", "x")
     reported = git(tmp_path, "diff", "--name-status", "-M", "HEAD~1", "HEAD").splitlines()
     expected = TreeChange.of(FileChange.of_git(*line.split("\t")) for line in reported)
-    ours = compare_trees(old, new)
+    ours = compare_trees(old, new, DEFAULT_LIMITS)
     assert [(c.kind, c.old_path, c.new_path, int(c.similarity)) for c in ours.files] == [
         (c.kind, c.old_path, c.new_path, int(c.similarity)) for c in expected.files
     ]

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from commodore.limits import Limits
+from commodore.limits import DEFAULT_LIMITS, Limits
 from commodore.manifests import (
     DiffLine,
     DiffMode,
@@ -25,7 +25,7 @@ def shown(old: str | bytes, new: str | bytes, mode: DiffMode = "plain") -> list[
     """The diff of one modified file `f.yaml`."""
     before, after = ({"f.yaml": side.encode() if isinstance(side, str) else side} for side in (old, new))
     change = TreeChange.of([FileChange("modified", "f.yaml", "f.yaml")])
-    return [line.text for line in render(change, before, after, mode)]
+    return [line.text for line in render(change, before, after, DEFAULT_LIMITS, mode)]
 
 
 def test_lines_of_every_kind_of_change() -> None:
@@ -38,9 +38,9 @@ def test_lines_of_every_kind_of_change() -> None:
         "mod": common.replace("line 9\n", "line IX\n").encode(),
         "is": common.encode() + b"TAIL\n",
     }
-    change = compare_trees(old, new)
+    change = compare_trees(old, new, DEFAULT_LIMITS)
     (similarity,) = [file.similarity for file in change.files if file.new_path == "is"]
-    assert list(render(change, old, new)) == [
+    assert list(render(change, old, new, DEFAULT_LIMITS)) == [
         DiffLine("summary", "Deleted file gone"),
         DiffLine("summary", "Added file come"),
         DiffLine("summary", "Renamed file from => to"),
@@ -71,7 +71,7 @@ def test_changes_that_git_alone_knows() -> None:
         ]
     )
     tree = {"script": b"echo\n"}
-    assert [line.text for line in render(change, tree, tree)] == [
+    assert [line.text for line in render(change, tree, tree, DEFAULT_LIMITS)] == [
         "Copied file a => b",
         "Changed mode of file script",
         "Changed type of file link",
@@ -224,13 +224,13 @@ def test_a_diff_beyond_the_limit_says_so() -> None:
     """Lines in an order that no diff can make use of: without a limit this takes minutes."""
     old = {"f": b"".join(b"%d\n" % (number % 30) for number in range(150))}
     new = {"f": b"".join(b"%d\n" % (number * 7 % 30) for number in range(150))}
-    change = compare_trees(old, new)
+    change = compare_trees(old, new, DEFAULT_LIMITS)
     assert [line.text for line in render(change, old, new, limits=Limits(diff_matches=100))] == [
         "--- f",
         "+++ f",
         "too many differences to show (150 lines became 150)",
     ]
-    assert len(list(render(change, old, new))) > 10
+    assert len(list(render(change, old, new, DEFAULT_LIMITS))) > 10
 
 
 def test_objects_are_counted_wherever_they_stand() -> None:
@@ -249,18 +249,20 @@ def test_objects_are_counted_wherever_they_stand() -> None:
         "script.sh": "- other\n",
     }
     before, after = ({path: text.encode() for path, text in tree.items()} for tree in (old, new))
-    change = compare_trees(before, after)
+    change = compare_trees(before, after, DEFAULT_LIMITS)
     assert count_objects(change, before, after) == ObjectCounts(added=2, changed=1, removed=1)
 
 
 def test_objects_of_one_key_are_counted_each() -> None:
     old = {"a.yaml": (config("x") + "---\n" + config("x", data="{a: c}")).encode()}
     new = {"a.yaml": (config("x", data="{a: d}") + "---\n" + config("x") + "---\n" + config("x")).encode()}
-    assert count_objects(compare_trees(old, new), old, new) == ObjectCounts(added=1, changed=1, removed=0)
+    assert count_objects(compare_trees(old, new, DEFAULT_LIMITS), old, new) == ObjectCounts(
+        added=1, changed=1, removed=0
+    )
 
 
 def test_only_modified_files_are_read() -> None:
     change = TreeChange.of(
         [FileChange.of_git("D", "a"), FileChange.of_git("A", "b"), FileChange.of_git("R090", "c", "d")]
     )
-    assert len(list(render(change, {}, {}))) == 6
+    assert len(list(render(change, {}, {}, DEFAULT_LIMITS))) == 6

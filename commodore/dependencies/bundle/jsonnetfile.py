@@ -11,7 +11,7 @@ from typing import NoReturn
 
 from commodore.dependencies.bundle.remotes import Remote, check_name, check_version, clean_subdir, parse_remote
 from commodore.errors import InputError, Location
-from commodore.limits import DEFAULT_LIMITS, Limits
+from commodore.limits import Limits
 from commodore.workspace import guard_disk
 
 FILE_NAME = "jsonnetfile.json"
@@ -71,7 +71,7 @@ class JsonnetFile:
         return {dependency.package_name(folder): dependency for dependency in self.dependencies}
 
 
-def read_jsonnetfile(path: Path, limits: Limits = DEFAULT_LIMITS) -> JsonnetFile:
+def read_jsonnetfile(path: Path, limits: Limits) -> JsonnetFile:
     """Read a jsonnetfile or a lock file.
 
     Raises:
@@ -92,7 +92,7 @@ def read_content(path: Path, limits: Limits) -> bytes:
         return file.read(limits.jsonnetfile_bytes + 1)
 
 
-def parse_jsonnetfile(content: bytes, place: str, limits: Limits = DEFAULT_LIMITS) -> JsonnetFile:
+def parse_jsonnetfile(content: bytes, place: str, limits: Limits) -> JsonnetFile:
     """The jsonnetfile in `content`; an empty one has no dependencies. `place` names it in errors.
 
     Raises:
@@ -217,7 +217,7 @@ class _Reader:
         name = self.text(entry.get("name"), f"{key}.name")
         place = Location(f"{self.place}: {key}")
         if isinstance(source, GitSource):
-            check_version(version, repr(source.name), place, self.limits)
+            check_version(version, repr(source.name), place)
         else:
             version = ""
         if name:

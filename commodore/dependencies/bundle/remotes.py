@@ -10,7 +10,8 @@ import re
 from dataclasses import dataclass
 
 from commodore.errors import InputError, Location, PolicyError
-from commodore.limits import DEFAULT_LIMITS, Limits
+from commodore.limits import Limits
+from commodore.names import NAME_LENGTH, PATH_SEGMENT_BYTES
 
 _SCHEME = re.compile(r"([A-Za-z][A-Za-z0-9+.-]*)://(.*)")
 _SCP = re.compile(r"([A-Za-z0-9._~-]+)@(\[[0-9A-Fa-f:.]+\]|[A-Za-z0-9._:-]+):([^:]+)")
@@ -33,7 +34,7 @@ class Remote:
     on_this_machine: bool = False
 
 
-def parse_remote(text: str, place: Location, limits: Limits = DEFAULT_LIMITS) -> Remote:
+def parse_remote(text: str, place: Location, limits: Limits) -> Remote:
     """The remote meant by the `source.git.remote` of a jsonnetfile.
 
     Raises:
@@ -66,7 +67,7 @@ def without_credentials(url: str) -> str:
     return re.sub(r"^([A-Za-z][A-Za-z0-9+.-]*://)?[^/]*@", lambda found: found[1] or "", url)
 
 
-def clean_subdir(text: str, place: Location, limits: Limits = DEFAULT_LIMITS) -> str:
+def clean_subdir(text: str, place: Location, limits: Limits) -> str:
     """The sub-folder of a git source without outer slashes and `.` elements; empty for the whole repository.
 
     Raises:
@@ -78,7 +79,7 @@ def clean_subdir(text: str, place: Location, limits: Limits = DEFAULT_LIMITS) ->
     return subdir
 
 
-def check_name(name: str, what: str, place: Location, limits: Limits = DEFAULT_LIMITS) -> None:
+def check_name(name: str, what: str, place: Location, limits: Limits) -> None:
     """Make sure that `name` can be a path below `vendor`.
 
     Raises:
@@ -89,7 +90,7 @@ def check_name(name: str, what: str, place: Location, limits: Limits = DEFAULT_L
         not name.isprintable()
         or len(name) > limits.url_length
         or elements[0] in (".cache", ".git")
-        or any(one in ("", ".", "..") or len(one.encode()) > limits.path_segment_bytes for one in elements)
+        or any(one in ("", ".", "..") or len(one.encode()) > PATH_SEGMENT_BYTES for one in elements)
     ):
         raise PolicyError(
             "CMD-JB-005",
@@ -99,13 +100,13 @@ def check_name(name: str, what: str, place: Location, limits: Limits = DEFAULT_L
         )
 
 
-def check_version(version: str, what: str, place: Location, limits: Limits = DEFAULT_LIMITS) -> None:
+def check_version(version: str, what: str, place: Location) -> None:
     """Make sure that a git dependency's version is there and cannot be taken for an option.
 
     Raises:
         InputError: it is empty or cannot be a branch, tag or commit.
     """
-    printable = version.isprintable() and " " not in version and len(version) <= limits.name_length
+    printable = version.isprintable() and " " not in version and len(version) <= NAME_LENGTH
     if not version or version.startswith("-") or not printable:
         problem = f"the version {version!r} of {what} cannot be used" if version else f"{what} has no version"
         raise InputError(

@@ -27,7 +27,7 @@ from commodore.dependencies.bundle.jsonnetfile import (
 from commodore.dependencies.bundle.remotes import check_name
 from commodore.dependencies.bundle.sources import LibrarySources, Wanted
 from commodore.errors import CommodoreError, InputError, Location, PolicyError, raise_all
-from commodore.limits import DEFAULT_LIMITS
+from commodore.names import PATH_SEGMENT_BYTES
 from commodore.workspace import is_inside
 
 
@@ -117,7 +117,7 @@ def find_packages(
 def content_place(vendor: Path, name: str, version: str) -> Path:
     """Where a package's files are: `vendor/.cache/<name and version, escaped>/<name>`."""
     escaped = quote(f"{name}-{version}", safe="$&+=:@~")
-    if len(escaped) > DEFAULT_LIMITS.path_segment_bytes:
+    if len(escaped) > PATH_SEGMENT_BYTES:
         escaped = f"{escaped[:180]}-{hashlib.sha256(escaped.encode()).hexdigest()}"
     return vendor / ".cache" / escaped / name
 

@@ -37,7 +37,7 @@ class Confinements:
             working=self._working,
             closed=(Workspace(run.request.root).repositories,),
         )
-        return Confinement(run.rendered(instance), roots, job.component, run.policy, run.limits)
+        return Confinement(run.rendered(instance), roots, run.limits, job.component, run.policy)
 
     @cached_property
     def _working(self) -> tuple[Path, ...]:

@@ -16,7 +16,7 @@ from commodore.fleet.cells import Status
 from commodore.fleet.dependencies import Live
 from commodore.fleet.paths import MISSING
 from commodore.fleet.repository.config import Prefix, in_path, seconds
-from commodore.limits import DEFAULT_LIMITS, Limits
+from commodore.limits import Limits
 from commodore.workspace import guard_disk
 
 _WORDS = {"health": "health", "sync": "sync", "revision": "revision", "since": "since"}
@@ -85,9 +85,7 @@ def parse_duration(text: str) -> int:
     return seconds(text)
 
 
-def read_states(
-    given: Sequence[str], age: float, limits: Limits = DEFAULT_LIMITS, now: float | None = None
-) -> FleetState:
+def read_states(given: Sequence[str], age: float, limits: Limits, now: float | None = None) -> FleetState:
     """Read status files, given as `FILE` or `CELL=FILE`; later ones add to earlier ones.
 
     Args:

@@ -27,7 +27,7 @@ from commodore.fleet.repository.layout import (
 from commodore.fleet.repository.model import APPLICATIONS, RESERVED, SECTIONS, App, Fleet, Layer, Patch, TypeConfig
 from commodore.fleet.repository.patch_files import read_patches
 from commodore.fleet.repository.schema import schema_problems, static_schema
-from commodore.limits import DEFAULT_LIMITS, Limits
+from commodore.limits import Limits
 from commodore.names import check_name
 from commodore.tree import files
 
@@ -35,7 +35,7 @@ from commodore.tree import files
 class Reader:
     """Reads files of one repository; what is wrong with one goes to the report, and the file counts as missing."""
 
-    def __init__(self, root: Path, config: FleetConfig, report: Report, limits: Limits = DEFAULT_LIMITS) -> None:
+    def __init__(self, root: Path, config: FleetConfig, report: Report, limits: Limits) -> None:
         self.root = root
         self.config = config
         self.report = report
@@ -57,7 +57,7 @@ class Reader:
         return str(path.relative_to(self.root))
 
 
-def read_fleet(root: Path, report: Report, limits: Limits = DEFAULT_LIMITS) -> Fleet:
+def read_fleet(root: Path, report: Report, limits: Limits) -> Fleet:
     """Read the repository of a fleet.
 
     Args:

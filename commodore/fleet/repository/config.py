@@ -12,7 +12,7 @@ from commodore.errors import CommodoreError, InputError, Location, raise_all
 from commodore.fleet.findings import shown
 from commodore.fleet.repository.files import Document, read_document
 from commodore.fleet.repository.schema import config_schema, schema_problems
-from commodore.limits import DEFAULT_LIMITS, Limits
+from commodore.limits import Limits
 
 Prefix = tuple[str, ...]
 Style = Literal["charts", "manifests"]
@@ -97,7 +97,7 @@ def in_path(prefix: Sequence[str]) -> str:
     return "/".join(prefix)
 
 
-def read_config(root: Path, limits: Limits = DEFAULT_LIMITS) -> FleetConfig:
+def read_config(root: Path, limits: Limits) -> FleetConfig:
     """Read the configuration of the fleet at `root`.
 
     Raises:

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from commodore.errors import CommodoreError, InputError, Location
-from commodore.limits import DEFAULT_LIMITS, Limits
+from commodore.limits import Limits
 from commodore.printable import printable
 from commodore.workspace import is_inside
 
@@ -48,7 +48,7 @@ class Document:
         return Location(self.place, line, column)
 
 
-def read_document(path: Path, root: Path, limits: Limits = DEFAULT_LIMITS) -> Document:
+def read_document(path: Path, root: Path, limits: Limits) -> Document:
     """Read a YAML file of the repository at `root`, which is free of links.
 
     Raises:
@@ -85,7 +85,7 @@ def read_document(path: Path, root: Path, limits: Limits = DEFAULT_LIMITS) -> Do
         ) from error
 
 
-def read_bytes(path: Path, root: Path, limits: Limits = DEFAULT_LIMITS) -> bytes:
+def read_bytes(path: Path, root: Path, limits: Limits) -> bytes:
     """The bytes of a file of the repository.
 
     Raises:

@@ -12,7 +12,7 @@ from yaml import MappingNode, Node, ScalarNode, SequenceNode
 
 from commodore.errors import CommodoreError
 from commodore.inventory.lint.model import Finding, Rule, Skipped
-from commodore.limits import DEFAULT_LIMITS, Limits
+from commodore.limits import Limits
 from commodore.manifests import compose
 
 UNREADABLE: Final = Rule("unreadable-file", "error", "A YAML or JSON file cannot be read.")
@@ -135,7 +135,7 @@ class ClassFile:
         return _start(node)
 
 
-def read_class_file(path: Path, name: str, limits: Limits = DEFAULT_LIMITS) -> ClassFile | Skipped | Finding:
+def read_class_file(path: Path, name: str, limits: Limits) -> ClassFile | Skipped | Finding:
     """Read a file, whatever its ending.
 
     Returns a finding if it should be YAML or JSON by its ending and cannot be read, and what was skipped if it holds

@@ -13,6 +13,7 @@ from commodore.dependencies.bundle.remotes import parse_remote
 from commodore.dependencies.bundle.sources import LibrarySources, Wanted
 from commodore.errors import Location, PolicyError
 from commodore.git import RepositoryStore
+from commodore.limits import DEFAULT_LIMITS
 from tests.engine.world import PACKAGE, World, jsonnet
 from tests.world.context import make_context
 
@@ -112,7 +113,7 @@ def test_hosts(source: str, host: str) -> None:
 @pytest.mark.parametrize("version", ["master", "0" * 40])
 def test_a_library_from_this_machine(tmp_path: Path, remote: str, version: str) -> None:
     sources = LibrarySources(RepositoryStore(tmp_path / "repos", make_context()), tmp_path / "cache")
-    wanted = Wanted(GitSource(parse_remote(remote, Location("jsonnetfile.json"))), version)
+    wanted = Wanted(GitSource(parse_remote(remote, Location("jsonnetfile.json"), DEFAULT_LIMITS)), version)
     (error,) = sources.obtain([wanted]).values()
     assert isinstance(error, PolicyError)
     assert error.code == NEAR

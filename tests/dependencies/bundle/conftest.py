@@ -38,7 +38,7 @@ def document(*dependencies: Mapping[str, object], **extra: object) -> str:
 
 
 def parsed(*dependencies: Mapping[str, object], **extra: object) -> JsonnetFile:
-    return parse_jsonnetfile(document(*dependencies, **extra).encode(), "jsonnetfile.json")
+    return parse_jsonnetfile(document(*dependencies, **extra).encode(), "jsonnetfile.json", DEFAULT_LIMITS)
 
 
 class Bundler:

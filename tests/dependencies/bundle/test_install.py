@@ -43,7 +43,7 @@ def test_the_lock_file(bundler: Bundler, libraries: Libraries) -> None:
     assert entry.name == "short"
     assert entry.sum == sum_of(bundler.vendor / NAME / "lib/sub")
     assert not lock.legacy_imports
-    again = parse_jsonnetfile(serialise(lock, bundler.folder), "jsonnetfile.lock.json")
+    again = parse_jsonnetfile(serialise(lock, bundler.folder), "jsonnetfile.lock.json", DEFAULT_LIMITS)
     assert again == lock
 
 

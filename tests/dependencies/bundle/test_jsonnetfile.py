@@ -24,7 +24,7 @@ FOLDER = Path("/work")
 
 
 def parse(text: str | bytes) -> JsonnetFile:
-    return parse_jsonnetfile(text.encode() if isinstance(text, str) else text, "jsonnetfile.json")
+    return parse_jsonnetfile(text.encode() if isinstance(text, str) else text, "jsonnetfile.json", DEFAULT_LIMITS)
 
 
 def one(**entry: object) -> str:
@@ -175,10 +175,10 @@ def test_limits() -> None:
 def test_reading(tmp_path: Path) -> None:
     path = tmp_path / "jsonnetfile.json"
     path.write_text(one(), encoding="utf-8")
-    assert read_jsonnetfile(path) == parse(one())
+    assert read_jsonnetfile(path, DEFAULT_LIMITS) == parse(one())
     path.write_text("{", encoding="utf-8")
     with pytest.raises(InputError) as caught:
-        read_jsonnetfile(path)
+        read_jsonnetfile(path, DEFAULT_LIMITS)
     assert caught.value.locations[0].place == str(path)
     with pytest.raises(CommodoreError):
-        read_jsonnetfile(tmp_path / "none.json")
+        read_jsonnetfile(tmp_path / "none.json", DEFAULT_LIMITS)

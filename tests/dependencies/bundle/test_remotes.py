@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from commodore.dependencies.bundle import parse_remote
 from commodore.dependencies.bundle.remotes import check_version, clean_subdir
 from commodore.errors import CommodoreError, InputError, Location, PolicyError
+from commodore.limits import DEFAULT_LIMITS
 
 HERE = Location("jsonnetfile.json: dependencies[0]")
 
@@ -57,19 +58,19 @@ BEYOND_JB = [
 
 @pytest.mark.parametrize(("text", "url", "identity"), KNOWN_TO_JB + BEYOND_JB)
 def test_remotes_and_names(text: str, url: str, identity: str) -> None:
-    remote = parse_remote(text, HERE)
+    remote = parse_remote(text, HERE, DEFAULT_LIMITS)
     assert (remote.url, remote.identity) == (url, identity)
 
 
 @pytest.mark.parametrize(("text", "url", "identity"), KNOWN_TO_JB + BEYOND_JB)
 def test_what_is_written_to_the_lock_is_read_as_the_same(text: str, url: str, identity: str) -> None:
-    assert parse_remote(url, HERE) == parse_remote(text, HERE)
+    assert parse_remote(url, HERE, DEFAULT_LIMITS) == parse_remote(text, HERE, DEFAULT_LIMITS)
 
 
 def test_repositories_of_this_machine_are_known_as_such() -> None:
-    assert parse_remote("file:///srv/lib", HERE).on_this_machine
-    assert parse_remote("/srv/lib", HERE).on_this_machine
-    assert not parse_remote("https://github.com/org/lib", HERE).on_this_machine
+    assert parse_remote("file:///srv/lib", HERE, DEFAULT_LIMITS).on_this_machine
+    assert parse_remote("/srv/lib", HERE, DEFAULT_LIMITS).on_this_machine
+    assert not parse_remote("https://github.com/org/lib", HERE, DEFAULT_LIMITS).on_this_machine
 
 
 @pytest.mark.parametrize(
@@ -95,14 +96,14 @@ def test_repositories_of_this_machine_are_known_as_such() -> None:
 )
 def test_no_remote(text: str) -> None:
     with pytest.raises(InputError) as caught:
-        parse_remote(text, HERE)
+        parse_remote(text, HERE, DEFAULT_LIMITS)
     assert caught.value.code == "CMD-JB-004"
     assert caught.value.locations == (HERE,)
 
 
 def test_an_error_does_not_repeat_credentials() -> None:
     with pytest.raises(InputError) as caught:
-        parse_remote("ftp://user:s3cret@host.example.com/org/lib", HERE)
+        parse_remote("ftp://user:s3cret@host.example.com/org/lib", HERE, DEFAULT_LIMITS)
     assert "s3cret" not in str(caught.value)
     assert "host.example.com/org/lib" in str(caught.value)
 
@@ -113,14 +114,14 @@ def test_an_error_does_not_repeat_credentials() -> None:
 )
 def test_names_stay_below_vendor(text: str) -> None:
     with pytest.raises(PolicyError) as caught:
-        parse_remote(text, HERE)
+        parse_remote(text, HERE, DEFAULT_LIMITS)
     assert caught.value.code == "CMD-JB-005"
 
 
 @given(st.text() | st.text("/.:@-gitsh~%").map(lambda text: f"https://git.example.com/{text}"))
 def test_whatever_is_written_the_name_stays_below_vendor(text: str) -> None:
     try:
-        remote = parse_remote(text, HERE)
+        remote = parse_remote(text, HERE, DEFAULT_LIMITS)
     except CommodoreError:
         return
     assert not set(remote.identity.split("/")) & {"", ".", ".."}
@@ -129,14 +130,14 @@ def test_whatever_is_written_the_name_stays_below_vendor(text: str) -> None:
 
 @pytest.mark.parametrize(("text", "clean"), [("", ""), ("/", ""), ("a/b", "a/b"), ("/a//b/", "a/b"), ("./a/.", "a")])
 def test_sub_folders(text: str, clean: str) -> None:
-    assert clean_subdir(text, HERE) == clean
+    assert clean_subdir(text, HERE, DEFAULT_LIMITS) == clean
 
 
 @pytest.mark.parametrize("text", ["..", "a/../../b", "a/..", "a\x00b", "a\nb", "x" * 300, "\ud800"])
 def test_sub_folders_stay_inside(text: str) -> None:
     """A sub-folder with `..` makes jb rename folders outside of vendor."""
     with pytest.raises(PolicyError) as caught:
-        clean_subdir(text, HERE)
+        clean_subdir(text, HERE, DEFAULT_LIMITS)
     assert caught.value.code == "CMD-JB-005"
 
 

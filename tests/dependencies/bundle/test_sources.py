@@ -13,13 +13,14 @@ from commodore.dependencies.bundle.remotes import parse_remote
 from commodore.dependencies.bundle.sources import LibrarySources, Wanted
 from commodore.errors import CommodoreError, EnvironmentFault, InputError, Location
 from commodore.git import RepositoryStore
+from commodore.limits import DEFAULT_LIMITS
 from tests.dependencies.bundle.conftest import HOST, Bundler, Libraries, git
 from tests.world.context import make_context
 from tests.world.repos import GitCalls
 
 
 def wanted(name: str, version: str, subdir: str = "") -> Wanted:
-    return Wanted(GitSource(parse_remote(f"{HOST}/org/{name}.git", Location("test")), subdir), version)
+    return Wanted(GitSource(parse_remote(f"{HOST}/org/{name}.git", Location("test"), DEFAULT_LIMITS), subdir), version)
 
 
 def resolve(bundler: Bundler, version: str, name: str = "lib") -> str:

@@ -15,6 +15,7 @@ from commodore.dependencies.bundle import (
     parse_jsonnetfile,
 )
 from commodore.events import Warned
+from commodore.limits import DEFAULT_LIMITS
 from commodore.workspace import Workspace
 from tests.dependencies.bundle.conftest import Bundler, Libraries, document, git, parsed
 
@@ -82,7 +83,7 @@ def test_components_libraries_and_what_they_require(
     assert bundler.read("prometheus/component/main.jsonnet") == "'prometheus'\n"
     assert bundler.read("lib/argocd.libsonnet") == "'library'\n"
     assert bundler.read("syn/main.libsonnet") == bundler.read("git.example.com/org/lib/main.libsonnet") == "'lib'\n"
-    lock = parse_jsonnetfile(workspace.jsonnetfile_lock.read_bytes(), "lock")
+    lock = parse_jsonnetfile(workspace.jsonnetfile_lock.read_bytes(), "lock", DEFAULT_LIMITS)
     assert lock == result.lock
     names = [entry.package_name(workspace.root) for entry in lock.dependencies]
     assert names == ["argocd", "git.example.com/org/lib", "lib", "prometheus"]

@@ -19,7 +19,6 @@ import pytest
 
 from commodore.engine import Engine
 from commodore.engine.kapitan.fetch_git import remove_leftovers
-from commodore.events import ignore
 from commodore.fetching import CacheKey, DependencyCache, chart_key, commit_key
 from commodore.limits import DEFAULT_LIMITS
 from tests.engine.world import World
@@ -215,7 +214,7 @@ def test_keys_hold_no_credentials() -> None:
 def caching(clean_session: None, tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Engine, Path]]:
     """An engine with a cache that all tests here share: each has sources of its own."""
     folder = tmp_path_factory.mktemp("shared") / "cache"
-    with Engine(processes=2, announce=ignore, dependency_cache=folder) as engine:
+    with Engine(make_context(), processes=2, dependency_cache=folder) as engine:
         yield engine, folder
 
 

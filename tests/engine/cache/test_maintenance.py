@@ -11,10 +11,10 @@ import pytest
 
 from commodore.caches.maintenance import keep_bounded as keep_store_bounded
 from commodore.engine import Engine
-from commodore.events import ignore
 from commodore.limits import DEFAULT_LIMITS, Limits
 from commodore.results import Result, ResultStore
 from tests.engine.world import World, jsonnet
+from tests.world.context import make_context
 
 LIMITS = replace(DEFAULT_LIMITS, result_cache_bytes=25_000)
 
@@ -95,7 +95,7 @@ def test_a_run_that_keeps_results_looks_after_them(tmp_path: Path) -> None:
     yesterday = time.time() - 2 * 86_400
     (tmp_path / "work").mkdir()
     for expected in (False, True):
-        with Engine(processes=1, announce=ignore, limits=LIMITS, result_cache=cache) as engine:
+        with Engine(make_context(limits=LIMITS), processes=1, result_cache=cache) as engine:
             world = World(tmp_path / "work", engine, [])
             world.add("app", jsonnet("app/component/main.jsonnet"))
             world.write("dependencies/app/component/main.jsonnet", "{ a: { b: 1 } }")

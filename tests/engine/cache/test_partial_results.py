@@ -12,12 +12,13 @@ import pytest
 
 from commodore.caches.maintenance import keep_bounded
 from commodore.engine import Batch, Engine
-from commodore.events import Event, Noted, TaskEnded, ignore
+from commodore.events import Event, Noted, TaskEnded
 from commodore.limits import DEFAULT_LIMITS
 from commodore.results import ResultStore
 from tests.engine.echo import Echo
 from tests.engine.kapitan.test_kustomize_trace import KUSTOMIZE, TRUSTED, commit, entry, git
 from tests.engine.world import Kept, World, jsonnet
+from tests.world.context import make_context
 
 COUNTED = KUSTOMIZE.replace("shift\ninput=$1", 'echo run >> "$HOME/runs"\nshift\ninput=$1')
 URL = "{ url: { url: (import 'lib/kapitan.libjsonnet').inventory().parameters.cluster.catalog_url } }"
@@ -72,7 +73,9 @@ class Clusters:
 def listening(clean_session: None, tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Kept, list[Event]]]:
     folder = tmp_path_factory.mktemp("caches")
     results, dependencies, events = folder / "results", folder / "dependencies", list[Event]()
-    with Engine(processes=2, announce=events.append, dependency_cache=dependencies, result_cache=results) as engine:
+    with Engine(
+        make_context(events.append), processes=2, dependency_cache=dependencies, result_cache=results
+    ) as engine:
         yield Kept(engine, results, dependencies), events
 
 
@@ -87,7 +90,7 @@ def clusters(listening: tuple[Kept, list[Event]], tmp_path: Path) -> Clusters:
 @pytest.fixture(scope="module")
 def plain(clean_session: None) -> Iterator[Engine]:
     """An engine that keeps nothing."""
-    with Engine(processes=1, announce=ignore) as engine:
+    with Engine(make_context(), processes=1) as engine:
         yield engine
 
 
@@ -553,8 +556,8 @@ def test_shadow_mode_makes_all_parts(clusters: Clusters) -> None:
     assert not clusters.taken(world)
     kept = clusters.kept
     with Engine(
+        make_context(clusters.events.append),
         processes=1,
-        announce=clusters.events.append,
         dependency_cache=kept.dependencies,
         result_cache=kept.results,
         shadow=1.0,

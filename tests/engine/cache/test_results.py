@@ -13,10 +13,10 @@ import pytest
 
 from commodore.engine import Engine
 from commodore.errors import InternalError
-from commodore.events import ignore
 from commodore.limits import DEFAULT_LIMITS
 from commodore.results import ResultStore, read_folder
 from tests.engine.world import Kept, World
+from tests.world.context import make_context
 
 MAIN = """
 local kap = import 'lib/kapitan.libjsonnet';
@@ -356,7 +356,7 @@ def test_shadow_mode_tells_what_differs(kept: Kept, tmp_path: Path, clean_sessio
     world = fill(kept.world(tmp_path / "one"))
     assert not is_reused(world)
     with Engine(
-        processes=1, announce=ignore, dependency_cache=kept.dependencies, result_cache=kept.results, shadow=1.0
+        make_context(), processes=1, dependency_cache=kept.dependencies, result_cache=kept.results, shadow=1.0
     ) as shadow:
         world.engine = shadow
         assert not is_reused(world)  # rendered again, and equal

@@ -14,8 +14,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from commodore.engine import Batch, BatchOutcome, Engine, InstanceJob
-from commodore.events import ignore
 from tests.engine.world import PACKAGE, Kept, World, jsonnet, node
+from tests.world.context import make_context
 
 NAMES = ("app", "other", "facts", "a_b", "inventory")
 FIELDS = ("x", "y", "name", "parameters", "app")
@@ -168,7 +168,7 @@ def changed(found: dict[str, Any], steps: list[tuple[str, str, Any]]) -> dict[st
 @pytest.fixture(scope="module")
 def plain(clean_session: None) -> Iterator[Engine]:
     """An engine that keeps nothing."""
-    with Engine(processes=1, announce=ignore) as engine:
+    with Engine(make_context(), processes=1) as engine:
         yield engine
 
 

@@ -99,7 +99,7 @@ def test_files_of_templates_are_read_once(
 ) -> None:
     """What is noted are the very bytes that the template gets: a second look could see another file."""
     (tmp_path / name).write_text("a: 1")
-    confinement = Confinement(tmp_path / "out", Roots(read=(tmp_path,)))
+    confinement = Confinement(tmp_path / "out", Roots(read=(tmp_path,)), DEFAULT_LIMITS)
     nothing: Any = None
     work = Work(nothing, confinement, "app", {}, DEFAULT_LIMITS, reads, [], nothing, nothing)
     opened.clear()

@@ -19,8 +19,9 @@ from commodore.engine.jsonnet import go as _jsonnet
 from commodore.engine.jsonnet import jrsonnet as _jrsonnet
 from commodore.engine.jsonnet.evaluator import CHECK, GO, JRSONNET, engine_of, first_difference
 from commodore.errors import EnvironmentFault, InputError, PolicyError
-from commodore.events import Noted, TaskEnded, Warned, ignore
+from commodore.events import Noted, TaskEnded, Warned
 from tests.engine.world import Kept, World, jsonnet, node
+from tests.world.context import make_context
 
 # What both engines evaluate, and evaluate to the same.
 SHARED = {
@@ -278,12 +279,12 @@ def test_the_binding_is_loaded_by_those_alone_who_choose_it(clean_session: None,
     (tmp_path / "path" / "rjsonnet.py").write_text("raise ImportError('loaded')")
     sys.path.insert(0, str(tmp_path / "path"))
     try:
-        with Engine(processes=1, announce=ignore) as engine:
+        with Engine(make_context(), processes=1) as engine:
             world = World(tmp_path, engine, [])
             fill(world, "{ out: { a: 1 } }")
             world.compile()
             events: list[Any] = []
-            with Engine(processes=1, announce=events.append) as other:
+            with Engine(make_context(events.append), processes=1) as other:
                 replace(world, engine=other).compile(jsonnet_engine=JRSONNET)
     finally:
         sys.path.remove(str(tmp_path / "path"))

@@ -11,8 +11,8 @@ import pytest
 
 from commodore.engine import Engine
 from commodore.engine.kapitan.helm_key import is_random
-from commodore.events import ignore
 from tests.engine.world import Kept, World, jsonnet
+from tests.world.context import make_context
 
 # Writes all that it was given, and counts.
 HELM = """
@@ -92,7 +92,7 @@ def test_all_that_helm_depends_on_counts(kept: Kept, tmp_path: Path, change: str
     do(two)
     found = compile_(two)
     assert runs(tmp_path) == 2
-    with Engine(processes=1, announce=ignore) as engine:
+    with Engine(make_context(), processes=1) as engine:
         two.engine = engine
         assert compile_(two) == found
 
@@ -189,7 +189,7 @@ def test_shadow_mode_asks_helm_again(kept: Kept, tmp_path: Path) -> None:
     world = cluster(kept, tmp_path, "one")
     compile_(world)
     with Engine(
-        processes=1, announce=ignore, dependency_cache=kept.dependencies, result_cache=kept.results, shadow=1.0
+        make_context(), processes=1, dependency_cache=kept.dependencies, result_cache=kept.results, shadow=1.0
     ) as engine:
         world.engine = engine
         world.compile()

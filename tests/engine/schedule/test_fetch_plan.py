@@ -16,9 +16,9 @@ from commodore.engine import Engine, InstanceJob
 from commodore.engine.schedule.fetch_plan import in_waves, plan
 from commodore.engine.tasks import Group, KapitanDependency, Run
 from commodore.errors import EnvironmentFault, InputError, PolicyError
-from commodore.events import ignore
 from commodore.limits import DEFAULT_LIMITS
 from tests.engine.world import World, jsonnet
+from tests.world.context import make_context
 from tests.world.loopback import LoopbackHandler, LoopbackServer
 
 
@@ -230,7 +230,7 @@ def test_a_folder_of_a_repository_is_what_a_whole_checkout_has(world: World, rep
         {**source, "subdir": "sub", "output_path": "f/sub"},
         {**source, "subdir": "./linked/", "output_path": "f/linked"},
     )
-    with Engine(processes=1, announce=ignore, dependency_cache=tmp_path / "cache") as engine:
+    with Engine(make_context(), processes=1, dependency_cache=tmp_path / "cache") as engine:
         world.engine = engine
         world.compile()
     assert (world.root / "f" / "sub" / "file.txt").read_bytes() == b"a\r\n"

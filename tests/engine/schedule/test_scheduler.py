@@ -13,6 +13,7 @@ from commodore.engine import Engine
 from commodore.events import Event, StageAdvanced, TaskBegun, TaskEnded
 from tests.engine.echo import Echo
 from tests.engine.world import World, jsonnet
+from tests.world.context import make_context
 
 
 def order(world: World) -> list[str]:
@@ -65,7 +66,7 @@ def test_durations_that_cannot_be_kept(several: World) -> None:
 
 
 def compile_with(world: World, announce: Callable[[Event], None]) -> None:
-    with Engine(processes=1, announce=announce) as engine:
+    with Engine(make_context(announce), processes=1) as engine:
         engine.compile(world.jobs, world.nodes, world.request())
 
 

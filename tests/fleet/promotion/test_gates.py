@@ -16,6 +16,7 @@ from commodore.fleet.promotion.changing import find_patch
 from commodore.fleet.promotion.gates import Conditions, check_gates, placed_since
 from commodore.fleet.promotion.promoting import load_fleet
 from commodore.fleet.promotion.status_file import FleetState, read_states
+from commodore.limits import DEFAULT_LIMITS
 from tests.fleet.conftest import APP, CONFIG, World, charts, patch
 
 NOW = datetime(2026, 1, 31, 12, tzinfo=UTC)
@@ -26,7 +27,7 @@ PLACE = ("int", "int-1", "r2")
 
 def states(path: Path, cells: Any) -> FleetState:
     path.write_text(json.dumps({"cells": cells}))
-    return read_states([str(path)], 900)
+    return read_states([str(path)], 900, DEFAULT_LIMITS)
 
 
 def judge(world: World, state: FleetState | None, place: tuple[str, ...] = PLACE, health: bool = True) -> str:

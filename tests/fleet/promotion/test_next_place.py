@@ -14,12 +14,13 @@ from hypothesis import strategies as st
 from commodore.fleet.patches import covered, gaps
 from commodore.fleet.promotion.next_place import coalesced, entered, is_foldable, left, next_prefix
 from commodore.fleet.repository.config import FleetConfig, Prefix, covers, read_config
+from commodore.limits import DEFAULT_LIMITS
 from tests.fleet.conftest import CONFIG, lay
 
 
 def config_of(folder: Path, text: str = CONFIG) -> FleetConfig:
     lay(folder, {"config/config.yaml": text})
-    return read_config(folder)
+    return read_config(folder, DEFAULT_LIMITS)
 
 
 def path(text: str) -> Prefix:

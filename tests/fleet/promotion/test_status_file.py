@@ -12,6 +12,7 @@ import pytest
 
 from commodore.errors import CommodoreError, UsageError
 from commodore.fleet.promotion.status_file import parse_duration, read_states
+from commodore.limits import DEFAULT_LIMITS
 
 CELL = ("prod", "eu-1")
 
@@ -28,7 +29,7 @@ def test_both_forms(tmp_path: Path) -> None:
     }
     (tmp_path / "a").write_text(json.dumps(ours))
     (tmp_path / "b").write_text(json.dumps({"kind": "List", "items": [item, {"metadata": {"name": "new"}}]}))
-    found = read_states([str(tmp_path / "a"), f"main/prod/eu-1={tmp_path / 'b'}"], 900)
+    found = read_states([str(tmp_path / "a"), f"main/prod/eu-1={tmp_path / 'b'}"], 900, DEFAULT_LIMITS)
     web, db, new = (found.of("main", CELL, name) for name in ("web", "db", "new"))
     assert web is not None
     assert web.since is not None
@@ -58,7 +59,7 @@ NO_STATUS = [
 def test_files_that_are_none(tmp_path: Path, content: str) -> None:
     (tmp_path / "s").write_text(content)
     with pytest.raises(CommodoreError) as caught:
-        read_states([str(tmp_path / "s")], 900)
+        read_states([str(tmp_path / "s")], 900, DEFAULT_LIMITS)
     assert caught.value.code == "CMD-FLT-076"
 
 
@@ -66,11 +67,11 @@ def test_old_files_are_refused(tmp_path: Path) -> None:
     (tmp_path / "s").write_text('{"cells": {}}')
     os.utime(tmp_path / "s", (time.time() - 1000, time.time() - 1000))
     with pytest.raises(CommodoreError) as caught:
-        read_states([str(tmp_path / "s")], 900)
+        read_states([str(tmp_path / "s")], 900, DEFAULT_LIMITS)
     assert caught.value.code == "CMD-FLT-077"
-    assert read_states([str(tmp_path / "s")], 2000).cells == {}
+    assert read_states([str(tmp_path / "s")], 2000, DEFAULT_LIMITS).cells == {}
     with pytest.raises(CommodoreError) as caught:
-        read_states([str(tmp_path / "missing")], 900)
+        read_states([str(tmp_path / "missing")], 900, DEFAULT_LIMITS)
     assert caught.value.exit_code == 3
 
 
