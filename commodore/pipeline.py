@@ -153,7 +153,7 @@ def run_compile(
         components = sources.components
         inventory = _render(fetcher, components)
         if request.options.fetch:
-            bundle_libraries(fetcher, components, inventory)
+            bundle_libraries(fetcher, components, inventory, policy=request.options.policy)
 
         installed, compiled = _install(request, sources, inventory, engine, context)
         reused = sum(one.reused for one in compiled)

@@ -26,7 +26,7 @@ from commodore.inventory import (
     write_targets,
 )
 from commodore.names import check_instance_name
-from commodore.stages.bundling import bundle_one
+from commodore.stages.bundling import StandaloneBundler
 from commodore.stages.checks import link_libraries
 from commodore.stages.compiling import CompileOptions, engine_of, standalone_request
 from commodore.stages.components import interpreter, kustomize_wrapper
@@ -100,7 +100,9 @@ def compile_component(request: ComponentCompile, context: Context, *, engine: En
         workspace = Workspace.at(folder)
         node = render_component(workspace, source, request.values, request.facts, context)
         with stage(context.announce, "bundling jsonnet libraries"):
-            bundle_one(workspace, source.name, source.root, source.directory, node.parameters, context)
+            StandaloneBundler(
+                workspace.repositories, source.name, source.root, source.directory, context, request.options.policy
+            ).fill(workspace.vendor, node.parameters)
         batch = Batch(
             [InstanceJob(source.instance, source.name, source.directory, source.root)],
             {node.name: node.raw},

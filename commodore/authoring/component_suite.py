@@ -93,7 +93,9 @@ def _prepare_all(
 ) -> list[_Prepared | Rendered]:
     source = suite.source
     sandbox = Sandbox.of(source, context)
-    bundler = StandaloneBundler(folder / "repositories", source.name, source.root, source.directory, context)
+    bundler = StandaloneBundler(
+        folder / "repositories", source.name, source.root, source.directory, context, suite.options.policy
+    )
     prepared: list[_Prepared | Rendered] = []
     for case in cases:
         start = time.perf_counter()

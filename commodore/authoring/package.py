@@ -104,7 +104,7 @@ def compile_package(request: PackageCompile, context: Context) -> tuple[Compiled
         fetcher = Fetcher(workspace, store, context, force=request.force, local=request.local, cached=cached)
         components, inventory = render_package(fetcher, request.source, request.values, request.facts)
         if request.options.fetch:
-            bundle_libraries(fetcher, components, inventory)
+            bundle_libraries(fetcher, components, inventory, policy=request.options.policy)
         write_references(components, inventory, workspace.refs, context)
         batch = catalog_batch(workspace, components, inventory, workspace.refs, request.options)
         compiled = compile_instances(engine, batch, context)

@@ -100,7 +100,7 @@ def _prepare_all(
         for case in cases:
             start = time.perf_counter()
             fetcher = Fetcher(Workspace.at(folder / "cases" / case.name), store, context, cached=suite.options.cached)
-            sources = sources or stack.enter_context(library_sources(fetcher))
+            sources = sources or stack.enter_context(library_sources(fetcher, suite.options.policy))
             try:
                 prepared.append(_prepare(suite, case, _source(directory, case), fetcher, sources))
             except CommodoreError as error:

@@ -63,6 +63,11 @@ class TrustPolicy:
             raise ValueError(f"{capability} is no capability")
         return any(fnmatchcase(component, pattern) for pattern in getattr(self, capability))
 
+    def rights(self, component: str) -> tuple[object, ...]:
+        """All that this means for the results of a component, as plain values."""
+        allowed = tuple(name for name in CAPABILITIES if self.allows(name, component))
+        return (allowed, self.programs, self.hosts, self.near_hosts, self.isolated)
+
     def require(self, capability: str, component: str, what: str) -> None:
         """Refuse what a component may not do.
 

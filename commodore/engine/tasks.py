@@ -65,6 +65,14 @@ class Run(Shared):
         policy = self.request.policy or DEFAULT_POLICY
         return replace(policy, near_hosts=True) if self.request.near_hosts else policy
 
+    def check_host(self, source: str, what: str = "what a redirect leads to") -> None:
+        """Refuse a source that the policy does not allow to fetch from.
+
+        Raises:
+            PolicyError: CMD-CONF-011 or CMD-CONF-012.
+        """
+        self.policy.require_host(source, what)
+
     @property
     def rendering_seconds(self) -> float:
         """The time for one instance."""

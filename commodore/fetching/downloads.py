@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import hashlib
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from email.utils import parsedate_to_datetime
 from pathlib import Path
 from typing import Any
@@ -27,8 +27,12 @@ class Downloads(EntryStore):
     def __init__(self, cache: Path, limits: Limits) -> None:
         super().__init__("downloads", cache / "downloads", limits)
 
-    def digest(self, url: str, context: Context) -> str | None:
-        """The digest of what a URL gives now; None if it gives nothing. The content is kept."""
+    def digest(self, url: str, context: Context, check: Callable[[str], None] | None = None) -> str | None:
+        """The digest of what a URL gives now; None if it gives nothing. The content is kept.
+
+        Args:
+            check: judges where redirects lead; see `get_download`.
+        """
         from commodore.fetching.web import get_download  # the library behind it takes its time to load
 
         place = self._of(url)
@@ -38,7 +42,7 @@ class Downloads(EntryStore):
             names = {"If-None-Match": "etag", "If-Modified-Since": "modified"}
             headers = {header: about[name] for header, name in names.items() if about.get(name)}
         try:
-            answer = get_download(url, context, headers)
+            answer = get_download(url, context, headers, check)
         except CommodoreError:
             return None
         if answer.status == 304:

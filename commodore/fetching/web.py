@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 
+from commodore.confinement.hosts import host_of, is_near
+from commodore.confinement.policy import TrustPolicy
 from commodore.context import Context
 from commodore.errors import EnvironmentFault, PolicyError
 from commodore.http import PROXY_HINT, UNTRUSTED_HINT, Answer, Client, Meaning, Policy, Problem, netrc_credentials
@@ -20,14 +22,19 @@ _MEANINGS = {
 }
 
 
-def get_download(url: str, context: Context, headers: Mapping[str, str] | None = None) -> Answer:
+def get_download(
+    url: str, context: Context, headers: Mapping[str, str] | None = None, check: Callable[[str], None] | None = None
+) -> Answer:
     """What a web server answers, of any status.
 
     Redirects to other servers are followed, but not from https to http. User name and password are those in the URL,
     else those that `.netrc` has for its host; they go to this server alone.
 
+    Args:
+        check: judges where redirects lead. Without it, only servers of this machine lead to others of it.
+
     Raises:
-        CommodoreError: there is no answer, or none that is allowed.
+        CommodoreError: there is no answer, or none that is allowed; and what `check` raises.
     """
     limits = context.limits
     policy = Policy(
@@ -36,9 +43,15 @@ def get_download(url: str, context: Context, headers: Mapping[str, str] | None =
         limits.download_bytes,
         limits.request_attempts,
         other_servers=True,
+        check=check or _stay_away(url),
     )
     client = Client(context, _MEANINGS)
     try:
         return client.get(url, policy, headers=headers, credentials=netrc_credentials(url))
     finally:
         client.close()
+
+
+def _stay_away(url: str) -> Callable[[str], None]:
+    policy = TrustPolicy(near_hosts=is_near(host_of(url)))
+    return lambda target: policy.require_host(target, "the file that a redirect leads to")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import math
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Protocol
 from urllib.parse import urldefrag, urljoin, urlsplit
@@ -38,6 +38,7 @@ class Policy:
         attempts: of a GET, at least 1. A POST is sent once.
         deadline: of the monotonic clock; nothing is waited for any longer then, pauses and further attempts included.
         other_servers: follow a GET's redirects to other servers, without credentials.
+        check: is called with the URL that a redirect leads to; what it raises ends the request.
     """
 
     timeout: float
@@ -46,6 +47,7 @@ class Policy:
     attempts: int
     deadline: float = math.inf
     other_servers: bool = False
+    check: Callable[[str], None] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -294,6 +296,8 @@ def _redirected(first: _Request, request: _Request, location: str, status: int, 
     elif request.method == "POST" and status == 303:
         raise _Failed(Problem.REDIRECT_TO_PAGE.fault(request.shown))
     else:
+        if policy.check is not None:
+            policy.check(target)
         # Credentials that were left behind once are not sent again.
         return replace(request, url=bare, credentials=request.credentials if same else {})
     raise _Failed(Problem.REDIRECT_REFUSED.fault(request.shown, target=shown, reason=reason))

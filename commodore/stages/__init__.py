@@ -1,6 +1,6 @@
 """What `catalog compile`, `package compile`, `component compile` and golden tests walk through (ADR 0007)."""
 
-from commodore.stages.bundling import bundle_libraries, bundle_one
+from commodore.stages.bundling import bundle_libraries
 from commodore.stages.checkouts import Components, DependencyCheckout, Fetcher
 from commodore.stages.checks import check_classes, check_inventory, link_libraries
 from commodore.stages.cleaning import clean
@@ -40,7 +40,6 @@ __all__ = [
     "LastRun",
     "assemble_manifests",
     "bundle_libraries",
-    "bundle_one",
     "catalog_batch",
     "check_classes",
     "check_inventory",

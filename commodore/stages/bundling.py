@@ -6,7 +6,7 @@ import contextlib
 import json
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from commodore.caches import library_cache, usable
 from commodore.context import Context
@@ -25,16 +25,25 @@ from commodore.git import RepositoryStore
 from commodore.inventory import Inventory
 from commodore.names import BOOTSTRAP_TARGET, parameter_key
 from commodore.stages.checkouts import Components, Fetcher
-from commodore.workspace import Workspace, link_relative
+from commodore.stages.policy import effective_policy
+from commodore.workspace import link_relative
+
+if TYPE_CHECKING:
+    from commodore.confinement import TrustPolicy
 
 
 def bundle_libraries(
-    fetcher: Fetcher, components: Components, inventory: Inventory, sources: LibrarySources | None = None
+    fetcher: Fetcher,
+    components: Components,
+    inventory: Inventory,
+    sources: LibrarySources | None = None,
+    policy: TrustPolicy | None = None,
 ) -> None:
     """Fill `vendor/` with links to all components, their libraries, and what their jsonnetfiles require.
 
     Args:
         sources: those that are shared by several calls, so that remotes that it has asked are not asked again.
+        policy: which hosts libraries may come from, unless `sources` are given; see `CompileOptions`.
 
     Raises:
         CommodoreError: wrong jsonnetfiles or variables, versions that do not exist, git's failures.
@@ -49,7 +58,7 @@ def bundle_libraries(
             BundledComponent(one.name, one.folder, file or JsonnetFile())
             for one, file in zip(requirers, files, strict=True)
         ]
-        sources = sources or stack.enter_context(library_sources(fetcher))
+        sources = sources or stack.enter_context(library_sources(fetcher, policy))
         try:
             bundle(fetcher.workspace, bundled, sources=sources)
         except CommodoreError as error:
@@ -59,50 +68,50 @@ def bundle_libraries(
 
 
 @contextlib.contextmanager
-def library_sources(fetcher: Fetcher) -> Iterator[LibrarySources]:
+def library_sources(fetcher: Fetcher, policy: TrustPolicy | None) -> Iterator[LibrarySources]:
     """Where this run's Jsonnet libraries come from: the cache, and what it lacks from the remotes.
 
     A run without the cache fetches all of them anew, into a folder that goes at the end, if it may fetch at all. If it
     may not, `vendor` is all that is there when the runs before it had no cache either.
-    """
-    store = fetcher.store
-    if fetcher.cached or store.context.offline:
-        yield LibrarySources(store, usable(library_cache()))
-        return
-    with fetcher.workspace.staging("libraries") as folder:
-        yield LibrarySources(store, folder, reuse=False)
-
-
-def bundle_one(
-    workspace: Workspace, component: str, root: Path, directory: Path, parameters: Mapping[str, Any], context: Context
-) -> None:
-    """Fill `vendor/` with what one component requires, for compiling it alone; nothing is written to its folder.
 
     Args:
-        root: where its `jsonnetfile.jsonnet` lies; without one, a `jsonnetfile.json` in `directory` counts too.
-
-    Raises:
-        CommodoreError: see `bundle_libraries`.
+        policy: which hosts they may come from; None for the one in the global repository, or the default.
     """
-    StandaloneBundler(workspace.repositories, component, root, directory, context).fill(workspace.vendor, parameters)
+    store, policy = fetcher.store, effective_policy(fetcher.workspace, policy)
+    if fetcher.cached or store.context.offline:
+        yield LibrarySources(store, usable(library_cache()), policy=policy)
+        return
+    with fetcher.workspace.staging("libraries") as folder:
+        yield LibrarySources(store, folder, reuse=False, policy=policy)
 
 
 class StandaloneBundler:
-    """Bundles for one component that is compiled alone, once or many times with different parameters.
+    """Bundles for one component that is compiled alone, once or many times with different parameters. Nothing is
+    written to its folder.
 
     Parameters that lead to the same requirements share one `vendor/`, and every remote is asked once.
 
     Args:
         repositories: a folder for bare clones.
-        component, root, directory: see `bundle_one`.
+        component, directory: its name and folder.
+        root: where its `jsonnetfile.jsonnet` lies; without one, a `jsonnetfile.json` in `directory` counts too.
+        policy: which hosts libraries may come from; None for the default.
     """
 
-    def __init__(self, repositories: Path, component: str, root: Path, directory: Path, context: Context) -> None:
+    def __init__(
+        self,
+        repositories: Path,
+        component: str,
+        root: Path,
+        directory: Path,
+        context: Context,
+        policy: TrustPolicy | None,
+    ) -> None:
         self._component = component
         self._folders = list(dict.fromkeys((root, directory)))
         self._context = context
         store = RepositoryStore(repositories, context)
-        self._sources = LibrarySources(store, usable(library_cache()))
+        self._sources = LibrarySources(store, usable(library_cache()), policy=policy)
         self._files: dict[str, tuple[Path, JsonnetFile] | None] = {}
         self._vendors: dict[tuple[Path, JsonnetFile], Path] = {}
 

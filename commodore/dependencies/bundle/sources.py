@@ -84,6 +84,9 @@ class LibrarySources:
             versions[one.source.remote].add(one.version)
 
         def resolve_all(remote: Remote) -> dict[str, str | CommodoreError]:
+            refusal = self._attempt(self._check_host, remote)
+            if isinstance(refusal, CommodoreError):
+                return dict.fromkeys(versions[remote], refusal)
             return {version: self._attempt(self._commit, remote, version) for version in sorted(versions[remote])}
 
         found = self._in_parallel(resolve_all, sorted(versions, key=lambda remote: remote.url))
@@ -142,7 +145,6 @@ class LibrarySources:
             return self._remembered(remote, version) or self._resolve_in_clone(repository, version)
         if repository.fetched:
             return self._resolve_in_clone(repository, version)
-        self._check_host(remote)
         state = repository.ask()
         sha = state.find(version)
         if sha is None and version == "master" and (sha := state.find("main")):
@@ -173,7 +175,6 @@ class LibrarySources:
         with self._cache.staging() as folder:
             shas = sorted({sha for _, sha in wanted})
             if not repository.has_commits(shas):
-                self._check_host(remote)
                 shallow = self._store.shallow_clone(remote.url, shas, folder / "clone")
                 if shallow is None:
                     self._store.sync((remote.url, sha) for sha in shas)

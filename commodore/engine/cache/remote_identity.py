@@ -137,8 +137,12 @@ class Sources:
         self.offline = context.offline
         self.known: dict[Key, str | None] = {}
 
-    def ask(self, keys: Iterable[Key]) -> None:
-        """Learn the identities of these sources, all at once."""
+    def ask(self, keys: Iterable[Key], check: Callable[[str], None] | None = None) -> None:
+        """Learn the identities of these sources, all at once.
+
+        Args:
+            check: raises an error for a URL that must not be asked; what comes from there has no identity.
+        """
         wanted = [key for key in dict.fromkeys(keys) if key not in self.known]
         waiting = [key for key in wanted if _needs_network(key)]
         for key in wanted:
@@ -147,7 +151,7 @@ class Sources:
         if not waiting:
             return
         with ThreadPoolExecutor(min(len(waiting), self._context.limits.fetch_workers)) as pool:
-            self.known.update(zip(waiting, pool.map(self._ask, waiting), strict=True))
+            self.known.update(zip(waiting, pool.map(lambda key: self._ask(key, check), waiting), strict=True))
 
     def digest(self, key: Key) -> str | None:
         """What a source is today; None if that cannot be told."""
@@ -162,11 +166,18 @@ class Sources:
             self.known[key] = commit
             self._remember(key, commit)
 
-    def _ask(self, key: Key) -> str | None:
+    def _ask(self, key: Key, check: Callable[[str], None] | None) -> str | None:
+        try:
+            if check is not None:
+                check(key[2])
+        except CommodoreError:
+            return None
         if key[1] == "http":
             if self._downloads is None:
                 return None
-            return self._downloads.last(key[2]) if self.offline else self._downloads.digest(key[2], self._context)
+            if self.offline:
+                return self._downloads.last(key[2])
+            return self._downloads.digest(key[2], self._context, check)
         if self.offline:
             return self._last_commit(key)
         commits = commits_of(key[2], [None if key[3] == NO_REF else key[3]], self._context)

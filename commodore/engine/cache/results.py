@@ -142,7 +142,7 @@ class Lookup:
             candidates[name] = Candidate(name, subjects[name], places, shapes)
             wanted += keys
             wanted += [key for _, shape in shapes for key in shape if key[0] == SOURCE.name]
-        self.sources.ask(wanted)
+        self.sources.ask(wanted, run.check_host)
         return candidates, subjects
 
     def forget(self) -> None:

@@ -5,6 +5,7 @@ Each task has a folder of its own to download to: Kapitan lets two versions of a
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 
 from kapitan.dependency_manager import base
@@ -150,7 +151,7 @@ def _install(run: Run, cache: DependencyCache | None) -> None:
     def download(source: str) -> tuple[bytes, str]:
         known = run.sources.get(SOURCE.key("http", source))
         kept = downloads.find(source, known) if downloads is not None and known is not None else None
-        return kept or _download(source, context)
+        return kept or _download(source, context, run.check_host)
 
     def unpack(file: str, folder: str, content_type: str | None) -> bool:
         return _archives.unpack(Path(file), Path(folder), content_type, limits)
@@ -176,8 +177,8 @@ def _clone(source: str, folder: str, _kind: str) -> None:
         repository.git.checkout()
 
 
-def _download(source: str, context: Context) -> tuple[bytes, str]:
-    answer = get_download(source, context)
+def _download(source: str, context: Context, check: Callable[[str], None]) -> tuple[bytes, str]:
+    answer = get_download(source, context, check=check)
     if answer.status >= 400:
         raise EnvironmentFault("CMD-ENG-028", f"the server answered {answer.status} {answer.phrase}", hint=FETCH_HINT)
     return answer.body, answer.headers.get("Content-Type", "application/octet-stream")

@@ -188,7 +188,7 @@ def _check_source(item: KapitanDependency, run: Run, where: str) -> None:
     """
     if item.fields.get("helm_path"):
         run.policy.require_program(str(item.fields["helm_path"]), f"{where}: helm_path")
-    run.policy.require_host(f"oci://{item.source}" if item.kind == "oci" else item.source, f"{where}: it")
+    run.check_host(f"oci://{item.source}" if item.kind == "oci" else item.source, f"{where}: it")
 
 
 def in_waves(runs: Sequence[Run], wanted: Iterable[Wanted]) -> list[list[Run]]:
@@ -227,7 +227,7 @@ def _source(run: Run, item: KapitanDependency) -> tuple[Any, ...]:
     """What is fetched once: Kapitan's group, and of the request what fetching depends on."""
     relative = ":" not in item.source and not os.path.isabs(item.source)
     directory = (run.request.directory or run.request.root) if relative else None
-    return (item.group, tuple(sorted(run.request.environment.items())), str(directory))
+    return (item.group, tuple(sorted(run.request.environment.items())), str(directory), run.policy.hosts)
 
 
 def plan(wanted: Iterable[Wanted], staging: Path) -> list[FetchTask]:
