@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
@@ -76,6 +76,16 @@ class Diagnostics:
         """Take one in."""
         with self._lock:
             self._found.append(diagnostic)
+
+    def join(self, others: Diagnostics, boundaries: Collection[str] = ()) -> None:
+        """Take all of another collection in.
+
+        Args:
+            boundaries: codes of errors that are no more than limits of working offline here.
+        """
+        for one in others._found:
+            limit = one.severity == "error" and one.code in boundaries
+            self.add(replace(one, severity="boundary", family="") if limit else one)
 
     def take(self, error: CommodoreError, *, application: str = "", set_: str = "", source: int | None = None) -> None:
         """Take an error in, each of several ones by itself."""

@@ -3,21 +3,25 @@
 from __future__ import annotations
 
 import contextlib
+import os
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from types import MappingProxyType
 
-from commodore.argocd.acquiring import Charts, RepoMap, Repositories
-from commodore.argocd.configuration import ArgoSettings, read_candidates, read_file
+from commodore.argocd.acquiring import Charts, RepoMap, Repositories, repository_identity
+from commodore.argocd.appsets import Expander, Facts
+from commodore.argocd.chain import LaterStages
+from commodore.argocd.configuration import ArgoSettings, Candidates, read_candidates, read_file
 from commodore.argocd.diagnostics import Diagnostic, Diagnostics
-from commodore.argocd.discovery import discover, own_repositories
+from commodore.argocd.discovery import Discovered, Origin, Raw, Rounds, Scanned, own_repositories, scan
+from commodore.argocd.model import IN_CLUSTER
 from commodore.argocd.model.application import Application, read_application
 from commodore.argocd.model.fields import Fields
 from commodore.argocd.rendering import Capabilities, Renderer
 from commodore.argocd.trees import Tree
 from commodore.context import Context
-from commodore.errors import InputError, Location
+from commodore.errors import CommodoreError, InputError, Location
 from commodore.git import redact
 from commodore.limits import Limits
 from commodore.manifests.kube_yaml import read_placed_documents
@@ -42,12 +46,18 @@ class Named:
         files: files with Applications; if there are none, `folder` is scanned.
         settings: files with objects of the installation, which count more than what is in the folder.
         self_urls: URLs of the repository that the folder is in, beside those of its remotes.
+        entries: folders below `folder` that are rendered first.
+        depth: how many rounds of rendering look for further Applications; 0 for none.
+        facts: what generators of ApplicationSets would ask for.
     """
 
     folder: Path
     files: tuple[Path, ...] = ()
     settings: tuple[Path, ...] = ()
     self_urls: tuple[str, ...] = ()
+    entries: tuple[str, ...] = ()
+    depth: int = 4
+    facts: Facts = field(default_factory=Facts)
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,41 +66,153 @@ class Listing:
 
     Attributes:
         own: the tree that was scanned, by the repositories that it stands for.
-        sets: how many ApplicationSets are defined, which are not expanded.
+        origins: how the Applications were found, by their `namespace/name`.
+        failures: why Applications could not be rendered to look for further ones, by their `namespace/name`.
+        sets: how many ApplicationSets are defined.
     """
 
     settings: ArgoSettings
     applications: tuple[Application, ...]
     own: Mapping[str, Tree]
+    origins: Mapping[str, Origin] = field(default_factory=dict)
+    failures: Mapping[str, CommodoreError] = field(default_factory=dict)
     sets: int = 0
 
+    def label(self, application: Application) -> str:
+        """An Application as `namespace/name`."""
+        return f"{application.namespace or self.settings.namespace}/{application.name}"
 
-def list_applications(named: Named, context: Context, found: Diagnostics) -> Listing:
-    """The Applications of the files that are named, or else of a folder's files, with the settings that count.
+    def tell_failures(self, found: Diagnostics, but: Iterable[Application] = ()) -> None:
+        """Tell why Applications could not be rendered to look for further ones.
+
+        Args:
+            but: those that are rendered anyway, which tells it.
+        """
+        left_out = {self.label(one) for one in but}
+        for label, error in self.failures.items():
+            if label not in left_out:
+                found.take(error, application=label)
+
+
+def list_applications(
+    named: Named,
+    context: Context,
+    found: Diagnostics,
+    repo_map: RepoMap | None = None,
+    capabilities: Capabilities | None = None,
+) -> Listing:
+    """The Applications of the files that are named, or else those of a folder, with the settings that count.
+
+    Those of a folder are in its files, made by ApplicationSets, and in what other Applications render.
 
     Raises:
-        CommodoreError: a file that is named cannot be read, or the folder is none.
+        CommodoreError: a file that is named cannot be read, the folder is none, or there are too many Applications.
     """
-    candidates = read_candidates(named.settings, context.limits, found)
     if named.files:
+        candidates = read_candidates(named.settings, context.limits, found)
         return Listing(candidates.settings(), tuple(read_applications(named.files, context.limits)), {})
     tree, own = own_repositories(named.folder, named.self_urls, context)
-    discovered = discover(tree, named.folder.resolve(), context.limits, candidates, found)
-    if discovered.sets:
-        found.add(
-            Diagnostic(
-                "CMD-ARGO-107",
-                f"{len(discovered.sets)} ApplicationSets are defined, and what they generate is not looked at",
-                "boundary",
-                "expand them with: commodore argocd appsets -o yaml",
-                locations=tuple(place for _, place in discovered.sets[:3]),
-            )
-        )
-    if not discovered.applications:
+    with temporary_folder() as scratch:
+        repositories = Repositories(context, repo_map or RepoMap(), scratch, {**own, repository_identity(_ENTRY): tree})
+        try:
+            search = _Search(named, tree, repositories, capabilities or Capabilities(), context, found)
+            listing = search.listing()
+        finally:
+            repositories.close()
+    if not listing.applications:
         found.add(
             Diagnostic("CMD-ARGO-011", f"{named.folder} defines no Applications", "warning", "choose another folder")
         )
-    return Listing(candidates.settings(), tuple(discovered.listed()), own, len(discovered.sets))
+    return replace(listing, own=own)
+
+
+_ENTRY = "commodore:entry"
+_UNKNOWN_OFFLINE = frozenset(("CMD-ARGO-201", "CMD-ARGO-202", "CMD-ARGO-204"))  # of ApplicationSets
+_TRIES = 3  # how often settings that were rendered may change how things are rendered
+
+
+@dataclass
+class _Search:
+    """Looks for Applications until the settings that it finds are those that it works with."""
+
+    named: Named
+    tree: Tree
+    repositories: Repositories
+    capabilities: Capabilities
+    context: Context
+    found: Diagnostics
+
+    def listing(self) -> Listing:
+        scanned = scan(self.tree, self.named.folder.resolve(), self.context.limits, self.found)
+        rendered: list[Raw] = []
+        settings = self._settings(scanned, rendered)
+        for _ in range(_TRIES):
+            heard = Diagnostics()
+            rounds = self._rounds(scanned, settings, rendered, heard)
+            after = self._settings(scanned, rounds.settings)
+            if _values(after) == _values(settings):
+                break
+            settings, rendered = after, rounds.settings
+        else:
+            heard.add(
+                Diagnostic(
+                    "CMD-ARGO-108",
+                    "the settings that Applications render change how they are rendered, again and again",
+                    "warning",
+                    "give the settings with --argocd-settings",
+                )
+            )
+        self.found.join(heard, boundaries=_UNKNOWN_OFFLINE)
+        discovered = rounds.discovered
+        return Listing(
+            rounds.candidates.settings(),
+            tuple(discovered.listed()),
+            {},
+            {discovered.label(one): discovered.origin(one) for one in discovered.applications.values()},
+            rounds.failures,
+            len(discovered.sets),
+        )
+
+    def _candidates(self, rendered: Iterable[Raw], heard: Diagnostics) -> Candidates:
+        candidates = read_candidates(self.named.settings, self.context.limits, heard)
+        for value, place in rendered:
+            candidates.take(value, place)
+        return candidates
+
+    def _settings(self, scanned: Scanned, rendered: Iterable[Raw]) -> ArgoSettings:
+        """The settings, as far as they are known before anything is rendered."""
+        candidates = self._candidates(rendered, Diagnostics())
+        for value, place in scanned.objects:
+            candidates.take(value, place)
+        return candidates.settings()
+
+    def _rounds(self, scanned: Scanned, settings: ArgoSettings, rendered: list[Raw], heard: Diagnostics) -> Rounds:
+        """One search with these settings."""
+        with temporary_folder() as scratch:
+            charts = Charts(self.context, scratch)
+            renderer = Renderer(
+                settings, self.repositories, charts, self.capabilities, self.context, scratch, Diagnostics()
+            )
+            expander = Expander(settings, self.repositories.tree, self.named.facts, self.context, heard)
+            files = frozenset(scanned.files)
+            stages = LaterStages(settings, self.repositories, renderer, expander, files, heard)
+            discovered = Discovered(settings.namespace, self.context.limits)
+            rounds = Rounds(discovered, self._candidates(rendered, heard), stages, self.named.depth, heard)
+            rounds.run(scanned.objects, [self._entry(path, settings) for path in self.named.entries])
+        return rounds
+
+    def _entry(self, path: str, settings: ArgoSettings) -> Application:
+        below = os.path.relpath((self.named.folder / path).resolve(), self.tree.root)
+        spec = {
+            "source": {"repoURL": _ENTRY, "path": below},
+            "destination": {"name": IN_CLUSTER, "namespace": settings.namespace},
+        }
+        return read_application({"metadata": {"name": "entry"}, "spec": spec}, Location(path))
+
+
+def _values(settings: ArgoSettings) -> list[tuple[str, str, str]]:
+    rows = [(name, key, one.value) for name, key, one in settings.rows()]
+    return [("", "namespace", settings.namespace), *rows]
 
 
 @contextlib.contextmanager
@@ -114,6 +236,11 @@ def open_run(
             yield Run(settings, repositories, renderer, found)
         finally:
             repositories.close()
+    tell_unused(repo_map, found)
+
+
+def tell_unused(repo_map: RepoMap, found: Diagnostics) -> None:
+    """Tell entries of a map that nothing has used."""
     for one in repo_map.unused():
         found.add(
             Diagnostic(

@@ -18,6 +18,7 @@ from commodore.printable import printable_lines
 
 if TYPE_CHECKING:
     from commodore.argocd import Diagnostic, Diagnostics
+    from commodore.argocd.running import Named
 
 EQUAL, DIFFERENT, FAILED = 0, 1, 2
 _COLOURS = {"error": "red", "warning": "yellow", "boundary": "cyan", "info": "white"}
@@ -48,6 +49,22 @@ class ArgoGroup(LazyGroup):
 def context_of(console: Console, *, offline: bool = False) -> Context:
     """The surroundings of an analysis."""
     return Context(console.announce, DEFAULT_LIMITS, offline)
+
+
+def named_by(values: Mapping[str, Any], context: Context) -> Named:
+    """What the options of `SEARCH`, and perhaps `--app`, say of where to look for Applications."""
+    from commodore.argocd.appsets import read_facts
+    from commodore.argocd.running import Named
+
+    return Named(
+        folder=values["path"],
+        files=values.get("app", ()),
+        settings=values["argocd_settings"],
+        self_urls=values["self_url"],
+        entries=values["entry"],
+        depth=values["max_depth"] if values["discovery"] == "full" else 0,
+        facts=read_facts(values["facts"], context.limits),
+    )
 
 
 def show_diagnostics(found: Diagnostics, values: Mapping[str, Any], console: Console) -> int:

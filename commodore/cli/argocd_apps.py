@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from commodore.cli._argocd import context_of, document, show_diagnostics
+from commodore.cli._argocd import context_of, document, named_by, show_diagnostics
 from commodore.cli._options import options
 from commodore.cli.console import console_of
 from commodore.printable import printable
@@ -16,6 +16,7 @@ from commodore.settings.argocd import ARGOCD_APPS
 
 if TYPE_CHECKING:
     from commodore.argocd.model.application import Application
+    from commodore.argocd.running import Listing
 
 
 @click.command("apps")
@@ -23,22 +24,30 @@ if TYPE_CHECKING:
 @options(*ARGOCD_APPS)
 @click.pass_context
 def apps(ctx: click.Context, /, apps: tuple[str, ...], **values: Any) -> int:
-    """List the Applications that the files of a folder define.
+    """List the Applications that a folder defines.
 
-    APP is NAME or NAMESPACE/NAME, or a pattern of these. ApplicationSets are not expanded, and nothing is rendered to
-    look for further Applications.
+    APP is NAME or NAMESPACE/NAME, or a pattern of these. Applications are defined in files, made by ApplicationSets,
+    and contained in what other Applications of the repository render, which are rendered for it unless --discovery is
+    static.
     """
+    from commodore.argocd.acquiring import RepoMap, parse_repo_map
     from commodore.argocd.diagnostics import Diagnostics
     from commodore.argocd.discovery import select
-    from commodore.argocd.running import Named, list_applications
+    from commodore.argocd.rendering import Capabilities
+    from commodore.argocd.running import list_applications, tell_unused
     from commodore.manifests.kube_yaml import write_documents
 
     console = console_of(ctx)
+    context = context_of(console, offline=values["offline"])
     found = Diagnostics()
-    listing = list_applications(Named(values["path"], settings=values["argocd_settings"]), context_of(console), found)
+    repo_map = RepoMap(parse_repo_map(values["repo_map"]))
+    capabilities = Capabilities(values["kube_version"] or "", values["api_version"])
+    listing = list_applications(named_by(values, context), context, found, repo_map, capabilities)
+    listing.tell_failures(found)
+    tell_unused(repo_map, found)
     controller = listing.settings.namespace
     wanted = select(listing.applications, apps, controller=controller, project=values["project"] or "")
-    rows = [_row(one, listing.settings.instance_name(one.namespace, one.name), controller) for one in wanted]
+    rows = [_row(one, listing) for one in wanted]
     data = document("apps", found.found(strict=values["strict"]), applications=rows)
     if values["out"] == "json":
         console.result(json.dumps(data, indent=2))
@@ -52,12 +61,14 @@ def apps(ctx: click.Context, /, apps: tuple[str, ...], **values: Any) -> int:
     return show_diagnostics(found, values, console)
 
 
-def _row(application: Application, instance: str, controller: str) -> dict[str, Any]:
+def _row(application: Application, listing: Listing) -> dict[str, Any]:
     destination = application.destination
+    origin = listing.origins[listing.label(application)]
+    settings = listing.settings
     return {
         "name": application.name,
-        "namespace": application.namespace or controller,
-        "instance": instance,
+        "namespace": application.namespace or settings.namespace,
+        "instance": settings.instance_name(application.namespace, application.name),
         "project": application.project,
         "destination": {
             "server": destination.server,
@@ -76,7 +87,14 @@ def _row(application: Application, instance: str, controller: str) -> dict[str, 
             }
             for number, one in enumerate(application.sources, 1)
         ],
-        "origin": {"kind": "file", "file": application.place.place, "line": application.place.line},
+        "origin": {
+            "kind": origin.kind,
+            "file": application.place.place,
+            "line": application.place.line,
+            "set": origin.set,
+            "generator": origin.generator,
+            "parent": origin.parent,
+        },
     }
 
 
@@ -92,7 +110,9 @@ def _table(rows: Sequence[dict[str, Any]]) -> str:
         destination = row["destination"]
         where = f"{destination['name'] or destination['server']} {destination['namespace']}".strip()
         sources = ", ".join(one["chart"] or one["path"] or f"${one['ref']}" for one in row["sources"])
-        place = f"{row['origin']['file']}:{row['origin']['line']}"
+        origin = row["origin"]
+        by = {"file": "", "set": f" by set {origin['set']}", "rendered": f" by {origin['parent'] or 'entry'}"}
+        place = f"{origin['file']}:{origin['line']}{by[origin['kind']]}"
         cells = (f"{row['namespace']}/{row['name']}", row["project"], where, sources, place)
         lines.append(tuple(map(printable, cells)))  # type: ignore[arg-type]
     widths = [max(len(line[column]) for line in lines) for column in range(5)]

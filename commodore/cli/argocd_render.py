@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from commodore.cli._argocd import FAILED, context_of, document, show_diagnostics
+from commodore.cli._argocd import FAILED, context_of, document, named_by, show_diagnostics
 from commodore.cli._options import options
 from commodore.cli.console import Console, console_of
 from commodore.errors import CommodoreError
@@ -28,8 +28,8 @@ Shown = list[tuple["Application", "tuple[Rendered, ...]"]]
 def render(ctx: click.Context, /, apps: tuple[str, ...], **values: Any) -> int:
     """Render Applications and show their objects.
 
-    APP is NAME or NAMESPACE/NAME, or a pattern of these; without it all are rendered that are defined in the files of
-    --path, or in those named by --app. Sources in the repository of --path read its folder as it lies, others the
+    APP is NAME or NAMESPACE/NAME, or a pattern of these; without it all are rendered that `argocd apps` lists, or those
+    in the files named by --app. Sources in the repository of --path read its folder as it lies, others the
     folders that --repo-map names, or are fetched into the cache.
 
     Applications that cannot be rendered are errors; the others are shown all the same.
@@ -39,17 +39,17 @@ def render(ctx: click.Context, /, apps: tuple[str, ...], **values: Any) -> int:
     from commodore.argocd.discovery import select
     from commodore.argocd.finishing import desired, manifests
     from commodore.argocd.rendering import Capabilities
-    from commodore.argocd.running import Named, list_applications, open_run
+    from commodore.argocd.running import list_applications, open_run
 
     console = console_of(ctx)
     context = context_of(console, offline=values["offline"])
     found = Diagnostics()
     repo_map = RepoMap(parse_repo_map(values["repo_map"]))
-    named = Named(values["path"], values["app"], values["argocd_settings"], values["self_url"])
-    listing = list_applications(named, context, found)
+    capabilities = Capabilities(values["kube_version"] or "", values["api_version"])
+    listing = list_applications(named_by(values, context), context, found, repo_map, capabilities)
     settings = listing.settings
     wanted = select(listing.applications, apps, controller=settings.namespace, project=values["project"] or "")
-    capabilities = Capabilities(values["kube_version"] or "", values["api_version"])
+    listing.tell_failures(found, but=wanted)
     shown: Shown = []
     with open_run(settings, repo_map, capabilities, context, found, listing.own) as run:
         for application in wanted:

@@ -90,6 +90,41 @@ CAPABILITIES = (
         metavar="GROUP/VERSION[/KIND]",
     ),
 )
+DISCOVERY = (
+    Setting(
+        "discovery",
+        ("--discovery",),
+        "Where Applications are looked for: `full`, also in what other Applications render; `static`, in files and "
+        "ApplicationSets alone.",
+        kind="choice",
+        choices=("full", "static"),
+        default="full",
+    ),
+    Setting(
+        "max_depth",
+        ("--max-depth",),
+        "How many rounds of rendering look for further Applications.",
+        kind="integer",
+        default=4,
+        metavar="N",
+    ),
+    Setting(
+        "entry",
+        ("--entry",),
+        "A folder below --path that is rendered first (kustomization, chart or manifests); what it gives counts more "
+        "than files; may be repeated.",
+        multiple=True,
+        metavar="FOLDER",
+    ),
+)
+FACTS = Setting(
+    "facts",
+    ("--facts",),
+    "A file that says what generators would ask of forges, clusters and plugins; may be repeated.",
+    kind="file",
+    multiple=True,
+    metavar="FILE",
+)
 COMMON = (INSTALLATION, STRICT, SHOWN)
 
 
@@ -109,26 +144,20 @@ ARGOCD_APPSETS = (
         multiple=True,
         metavar="FILE",
     ),
-    Setting(
-        "facts",
-        ("--facts",),
-        "A file that says what generators would ask of forges, clusters and plugins; may be repeated.",
-        kind="file",
-        multiple=True,
-        metavar="FILE",
-    ),
+    FACTS,
     REPO_MAP,
     OFFLINE,
     *COMMON,
     output("table", "name", "json", "yaml"),
 )
 ARGOCD_SETTINGS = (*COMMON, output("text", "json", "yaml"))
-ARGOCD_APPS = (PATH, PROJECT, *COMMON, output("table", "name", "json", "yaml"))
+SEARCH = (PATH, PROJECT, SELF_URL, *DISCOVERY, FACTS, REPO_MAP, *CAPABILITIES, OFFLINE)
+"""Which Applications there are."""
+
+ARGOCD_APPS = (*SEARCH, *COMMON, output("table", "name", "json", "yaml"))
 ARGOCD_RENDER = (
-    PATH,
     APP,
-    PROJECT,
-    SELF_URL,
+    *SEARCH,
     Setting(
         "stage",
         ("--stage",),
@@ -138,10 +167,7 @@ ARGOCD_RENDER = (
         choices=("desired", "manifests"),
         default="desired",
     ),
-    REPO_MAP,
-    *CAPABILITIES,
     CLUSTER_SCOPED,
-    OFFLINE,
     *COMMON,
     output("yaml", "json", "name"),
 )

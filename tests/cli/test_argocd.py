@@ -208,10 +208,30 @@ def test_apps(call: Call, tree: Path) -> None:
     assert call("argocd", "apps", "--path", str(tree), "-o", "name", "w*")[1] == "argocd/web\n"
     code, out, _ = call("argocd", "apps", "--path", str(tree), "-o", "json", "web")
     (row,) = json.loads(out)["applications"]
-    assert (code, row["origin"]) == (0, {"kind": "file", "file": "apps/web.yaml", "line": 1})
+    origin = {"kind": "file", "file": "apps/web.yaml", "line": 1, "set": "", "generator": "", "parent": ""}
+    assert (code, row["origin"]) == (0, origin)
     assert "s3cret" not in out
     (value,) = read_documents(call("argocd", "apps", "--path", str(tree), "-o", "yaml", "web")[1], place="out")
     assert value["applications"] == [row]
+
+
+@pytest.mark.requirement("D23", "D24", "D73")
+def test_apps_that_are_rendered(call: Call, tree: Path) -> None:
+    file = tree / "apps" / "web.yaml"
+    root = file.read_text().replace("web", "chart")
+    (tree / "apps" / "chart.yaml").write_text(root)
+    (tree / "chart" / "templates").mkdir(parents=True)
+    (tree / "chart" / "Chart.yaml").write_text("apiVersion: v2\nname: c\nversion: 1.0.0\n")
+    (tree / "chart" / "templates" / "a.yaml").write_text(root.replace("name: chart", "name: child, namespace: argocd"))
+    given = ("argocd", "apps", "--path", str(tree), "--self-url", "https://git.example.com/shop")
+    code, out, _ = call(*given)
+    assert (code, out.splitlines()[3].split()[-3:]) == (0, ["apps/chart.yaml:1", "by", "argocd/chart"])
+    assert "child" not in call(*given, "--discovery", "static")[1]
+    (tree / "chart" / "templates" / "b.yaml").write_text("{{ fail `x` }}")
+    code, out, err = call(*given)
+    assert (code, len(out.splitlines()), "[CMD-ARGO-405]" in err) == (2, 4, True)
+    code, _, err = call("argocd", "render", *given[2:], "--offline", "-o", "name", "chart")
+    assert (code, err.count("CMD-ARGO-405"), "times" in err) == (2, 1, False)
 
 
 @pytest.mark.requirement("D71", "D73")

@@ -53,6 +53,10 @@ class Repositories:
                 self._trees[key] = self._find(url, revision)
             return self._trees[key]
 
+    def is_local(self, url: str) -> bool:
+        """Whether a repository is there without being fetched: it is mapped, or the tree under analysis."""
+        return self.repo_map.find(url) is not None or repository_identity(url) in self.own
+
     def close(self) -> None:
         """End what still talks to remotes."""
         if self._store is not None:

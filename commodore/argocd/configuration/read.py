@@ -55,6 +55,25 @@ class Candidates:
             cluster = read_cluster(fields.data, fields.place)
             self.clusters.setdefault(cluster.server, cluster)
 
+    def take(self, value: Mapping[str, Any], place: Location) -> None:
+        """Take in an object of the tree, if it is one that has settings. What is wrong with it is told.
+
+        AppProjects count once by name.
+        """
+        kind = value.get("kind")
+        try:
+            fields = Fields.of(value, "", place)
+            if kind == "AppProject":
+                name = fields.fields("metadata").text("name")
+                if all(one["metadata"].get("name") != name for one, _ in self.projects):
+                    self.projects.append((value, place))
+            elif kind == "ConfigMap":
+                self.config_map(fields, "tree")
+            elif kind == "Secret":
+                self.secret(fields)
+        except InputError as error:
+            self.found.take(error)
+
     def settings(self, namespace: str = "") -> ArgoSettings:
         """The settings, with defaults for what was not found."""
         places = {key: (one.value, one.place or Location(CONFIG)) for key, one in self.config.items()}

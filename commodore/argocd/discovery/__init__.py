@@ -2,8 +2,22 @@
 
 from __future__ import annotations
 
+from commodore.argocd.discovery.model import Discovered, Origin, Raw
 from commodore.argocd.discovery.own import own_repositories
-from commodore.argocd.discovery.scan import Discovered, discover
+from commodore.argocd.discovery.reach import may_define
+from commodore.argocd.discovery.rendered import Chain, Rounds
+from commodore.argocd.discovery.scan import Scanned, scan
 from commodore.argocd.discovery.select import select
 
-__all__ = ["Discovered", "discover", "own_repositories", "select"]
+__all__ = [
+    "Chain",
+    "Discovered",
+    "Origin",
+    "Raw",
+    "Rounds",
+    "Scanned",
+    "may_define",
+    "own_repositories",
+    "scan",
+    "select",
+]

@@ -10,7 +10,9 @@ from typing import Any
 
 from commodore.argocd.configuration.read import CONFIG, PARAMETERS, Candidates
 from commodore.argocd.diagnostics import Diagnostic, Diagnostics
-from commodore.argocd.model.application import GROUP, Application, read_application
+from commodore.argocd.discovery.model import Discovered, Origin, Raw
+from commodore.argocd.model.application import GROUP, read_application
+from commodore.argocd.model.cluster import SECRET_TYPE
 from commodore.argocd.model.fields import Fields
 from commodore.argocd.trees import Tree, is_git
 from commodore.argocd.trees.paths import is_within
@@ -19,51 +21,40 @@ from commodore.limits import Limits
 from commodore.manifests.kube_yaml import read_documents, read_placed_documents
 from commodore.tree import Entry, walk
 
-_ENDINGS = (".yaml", ".yml", ".json")
+ENDINGS = (".yaml", ".yml", ".json")
 _WORDS = (b"argoproj.io", b"argocd", b"secret-type")
-_KUSTOMIZATIONS = ("kustomization.yaml", "kustomization.yml", "Kustomization")
-
-Raw = tuple[Mapping[str, Any], Location]
+KUSTOMIZATIONS = ("kustomization.yaml", "kustomization.yml", "Kustomization")
 
 
 @dataclass
-class Discovered:
-    """What a tree defines.
+class Scanned:
+    """What the files of a folder define.
 
     Attributes:
-        applications: by namespace and name; that of the controller is the empty one, until it is known.
-        sets: ApplicationSets as written, with their places.
+        objects: those that Argo CD reads, as written.
+        files: the paths of the files that were looked at.
     """
 
-    applications: dict[tuple[str, str], Application] = field(default_factory=dict)
-    sets: list[Raw] = field(default_factory=list)
-
-    def listed(self) -> list[Application]:
-        """The Applications by namespace and name."""
-        return [self.applications[key] for key in sorted(self.applications)]
+    objects: list[Raw] = field(default_factory=list)
+    files: set[str] = field(default_factory=set)
 
 
-def discover(tree: Tree, folder: Path, limits: Limits, candidates: Candidates, found: Diagnostics) -> Discovered:
-    """The Applications, sets and settings in the files below a folder of a tree.
-
-    Files that cannot be read are told, and the others are read.
-
-    Args:
-        candidates: takes the settings.
-    """
-    discovered = Discovered()
+def scan(tree: Tree, folder: Path, limits: Limits, found: Diagnostics) -> Scanned:
+    """The objects of Argo CD in the files below a folder of a tree. Files that cannot be read are told."""
+    scanned = Scanned()
     for path in _files(folder, limits, found):
         name = os.path.relpath(path, tree.root)
-        if not is_within(path, tree.root):
+        if path.is_symlink() and not is_within(path, tree.root):
             continue
         try:
             content = path.read_bytes()
         except OSError as error:
             _tell_unreadable(found, name, error.strerror or str(error), b"")
             continue
+        scanned.files.add(str(path))
         if any(word in content for word in _WORDS):
-            _read(content, name, discovered, candidates, found)
-    return discovered
+            scanned.objects += _read(content, name, found)
+    return scanned
 
 
 def _files(folder: Path, limits: Limits, found: Diagnostics) -> Iterator[Path]:
@@ -71,9 +62,9 @@ def _files(folder: Path, limits: Limits, found: Diagnostics) -> Iterator[Path]:
     patches: set[str] = set()
     kept: list[Path] = []
     for _, entry in walk(folder, skip=_is_left_out):
-        if entry.name in _KUSTOMIZATIONS:
+        if entry.name in KUSTOMIZATIONS:
             patches |= set(_patches(Path(entry.path)))
-        elif entry.name.endswith(_ENDINGS) and entry.is_file():
+        elif entry.name.endswith(ENDINGS) and entry.is_file():
             if entry.stat().st_size > limits.argocd_scanned_bytes:
                 name = os.path.relpath(entry.path, folder)
                 message = f"{name} is larger than {limits.argocd_scanned_bytes} bytes, and is not read"
@@ -106,62 +97,68 @@ def _patches(kustomization: Path) -> Iterator[str]:
                 yield os.path.normpath(kustomization.parent / path)
 
 
-def _read(content: bytes, name: str, discovered: Discovered, candidates: Candidates, found: Diagnostics) -> None:
+def _read(content: bytes, name: str, found: Diagnostics) -> Iterator[Raw]:
     try:
         for value, line in read_placed_documents(content, place=name):
-            for one in _objects(value):
-                _take(one, Location(name, line), discovered, candidates, found)
+            for one in objects_of(value):
+                if is_of_argo(one):
+                    yield one, Location(name, line)
     except InputError as error:
         _tell_unreadable(found, name, error.message, content, error.locations)
 
 
-def _objects(value: Any) -> Iterator[Mapping[str, Any]]:
+def objects_of(value: Any) -> Iterator[Mapping[str, Any]]:
+    """The objects of a document: itself, or the items of a list."""
     if not isinstance(value, Mapping) or not isinstance(value.get("kind"), str):
         return
     items = value.get("items")
     if value["kind"].endswith("List") and isinstance(items, list):
         for item in items:
-            yield from _objects(item)
+            yield from objects_of(item)
     else:
         yield value
 
 
-def _take(
-    value: Mapping[str, Any], place: Location, discovered: Discovered, candidates: Candidates, found: Diagnostics
-) -> None:
-    group, _, _ = str(value.get("apiVersion") or "").partition("/")
+def is_of_argo(value: Mapping[str, Any]) -> bool:
+    """Whether an object is one that `take` takes."""
     kind = value["kind"]
+    if kind in ("Application", "ApplicationSet", "AppProject"):
+        return _group(value) == GROUP
+    metadata = value.get("metadata") if kind in ("ConfigMap", "Secret") else None
+    if kind == "ConfigMap":
+        return isinstance(metadata, Mapping) and metadata.get("name") in (CONFIG, PARAMETERS)
+    labels = metadata.get("labels") if isinstance(metadata, Mapping) else None
+    return kind == "Secret" and isinstance(labels, Mapping) and SECRET_TYPE in labels
+
+
+def take(
+    value: Mapping[str, Any],
+    place: Location,
+    origin: Origin,
+    discovered: Discovered,
+    candidates: Candidates,
+    found: Diagnostics,
+) -> None:
+    """Sort one object of Argo CD in. What is wrong with it is told.
+
+    Raises:
+        PolicyError: see `Discovered.add`.
+    """
     try:
-        fields = Fields.of(value, "", place)
-        if group == GROUP and kind == "Application":
-            _add(read_application(value, place), discovered, found)
-        elif group == GROUP and kind == "ApplicationSet":
-            discovered.sets.append((value, place))
-        elif group == GROUP and kind == "AppProject":
-            candidates.projects.append((value, place))
-        elif kind == "ConfigMap" and fields.fields("metadata").text("name") in (CONFIG, PARAMETERS):
-            candidates.config_map(fields, "tree")
-        elif kind == "Secret":
-            candidates.secret(fields)
+        if value["kind"] == "Application":
+            discovered.add(read_application(value, place), origin, found)
+        elif value["kind"] == "ApplicationSet":
+            metadata = Fields.of(value, "", place).fields("metadata")
+            key = discovered.key(metadata.text("namespace"), metadata.required("name"))
+            discovered.sets.setdefault(key, (value, place))
+        else:
+            candidates.take(value, place)
     except InputError as error:
         found.take(error)
 
 
-def _add(application: Application, discovered: Discovered, found: Diagnostics) -> None:
-    key = (application.namespace, application.name)
-    known = discovered.applications.setdefault(key, application)
-    if known is application or known.data == application.data:
-        return
-    found.add(
-        Diagnostic(
-            "CMD-ARGO-105",
-            f"the Application {application.name} is defined twice, differently; the first one counts",
-            "warning",
-            "keep one of them, or look at another folder with --path",
-            application="/".join(filter(None, key)),
-            locations=(known.place, application.place),
-        )
-    )
+def _group(value: Mapping[str, Any]) -> str:
+    return str(value.get("apiVersion") or "").partition("/")[0]
 
 
 def _tell_unreadable(

@@ -87,7 +87,7 @@ def test_one_of_each(folder: Folder) -> None:
     assert [str(place) for place in listing.settings.config["installationID"].overridden] == ["config.yaml:1"]
     assert [one.name for one in listing.settings.clusters] == ["c"]
     assert len(listing.settings.projects) == 1
-    assert folder.codes() == ["CMD-ARGO-107"]
+    assert folder.codes() == ["CMD-ARGO-210"]
 
 
 def test_where_is_looked(folder: Folder) -> None:

@@ -1,0 +1,68 @@
+"""What discovery asks of the later stages: expand ApplicationSets, look at sources, render Applications."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from commodore.argocd.acquiring import Repositories
+from commodore.argocd.appsets import Expander, read_set
+from commodore.argocd.configuration import ArgoSettings
+from commodore.argocd.diagnostics import Diagnostics
+from commodore.argocd.discovery import may_define
+from commodore.argocd.finishing import opened
+from commodore.argocd.model.application import Application
+from commodore.argocd.planning import overridden, source_type
+from commodore.argocd.rendering import Renderer
+from commodore.argocd.trees import folder_of
+from commodore.errors import CommodoreError, Location
+
+
+@dataclass
+class LaterStages:
+    """The `Chain` of a run.
+
+    Args:
+        scanned: the files of the tree that were read as manifests.
+        found: hears of what is wrong with ApplicationSets.
+    """
+
+    settings: ArgoSettings
+    repositories: Repositories
+    renderer: Renderer
+    expander: Expander
+    scanned: frozenset[str]
+    found: Diagnostics
+
+    def expand(self, value: Mapping[str, Any], place: Location) -> Iterable[tuple[Mapping[str, Any], str]]:
+        """See `Chain.expand`."""
+        try:
+            one = read_set(value, place)
+            made = self.expander.expand(replace(one, namespace=one.namespace or self.settings.namespace))
+        except CommodoreError as error:
+            self.found.take(error, set_=str(value["metadata"]["name"]))
+            return []
+        return [(one.data, one.path) for one in made]
+
+    def may_define(self, application: Application) -> bool:
+        """See `Chain.may_define`. Only sources in the tree itself and in mapped repositories are looked at."""
+        for source in application.sources:
+            if source.chart or not source.path or not self.repositories.is_local(source.repo_url):
+                continue
+            try:
+                tree = self.repositories.tree(source.repo_url, source.revision)
+                folder = folder_of(tree, source.path, source.place)
+                instance = self.settings.instance_name(application.namespace, application.name)
+                given, _ = overridden(source, folder, tree.root, instance, self.renderer.context.limits)
+                kind = source_type(given, folder, self.settings)
+            except CommodoreError:
+                continue  # rendering the Application says so
+            if may_define(given, kind, folder, tree.root, self.scanned):
+                return True
+        return False
+
+    def render(self, application: Application) -> Sequence[Mapping[str, Any]]:
+        """See `Chain.render`."""
+        label = f"{application.namespace or self.settings.namespace}/{application.name}"
+        return [one.data for one in opened(self.renderer.render(application), label, Diagnostics())]

@@ -1,0 +1,115 @@
+"""What was found, and where each thing is from."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+from commodore.argocd.diagnostics import Diagnostic, Diagnostics
+from commodore.argocd.model.application import Application
+from commodore.errors import Location, PolicyError
+from commodore.limits import Limits
+
+Raw = tuple[Mapping[str, Any], Location]
+Key = tuple[str, str]
+"""Namespace and name."""
+
+
+@dataclass(frozen=True, slots=True)
+class Origin:
+    """How an object was found.
+
+    Attributes:
+        kind: in a file; made by an ApplicationSet; in what another Application renders.
+        set: the ApplicationSet, as `namespace/name`.
+        generator: where its generator is in the set.
+        parent: the Application, as `namespace/name`; empty for a folder that was named as an entry.
+    """
+
+    kind: Literal["file", "set", "rendered"] = "file"
+    set: str = ""
+    generator: str = ""
+    parent: str = ""
+
+    def __str__(self) -> str:
+        if self.kind == "set":
+            return f"the ApplicationSet {self.set}"
+        if self.kind == "rendered":
+            return f"what {self.parent or 'an entry'} renders"
+        return "a file"
+
+
+@dataclass
+class Discovered:
+    """Applications and ApplicationSets, each of which counts once.
+
+    Attributes:
+        controller: the namespace of Argo CD, which objects without one belong to.
+        sets: ApplicationSets as written, with their places.
+    """
+
+    controller: str
+    limits: Limits
+    applications: dict[Key, Application] = field(default_factory=dict)
+    origins: dict[Key, Origin] = field(default_factory=dict)
+    sets: dict[Key, Raw] = field(default_factory=dict)
+
+    def listed(self) -> list[Application]:
+        """The Applications by namespace and name."""
+        return [self.applications[key] for key in sorted(self.applications)]
+
+    def origin(self, application: Application) -> Origin:
+        """How an Application was found."""
+        return self.origins.get(self.key(application.namespace, application.name), Origin())
+
+    def key(self, namespace: str, name: str) -> Key:
+        return namespace or self.controller, name
+
+    def label(self, application: Application) -> str:
+        """An Application as `namespace/name`."""
+        return "/".join(filter(None, self.key(application.namespace, application.name)))
+
+    def add(self, application: Application, origin: Origin, found: Diagnostics) -> None:
+        """Take an Application in. If it is known already, the one that was taken first counts.
+
+        Raises:
+            PolicyError: CMD-ARGO-217, there are too many.
+        """
+        key = self.key(application.namespace, application.name)
+        known = self.applications.get(key)
+        if known is not None:
+            self._compare(known, self.origins[key], application, origin, found)
+            return
+        self.applications[key] = application
+        self.origins[key] = origin
+        if len(self.applications) > self.limits.argocd_applications:
+            raise PolicyError(
+                "CMD-ARGO-217",
+                f"there are more than {self.limits.argocd_applications} Applications",
+                hint="choose a smaller folder with --path",
+            )
+
+    def _compare(
+        self, known: Application, before: Origin, application: Application, origin: Origin, found: Diagnostics
+    ) -> None:
+        if _content(known) == _content(application):
+            return
+        rendered = {before.kind, origin.kind} == {"file", "rendered"}
+        found.add(
+            Diagnostic(
+                "CMD-ARGO-106" if rendered else "CMD-ARGO-105",
+                f"the Application {application.name} is defined twice, differently: by {before} and by {origin}; "
+                "the first one counts",
+                "info" if rendered else "warning",
+                "" if rendered else "keep one of them, or look at another folder with --path",
+                application=self.label(application),
+                locations=(known.place, application.place),
+            )
+        )
+
+
+def _content(application: Application) -> Mapping[str, Any]:
+    """An Application without its namespace, which may be written or not."""
+    metadata = {key: value for key, value in application.data["metadata"].items() if key != "namespace"}
+    return {**application.data, "metadata": metadata}

@@ -1,0 +1,129 @@
+"""Whether the files of a source may hold objects of Argo CD: a look at bytes, before anything is rendered."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from commodore.argocd.discovery.scan import ENDINGS, KUSTOMIZATIONS
+from commodore.argocd.model.sources import Source, SourceType
+from commodore.argocd.trees import is_git
+from commodore.errors import InputError
+from commodore.manifests.kube_yaml import read_documents
+from commodore.tree import walk
+
+_WORDS = re.compile(rb"(?<![.\w])argoproj\.io/|argocd-cm\b|argocd-cmd-params-cm\b|argocd\.argoproj\.io/secret-type")
+_LISTS = ("resources", "bases", "components", "crds", "generators", "transformers", "configurations")
+_DEEPEST = 50  # kustomizations that lead to each other
+
+
+def may_define(source: Source, kind: SourceType, folder: Path, root: Path, scanned: frozenset[str]) -> bool:
+    """Whether rendering a source may give objects of Argo CD that the files which were scanned do not show.
+
+    What cannot be told from bytes counts as true: value files from elsewhere, packed or missing parts of charts, remote
+    bases.
+
+    Args:
+        folder: that of the source.
+        scanned: the files that were read as manifests.
+    """
+    if kind == "Directory":
+        return any(
+            _has_words(path) for path in _files(folder) if path.endswith((*ENDINGS, ".jsonnet")) and path not in scanned
+        )
+    if kind == "Kustomize":
+        return _kustomization(folder, root)
+    if kind == "Helm":
+        return _chart(source, folder, root)
+    return False
+
+
+def _chart(source: Source, folder: Path, root: Path) -> bool:
+    if _WORDS.search(json.dumps(source.data).encode()):
+        return True
+    helm = source.helm
+    if helm is not None and any(_from_values(text, folder, root) for text in helm.value_files):
+        return True
+    if any(path.endswith((".tgz", ".tar.gz")) or _has_words(path) for path in _files(folder)):
+        return True
+    return any(not (folder / "charts" / name).is_dir() for name in _dependencies(folder))
+
+
+def _from_values(text: str, folder: Path, root: Path) -> bool:
+    if re.search(r"[$*?\[]|://", text):
+        return True
+    path = root / text.lstrip("/") if text.startswith("/") else folder / text
+    return path.is_file() and _has_words(str(path))
+
+
+def _dependencies(chart: Path) -> Iterator[str]:
+    for name in ("Chart.yaml", "requirements.yaml"):
+        content = _read(chart / name)
+        listed = content.get("dependencies")
+        for one in listed if isinstance(listed, list) else ():
+            if isinstance(one, Mapping):
+                yield str(one.get("name") or "?").replace("/", "?")
+
+
+def _kustomization(folder: Path, root: Path) -> bool:
+    """Whether a kustomization or what it is made of has the words; remote parts may."""
+    pending, seen = [str(folder)], set[str]()
+    while pending:
+        place = os.path.normpath(pending.pop())
+        if place in seen:
+            continue
+        seen.add(place)
+        if len(seen) > _DEEPEST or not f"{place}/".startswith(f"{root}/"):
+            return True
+        if os.path.isfile(place):
+            if _has_words(place):
+                return True
+            continue
+        if any(_has_words(path) for path in _files(Path(place))):
+            return True
+        for name in KUSTOMIZATIONS:
+            content = _read(Path(place, name))
+            if content.get("helmCharts") or content.get("helmChartInflationGenerator"):
+                return True
+            for entry in _entries(content):
+                if "://" in entry or "?ref=" in entry or (path := os.path.join(place, entry)) == place:
+                    return True
+                if not os.path.exists(path):
+                    return True  # perhaps a remote base without a scheme
+                pending.append(path)
+    return False
+
+
+def _entries(content: Mapping[str, Any]) -> Iterator[str]:
+    for key in _LISTS:
+        listed = content.get(key)
+        for one in listed if isinstance(listed, list) else ():
+            if isinstance(one, str) and "\n" not in one and "\0" not in one:
+                yield one
+
+
+def _files(folder: Path) -> Iterator[str]:
+    for _, entry in walk(folder, skip=is_git):
+        if entry.is_file():
+            yield entry.path
+
+
+def _has_words(path: str) -> bool:
+    try:
+        with open(path, "rb") as file:
+            return _WORDS.search(file.read()) is not None
+    except OSError:
+        return False
+
+
+def _read(file: Path) -> Mapping[str, Any]:
+    try:
+        found: Iterable[Any] = read_documents(file.read_bytes(), place=file.name)
+        content: Any = next(iter(found), None)
+    except (InputError, OSError):
+        return {}
+    return content if isinstance(content, Mapping) else {}

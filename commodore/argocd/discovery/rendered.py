@@ -1,0 +1,127 @@
+"""Applications that come out of rendering other Applications, round by round, with ApplicationSets in between."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Protocol
+
+from commodore.argocd.configuration.read import Candidates
+from commodore.argocd.diagnostics import Diagnostic, Diagnostics
+from commodore.argocd.discovery.model import Discovered, Key, Origin, Raw
+from commodore.argocd.discovery.scan import is_of_argo, take
+from commodore.argocd.model.application import Application, read_application
+from commodore.errors import CommodoreError, InputError, Location
+
+
+class Chain(Protocol):
+    """What discovery asks of the stages that come after it."""
+
+    def expand(self, value: Mapping[str, Any], place: Location) -> Iterable[tuple[Mapping[str, Any], str]]:
+        """The Applications of an ApplicationSet, each with the place of its generator. What is wrong is told."""
+
+    def may_define(self, application: Application) -> bool:
+        """Whether what an Application renders may hold objects of Argo CD."""
+
+    def render(self, application: Application) -> Sequence[Mapping[str, Any]]:
+        """The objects of an Application.
+
+        Raises:
+            CommodoreError: it cannot be rendered.
+        """
+
+
+@dataclass
+class Rounds:
+    """Looks for Applications in what Applications render, until a round finds nothing new.
+
+    Args:
+        candidates: takes settings.
+        depth: the most rounds; 0 for none, with ApplicationSets expanded all the same.
+
+    Attributes:
+        failures: why an Application could not be rendered, by `namespace/name`.
+        settings: the ConfigMaps of Argo CD that were rendered.
+    """
+
+    discovered: Discovered
+    candidates: Candidates
+    chain: Chain
+    depth: int
+    found: Diagnostics
+    failures: dict[str, CommodoreError] = field(default_factory=dict)
+    settings: list[Raw] = field(default_factory=list)
+    _expanded: set[Key] = field(default_factory=set)
+    _seen: set[Key] = field(default_factory=set)
+
+    def run(self, objects: Iterable[Raw], entries: Iterable[Application]) -> None:
+        """Take in what files define, and everything that follows from it.
+
+        Args:
+            entries: Applications that stand for folders that are rendered first; what they give counts most.
+
+        Raises:
+            PolicyError: CMD-ARGO-217, there are too many Applications.
+        """
+        for one in entries:
+            self._render(one, Origin("rendered"), label=f"the entry {one.sources[0].path}")
+        for value, place in objects:
+            self._take(value, place, Origin())
+        self._expand()
+        for _ in range(self.depth):
+            wanted = self._fresh()
+            if not wanted:
+                return
+            for one in wanted:
+                label = self.discovered.label(one)
+                self._render(one, Origin("rendered", parent=label), label)
+            self._expand()
+        if self.depth and (left := self._fresh()):
+            names = ", ".join(self.discovered.label(one) for one in left[:3])
+            self.found.add(
+                Diagnostic(
+                    "CMD-ARGO-107",
+                    f"after {self.depth} rounds of rendering, Applications are left that may define others: {names}",
+                    "warning",
+                    "raise --max-depth, or see whether they define each other without end",
+                    locations=tuple(one.place for one in left[:3]),
+                )
+            )
+
+    def _fresh(self) -> list[Application]:
+        """Applications that were not looked at and may define others."""
+        keys = sorted(self.discovered.applications.keys() - self._seen)
+        self._seen |= set(keys)
+        return [one for key in keys if self.chain.may_define(one := self.discovered.applications[key])]
+
+    def _render(self, application: Application, origin: Origin, label: str) -> None:
+        try:
+            objects = self.chain.render(application)
+        except CommodoreError as error:
+            self.failures[label] = error
+            return
+        namespace = application.destination.namespace
+        for value in objects:
+            if is_of_argo(value):
+                metadata = value.get("metadata")
+                if isinstance(metadata, Mapping) and not metadata.get("namespace") and namespace:
+                    value = {**value, "metadata": {**metadata, "namespace": namespace}}
+                self._take(value, application.place, origin)
+
+    def _take(self, value: Mapping[str, Any], place: Location, origin: Origin) -> None:
+        if value["kind"] == "ConfigMap" and origin.kind == "rendered":
+            self.settings.append((value, place))
+        else:
+            take(value, place, origin, self.discovered, self.candidates, self.found)
+
+    def _expand(self) -> None:
+        """Take in what ApplicationSets make; a set makes no other sets."""
+        for key in sorted(self.discovered.sets.keys() - self._expanded):
+            self._expanded.add(key)
+            value, place = self.discovered.sets[key]
+            for data, generator in self.chain.expand(value, place):
+                origin = Origin("set", set="/".join(filter(None, key)), generator=generator)
+                try:
+                    self.discovered.add(read_application(data, place), origin, self.found)
+                except InputError as error:
+                    self.found.take(error, set_=key[1])

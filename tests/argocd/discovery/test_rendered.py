@@ -1,0 +1,176 @@
+"""Applications that only rendering shows."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from commodore.argocd import Diagnostics
+from commodore.argocd.running import Listing, Named, list_applications
+from commodore.context import Context
+from commodore.errors import CommodoreError
+from commodore.events import ignore
+from commodore.limits import DEFAULT_LIMITS, Limits
+
+URL = "https://git.example.com/shop"
+
+
+def app(name: str, path: str = ".", **metadata: str) -> str:
+    """The text of an Application with a source in the tree."""
+    more = "".join(f", {key}: {value}" for key, value in metadata.items())
+    return (
+        f"apiVersion: argoproj.io/v1alpha1\nkind: Application\nmetadata: {{name: {name}{more}}}\nspec:\n"
+        "  destination: {server: https://kubernetes.default.svc, namespace: argocd}\n"
+        f"  source: {{repoURL: {URL}, path: {path}}}\n"
+    )
+
+
+def chart(*templates: str) -> dict[str, str]:
+    """The files of a chart."""
+    named = {f"templates/{number}.yaml": text for number, text in enumerate(templates)}
+    return {"Chart.yaml": "apiVersion: v2\nname: c\nversion: 1.0.0\n", **named}
+
+
+SET = (
+    "apiVersion: argoproj.io/v1alpha1\nkind: ApplicationSet\nmetadata: {name: s}\nspec:\n"
+    "  generators: [%s]\n  template:\n    metadata: {name: '{{name}}'}\n"
+    "    spec: {project: default, destination: {name: in-cluster}, source: {repoURL: %s, path: '{{name}}'}}\n"
+)
+
+
+class Repo:
+    """A folder that stands for its repository, and what is found there."""
+
+    def __init__(self, root: Path) -> None:
+        self.root = root
+        self.found = Diagnostics()
+
+    def write(self, files: Mapping[str, str], below: str = "") -> None:
+        for name, text in files.items():
+            path = self.root / below / name
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(text, encoding="utf-8")
+
+    def listing(self, limits: Limits = DEFAULT_LIMITS, **named: Any) -> Listing:
+        self.found = Diagnostics()
+        context = Context(ignore, limits, offline=True)
+        return list_applications(Named(self.root, self_urls=(URL,), **named), context, self.found)
+
+    def origins(self, **named: Any) -> dict[str, str]:
+        """How each Application was found."""
+        return {label.removeprefix("argocd/"): str(one) for label, one in sorted(self.listing(**named).origins.items())}
+
+    def codes(self) -> list[str]:
+        return [one.code for one in self.found.found()]
+
+
+@pytest.fixture
+def repo(tmp_path: Path) -> Repo:
+    (tmp_path / "tree").mkdir()
+    return Repo(tmp_path / "tree")
+
+
+@pytest.mark.requirement("D24", "D26")
+def test_apps_of_apps_in_charts_and_kustomizations(repo: Repo) -> None:
+    repo.write({"root.yaml": app("root", "chart")})
+    repo.write(chart("{{ range list 1 2 }}\n---\n" + app("child-{{ . }}", "k") + "{{ end }}"), "chart")
+    repo.write({"kustomization.yaml": "resources: [../base]\nnamePrefix: x-\n"}, "k")
+    repo.write({"kustomization.yaml": "resources: [set.txt]\n"}, "base")
+    repo.write({"set.txt": SET % ("{list: {elements: [{name: web}]}}", URL)}, "base")
+    repo.write({"cm.yaml": "kind: ConfigMap\nmetadata: {name: c}\n"}, "web")
+    assert repo.origins() == {
+        "root": "a file",
+        "child-1": "what argocd/root renders",
+        "child-2": "what argocd/root renders",
+        "web": "the ApplicationSet argocd/x-s",
+    }
+    assert repo.codes() == []
+    assert repo.origins(depth=0) == {"root": "a file"}
+
+
+@pytest.mark.requirement("D9", "D23")
+def test_what_holds_nothing_of_argo_cd_is_not_rendered(repo: Repo) -> None:
+    """These charts fail when they are rendered."""
+    note = "kind: A\nmetadata: {annotations: {argocd.argoproj.io/sync-wave: '1'}}\n"
+    repo.write({"a.yaml": app("a", "plain"), "b.yaml": app("b", "told")})
+    repo.write(chart(note, "{{ fail `plain` }}"), "plain")
+    repo.write(chart("{{ fail `told` }}# argoproj.io/v1alpha1"), "told")
+    listing = repo.listing()
+    assert list(listing.failures) == ["argocd/b"]
+    listing.tell_failures(repo.found, but=[listing.applications[0]])
+    (told,) = repo.found.found()
+    assert (told.code, told.application, "told" in told.message) == ("CMD-ARGO-405", "argocd/b", True)
+
+
+def test_values_that_may_hold_applications(repo: Repo) -> None:
+    """A chart that writes whatever its values hold."""
+    source = f"source: {{repoURL: {URL}, path: c, helm: {{valueFiles: [../values.txt]}}}}"
+    repo.write({"a.yaml": app("a").replace(f"source: {{repoURL: {URL}, path: .}}", source)})
+    repo.write(chart("{{ range .Values.objects }}\n---\n{{ toYaml . }}\n{{ end }}"), "c")
+    repo.write({"values.txt": "objects:\n- " + app("b", "none").replace("\n", "\n  ").rstrip() + "\n"})
+    assert repo.origins() == {"a": "a file", "b": "what argocd/a renders"}
+
+
+@pytest.mark.requirement("D20", "D90")
+def test_which_of_several_counts(repo: Repo) -> None:
+    entry = app("same", "entry")
+    repo.write({"a.yaml": app("a", "c"), "same.yaml": app("same", "file", namespace="argocd")})
+    repo.write(chart(app("same", "rendered"), app("equal", "x")), "c")
+    repo.write({"equal.yaml": app("equal", "x")})
+    repo.write(chart(entry), "entries/e")
+    paths = {one.name: one.sources[0].path for one in repo.listing().applications}
+    assert paths == {"a": "c", "same": "file", "equal": "x"}
+    assert repo.codes() == ["CMD-ARGO-106"]
+    listing = repo.listing(entries=("entries/e",))
+    assert {one.name: one.sources[0].path for one in listing.applications}["same"] == "entry"
+    assert repo.codes() == ["CMD-ARGO-105", "CMD-ARGO-106"]  # by two renderings; by a rendering and a file
+    repo.write({"set.yaml": SET % ("{list: {elements: [{name: a}, {name: same}]}}", URL)})
+    assert repo.origins()["same"] == "a file"
+    assert repo.codes() == ["CMD-ARGO-105", "CMD-ARGO-105", "CMD-ARGO-106"]
+
+
+@pytest.mark.requirement("D28")
+def test_rounds_without_end(repo: Repo) -> None:
+    """Each Application renders another one of the same chart."""
+    name = "{{ .Release.Name }}x"
+    repo.write({"a.yaml": app("a", "c")})
+    repo.write(chart(app(f"'{name}'", "c")), "c")
+    assert list(repo.origins(depth=2)) == ["a", "ax", "axx"]
+    (told,) = repo.found.found()
+    assert (told.code, "argocd/axx" in told.message) == ("CMD-ARGO-107", True)
+    assert repo.found.found(strict=True)[0].severity == "error"
+
+
+@pytest.mark.requirement("D16")
+def test_settings_that_are_rendered_count(repo: Repo) -> None:
+    config = "kind: ConfigMap\nmetadata: {name: argocd-cm}\ndata: {application.resourceTrackingMethod: %s}\n"
+    repo.write({"a.yaml": app("a", "c")})
+    repo.write(chart("apiVersion: v1\n" + config % "label"), "c")
+    assert repo.listing().settings.tracking_method == "label"
+    assert repo.codes() == []
+    # The ConfigMap switches helm off, so that it is not rendered, so that helm is on.
+    repo.write(chart("apiVersion: v1\n" + config.replace("resourceTrackingMethod: %s", "x: y, helm.enable: off")), "c")
+    repo.listing()
+    assert repo.codes() == ["CMD-ARGO-108"]
+
+
+@pytest.mark.requirement("D26", "D27", "D28")
+def test_sets_that_need_what_is_not_there(repo: Repo) -> None:
+    generators = "{list: {elements: [{name: one}]}}, {plugin: {configMapRef: {name: p}}}"
+    repo.write({"a.yaml": app("a"), "s.yaml": SET % (generators, URL)})
+    assert repo.origins() == {"a": "a file", "one": "the ApplicationSet argocd/s"}
+    (told,) = repo.found.found()
+    assert (told.code, told.severity) == ("CMD-ARGO-202", "boundary")
+    assert repo.found.found(strict=True)[0].severity == "error"
+
+
+def test_too_many_applications(repo: Repo) -> None:
+    from dataclasses import replace
+
+    repo.write({"a.yaml": "---\n".join(app(name) for name in ("a", "b", "c"))})
+    with pytest.raises(CommodoreError) as caught:
+        repo.listing(replace(DEFAULT_LIMITS, argocd_applications=2))
+    assert caught.value.code == "CMD-ARGO-217"
