@@ -12,9 +12,11 @@ from commodore.cli._options import options
     "hydrate",
     cls=LazyGroup,
     lazy={
+        "check": LazyCommand("commodore.cli.hydrate_look:check", "Prove that branches are what they say."),
         "plan": LazyCommand("commodore.cli.hydrate_run:plan", "Show what would be hydrated, and why."),
         "render": LazyCommand("commodore.cli.hydrate_render:render", "Write what branches would hold as folders."),
         "run": LazyCommand("commodore.cli.hydrate_run:run", "Render, commit and push."),
+        "status": LazyCommand("commodore.cli.hydrate_look:status", "Show what branches are at."),
     },
 )
 @options()

@@ -2,20 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
+from commodore.cli._hydrate import rules_of
 from commodore.cli._options import options
 from commodore.cli.console import console_of
 from commodore.errors import UsageError
 from commodore.settings.hydrate import HYDRATE_RENDER
-
-if TYPE_CHECKING:
-    from commodore.context import Context
-    from commodore.hydrate.rendering import Rules
-    from commodore.hydrate.texts import Texts
 
 
 @click.command("render")
@@ -34,7 +29,7 @@ def render(ctx: click.Context, /, **values: Any) -> int:
     from commodore.argocd.rendering import Capabilities
     from commodore.argocd.running import open_run
     from commodore.hydrate.rendering import GroupRenderer, templates_of
-    from commodore.hydrate.sources import read_sources
+    from commodore.hydrate.sources import expanded, read_sources
     from commodore.hydrate.trees import render_trees
 
     console = console_of(ctx)
@@ -43,10 +38,11 @@ def render(ctx: click.Context, /, **values: Any) -> int:
         raise UsageError("CMD-HYD-013", f"{missing} is missing", hint="see 'commodore hydrate render --help'")
     context, found = console.context, Diagnostics()
     settings = read_settings(values["argocd_settings"], context.limits, found)
-    texts = templates_of(settings, values["readme_template"], values["message_template"])
+    sources = read_sources(values["app"], context.limits)
+    texts = templates_of(settings, values["readme_template"], values["message_template"], sources.texts)
     rules = rules_of(values, texts, context)
     repo_map = RepoMap(parse_repo_map(values["repo_map"]))
-    applications = read_sources(values["app"], context.limits).applications
+    applications = expanded(sources, settings, context, found).applications
     with open_run(settings, repo_map, Capabilities(), context, found) as run:
         renderer = GroupRenderer(settings, run.renderer, rules, context, found)
         groups = render_trees(applications, renderer, values["tree"])
@@ -54,11 +50,3 @@ def render(ctx: click.Context, /, **values: Any) -> int:
         if group.error is not None:
             console.error(group.error.about(f"branch {group.branch}"))
     return max((group.error.exit_code for group in groups if group.error is not None), default=0)
-
-
-def rules_of(values: Mapping[str, Any], texts: Texts, context: Context) -> Rules:
-    """How Applications are rendered, by the options."""
-    from commodore.hydrate.rendering import Rules, renderer_versions
-
-    allowed = tuple(values["allow_secret"])
-    return Rules(texts, values["order"], values["secrets"], allowed, renderer_versions(context))

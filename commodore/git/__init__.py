@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from commodore.git._recovery import recover
 from commodore.git._refs import Kind, RemoteRefs, Revision
+from commodore.git._remote_config import PushRights
 from commodore.git.bare_stores import CloneStore, CommitStore
 from commodore.git.changes import LocalChanges, inspect
 from commodore.git.identity import FALLBACK_AUTHOR, Author, author_from, identity_environment
@@ -32,6 +33,7 @@ __all__ = [
     "Mirrors",
     "PublishedClone",
     "PushOutcome",
+    "PushRights",
     "RawChange",
     "RemoteRefs",
     "RemoteState",

@@ -36,6 +36,25 @@ class Access:
     environment: Mapping[str, str] = field(default_factory=dict, repr=False)
 
 
+@dataclass(frozen=True, slots=True)
+class PushRights:
+    """What a push is let in by beside git's own ways; nothing of it is on a command line.
+
+    Attributes:
+        settings: of git, as pairs of a key and a value.
+        environment: variables of git.
+    """
+
+    settings: tuple[tuple[str, str], ...] = field(default=(), repr=False)
+    environment: Mapping[str, str] = field(default_factory=dict, repr=False)
+
+
+def push_access(url: str, rights: PushRights | None) -> Access:
+    """How a push reaches the remote at `url`: with these rights, and no credentials of the URL, if some are given."""
+    settings = [("remote.commodore.url", url if rights is None else redact(url)), *(rights.settings if rights else ())]
+    return Access("commodore", {**_settings(settings), **(rights.environment if rights else {})})
+
+
 def access(url: str, *, directly: bool = False) -> Access:
     """How commands that talk to the remote at `url`, the `origin` of a repository perhaps, get its credentials.
 
@@ -44,16 +63,17 @@ def access(url: str, *, directly: bool = False) -> Access:
     """
     if redact(url) == url and not directly:
         return Access()
+    return Access("commodore", _settings([("remote.commodore.url", url)]))
+
+
+def _settings(pairs: Sequence[tuple[str, str]]) -> dict[str, str]:
+    """Settings of git as variables, after those that the environment already has."""
     given = os.environ.get("GIT_CONFIG_COUNT", "")
     count = int(given) if given.isdecimal() else 0
-    return Access(
-        "commodore",
-        {
-            "GIT_CONFIG_COUNT": str(count + 1),
-            f"GIT_CONFIG_KEY_{count}": "remote.commodore.url",
-            f"GIT_CONFIG_VALUE_{count}": url,
-        },
-    )
+    found = {"GIT_CONFIG_COUNT": str(count + len(pairs))}
+    for number, (key, value) in enumerate(pairs, count):
+        found |= {f"GIT_CONFIG_KEY_{number}": key, f"GIT_CONFIG_VALUE_{number}": value}
+    return found
 
 
 def talk(

@@ -15,7 +15,16 @@ from commodore.git._empty_repository import FALLBACK_BRANCH, Blueprint
 from commodore.git._export import write_tree
 from commodore.git._locks import clear_stale_locks, writing
 from commodore.git._refs import FULL_SHA, NO_REFS, RemoteRefs, Revision
-from commodore.git._remote_config import FETCH_REFSPEC, FETCH_TAGS, PACKED, access, is_remote, set_remote, talk
+from commodore.git._remote_config import (
+    FETCH_REFSPEC,
+    FETCH_TAGS,
+    PACKED,
+    PushRights,
+    is_remote,
+    push_access,
+    set_remote,
+    talk,
+)
 from commodore.git.backups import keep_commits, keep_lost_tags
 from commodore.git.ls_remote import RemoteQueries, RemoteState, ask
 from commodore.git.mirrors import Mirrors
@@ -184,10 +193,14 @@ class Repository:
                     raise self.git.fault(arguments, answer)
                 self.git.run(["update-ref", "-d", name])
 
-    def push(self, options: Sequence[str], refs: Sequence[str]) -> GitResult:
-        """Push refs (`SOURCE:TARGET`) to the repository's own URL; the answer is the caller's to read."""
+    def push(self, options: Sequence[str], refs: Sequence[str], rights: PushRights | None = None) -> GitResult:
+        """Push refs (`SOURCE:TARGET`) to the repository's own URL; the answer is the caller's to read.
+
+        Args:
+            rights: what the push is let in by, instead of the URL's credentials.
+        """
         self._refuse_offline("commits are to be pushed to it")
-        reached = access(self.url, directly=True)
+        reached = push_access(self.url, rights)
         arguments = ["push", "--no-verify", "--recurse-submodules=no", *options, reached.name, *refs]
         return self.git.run(arguments, check=False, environment=reached.environment)
 

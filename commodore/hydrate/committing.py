@@ -5,13 +5,14 @@ from __future__ import annotations
 import time
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from datetime import datetime
 from pathlib import Path, PurePosixPath
 from typing import Any
 
 from commodore.context import Context
 from commodore.errors import EnvironmentFault, InputError, PolicyError
 from commodore.events import Warned
-from commodore.git import Git, read_blobs, redact
+from commodore.git import Git, identity_environment, read_blobs, redact
 from commodore.hydrate import layout, ownership
 from commodore.hydrate.model import CommitRequest, PathOutput, Writing
 from commodore.hydrate.notes import NOTES
@@ -19,6 +20,7 @@ from commodore.printable import printable
 
 _FILE, _EXECUTABLE = "100644", "100755"
 _KEPT = "refs/commodore/hydrate/"
+_NEW_NOTES = "refs/notes/commodore-hydrate-building"
 _ANCESTORS = 50
 
 
@@ -73,6 +75,26 @@ class Committer:
         self._writing = writing
         self._sign = sign
 
+    def stamp(self, request: CommitRequest) -> Stamp:
+        """The author at the time of the dry commit, in UTC; the committer now, or then if that is wanted."""
+        identity = identity_environment(self.bare, request.author, self._context)
+        who = f"{identity['GIT_AUTHOR_NAME']} <{identity['GIT_AUTHOR_EMAIL']}>"
+        author = f"{who} {int(datetime.fromisoformat(request.commit.date).timestamp())} +0000"
+        if self._writing.dated_dry:
+            return Stamp(author, author)
+        return Stamp(author, self._git.run(["var", "GIT_COMMITTER_IDENT"], environment=identity).text)
+
+    def metadata_of(self, commit: str) -> dict[str, bytes]:
+        """Each `hydrator.metadata` of a commit, by its folder; that of the root by an empty text."""
+        entries = self._entries(commit)
+        root = self._read(entries, [layout.METADATA]).get(layout.METADATA, b"")
+        return self._metadata(entries) | {"": root}
+
+    def manifests_of(self, commit: str, paths: Iterable[str]) -> dict[str, bytes]:
+        """The manifests of a commit at output paths, by these; without those that are not there."""
+        found = self._read(self._entries(commit), [f"{path}/{layout.MANIFEST}" for path in paths])
+        return {name.removesuffix(f"/{layout.MANIFEST}"): content for name, content in found.items()}
+
     def build(self, request: CommitRequest, heads: Mapping[str, str], stamp: Stamp) -> Built:
         """Make the commit that is wanted, on the head of its branch.
 
@@ -87,7 +109,7 @@ class Committer:
         head = heads.get(request.branch, "")
         base = head or heads.get(request.sync_branch, "")
         entries = self._entries(base) if base else {}
-        owned = ownership.examine(self._metadata(entries), request, self._writing.adopt)
+        owned = ownership.examine(self._metadata(entries), request.scope, self._writing.adopt)
         self._tell(owned, request)
         manifests = self._read(entries, [f"{one.path}/{layout.MANIFEST}" for one in request.paths])
         changed = [one for one in request.paths if self._is_changed(one, entries, manifests, owned)]
@@ -109,16 +131,28 @@ class Committer:
         return Built(commit, base, branches, paths, tuple(removed), owned.stale)
 
     def note(self, notes: Mapping[str, str], stamp: Stamp) -> str:
-        """A commit of the notes in which commits (full ids) have these notes. Returns its id."""
+        """A commit of the notes in which commits (full ids) have these notes too. Returns its id."""
         if not notes:
             return self.notes_head()
-        lines = [f"commit {NOTES}", f"committer {stamp.committer}", *_data("Notes of hydrated commits\n")]
+        lines = [
+            f"reset {_NEW_NOTES}",
+            f"commit {_NEW_NOTES}",
+            f"committer {stamp.committer}",
+            *_data("Notes of hydrated commits\n"),
+        ]
         if head := self.notes_head():
             lines.append(f"from {head}")
         for commit, text in sorted(notes.items()):
             lines += [f"N inline {commit}", *_data(text)]
-        self._import(lines)
-        return self.notes_head()
+        try:
+            self._import(lines)
+            return self._git.run(["rev-parse", "--verify", _NEW_NOTES]).text
+        finally:
+            self._git.run(["update-ref", "-d", _NEW_NOTES], check=False)
+
+    def take_notes(self, commit: str) -> None:
+        """Take notes that the remote has, too, for those of the clone."""
+        self._git.run(["update-ref", NOTES, commit])
 
     def notes_head(self) -> str:
         """The head of the notes; empty if there are none."""
@@ -202,7 +236,7 @@ class Committer:
     def _files(
         self, request: CommitRequest, changed: Sequence[PathOutput], entries: Mapping[str, _Entry]
     ) -> dict[str, bytes]:
-        root = layout.root_data(request.dry_url, request.commit)
+        root = layout.root_data(request.scope.dry_url, request.commit)
         files = {layout.METADATA: layout.metadata(root)}
         for one in changed:
             files |= layout.path_files(one, root)

@@ -48,18 +48,18 @@ def manifest(objects: Sequence[Mapping[str, Any]]) -> bytes:
 
 def is_same_manifest(old: bytes, objects: Sequence[Mapping[str, Any]]) -> bool:
     """Whether a manifest that is there has these objects, whichever program wrote it and in whichever order."""
-    found = _objects(old)
+    found = objects_of(old)
     return found is not None and _identity(found) == _identity(objects)
 
 
 def count_objects(old: bytes) -> int:
     """How many documents a manifest has; 1 for one that cannot be read."""
-    found = _objects(old)
+    found = objects_of(old)
     return 1 if found is None else len(found)
 
 
-def _objects(content: bytes) -> list[dict[str, Any]] | None:
-    """What a manifest holds; None if it is none."""
+def objects_of(content: bytes) -> list[dict[str, Any]] | None:
+    """The objects of a manifest; None if it cannot be read."""
     try:
         found = list(read_documents(content, place=MANIFEST))
     except InputError:

@@ -119,14 +119,27 @@ class PathOutput:
 
 
 @dataclass(frozen=True, slots=True)
+class Scope:
+    """What is a group's own on a branch.
+
+    Attributes:
+        dry_revisions: what the members follow; a path is the group's own if it follows one of these.
+        written: the output paths of all Applications that write to the branch, of other groups too.
+    """
+
+    dry_url: str
+    dry_revisions: tuple[str, ...]
+    written: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class CommitRequest:
     """A commit that is wanted on a branch; it holds no credentials.
 
     Attributes:
         group: the id of the group.
         inputs: the digest of all that the output depends on beside the dry commit.
-        dry_revisions: what the members follow; a path is the group's own if it follows one of these.
-        written: the output paths of all Applications that write to the branch, of other groups too.
+        follows: the dry branches whose newest commit it is; when one has moved, the commit is not wanted any more.
     """
 
     group: str
@@ -134,12 +147,11 @@ class CommitRequest:
     url: str
     sync_branch: str
     branch: str
-    dry_url: str
-    dry_revisions: tuple[str, ...]
+    scope: Scope
+    follows: tuple[str, ...]
     commit: DryCommit
     message: str
     paths: tuple[PathOutput, ...]
-    written: tuple[str, ...]
     author: Author | None = None
 
 
@@ -150,6 +162,7 @@ class Writing:
     Attributes:
         removal: what happens to paths that no Application writes any more.
         adopt: output paths of another program that become ours.
+        dated_dry: commit at the time of the dry commit's author, too, so that equal commits have equal ids.
     """
 
     removal: Removal = "report"
@@ -158,6 +171,7 @@ class Writing:
     allow_mass_removal: bool = False
     adopt: tuple[str, ...] = ()
     notes: bool = True
+    dated_dry: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,7 +9,7 @@ from typing import Any
 from commodore.errors import PolicyError
 from commodore.git import redact, repository_key
 from commodore.hydrate.layout import FILES, HYDRATOR, METADATA, read_metadata
-from commodore.hydrate.model import CommitRequest, Writing
+from commodore.hydrate.model import CommitRequest, Scope, Writing
 
 _FEW = 3
 """Paths that may go without being asked about."""
@@ -30,7 +30,7 @@ class Owned:
     stale: tuple[str, ...]
 
 
-def examine(metadata: Mapping[str, bytes], request: CommitRequest, adopt: Collection[str]) -> Owned:
+def examine(metadata: Mapping[str, bytes], scope: Scope, adopt: Collection[str]) -> Owned:
     """Sort the output paths of a branch.
 
     Args:
@@ -39,16 +39,16 @@ def examine(metadata: Mapping[str, bytes], request: CommitRequest, adopt: Collec
     """
     ours: dict[str, tuple[str, ...]] = {}
     foreign: list[str] = []
-    dry = repository_key(request.dry_url)
+    dry = repository_key(scope.dry_url)
     for folder, content in sorted(metadata.items()):
         data = read_metadata(content)
         if folder in adopt:
             ours[folder] = FILES
         elif str(data.get("hydrator", "")).split("/")[0] != HYDRATOR:
             foreign.append(folder)
-        elif _is_of(data, dry, request):
+        elif _is_of(data, dry, scope):
             ours[folder] = _names(data)
-    stale = tuple(folder for folder in ours if folder not in request.written)
+    stale = tuple(folder for folder in ours if folder not in scope.written)
     return Owned(ours, tuple(foreign), stale)
 
 
@@ -69,14 +69,14 @@ def check_removal(owned: Owned, request: CommitRequest, writing: Writing) -> Non
     )
 
 
-def _is_of(data: Mapping[str, Any], dry: str, request: CommitRequest) -> bool:
+def _is_of(data: Mapping[str, Any], dry: str, scope: Scope) -> bool:
     source = data.get("drySource")
     revision = source.get("targetRevision") if isinstance(source, Mapping) else None
     try:
         same = repository_key(str(data.get("repoURL"))) == dry
     except Exception:
         return False
-    return same and (revision or "HEAD") in {one or "HEAD" for one in request.dry_revisions}
+    return same and (revision or "HEAD") in {one or "HEAD" for one in scope.dry_revisions}
 
 
 def _names(data: Mapping[str, Any]) -> tuple[str, ...]:

@@ -144,22 +144,36 @@ def _same_sync_branch(hydrations: Iterable[Hydration]) -> list[CommodoreError]:
     return found
 
 
+def check_dry_branch(hydration: Hydration, branch: str) -> None:
+    """See that the branch of the sources is not written to.
+
+    Args:
+        branch: the dry branch, if the revision names one.
+
+    Raises:
+        PolicyError: CMD-HYD-008, it is.
+    """
+    if repository_key(hydration.url) == repository_key(hydration.dry_url) and hydration.branch == branch:
+        raise _refusal(hydration, "is the branch that is hydrated from")
+
+
 def _forbidden(hydrations: Iterable[Hydration], protect: Sequence[str]) -> list[CommodoreError]:
     found: list[CommodoreError] = []
     for one in hydrations:
-        same = repository_key(one.url) == repository_key(one.dry_url)
-        if same and one.branch == one.dry_revision:
-            reason = "is the branch that is hydrated from"
-        elif protect and not any(fnmatchcase(one.branch, pattern) for pattern in protect):
-            reason = f"fits none of {', '.join(protect)}"
-        else:
-            continue
-        found.append(
-            PolicyError(
-                "CMD-HYD-008",
-                f"Application {one.name} may not write to the branch {one.branch} of {redact(one.url)}: it {reason}",
-                hint="hydrate to another branch",
-                locations=[one.place],
-            )
-        )
+        try:
+            check_dry_branch(one, one.dry_revision)
+        except PolicyError as error:
+            found.append(error)
+        if protect and not any(fnmatchcase(one.branch, pattern) for pattern in protect):
+            found.append(_refusal(one, f"fits none of {', '.join(protect)}"))
     return found
+
+
+def _refusal(hydration: Hydration, reason: str) -> PolicyError:
+    return PolicyError(
+        "CMD-HYD-008",
+        f"Application {hydration.name} may not write to the branch {hydration.branch} of {redact(hydration.url)}: it"
+        f" {reason}",
+        hint="hydrate to another branch",
+        locations=[hydration.place],
+    )

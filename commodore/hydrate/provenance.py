@@ -11,8 +11,9 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 from commodore.context import Context
+from commodore.errors import PolicyError
 from commodore.events import Announce, Warned
-from commodore.git import Git, redact
+from commodore.git import Git, redact, redact_text
 from commodore.hydrate.model import DryCommit, Reference
 
 _FORMAT = "%H%n%an <%ae>%n%aI"
@@ -41,6 +42,22 @@ def read_commit(repository: Path, sha: str, context: Context) -> DryCommit:
     trailers = _trailers(git, message)
     reference, recorded = read_reference(trailers, lambda what: _warn(context.announce, sha, what))
     return DryCommit(full, _one_line(author), _in_utc(date), subject, without_lines(body, recorded), reference)
+
+
+def check_signature(repository: Path, sha: str, context: Context) -> None:
+    """See that git finds the signature of a commit good.
+
+    Raises:
+        PolicyError: CMD-HYD-053, it has none, or another one.
+    """
+    answer = Git(repository, context).run(["verify-commit", sha], check=False)
+    if answer.returncode != 0:
+        said = redact_text(" ".join(answer.stderr.split())) or "it has no signature"
+        raise PolicyError(
+            "CMD-HYD-053",
+            f"the signature of the dry commit {sha[:7]} is not good: {said}",
+            hint="sign it, or make the key known: gpg --import, or gpg.ssh.allowedSignersFile for ssh",
+        )
 
 
 def split_message(message: str) -> tuple[str, str]:

@@ -10,18 +10,19 @@ from dataclasses import dataclass, field
 from commodore.context import Context
 from commodore.errors import CommodoreError, EnvironmentFault
 from commodore.events import Warned
-from commodore.git import Git, Repository, redact
+from commodore.git import Author, Git, PushRights, Repository, redact
 from commodore.hydrate.committing import Built, Committer, Stamp
 from commodore.hydrate.layout import MANIFEST
-from commodore.hydrate.model import CommitRequest, Outcome, Writing
+from commodore.hydrate.model import CommitRequest, Outcome, Scope, Writing
 from commodore.hydrate.notes import NOTES, Note, read_note
+from commodore.hydrate.ownership import Owned, examine
 from commodore.hydrate.pushing import Pushed, push
 
 _HEADS = "refs/heads/"
 _SHORTEST, _LONGEST = 0.05, 2.0  # seconds of a pause before the next attempt
 
-Stamping = Callable[[CommitRequest], Stamp]
-Superseding = Callable[[CommitRequest], str]
+Superseding = Callable[[Sequence[tuple[CommitRequest, str]]], Sequence[str]]
+"""Why commits are not wanted, each with the dry commit that is noted for its group; empty for those that are."""
 Result = Outcome | CommodoreError
 
 
@@ -31,11 +32,13 @@ class _Round:
 
     Attributes:
         noted: by branch, its head that gets a note.
+        known: by group, the dry commit that is noted so far.
     """
 
     built: dict[str, Built] = field(default_factory=dict)
     notes: dict[str, str] = field(default_factory=dict)
     noted: dict[str, str] = field(default_factory=dict)
+    known: dict[str, str] = field(default_factory=dict)
     refs: dict[str, str] = field(default_factory=dict)
 
 
@@ -44,15 +47,25 @@ class Destination:
 
     Args:
         repository: its bare clone, brought up to date with the remote.
+        rights: what pushes are let in by; None for git's own ways.
     """
 
-    def __init__(self, repository: Repository, context: Context, writing: Writing, sign: str | None = None) -> None:
+    def __init__(
+        self,
+        repository: Repository,
+        context: Context,
+        writing: Writing,
+        sign: str | None = None,
+        rights: PushRights | None = None,
+    ) -> None:
         self._repository = repository
+        self._rights = rights
         self._context = context
         self._writing = writing
         self._committer = Committer(repository.path, context, writing, sign)
         self._heads = dict(repository.refs().branches)
         self._heads.pop("HEAD", None)
+        self._stamps: dict[tuple[str, Author | None], Stamp] = {}
 
     @property
     def heads(self) -> Mapping[str, str]:
@@ -85,6 +98,20 @@ class Destination:
             )
         return note
 
+    def metadata_of(self, commit: str) -> dict[str, bytes]:
+        """Each `hydrator.metadata` of a commit, by its folder; that of the root by an empty text."""
+        return self._committer.metadata_of(commit)
+
+    def manifests_of(self, commit: str, paths: Sequence[str]) -> dict[str, bytes]:
+        """The manifests of a commit at output paths, by these; without those that are not there."""
+        return self._committer.manifests_of(commit, paths)
+
+    def owned(self, commit: str, scope: Scope) -> Owned:
+        """The output paths of a commit, by whose they are."""
+        metadata = self._committer.metadata_of(commit)
+        metadata.pop("", None)
+        return examine(metadata, scope, self._writing.adopt)
+
     def can_push(self) -> None:
         """See that the remote would take a push, before anything is rendered for it.
 
@@ -94,20 +121,20 @@ class Destination:
         branch = next(iter(sorted(self._heads)), None)
         if branch is None:
             return
-        asked = push(self._repository, {_HEADS + branch: self._heads[branch]}, dry=True)
+        asked = push(self._repository, {_HEADS + branch: self._heads[branch]}, self._rights, dry=True)
         for ref, answer in asked.answers.items():
             if answer == "refused":
                 raise self._refusal(ref, asked.words.get(ref, ""), "")
 
     def publish(
-        self, requests: Sequence[CommitRequest], stamp: Stamping, superseded: Superseding, *, dry: bool = False
+        self, requests: Sequence[CommitRequest], superseded: Superseding, *, dry: bool = False
     ) -> dict[str, Result]:
         """Make the commits that are wanted, and push them with their notes.
 
         When the remote has moved meanwhile, everything is built again on what it has now.
 
         Args:
-            superseded: why a commit is not wanted any more; empty if it is. Asked just before the push.
+            superseded: says which commits are not wanted any more. Asked just before each push.
             dry: build, and push nothing.
 
         Returns:
@@ -121,7 +148,7 @@ class Destination:
         checked = dry
         attempt = 0
         while waiting:
-            work = self._build(waiting, stamp, results)
+            work = self._build(waiting, results)
             if dry or not work.refs:
                 self._conclude(work, waiting, results, dry=dry)
                 return results
@@ -129,7 +156,7 @@ class Destination:
                 checked = True
                 if self._leave_superseded(waiting, work, superseded, results):
                     continue
-            answer = push(self._repository, work.refs)
+            answer = self._push(work.refs)
             if answer.all_there:
                 self._conclude(work, waiting, results)
                 return results
@@ -137,6 +164,7 @@ class Destination:
                 continue
             if not answer.atomic and all(answer.answers.get(ref) == "pushed" for ref in work.refs if ref != NOTES):
                 self._warn_about_notes()
+                work.refs.pop(NOTES, None)
                 self._conclude(work, waiting, results)
                 return results
             attempt += 1
@@ -145,14 +173,29 @@ class Destination:
                 return results
             time.sleep(random.uniform(_SHORTEST, min(_LONGEST, _SHORTEST * 2 ** (attempt + 1))))  # noqa: S311
             self._look_again(work, waiting)
+            checked = False
         return results
 
-    def _build(self, waiting: list[CommitRequest], stamp: Stamping, results: dict[str, Result]) -> _Round:
+    def _push(self, refs: Mapping[str, str]) -> Pushed:
+        """Push; when the answer is lost, ask the remote whether it has taken it."""
+        try:
+            return push(self._repository, refs, self._rights)
+        except EnvironmentFault as error:
+            try:
+                state = self._repository.ask_again()
+            except EnvironmentFault:
+                raise error from None
+            there = {_HEADS + name: sha for name, sha in state.branches.items()} | dict(state.notes)
+            if any(there.get(ref) != sha for ref, sha in refs.items()):
+                raise
+            return Pushed(dict.fromkeys(refs, "pushed"))
+
+    def _build(self, waiting: list[CommitRequest], results: dict[str, Result]) -> _Round:
         work = _Round()
         heads = dict(self._heads)
         for request in list(waiting):
             try:
-                built = self._committer.build(request, heads, stamp(request))
+                built = self._committer.build(request, heads, self._stamp(request))
             except CommodoreError as error:
                 results[request.group] = error
                 waiting.remove(request)
@@ -163,7 +206,7 @@ class Destination:
             self._add_note(request, built, work)
         if work.notes:
             last = waiting[-1]
-            work.refs[NOTES] = self._committer.note(work.notes, stamp(last))
+            work.refs[NOTES] = self._committer.note(work.notes, self._stamp(last))
         return work
 
     def _add_note(self, request: CommitRequest, built: Built, work: _Round) -> None:
@@ -171,6 +214,7 @@ class Destination:
             return
         earlier = work.noted.get(request.branch, "")
         before = read_note(work.notes[earlier].encode()) if earlier else self.note_of(request.branch)
+        work.known[request.group] = before.groups.get(request.group, ("", ""))[0] if before is not None else ""
         note = (before or Note()).with_group(request.group, request.commit.sha, request.inputs)
         if before is None or note != before or built.branches:
             work.notes.pop(earlier, None)
@@ -181,13 +225,20 @@ class Destination:
         self, waiting: list[CommitRequest], work: _Round, superseded: Superseding, results: dict[str, Result]
     ) -> bool:
         left = False
-        for request in list(waiting):
-            if reason := superseded(request):
+        asking = [(request, work.known.get(request.group, "")) for request in waiting]
+        for request, reason in zip(list(waiting), superseded(asking), strict=True):
+            if reason:
                 head = self._heads.get(request.branch, "")
                 results[request.group] = Outcome("superseded", reason, head, work.built[request.group].base)
                 waiting.remove(request)
                 left = True
         return left
+
+    def _stamp(self, request: CommitRequest) -> Stamp:
+        key = (request.commit.sha, request.author)
+        if key not in self._stamps:
+            self._stamps[key] = self._committer.stamp(request)
+        return self._stamps[key]
 
     def _take_refusals(
         self, answer: Pushed, work: _Round, waiting: list[CommitRequest], results: dict[str, Result]
@@ -267,8 +318,12 @@ class Destination:
     def _conclude(
         self, work: _Round, waiting: Sequence[CommitRequest], results: dict[str, Result], *, dry: bool = False
     ) -> None:
+        if not dry and (notes := work.refs.get(NOTES)):
+            self._committer.take_notes(notes)
         for request in waiting:
             built = work.built[request.group]
+            if not dry:
+                self._heads |= built.branches
             if built.branches:
                 word, reason = ("planned", "would be committed") if dry else ("committed", "its manifests have changed")
             elif built.commit in work.notes:

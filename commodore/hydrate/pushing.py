@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from commodore.errors import EnvironmentFault
-from commodore.git import Repository, redact_text, was_overtaken
+from commodore.git import PushRights, Repository, redact_text, was_overtaken
 
 _LOST_RACE = re.compile(r"cannot lock ref|incorrect old value|reference already exists|failed to lock")
 """What servers say of all refs of an atomic push when another push was quicker."""
@@ -38,35 +38,40 @@ class Pushed:
         return all(answer == "pushed" for answer in self.answers.values())
 
 
-def push(repository: Repository, refs: Mapping[str, str], *, dry: bool = False) -> Pushed:
+def push(
+    repository: Repository, refs: Mapping[str, str], rights: PushRights | None = None, *, dry: bool = False
+) -> Pushed:
     """Push commits to refs of a remote: all of them or none, where the server can do that.
 
     Args:
         repository: its bare clone, which has the commits.
         refs: full names of refs and commits.
+        rights: what the push is let in by; None for git's own ways.
         dry: only ask whether the remote would let us.
 
     Raises:
         EnvironmentFault: CMD-HYD-051, the remote does not answer.
     """
-    answer = _push(repository, refs, dry=dry, atomic=True)
+    answer = _push(repository, refs, rights, dry=dry, atomic=True)
     if answer.atomic:
         return answer
     notes = {ref: sha for ref, sha in refs.items() if not ref.startswith(_HEADS)}
     branches = {ref: sha for ref, sha in refs.items() if ref not in notes}
-    first = _push(repository, branches, dry=dry, atomic=False) if branches else Pushed({})
+    first = _push(repository, branches, rights, dry=dry, atomic=False) if branches else Pushed({})
     taken = all(answer == "pushed" for answer in first.answers.values())
-    second = _push(repository, notes, dry=dry, atomic=False) if notes and taken else Pushed({})
+    second = _push(repository, notes, rights, dry=dry, atomic=False) if notes and taken else Pushed({})
     held: dict[str, Answer] = {} if taken else dict.fromkeys(notes, "held")
     return Pushed({**first.answers, **second.answers, **held}, {**first.words, **second.words}, atomic=False)
 
 
-def _push(repository: Repository, refs: Mapping[str, str], *, dry: bool, atomic: bool) -> Pushed:
+def _push(
+    repository: Repository, refs: Mapping[str, str], rights: PushRights | None, *, dry: bool, atomic: bool
+) -> Pushed:
     options = ["--porcelain", "--no-follow-tags"]
     options += ["--atomic"] if atomic else []
     options += ["--dry-run"] if dry else []
     specs = [f"{sha}:{ref}" for ref, sha in sorted(refs.items())]
-    done = repository.push(options, specs)
+    done = repository.push(options, specs, rights)
     if atomic and _NOT_ATOMIC in done.stderr:
         return Pushed({}, atomic=False)
     words = _server_words(done.stderr)

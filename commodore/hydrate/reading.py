@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 from commodore.argocd.model.fields import Fields
 from commodore.errors import CommodoreError, InputError, Location, did_you_mean, raise_all
-from commodore.git import normalize, redact
+from commodore.git import Author, normalize, redact
 from commodore.hydrate.model import Hydration
 from commodore.hydrate.names import check_branch, output_path
+from commodore.hydrate.texts import NO_TEXTS, Texts, read_template
 
 API_VERSION = "commodore.dev/v1alpha1"
 CONFIG_KIND = "HydrateConfig"
@@ -76,36 +79,61 @@ def read_hydration(
     )
 
 
-def entries_as_applications(config: Mapping[str, Any], place: Location) -> list[dict[str, Any]]:
-    """The entries of a `hydrate.yaml` as Applications.
+@dataclass(frozen=True, slots=True)
+class Config:
+    """A `hydrate.yaml`; its entries as Applications."""
+
+    applications: tuple[Mapping[str, Any], ...]
+    protect: tuple[str, ...] = ()
+    texts: Texts = NO_TEXTS
+    author: Author | None = None
+
+
+def read_config(config: Mapping[str, Any], place: Location, folder: Path) -> Config:
+    """A `hydrate.yaml`.
+
+    Args:
+        folder: what files of templates are relative to.
 
     Raises:
-        InputError: CMD-HYD-002, the file has not the form that is expected.
+        InputError: CMD-HYD-002, it has not the form that is expected; CMD-HYD-025, a template cannot be read.
     """
     fields = Fields.of(config, "", place)
     _check_known(fields, ("apiVersion", "kind", "defaults", "entries", "templates", "author", "protect"))
+    templates, author = fields.fields("templates"), fields.optional("author")
+    _check_known(templates, ("commitMessage", "readme"))
+    texts = Texts(_template(templates, "readme", folder), _template(templates, "commitMessage", folder))
+    who = Author(_required(author, "name"), _required(author, "email")) if author is not None else None
+    return Config(tuple(_entries(fields)), fields.texts("protect"), texts, who)
+
+
+def _template(fields: Fields, key: str, folder: Path) -> str:
+    if not isinstance(fields.raw(key), Mapping):
+        return fields.text(key)
+    file = fields.fields(key)
+    _check_known(file, ("file",))
+    return read_template(folder / _required(file, "file"))
+
+
+def _entries(fields: Fields) -> Iterator[dict[str, Any]]:
     defaults = fields.fields("defaults").data
-    found: list[dict[str, Any]] = []
     names = set[str]()
     for entry in fields.items("entries"):
         _check_known(entry, ("name", "drySource", "syncSource", "hydrateTo"))
         name = _required(entry, "name")
         if name in names:
-            raise _wrong(f"{entry.at('name')}: there are two entries with the name {name}", place)
+            raise _wrong(f"{entry.at('name')}: there are two entries with the name {name}", fields.place)
         names.add(name)
         parts = {key: value for key, value in entry.data.items() if key != "name"}
-        found.append(
-            {
-                "apiVersion": "argoproj.io/v1alpha1",
-                "kind": "Application",
-                "metadata": {"name": name},
-                "spec": {
-                    "destination": {"server": "https://kubernetes.default.svc"},
-                    "sourceHydrator": _merged(defaults, parts),
-                },
-            }
-        )
-    return found
+        yield {
+            "apiVersion": "argoproj.io/v1alpha1",
+            "kind": "Application",
+            "metadata": {"name": name},
+            "spec": {
+                "destination": {"server": "https://kubernetes.default.svc"},
+                "sourceHydrator": _merged(defaults, parts),
+            },
+        }
 
 
 def read_all(

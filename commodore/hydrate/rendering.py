@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -10,15 +12,16 @@ from typing import Any
 from commodore.argocd.configuration import ArgoSettings
 from commodore.argocd.diagnostics import Diagnostics
 from commodore.argocd.finishing import opened
-from commodore.argocd.model.application import Application, read_application
-from commodore.argocd.rendering import Renderer
+from commodore.argocd.model.application import read_application
+from commodore.argocd.rendering import Rendered, Renderer
 from commodore.context import Context
 from commodore.errors import CommodoreError, InputError, PolicyError, raise_all
 from commodore.events import Warned
+from commodore.git import Author
 from commodore.hydrate import layout
 from commodore.hydrate.model import DryCommit, Group, Hydration, Order, PathOutput
 from commodore.hydrate.secrets import SecretPolicy, find_private_keys, find_secrets
-from commodore.hydrate.texts import Texts
+from commodore.hydrate.texts import Texts, read_template
 from commodore.manifests import key_of
 from commodore.tools import find_tools
 
@@ -31,6 +34,7 @@ class Rules:
         secrets: what happens to Secrets with values.
         allowed: patterns for `NAMESPACE/NAME` of Secrets that may hold values.
         tools: the versions of the programs that render, by name.
+        jobs: how many Applications are rendered at the same time; 0 for one on each CPU.
     """
 
     texts: Texts
@@ -38,6 +42,7 @@ class Rules:
     secrets: SecretPolicy = "refuse"
     allowed: tuple[str, ...] = ()
     tools: Mapping[str, str] = field(default_factory=dict)
+    jobs: int = 0
 
     def as_dict(self) -> dict[str, Any]:
         """What counts for the output."""
@@ -69,10 +74,11 @@ class GroupRenderer:
         root = layout.root_data(group.first.dry_url, commit)
         outputs: list[PathOutput] = []
         errors: list[CommodoreError] = []
-        for member in group.members:
+        with ThreadPoolExecutor(self.rules.jobs or os.cpu_count() or 1, thread_name_prefix="render") as pool:
+            rendering = [pool.submit(self._render, one, applications[one.path]) for one in group.members]
+        for member, future in zip(group.members, rendering, strict=True):
             try:
-                application = read_application(applications[member.path], member.place, dry=True)
-                output = self._output(member, application)
+                output = self._output(member, *future.result())
                 readme = self.rules.texts.readme_of(output, root, commit)
                 outputs.append(PathOutput(output.path, output.objects, readme, output.metadata))
             except CommodoreError as error:
@@ -80,9 +86,12 @@ class GroupRenderer:
         raise_all(errors)
         return tuple(outputs)
 
-    def _output(self, member: Hydration, application: Application) -> PathOutput:
+    def _render(self, member: Hydration, data: Mapping[str, Any]) -> tuple[Sequence[Rendered], list[str]]:
+        """The objects of an Application, and the commands that give the same."""
         commands: list[str] = []
-        rendered = self.renderer.render(application, commands)
+        return self.renderer.render(read_application(data, member.place, dry=True), commands), commands
+
+    def _output(self, member: Hydration, rendered: Sequence[Rendered], commands: list[str]) -> PathOutput:
         objects = [one.data for one in opened(rendered, member.name, self.found)]
         self._check_secrets(objects)
         self._check_identities(objects)
@@ -120,31 +129,58 @@ class GroupRenderer:
         self.context.announce(Warned(code, message, hint=hint))
 
 
+def check_equal(first: Sequence[PathOutput], second: Sequence[PathOutput]) -> None:
+    """See that rendering twice gives the same objects.
+
+    Raises:
+        InputError: CMD-HYD-045, it does not.
+    """
+    errors: list[CommodoreError] = []
+    for one, other in zip(first, second, strict=True):
+        mine, others = (_by_name(output.objects) for output in (one, other))
+        names = sorted(name for name in mine.keys() | others.keys() if mine.get(name) != others.get(name))
+        if names:
+            errors.append(
+                InputError(
+                    "CMD-HYD-045",
+                    f"what is rendered for {one.path} is another result each time: {', '.join(names)}",
+                    hint="remove random functions and times from the templates, and pin the charts",
+                )
+            )
+    raise_all(errors)
+
+
+def _by_name(objects: Sequence[Mapping[str, Any]]) -> dict[str, list[Mapping[str, Any]]]:
+    found: dict[str, list[Mapping[str, Any]]] = {}
+    for one in objects:
+        found.setdefault(str(key_of(one)), []).append(one)
+    return found
+
+
 def renderer_versions(context: Context) -> dict[str, str]:
     """The versions of helm and kustomize, as far as they are there and say them."""
     found = find_tools(context, ("helm", "kustomize"))
     return {name: tool.version for name, tool in found.items() if tool is not None and tool.version}
 
 
-def templates_of(settings: ArgoSettings, readme: Path | None, message: Path | None) -> Texts:
-    """The templates: of files that were named, else those of the installation, else those built in.
+def templates_of(settings: ArgoSettings, readme: Path | None, message: Path | None, configured: Texts) -> Texts:
+    """The templates: of files that were named, else of `hydrate.yaml`, else of the installation, else built in.
+
+    Args:
+        configured: those of `hydrate.yaml`.
 
     Raises:
         InputError: CMD-HYD-025, a template does not work, or its file cannot be read.
     """
-    return Texts(
-        _template(readme, settings, "sourceHydrator.readmeMessageTemplate"),
-        _template(message, settings, "sourceHydrator.commitMessageTemplate"),
+    texts = Texts(
+        read_template(readme) if readme else configured.readme or settings["sourceHydrator.readmeMessageTemplate"],
+        read_template(message) if message else configured.message or settings["sourceHydrator.commitMessageTemplate"],
     )
+    texts.check()
+    return texts
 
 
-def _template(file: Path | None, settings: ArgoSettings, key: str) -> str:
-    if file is None:
-        given = settings.config.get(key)
-        return given.value if given is not None else ""
-    try:
-        return file.read_text(encoding="utf-8")
-    except (OSError, ValueError) as error:
-        raise InputError(
-            "CMD-HYD-025", f"the template {file} cannot be read: {error}", hint="name a text file"
-        ) from error
+def author_of(settings: ArgoSettings, configured: Author | None) -> Author | None:
+    """The author of `hydrate.yaml`, else of the installation; None if neither says one."""
+    name, email = settings["commit.author.name"], settings["commit.author.email"]
+    return configured or (Author(name, email) if name and email else None)

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+import contextlib
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from fnmatch import fnmatchcase
+from pathlib import Path
 from typing import Any
 
 from commodore.argocd.acquiring import RepoMap, repository_identity
@@ -13,20 +16,42 @@ from commodore.argocd.rendering import Capabilities
 from commodore.argocd.running import open_run
 from commodore.argocd.trees import Tree
 from commodore.context import Context
-from commodore.errors import CommodoreError
+from commodore.errors import CommodoreError, InputError, Location
 from commodore.events import stage
-from commodore.git import Author, Git, Repository, RepositoryStore, identity_environment
+from commodore.git import Author, Git, PushRights, Repository, RepositoryStore, repository_key
 from commodore.hydrate import layout, planning
-from commodore.hydrate.committing import Stamp
-from commodore.hydrate.model import CommitRequest, DryCommit, Group, Hydration, Outcome, PathOutput, Writing
-from commodore.hydrate.provenance import read_commit
+from commodore.hydrate.conventions import check_projects, check_promotions
+from commodore.hydrate.model import CommitRequest, DryCommit, Group, Hydration, Outcome, PathOutput, Scope, Writing
+from commodore.hydrate.provenance import check_signature, read_commit
 from commodore.hydrate.publishing import Destination, Result
 from commodore.hydrate.reading import read_all
-from commodore.hydrate.rendering import GroupRenderer, Rules
+from commodore.hydrate.rendering import GroupRenderer, Rules, check_equal
 from commodore.hydrate.sources import Found
+from commodore.hydrate.superseding import Superseding, is_older
 from commodore.staging import temporary_folder
 
 RENDER_STAGE = "render"
+
+
+@dataclass(frozen=True, slots=True)
+class Narrowing:
+    """Which groups are hydrated; of each kind, empty for all.
+
+    Attributes:
+        names: of Applications; their whole groups count.
+        branches: patterns of the branches that are written to.
+    """
+
+    names: tuple[str, ...] = ()
+    branches: tuple[str, ...] = ()
+
+    def takes(self, group: Group) -> bool:
+        """Whether a group is among them."""
+        named = not self.names or any(member.name in self.names for member in group.members)
+        return named and (not self.branches or any(fnmatchcase(group.branch, one) for one in self.branches))
+
+
+EVERYTHING = Narrowing()
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,17 +59,21 @@ class Job:
     """What is to be hydrated, and how.
 
     Attributes:
-        only: names of Applications; their whole groups are hydrated. Empty for all.
         author: of the commits; None is git's own identity.
         dry_run: push nothing.
-        allow_older: push although the branch of the sources has moved meanwhile.
+        allow_older: push although the branch of the sources has moved meanwhile, or a newer commit is hydrated.
+        dry_sha: the dry commit, instead of what revisions resolve to.
+        each_commit: hydrate the dry commits since the last one, too, each by itself.
+        twice: render twice, and compare.
+        verify_dry: take dry commits with a good signature alone.
+        rights: what a push to a URL is let in by.
     """
 
     found: Found
     settings: ArgoSettings
     rules: Rules
     writing: Writing
-    only: tuple[str, ...] = ()
+    only: Narrowing = EVERYTHING
     protect: tuple[str, ...] = ()
     author: Author | None = None
     sign: str | None = None
@@ -52,17 +81,27 @@ class Job:
     allow_older: bool = False
     lenient: bool = False
     options_in_git: bool = False
+    dry_sha: str = ""
+    each_commit: bool = False
+    twice: bool = False
+    verify_dry: bool = False
+    rights: Callable[[str], PushRights | None] = lambda _: None
 
 
 @dataclass(frozen=True, slots=True)
 class Planned:
-    """A group, and what is to be done: `hydrated`, `unaffected` or `render`."""
+    """A group, and what is to be done: `hydrated`, `unaffected`, `superseded`, `waiting` or `render`.
+
+    Attributes:
+        known: the dry commit that is noted for it; empty if there is none.
+    """
 
     group: Group
     decision: str
     reason: str
     inputs: str
     destination: Destination
+    known: str = ""
 
 
 @dataclass
@@ -77,7 +116,10 @@ class Hydrator:
     store: RepositoryStore
     context: Context
     diagnostics: Diagnostics
-    _stamps: dict[tuple[str, str], Stamp] = field(default_factory=dict)
+    _refusals: dict[int, CommodoreError | None] = field(default_factory=dict)
+    _renderers: dict[tuple[str, str], GroupRenderer] = field(default_factory=dict)
+    _written: dict[tuple[str, str], set[str]] = field(default_factory=dict)
+    _data: dict[tuple[Location, str], Mapping[str, Any]] = field(default_factory=dict)
 
     def plan(self) -> list[Planned]:
         """The groups, and what is to be done for each. Remotes are asked once; nothing is rendered or written.
@@ -87,173 +129,254 @@ class Hydrator:
         """
         job = self.job
         hydrations = read_all(job.found.applications, lenient=job.lenient, options_in_git=job.options_in_git)
+        self._data = {(place, data["metadata"]["name"]): data for data, place in job.found.applications}
+        for one in hydrations:
+            self._written.setdefault((repository_key(one.url), one.branch), set()).add(one.path)
         planning.check(hydrations, (*job.protect, *job.found.protect))
+        check_projects(hydrations, (*job.settings.projects, *job.found.projects))
+        check_promotions(hydrations, job.found.strategies, self.context.announce)
         branches = {(one.url, name) for one in hydrations for name in (one.branch, one.sync_branch)}
-        self.store.sync([*((one.dry_url, _revision(one)) for one in hydrations), *sorted(branches)])
+        self.store.sync([*((one.dry_url, self._wanted(one)) for one in hydrations), *sorted(branches)])
+        for one in hydrations:
+            planning.check_dry_branch(one, _revision(one) or self.dry(one).default_branch())
         groups = planning.group(hydrations, self._dry_sha)
+        if job.dry_sha and len({one.dry_key for one in groups}) > 1:
+            raise InputError(
+                "CMD-HYD-014",
+                "a dry commit is named, and Applications have several dry repositories",
+                hint="narrow the sources to those of one repository",
+            )
         planning.warn(groups, self.context.announce)
-        if job.only:
-            groups = tuple(one for one in groups if any(member.name in job.only for member in one.members))
         destinations: dict[str, Destination] = {}
-        return [self._decide(one, destinations) for one in groups]
+        return [self._decide(one, destinations) for one in groups if job.only.takes(one)]
 
-    def run(self) -> list[tuple[Planned, Result]]:
+    def run(self, ready: Callable[[Group], bool] = lambda _: True) -> list[tuple[Planned, Result]]:
         """Plan, render and publish. A group that fails does not hold back others.
+
+        Args:
+            ready: groups that it is False for are left for a later run.
 
         Raises:
             CommodoreError: see `plan`.
         """
         planned = self.plan()
-        results: dict[str, Result] = {}
-        by_destination: dict[int, list[tuple[Planned, CommitRequest]]] = {}
-        rendering = [one for one in planned if one.decision in ("render", "unaffected")]
-        self._check_access(rendering, results)
-        with stage(self.context.announce, RENDER_STAGE, len(rendering)):
-            for one in rendering:
-                if one.group.id in results:
-                    continue
+        done: list[tuple[Planned, Result]] = []
+        with self.rendering():
+            for several in self._rounds([_if_ready(one, ready) for one in planned]):
+                requests, failed = self.requests(several)
+                results = self._publish(requests) | failed
+                done += [(one, results.get(one.group.id) or _left(one)) for one in several]
+        return done
+
+    def requests(
+        self, planned: Sequence[Planned]
+    ) -> tuple[list[tuple[Planned, CommitRequest]], dict[str, CommodoreError]]:
+        """Render what is to be rendered: the commits that are wanted, and why others cannot be made, by group.
+
+        It needs `rendering`.
+        """
+        made: list[tuple[Planned, CommitRequest]] = []
+        failed: dict[str, CommodoreError] = {}
+        waiting = [one for one in planned if one.decision in ("render", "unaffected")]
+        with stage(self.context.announce, RENDER_STAGE, len(waiting)):
+            for one in waiting:
                 try:
-                    request = self._request(one, planned)
+                    self._check_access(one)
+                    made.append((one, self._request(one)))
                 except CommodoreError as error:
-                    results[one.group.id] = error
-                    continue
-                by_destination.setdefault(id(one.destination), []).append((one, request))
+                    failed[one.group.id] = error
+        return made, failed
+
+    @contextlib.contextmanager
+    def rendering(self) -> Iterator[None]:
+        """Keep what renders, and the files of dry commits, for a while: each commit is laid out once."""
+        with contextlib.ExitStack() as self._open:
+            try:
+                yield
+            finally:
+                self._renderers.clear()
+
+    def render(
+        self, group: Group, applications: Mapping[str, Mapping[str, Any]], commit: DryCommit
+    ) -> tuple[PathOutput, ...]:
+        """What is to be at the output paths of a group. It needs `rendering`.
+
+        Args:
+            applications: of the group's members, by output path.
+
+        Raises:
+            CommodoreError: see `GroupRenderer.render`; CMD-HYD-045, it is another result each time.
+        """
+        outputs = self._renderer(group).render(group, applications, commit)
+        if self.job.twice:
+            self._renderers.pop((group.dry_key, group.dry_sha))
+            check_equal(outputs, self._renderer(group).render(group, applications, commit))
+        return outputs
+
+    def dry(self, hydration: Hydration) -> Repository:
+        """The repository of the sources."""
+        return self.store.repository(hydration.dry_url)
+
+    def data(self, hydration: Hydration) -> Mapping[str, Any]:
+        """The Application as it is written."""
+        return self._data[hydration.place, hydration.name]
+
+    def _publish(self, wanted: Sequence[tuple[Planned, CommitRequest]]) -> dict[str, Result]:
+        by_destination: dict[int, list[tuple[Planned, CommitRequest]]] = {}
+        for one, request in wanted:
+            by_destination.setdefault(id(one.destination), []).append((one, request))
+        results: dict[str, Result] = {}
+        superseding = Superseding(self.store, self.job.allow_older)
         for several in by_destination.values():
             requests = [request for _, request in several]
-            destination = several[0][0].destination
             try:
-                done = destination.publish(requests, self._stamp, self._superseded, dry=self.job.dry_run)
+                done = several[0][0].destination.publish(requests, superseding.reasons, dry=self.job.dry_run)
             except CommodoreError as error:
                 done = dict.fromkeys((one.group for one in requests), error)
             results |= done
-        return [(one, results.get(one.group.id) or _left(one)) for one in planned]
+        return results
 
     def _decide(self, group: Group, destinations: dict[str, Destination]) -> Planned:
         destination = destinations.get(group.key)
         if destination is None:
-            repository = self.store.repository(group.first.url)
-            destination = Destination(repository, self.context, self.job.writing, self.job.sign)
+            url = group.first.url
+            destination = Destination(
+                self.store.repository(url), self.context, self.job.writing, self.job.sign, self.job.rights(url)
+            )
             destination.bring_notes()
             destinations[group.key] = destination
         inputs = planning.inputs_digest(group, self.job.rules.as_dict())
         note = destination.note_of(group.branch)
-        known = note.groups.get(group.id) if note is not None else None
+        known, before = note.groups.get(group.id, ("", "")) if note is not None else ("", "")
         decision, reason = "render", "it was not hydrated from this commit with these inputs"
         if self.job.writing.rewrite:
             reason = "--rewrite"
-        elif known == (group.dry_sha, inputs) and group.branch in destination.heads:
+        elif (known, before) == (group.dry_sha, inputs) and group.branch in destination.heads:
             decision, reason = "hydrated", f"it is hydrated from {group.dry_sha[:7]}"
-        elif known is not None and known[1] == inputs and not self._is_affected(group, known[0]):
-            decision, reason = "unaffected", f"no file of its Applications has changed since {known[0][:7]}"
-        return Planned(group, decision, reason, inputs, destination)
+        elif self._is_too_old(group, known):
+            decision, reason = "superseded", f"it is hydrated from {known[:7]}, which is newer; --allow-older goes back"
+        elif known and before == inputs and not self._is_affected(group, known):
+            decision, reason = "unaffected", f"no file of its Applications has changed since {known[:7]}"
+        return Planned(group, decision, reason, inputs, destination, known)
+
+    def _is_too_old(self, group: Group, known: str) -> bool:
+        if not self.job.dry_sha or self.job.allow_older or known in ("", group.dry_sha):
+            return False
+        return is_older(self.dry(group.first), group.dry_sha, known)
 
     def _is_affected(self, group: Group, known: str) -> bool:
-        repository = self._dry(group.first)
+        repository = self.dry(group.first)
         if not repository.has_commits([known]):
             return True
         arguments = ["diff", "--name-only", "-z", "--no-renames", known, group.dry_sha]
         changed = Git(repository.path, self.context).run(arguments).stdout.decode("utf-8", "surrogateescape")
         return planning.is_affected(group, [path for path in changed.split("\0") if path])
 
-    def _request(self, planned: Planned, others: Sequence[Planned]) -> CommitRequest:
+    def _rounds(self, planned: Sequence[Planned]) -> Iterator[list[Planned]]:
+        """Groups that are published together. With `each_commit` one round hydrates a dry commit of each group."""
+        steps = [self._steps(one) for one in planned]
+        for number in range(max(map(len, steps), default=0)):
+            yield [several[number] for several in steps if number < len(several)]
+
+    def _steps(self, planned: Planned) -> list[Planned]:
         group = planned.group
-        commit = read_commit(self._dry(group.first).path, group.dry_sha, self.context)
-        applications = {one.path: self._data(one) for one in group.members}
+        repository = self.dry(group.first)
+        if not self.job.each_commit or planned.decision != "render" or not planned.known:
+            return [planned]
+        if not repository.has_commits([planned.known]):
+            return [planned]
+        arguments = ["rev-list", "--first-parent", "--reverse", f"{planned.known}..{group.dry_sha}"]
+        commits = Git(repository.path, self.context).run(arguments).text.split()
+        if len(commits) > self.context.limits.hydrate_commits:
+            raise InputError(
+                "CMD-HYD-015",
+                f"{len(commits)} dry commits since {planned.known[:7]} would each be hydrated to {group.branch}, which"
+                f" is more than {self.context.limits.hydrate_commits}",
+                hint="run once without --each-commit",
+            )
+        return [replace(planned, group=replace(group, dry_sha=sha)) for sha in commits] or [planned]
+
+    def _request(self, planned: Planned) -> CommitRequest:
+        group = planned.group
+        repository = self.dry(group.first)
+        if self.job.verify_dry:
+            check_signature(repository.path, group.dry_sha, self.context)
+        commit = read_commit(repository.path, group.dry_sha, self.context)
+        applications = {one.path: self.data(one) for one in group.members}
         # What no change touches is not rendered: only the note goes on.
-        outputs = self._render(group, applications, commit) if planned.decision == "render" else ()
+        outputs = self.render(group, applications, commit) if planned.decision == "render" else ()
         root = layout.root_data(group.first.dry_url, commit)
-        written = [one.path for other in others if _same_branch(other.group, group) for one in other.group.members]
         return CommitRequest(
             group=group.id,
             inputs=planned.inputs,
             url=group.first.url,
             sync_branch=group.first.sync_branch,
             branch=group.branch,
-            dry_url=group.first.dry_url,
-            dry_revisions=tuple(sorted({one.dry_revision for one in group.members})),
+            scope=self.scope(group),
+            follows=self._follows(group),
             commit=commit,
             message=self.job.rules.texts.message_of(root),
             paths=outputs,
-            written=tuple(sorted(written)),
             author=self.job.author,
         )
 
-    def _render(
-        self, group: Group, applications: Mapping[str, Mapping[str, Any]], commit: DryCommit
-    ) -> tuple[PathOutput, ...]:
-        repository = self._dry(group.first)
-        with temporary_folder() as folder:
-            files = folder / "dry"
+    def scope(self, group: Group) -> Scope:
+        """What is a group's own on its branch."""
+        written = self._written[group.key, group.branch]
+        revisions = tuple(sorted({one.dry_revision for one in group.members}))
+        return Scope(group.first.dry_url, revisions, tuple(sorted(written)))
+
+    def _follows(self, group: Group) -> tuple[str, ...]:
+        """The dry branches of which the group's commit is the newest one."""
+        if self.job.dry_sha or self.job.each_commit:
+            return ()
+        repository = self.dry(group.first)
+        branches = repository.refs().branches
+        named = {_revision(one) or repository.default_branch() for one in group.members}
+        return tuple(sorted(name for name in named if branches.get(name) == group.dry_sha))
+
+    def _renderer(self, group: Group) -> GroupRenderer:
+        key = (group.dry_key, group.dry_sha)
+        if key not in self._renderers:
+            job, repository = self.job, self.dry(group.first)
+            files: Path = self._open.enter_context(temporary_folder()) / "dry"
             repository.export_tree(group.dry_sha, "", files)
             tree = Tree(files.resolve(), group.dry_sha, repository.display_url)
             own = {repository_identity(one.dry_url): tree for one in group.members}
-            with open_run(self.job.settings, RepoMap(), Capabilities(), self.context, self.diagnostics, own) as run:
-                renderer = GroupRenderer(
-                    self.job.settings, run.renderer, self.job.rules, self.context, self.diagnostics
-                )
-                return renderer.render(group, applications, commit)
+            opened = open_run(job.settings, RepoMap(), Capabilities(), self.context, self.diagnostics, own)
+            run = self._open.enter_context(opened)
+            self._renderers[key] = GroupRenderer(job.settings, run.renderer, job.rules, self.context, self.diagnostics)
+        return self._renderers[key]
 
-    def _check_access(self, rendering: Sequence[Planned], results: dict[str, Result]) -> None:
+    def _check_access(self, planned: Planned) -> None:
         """See that what will be rendered can be pushed, as far as that can be known before."""
-        asked: dict[int, CommodoreError | None] = {}
-        for one in rendering:
-            key = id(one.destination)
-            if key not in asked:
-                asked[key] = None
-                try:
-                    if not self.job.dry_run:
-                        one.destination.can_push()
-                except CommodoreError as error:
-                    asked[key] = error
-            refusal = asked[key]
-            if refusal is not None:
-                results[one.group.id] = refusal
+        key = id(planned.destination)
+        if key not in self._refusals:
+            self._refusals[key] = None
+            try:
+                if not self.job.dry_run:
+                    planned.destination.can_push()
+            except CommodoreError as error:
+                self._refusals[key] = error
+        refusal = self._refusals[key]
+        if refusal is not None:
+            raise refusal
 
-    def _superseded(self, request: CommitRequest) -> str:
-        """Why a commit is not wanted any more: its dry branch has moved meanwhile."""
-        repository = self.store.repository(request.dry_url)
-        before = {name: sha for name, sha in repository.refs().branches.items() if sha == request.commit.sha}
-        if self.job.allow_older or not before:
-            return ""
-        state = repository.ask_again()
-        followed = [one or repository.default_branch() for one in request.dry_revisions]
-        moved = [name for name in before if name in followed and state.branches.get(name) != request.commit.sha]
-        if not moved:
-            return ""
-        return f"the branch {moved[0]} of the sources has moved meanwhile; run again"
-
-    def _stamp(self, request: CommitRequest) -> Stamp:
-        key = (request.dry_url, request.commit.sha)
-        if key not in self._stamps:
-            repository = self.store.repository(request.dry_url)
-            git = Git(repository.path, self.context)
-            date = git.run(["show", "--no-patch", "--format=%ad", "--date=raw", request.commit.sha]).text
-            identity = identity_environment(repository.path, request.author, self.context)
-            who = f"{identity['GIT_AUTHOR_NAME']} <{identity['GIT_AUTHOR_EMAIL']}>"
-            committer = git.run(["var", "GIT_COMMITTER_IDENT"], environment=identity).text
-            self._stamps[key] = Stamp(f"{who} {date}", committer)
-        return self._stamps[key]
-
-    def _dry(self, hydration: Hydration) -> Repository:
-        return self.store.repository(hydration.dry_url)
+    def _wanted(self, hydration: Hydration) -> str | None:
+        return self.job.dry_sha or _revision(hydration)
 
     def _dry_sha(self, hydration: Hydration) -> str:
-        return self._dry(hydration).resolve(_revision(hydration)).sha
-
-    def _data(self, hydration: Hydration) -> Mapping[str, Any]:
-        for data, place in self.job.found.applications:
-            name = data.get("metadata", {}).get("name")
-            if place == hydration.place and name == hydration.name:
-                return data
-        raise LookupError(hydration.name)
+        return self.dry(hydration).resolve(self._wanted(hydration)).sha
 
 
 def _revision(hydration: Hydration) -> str | None:
     return None if hydration.dry_revision in ("", "HEAD") else hydration.dry_revision
 
 
-def _same_branch(one: Group, other: Group) -> bool:
-    return (one.key, one.branch) == (other.key, other.branch)
+def _if_ready(planned: Planned, ready: Callable[[Group], bool]) -> Planned:
+    if planned.decision == "hydrated" or ready(planned.group):
+        return planned
+    return replace(planned, decision="waiting", reason="it has failed, and is tried again later")
 
 
 def _left(planned: Planned) -> Outcome:

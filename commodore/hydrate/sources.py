@@ -2,20 +2,32 @@
 
 from __future__ import annotations
 
+import json
+import sys
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from commodore.argocd.configuration import read_file
-from commodore.errors import InputError, Location
-from commodore.hydrate.reading import API_VERSION, CONFIG_KIND, entries_as_applications, is_hydrated
+from commodore.argocd.acquiring import RepoMap, Repositories
+from commodore.argocd.appsets import Expander, Facts, read_set
+from commodore.argocd.configuration import ArgoSettings, read_file
+from commodore.argocd.diagnostics import Diagnostics
+from commodore.context import Context
+from commodore.errors import CommodoreError, InputError, Location, raise_all
+from commodore.git import Author
+from commodore.hydrate.reading import API_VERSION, CONFIG_KIND, is_hydrated, read_config
+from commodore.hydrate.texts import NO_TEXTS, Texts
 from commodore.limits import Limits
 from commodore.manifests.kube_yaml import read_placed_documents
+from commodore.staging import temporary_folder
 from commodore.tree import walk
 
 _ENDINGS = (".yaml", ".yml", ".json")
-_MARKS = (b"sourceHydrator", CONFIG_KIND.encode())
+_PROJECT, _STRATEGY, _SET = "AppProject", "PromotionStrategy", "ApplicationSet"
+_MARKS = (b"sourceHydrator", CONFIG_KIND.encode(), _PROJECT.encode(), _STRATEGY.encode())
+
+Placed = tuple[Mapping[str, Any], Location]
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,42 +36,102 @@ class Found:
 
     Attributes:
         applications: with a source hydrator, each with its place, in the order of the files.
+        sets: ApplicationSets whose template has one; `expanded` turns them into Applications.
+        projects, strategies: AppProjects, and PromotionStrategies of gitops-promoter.
         protect: patterns of branches that may be written; empty for all.
+        texts, author: of a `hydrate.yaml`.
     """
 
-    applications: tuple[tuple[Mapping[str, Any], Location], ...]
+    applications: tuple[Placed, ...]
+    sets: tuple[Placed, ...] = ()
+    projects: tuple[Placed, ...] = ()
+    strategies: tuple[Placed, ...] = ()
     protect: tuple[str, ...] = ()
+    texts: Texts = NO_TEXTS
+    author: Author | None = None
 
 
 def read_sources(paths: Iterable[Path], limits: Limits) -> Found:
-    """The Applications with source hydrators in files, and in all YAML and JSON files below folders.
+    """The Applications with source hydrators, and what goes with them, in files and in all YAML and JSON files below
+    folders. The path `-` is standard input.
 
     Raises:
         InputError: CMD-HYD-001, there is none; CMD-HYD-002, a `hydrate.yaml` is wrong; CMD-ARGO-101, a file cannot be
             read.
     """
-    applications: list[tuple[Mapping[str, Any], Location]] = []
-    protect: list[str] = []
     given = list(paths)
+    found = Found(())
     for file in _files(given):
-        if not any(mark in _start(file) for mark in _MARKS):
+        if str(file) == "-":
+            content = sys.stdin.buffer.read(limits.argocd_file_bytes)
+        elif any(mark in _start(file) for mark in _MARKS):
+            content = read_file(file, limits)
+        else:
             continue
-        for value, line in read_placed_documents(read_file(file, limits), place=str(file)):
-            place = Location(str(file), line)
-            if not isinstance(value, Mapping):
-                continue
-            if value.get("kind") == "Application" and is_hydrated(value):
-                applications.append((value, place))
-            elif value.get("kind") == CONFIG_KIND and value.get("apiVersion") == API_VERSION:
-                applications += [(one, place) for one in entries_as_applications(value, place)]
-                protect += [one for one in value.get("protect") or () if isinstance(one, str)]
-    if not applications:
+        for value, line in read_placed_documents(content, place=str(file)):
+            if isinstance(value, Mapping):
+                found = _with(found, value, Location(str(file), line), file.parent)
+    if not found.applications and not found.sets:
         raise InputError(
             "CMD-HYD-001",
             f"there is no Application with a source hydrator in {', '.join(map(str, given)) or 'no source'}",
             hint="name files or folders with Applications that have spec.sourceHydrator, or with a hydrate.yaml",
         )
-    return Found(tuple(applications), tuple(protect))
+    return found
+
+
+def expanded(found: Found, settings: ArgoSettings, context: Context, diagnostics: Diagnostics) -> Found:
+    """The sources with the Applications of their ApplicationSets.
+
+    Raises:
+        CommodoreError: a set cannot be expanded: nothing is hydrated from half of a set.
+    """
+    if not found.sets:
+        return found
+    made: list[Placed] = []
+    heard = Diagnostics()
+    with temporary_folder() as scratch:
+        repositories = Repositories(context, RepoMap(), scratch)
+        try:
+            expander = Expander(settings, repositories.tree, Facts(), context, heard)
+            for data, place in found.sets:
+                made += [(one.data, place) for one in expander.expand(read_set(data, place))]
+        finally:
+            repositories.close()
+    errors: list[CommodoreError] = []
+    for one in heard.found():
+        diagnostics.add(one)
+        if one.severity == "error":
+            errors.append(InputError(one.code, f"{one.set}: {one.message}", hint=one.hint, locations=one.locations))
+    raise_all(errors)
+    return replace(found, applications=(*found.applications, *(one for one in made if is_hydrated(one[0]))), sets=())
+
+
+def _with(found: Found, value: Mapping[str, Any], place: Location, folder: Path) -> Found:
+    """What was found, and one object more, if it counts."""
+    kind, placed = value.get("kind"), (value, place)
+    if kind == "Application" and is_hydrated(value):
+        return replace(found, applications=(*found.applications, placed))
+    if kind == _SET and _makes_hydrated(value):
+        return replace(found, sets=(*found.sets, placed))
+    if kind == _PROJECT:
+        return replace(found, projects=(*found.projects, placed))
+    if kind == _STRATEGY:
+        return replace(found, strategies=(*found.strategies, placed))
+    if kind == CONFIG_KIND and value.get("apiVersion") == API_VERSION:
+        config = read_config(value, place, folder)
+        return replace(
+            found,
+            applications=(*found.applications, *((one, place) for one in config.applications)),
+            protect=(*found.protect, *config.protect),
+            texts=Texts(found.texts.readme or config.texts.readme, found.texts.message or config.texts.message),
+            author=found.author or config.author,
+        )
+    return found
+
+
+def _makes_hydrated(value: Mapping[str, Any]) -> bool:
+    return "sourceHydrator" in json.dumps(value.get("spec"), default=str)
 
 
 def _files(paths: Iterable[Path]) -> Iterator[Path]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 from commodore.errors import InputError
@@ -138,6 +139,23 @@ class Texts:
         }
         text = _render("the README", self.readme or README, data, missing="error")
         return text if text.endswith("\n") or not text else f"{text}\n"
+
+
+NO_TEXTS = Texts()
+
+
+def read_template(file: Path) -> str:
+    """The text of a template's file.
+
+    Raises:
+        InputError: CMD-HYD-025, it cannot be read.
+    """
+    try:
+        return file.read_text(encoding="utf-8")
+    except (OSError, ValueError) as error:
+        raise InputError(
+            "CMD-HYD-025", f"the template {file} cannot be read: {error}", hint="name a text file"
+        ) from error
 
 
 def _render(what: str, text: str, data: Mapping[str, Any], missing: str = "default") -> str:

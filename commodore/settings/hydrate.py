@@ -71,6 +71,13 @@ GROUPS = (
         metavar="NAME",
     ),
     Setting(
+        "branch",
+        ("--branch",),
+        "Only the branches that fit this pattern; may be repeated.",
+        multiple=True,
+        metavar="PATTERN",
+    ),
+    Setting(
         "protect",
         ("--protect",),
         "Write to branches that fit this pattern alone, such as environments/*; may be repeated.",
@@ -99,7 +106,28 @@ COMMITTING = (
     Setting(
         "allow_older",
         ("--allow-older",),
-        "Push although the branch of the sources has moved during the run.",
+        "Push although the branch of the sources has moved during the run, or a newer dry commit is hydrated.",
+        kind="switch",
+        default=False,
+    ),
+    Setting(
+        "dry_sha",
+        ("--dry-sha",),
+        "Hydrate this dry commit instead of what revisions mean; an older one than what is hydrated needs "
+        "--allow-older.",
+        metavar="COMMIT",
+    ),
+    Setting(
+        "each_commit",
+        ("--each-commit",),
+        "Hydrate each dry commit since the last one that is hydrated, oldest first, by a commit of its own.",
+        kind="switch",
+        default=False,
+    ),
+    Setting(
+        "verify_dry",
+        ("--verify-dry",),
+        "Hydrate only dry commits whose signature git finds good.",
         kind="switch",
         default=False,
     ),
@@ -139,6 +167,45 @@ COMMITTING = (
         metavar="KEY",
     ),
 )
+TWICE = Setting(
+    "twice",
+    ("--twice",),
+    "Render twice, and fail if the results differ: by random functions, times, or charts that are not pinned.",
+    kind="switch",
+    default=False,
+)
+COMMIT_DATE = Setting(
+    "commit_date",
+    ("--commit-date",),
+    "The committer's date: `now`, or `dry` for that of the dry commit, which gives equal commits equal ids.",
+    kind="choice",
+    choices=("now", "dry"),
+    default="now",
+)
+JOBS = Setting(
+    "jobs",
+    ("--jobs",),
+    "How many Applications are rendered at the same time; by default one on each CPU.",
+    kind="integer",
+    metavar="NUMBER",
+)
+LOOPING = (
+    Setting(
+        "watch",
+        ("--watch",),
+        "Look again and again, and hydrate what has changed; a group that has failed is tried again after a while.",
+        kind="switch",
+        default=False,
+    ),
+    Setting(
+        "interval",
+        ("--interval",),
+        "Seconds between two looks of --watch.",
+        kind="seconds",
+        default=60.0,
+        metavar="SECONDS",
+    ),
+)
 OFFLINE = Setting(
     "offline",
     ("--offline",),
@@ -155,5 +222,23 @@ HYDRATE_RENDER = (
     *WRITTEN,
     INSTALLATION,
 )
-HYDRATE_PLAN = (*GROUPS, *TEMPLATES, *WRITTEN, *READING, OFFLINE, INSTALLATION, output("text", "json"))
-HYDRATE_RUN = (*GROUPS, *COMMITTING, *TEMPLATES, *WRITTEN, *READING, INSTALLATION, output("text", "json"))
+_COMMON = (*GROUPS, *TEMPLATES, *WRITTEN, *READING, JOBS, INSTALLATION)
+
+HYDRATE_PLAN = (
+    *_COMMON,
+    Setting("check", ("--check",), "Exit with 1 if something would be done.", kind="switch", default=False),
+    OFFLINE,
+    output("text", "json"),
+)
+HYDRATE_RUN = (*_COMMON, *COMMITTING, COMMIT_DATE, TWICE, *LOOPING, output("text", "json"))
+HYDRATE_STATUS = (*_COMMON, OFFLINE, output("text", "json"))
+HYDRATE_CHECK = (
+    *_COMMON,
+    Setting(
+        "commit",
+        ("--commit",),
+        "A commit of a hydrated branch, instead of the newest one of each.",
+        metavar="COMMIT",
+    ),
+    output("text", "json"),
+)

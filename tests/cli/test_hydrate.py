@@ -6,6 +6,7 @@ import json
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -38,10 +39,24 @@ class Place:
         (self.folder / f"{name}.yaml").write_text(yaml.safe_dump(data))
 
     def run(self, *options: str, work: str = "work") -> tuple[int, list[dict[str, Any]]]:
-        words = ["-d", str(self.folder.parent / work), "hydrate", "run", str(self.folder), "-o", "json", *options]
-        code, out, _ = self.call(*words)
-        groups: list[dict[str, Any]] = json.loads(out)["groups"] if out else []
+        code, found = self.ask("run", *options, work=work)
+        groups: list[dict[str, Any]] = found.get("groups", [])
         return code, groups
+
+    def ask(self, command: str, *options: str, work: str = "work") -> tuple[int, dict[str, Any]]:
+        words = ["-d", str(self.folder.parent / work), "hydrate", command, str(self.folder), "-o", "json", *options]
+        code, out, _ = self.call(*words)
+        found: dict[str, Any] = json.loads(out) if out else {}
+        return code, found
+
+    def change(self, value: int, name: str = "a") -> str:
+        """A dry commit that changes what an Application renders."""
+        files = {f"apps/{name}/config.yaml": CONFIG.format(name=name, value=value)}
+        return self.remote.commit(files, message=f"Set {value}")
+
+    def subjects(self, branch: str = "env/dev") -> list[str]:
+        said = git(self.remote.path, "log", "--format=%s", branch).splitlines()
+        return [line.partition(": ")[2] for line in said]
 
 
 @pytest.fixture
@@ -59,7 +74,7 @@ def place(tmp_path: Path, call: Call, monkeypatch: pytest.MonkeyPatch) -> Place:
     return made
 
 
-@pytest.mark.requirement("H10", "H16", "H24", "H53")
+@pytest.mark.requirement("H1", "H2", "H8", "H10", "H16", "H24", "H53")
 def test_sources_become_branches(place: Place) -> None:
     code, groups = place.run()
     assert code == 0
@@ -87,12 +102,13 @@ def test_a_second_run_does_nothing(place: Place) -> None:
 @pytest.mark.requirement("H15", "H17")
 def test_a_change_of_one_application(place: Place) -> None:
     place.run()
-    place.remote.commit({"apps/a/config.yaml": CONFIG.format(name="a", value=2)}, message="Set 2")
+    place.change(2)
     code, groups = place.run()
     assert (code, [one["outcome"] for one in groups]) == (0, ["committed", "noted"])
-    assert git(place.remote.path, "log", "--format=%s", "env/dev").splitlines()[0].endswith(": Set 2")
+    assert place.subjects()[0] == "Set 2"
 
 
+@pytest.mark.requirement("H18")
 def test_what_fails_does_not_hold_back_others(place: Place) -> None:
     place.remote.commit({"apps/a/config.yaml": None})
     code, groups = place.run()
@@ -119,7 +135,7 @@ def test_a_dry_run_pushes_nothing(place: Place) -> None:
     assert git(place.remote.path, "for-each-ref") == before
 
 
-@pytest.mark.requirement("H53")
+@pytest.mark.requirement("H34", "H53")
 def test_a_plan(place: Place) -> None:
     code, out, _ = place.call("-d", str(place.folder.parent / "work"), "hydrate", "plan", str(place.folder))
     assert code == 0
@@ -145,6 +161,13 @@ def test_errors(place: Place, words: list[str], code: int, error: str) -> None:
     assert (found, error in err) == (code, True)
 
 
+def test_the_default_branch_of_the_sources_is_not_written_to(place: Place) -> None:
+    dry = {"repoURL": place.remote.url, "path": "apps/a"}
+    place.application("a", drySource=dry, syncSource={"targetBranch": "main", "path": "a"})
+    code, _, err = place.call("-d", str(place.folder.parent / "work"), "hydrate", "run", str(place.folder))
+    assert (code, "is the branch that is hydrated from" in err) == (4, True)
+
+
 @pytest.mark.requirement("H38")
 def test_branches_as_folders(place: Place, tmp_path: Path) -> None:
     checkout = tmp_path / "checkout"
@@ -166,3 +189,121 @@ def test_branches_as_folders(place: Place, tmp_path: Path) -> None:
         "README.md", "hydrator.metadata", "manifest.yaml",
     ]  # fmt: skip
     assert not (tree / "branches" / "env" / "two").exists()
+
+
+@pytest.mark.requirement("H52")
+def test_status_and_proof(place: Place) -> None:
+    """A branch is what it says, until another author changes it; then both commands tell."""
+    place.run()
+    first = place.remote.sha()
+    place.change(2)
+    branch = place.ask("status")[1]["branches"][0]
+    assert (branch["drySha"], branch["noted"], branch["behind"], branch["ours"]) == (first, first, 1, True)
+    assert place.ask("check")[1]["paths"][0]["answer"] == "same"
+    edited = CONFIG.format(name="a", value=9)
+    place.remote.commit({"a/manifest.yaml": edited}, branch="env/dev", message="By hand")
+    code, found = place.ask("check")
+    path = found["paths"][0]
+    assert (code, path["answer"], path["reason"]) == (1, "different", "the objects differ")
+    assert path["changedBy"]
+    assert [line for line in path["diff"] if line.startswith(("-  ", "+  "))] == ["-  v: '1'", "+  v: '9'"]
+    branch = place.ask("status")[1]["branches"][0]
+    assert (branch["ours"], branch["head"]) == (False, place.remote.sha("env/dev"))
+    assert place.ask("check", "--commit", place.remote.sha("env/dev^"))[1]["paths"][0]["answer"] == "same"
+
+
+@pytest.mark.requirement("H48")
+def test_an_older_commit_by_name(place: Place) -> None:
+    first = place.remote.sha()
+    place.change(2)
+    place.run()
+    assert [one["outcome"] for one in place.run("--dry-sha", first)[1]] == ["superseded", "superseded"]
+    assert [one["outcome"] for one in place.run("--dry-sha", first, "--allow-older")[1]] == ["committed", "noted"]
+    assert place.subjects() == ["Change", "Set 2"]
+
+
+@pytest.mark.requirement("H35")
+def test_each_dry_commit(place: Place) -> None:
+    place.run()
+    place.change(2)
+    place.change(3)
+    code, groups = place.run("--each-commit", "--branch", "env/dev")
+    assert (code, [one["outcome"] for one in groups]) == (0, ["committed", "committed"])
+    assert place.subjects() == ["Set 3", "Set 2", "Change"]
+    assert place.run("--each-commit", "--branch", "env/dev")[1][0]["outcome"] == "hydrated"
+
+
+@pytest.mark.requirement("H6", "H7")
+def test_watching(place: Place, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What is committed while it waits is hydrated at the next look; Ctrl-C ends it, and is no failure."""
+    looks = iter([lambda: place.change(2), lambda: None])
+
+    def wait(seconds: float) -> None:
+        look = next(looks, None)
+        if look is None:
+            raise KeyboardInterrupt
+        look()
+
+    monkeypatch.setattr("commodore.cli.hydrate_run.time", SimpleNamespace(sleep=wait, monotonic=lambda: 0.0))
+    code, out, _ = place.call(
+        "-d", str(place.folder.parent / "work"), "hydrate", "run", str(place.folder), "--watch", "--branch", "env/dev"
+    )
+    assert code == 0
+    assert [line.split(" ")[2] for line in out.splitlines() if "committed" in line] == ["committed"] * 2
+    assert place.subjects() == ["Set 2", "Change"]
+
+
+@pytest.mark.requirement("H4")
+def test_application_sets_are_sources(place: Place) -> None:
+    (place.folder / "b.yaml").unlink()
+    (place.folder / "a.yaml").unlink()
+    hydrator = {
+        "drySource": {"repoURL": place.remote.url, "targetRevision": "main", "path": "apps/{{name}}"},
+        "syncSource": {"targetBranch": "env/{{name}}", "path": "out"},
+    }
+    data = {
+        "apiVersion": "argoproj.io/v1alpha1",
+        "kind": "ApplicationSet",
+        "metadata": {"name": "all", "namespace": "argocd"},
+        "spec": {
+            "generators": [{"list": {"elements": [{"name": "a"}, {"name": "b"}]}}],
+            "template": {
+                "metadata": {"name": "{{name}}"},
+                "spec": {"project": "default", "destination": {"name": "in-cluster"}, "sourceHydrator": hydrator},
+            },
+        },
+    }
+    (place.folder / "set.yaml").write_text(yaml.safe_dump(data))
+    code, groups = place.run("--twice")
+    assert (code, [(one["destination"]["branch"], one["outcome"]) for one in groups]) == (
+        0, [("env/a", "committed"), ("env/b", "committed")],
+    )  # fmt: skip
+
+
+@pytest.mark.requirement("H27", "H28")
+def test_texts_and_author_of_a_configuration(place: Place) -> None:
+    for name in "ab":
+        (place.folder / f"{name}.yaml").unlink()
+    config = {
+        "apiVersion": "commodore.dev/v1alpha1",
+        "kind": "HydrateConfig",
+        "defaults": {"drySource": {"repoURL": place.remote.url}, "syncSource": {"targetBranch": "env/dev"}},
+        "entries": [{"name": "a", "drySource": {"path": "apps/a"}, "syncSource": {"path": "a"}}],
+        "templates": {"commitMessage": "Hydrate {{ .metadata.subject }}", "readme": {"file": "readme.tpl"}},
+        "author": {"name": "Bot", "email": "bot@example.com"},
+    }
+    (place.folder / "hydrate.yaml").write_text(yaml.safe_dump(config))
+    (place.folder / "readme.tpl").write_text("Of {{ .repoName }}")
+    assert place.run()[0] == 0
+    assert git(place.remote.path, "log", "-1", "--format=%an %s", "env/dev") == "Jo Hydrate Change"
+    assert git(place.remote.path, "show", "env/dev:a/README.md") == "Of shop"
+
+
+@pytest.mark.requirement("H23", "H46")
+def test_what_joins_later_is_hydrated_from_the_same_commit(place: Place) -> None:
+    """An Application of a commit that is hydrated already; a file of extra sources counts for nothing."""
+    place.remote.commit({"apps/c/x.yaml": CONFIG.format(name="c", value=1), "apps/c/.argocd-hydrator.yaml": "x: ["})
+    place.run("--branch", "env/dev")
+    place.application("c")
+    (group,) = place.run("--branch", "env/dev")[1]
+    assert (group["outcome"], group["changed"]) == ("committed", ["c"])

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -12,15 +12,13 @@ import pytest
 from commodore.context import Context
 from commodore.errors import CommodoreError
 from commodore.events import Event, Warned
-from commodore.git import RepositoryStore
-from commodore.hydrate.committing import Stamp
-from commodore.hydrate.model import CommitRequest, DryCommit, Outcome, PathOutput, Writing
-from commodore.hydrate.publishing import Destination
+from commodore.git import Author, RepositoryStore
+from commodore.hydrate.model import CommitRequest, DryCommit, Outcome, PathOutput, Scope, Writing
+from commodore.hydrate.publishing import Destination, Superseding
 from commodore.limits import DEFAULT_LIMITS
 from tests.world.repos import GitWorld, Remote, git
 
 DRY = "https://git.example.com/dry.git"
-STAMP = Stamp("Jo <jo@example.com> 1700000000 +0100", "Jo <jo@example.com> 1700000001 +0100")
 FILES = ["README.md", "hydrator.metadata", "manifest.yaml"]
 
 
@@ -72,19 +70,19 @@ class Hydrated:
             url=self.remote.url,
             sync_branch=sync or branch,
             branch=branch,
-            dry_url=DRY,
-            dry_revisions=("main",),
+            scope=Scope(DRY, ("main",), tuple(one.path for one in paths) if written is None else tuple(written)),
+            follows=(),
             commit=dry(number),
             message=f"Change {number}",
             paths=paths,
-            written=tuple(one.path for one in paths) if written is None else tuple(written),
+            author=Author("Jo", "jo@example.com"),
         )
 
     def publish(
         self,
         *requests: CommitRequest,
         writing: Writing | None = None,
-        superseded: Callable[[CommitRequest], str] = lambda _: "",
+        superseded: Superseding = lambda asked: [""] * len(asked),
         dry: bool = False,
     ) -> list[Outcome]:
         results = self.results(*requests, writing=writing, superseded=superseded, dry=dry)
@@ -97,14 +95,14 @@ class Hydrated:
         self,
         *requests: CommitRequest,
         writing: Writing | None = None,
-        superseded: Callable[[CommitRequest], str] = lambda _: "",
+        superseded: Superseding = lambda asked: [""] * len(asked),
         dry: bool = False,
     ) -> list[Outcome | CommodoreError]:
         with RepositoryStore(self.folder / ".repos", self.context) as store:
             store.sync([(self.remote.url, one.branch) for one in requests])
             destination = Destination(store.repository(self.remote.url), self.context, writing or Writing())
             destination.bring_notes()
-            results = destination.publish(requests, lambda _: STAMP, superseded, dry=dry)
+            results = destination.publish(requests, superseded, dry=dry)
         return [results[one.group] for one in requests]
 
     def files(self, branch: str = "env/dev") -> dict[str, str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -9,7 +10,7 @@ import pytest
 from commodore.errors import CommodoreError, Location
 from commodore.hydrate import planning
 from commodore.hydrate.model import Hydration
-from commodore.hydrate.reading import entries_as_applications, read_hydration
+from commodore.hydrate.reading import read_config, read_hydration
 
 URL = "https://git.example.com/dry.git"
 PLACE = Location("app.yaml", 1)
@@ -71,7 +72,7 @@ def test_only_protected_branches() -> None:
         planning.check(read(application("a")), ["prod/*"])
 
 
-@pytest.mark.requirement("H5", "H22")
+@pytest.mark.requirement("H5", "H19", "H21", "H22")
 @pytest.mark.parametrize(
     ("change", "code"),
     [
@@ -112,7 +113,7 @@ def test_entries_of_a_file_of_our_own() -> None:
             {"name": "east", "drySource": {"path": "east"}, "syncSource": {"path": "east", "targetBranch": "x"}},
         ],
     }
-    west, east = (read_hydration(one, PLACE) for one in entries_as_applications(config, PLACE))
+    west, east = (read_hydration(one, PLACE) for one in read_config(config, PLACE, Path()).applications)
     assert (west.branch, west.path, west.dry_path, west.dry_url) == ("env/dev", "west", "west", URL)
     assert east.branch == "x"
 

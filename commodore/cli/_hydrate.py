@@ -1,0 +1,149 @@
+"""What the commands of `hydrate` share: the job that options describe, and how groups are shown."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from commodore.cli.console import working_dir
+from commodore.context import Context
+from commodore.errors import CommodoreError
+
+if TYPE_CHECKING:
+    from commodore.argocd.diagnostics import Diagnostics
+    from commodore.hydrate.publishing import Result
+    from commodore.hydrate.rendering import Rules
+    from commodore.hydrate.running import Hydrator, Job, Planned
+    from commodore.hydrate.texts import Texts
+
+SOURCES = click.argument(
+    "sources", nargs=-1, type=click.Path(exists=True, allow_dash=True, path_type=Path), metavar="[SOURCE]..."
+)
+
+
+@contextlib.contextmanager
+def opened(
+    ctx: click.Context, sources: Sequence[Path], values: Mapping[str, Any], context: Context
+) -> Iterator[Hydrator]:
+    """What hydrates the sources as the options say, in the working directory."""
+    from commodore.argocd.diagnostics import Diagnostics
+    from commodore.git import RepositoryStore
+    from commodore.hydrate.running import Hydrator
+    from commodore.workspace import Workspace
+
+    diagnostics = Diagnostics()
+    job = _job(sources, values, context, diagnostics)
+    workspace = Workspace.at(working_dir(ctx))
+    with workspace.locked(context.limits), RepositoryStore(workspace.repositories, context) as store:
+        yield Hydrator(job, store, context, diagnostics)
+
+
+def _job(sources: Sequence[Path], values: Mapping[str, Any], context: Context, diagnostics: Diagnostics) -> Job:
+    from commodore.argocd.configuration import read_settings
+    from commodore.git import author_from
+    from commodore.hydrate.model import Writing
+    from commodore.hydrate.rendering import author_of, templates_of
+    from commodore.hydrate.running import Job, Narrowing
+    from commodore.hydrate.sources import expanded, read_sources
+
+    settings = read_settings(values["argocd_settings"], context.limits, diagnostics)
+    found = read_sources(sources or [Path.cwd()], context.limits)
+    texts = templates_of(settings, values["readme_template"], values["message_template"], found.texts)
+    given = author_from(values.get("git_author_name"), values.get("git_author_email"), context.announce)
+    sign = values.get("sign")
+    return Job(
+        found=expanded(found, settings, context, diagnostics),
+        settings=settings,
+        rules=rules_of(values, texts, context),
+        writing=Writing(
+            removal=values.get("removed", "report"),
+            rewrite=values.get("rewrite", False),
+            allow_empty=values.get("allow_empty", False),
+            allow_mass_removal=values.get("allow_mass_removal", False),
+            adopt=tuple(values.get("adopt", ())),
+            notes=values["notes"],
+            dated_dry=values.get("commit_date") == "dry",
+        ),
+        only=Narrowing(tuple(values["only"]), tuple(values["branch"])),
+        protect=tuple(values["protect"]),
+        author=given or author_of(settings, found.author),
+        sign="" if sign == "default" else sign,
+        dry_run=values.get("dry_run", False),
+        allow_older=values.get("allow_older", False),
+        lenient=values["lenient"],
+        options_in_git=values["options_in_git"],
+        dry_sha=values.get("dry_sha") or "",
+        each_commit=values.get("each_commit", False),
+        twice=values.get("twice", False),
+        verify_dry=values.get("verify_dry", False),
+    )
+
+
+def rules_of(values: Mapping[str, Any], texts: Texts, context: Context) -> Rules:
+    """How Applications are rendered, by the options."""
+    from commodore.hydrate.rendering import Rules, renderer_versions
+
+    allowed = tuple(values["allow_secret"])
+    jobs = values.get("jobs") or 0
+    return Rules(texts, values["order"], values["secrets"], allowed, renderer_versions(context), jobs)
+
+
+def permissive(hydrator: Hydrator) -> Hydrator:
+    """One that renders what was committed already, whatever secrets are in it."""
+    job = hydrator.job
+    return replace(hydrator, job=replace(job, rules=replace(job.rules, secrets="allow")))
+
+
+def group_data(planned: Planned) -> dict[str, Any]:
+    """A group as JSON-ready data."""
+    from commodore.git import redact
+
+    group = planned.group
+    return {
+        "id": group.id,
+        "dry": {
+            "repoURL": redact(group.first.dry_url),
+            "targetRevision": group.first.dry_revision or "HEAD",
+            "sha": group.dry_sha,
+        },
+        "destination": {
+            "repoURL": redact(group.first.url),
+            "branch": group.branch,
+            "syncBranch": group.first.sync_branch,
+        },
+        "applications": [{"name": one.name, "path": one.path} for one in group.members],
+        "outcome": planned.decision,
+        "reason": planned.reason,
+    }
+
+
+def outcome_data(result: Result) -> dict[str, Any]:
+    """What became of a group as JSON-ready data."""
+    if isinstance(result, CommodoreError):
+        return {"outcome": "failed", "reason": result.message, "error": result.as_dict()}
+    return {
+        "outcome": result.word,
+        "reason": result.reason,
+        "commit": result.commit or None,
+        "base": result.base or None,
+        "changed": list(result.changed),
+        "removed": list(result.removed),
+        "stale": list(result.stale),
+        "error": None,
+    }
+
+
+def outcome_lines(branch: str, result: Result) -> Iterator[str]:
+    """What became of a group, for people."""
+    if isinstance(result, CommodoreError):
+        yield f"{branch}  failed"
+        return
+    commit = f" {result.commit[:7]}" if result.commit else ""
+    yield f"{branch}  {result.word}{commit}: {result.reason}"
+    yield from (f"  changed  {path}" for path in result.changed)
+    yield from (f"  removed  {path}" for path in result.removed)

@@ -1,0 +1,83 @@
+"""`commodore hydrate status` and `check`: what branches are at, and whether they are what they say."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from commodore.cli._hydrate import SOURCES, opened, permissive
+from commodore.cli._options import options
+from commodore.cli.console import console_of
+from commodore.context import Context
+from commodore.printable import printable
+from commodore.settings.hydrate import HYDRATE_CHECK, HYDRATE_STATUS
+
+if TYPE_CHECKING:
+    from commodore.hydrate.status import BranchStatus
+
+
+@click.command("status")
+@SOURCES
+@options(*HYDRATE_STATUS)
+@click.pass_context
+def status(ctx: click.Context, /, sources: tuple[Path, ...], **values: Any) -> int:
+    """Show what hydrated branches are at: their commits, how far they are behind, and whose paths lie there.
+
+    SOURCE is as for run. Nothing is rendered, nothing is written.
+    """
+    from commodore.hydrate.status import survey
+
+    console = console_of(ctx)
+    context = Context(console.announce, console.context.limits, values["offline"])
+    with opened(ctx, sources, values, context) as hydrator:
+        found = survey(hydrator)
+    if values["out"] == "json":
+        console.result(json.dumps({"branches": [one.as_dict() for one in found]}, indent=2))
+        return 0
+    for one in found:
+        console.result(printable(_line(one)))
+        for path, sha in one.paths:
+            mark = "  stale" if path in one.stale else "  of another program" if path in one.foreign else ""
+            console.result(printable(f"  {path}  {sha[:7]}{mark}"))
+    return 0
+
+
+@click.command("check")
+@SOURCES
+@options(*HYDRATE_CHECK)
+@click.pass_context
+def check(ctx: click.Context, /, sources: tuple[Path, ...], **values: Any) -> int:
+    """Render what hydrated commits record again, and compare: are the branches what they say?
+
+    SOURCE is as for run. Of each output path the recorded dry commit is rendered, by the Application that writes there
+    now. The exit code is 1 if a path has other objects. Nothing is written.
+    """
+    from commodore.hydrate.checking import Checker
+
+    console = console_of(ctx)
+    with opened(ctx, sources, values, console.context) as hydrator:
+        found = Checker(permissive(hydrator)).check(values["commit"] or "")
+    code = 1 if any(one.answer == "different" for one in found) else 0
+    if values["out"] == "json":
+        console.result(json.dumps({"paths": [one.as_dict() for one in found], "exit": code}, indent=2))
+        return code
+    for one in found:
+        why = f": {one.reason}" if one.reason else ""
+        console.result(printable(f"{one.branch}  {one.path}  {one.answer}{why}"))
+        if one.changed_by:
+            console.result(printable(f"  changed since it was hydrated: {one.changed_by}"))
+        for line in one.diff:
+            console.result(printable(f"  {line}"))
+    return code
+
+
+def _line(one: BranchStatus) -> str:
+    if not one.head:
+        return f"{one.branch}  not there yet"
+    behind = "?" if one.behind is None else one.behind
+    last = "" if one.ours else f", last changed by {one.author}"
+    dry, noted = one.dry_sha[:7] or "?", one.noted[:7] or "?"
+    return f"{one.branch}  {one.head[:7]}  dry {dry}, noted {noted}, {behind} behind{last}"

@@ -1,0 +1,175 @@
+"""Proof that a branch is what its metadata says: the recorded dry commits are rendered again, and compared."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Literal
+
+from commodore.errors import CommodoreError, InputError
+from commodore.git import Git, Repository
+from commodore.hydrate.layout import MANIFEST, METADATA, is_same_manifest, manifest, objects_of, ordered, read_metadata
+from commodore.hydrate.model import Group, Hydration
+from commodore.hydrate.provenance import read_commit
+from commodore.hydrate.running import Hydrator, Planned
+from commodore.limits import Limits
+from commodore.manifests import compare_trees, render
+
+Answer = Literal["same", "different", "cannot"]
+
+
+@dataclass(frozen=True, slots=True)
+class PathCheck:
+    """What was found at an output path.
+
+    Attributes:
+        reason: why it differs, or cannot be compared; empty if it is the same.
+        diff: the lines by which what is there differs from what was rendered.
+        changed_by: who has changed the manifest since it was hydrated, with the commit; empty if it was not changed.
+    """
+
+    branch: str
+    path: str
+    answer: Answer
+    reason: str = ""
+    diff: tuple[str, ...] = ()
+    changed_by: str = ""
+
+    def as_dict(self) -> dict[str, Any]:
+        """The path as JSON-ready data."""
+        return {
+            "branch": self.branch,
+            "path": self.path,
+            "answer": self.answer,
+            "reason": self.reason or None,
+            "diff": list(self.diff),
+            "changedBy": self.changed_by or None,
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class Checker:
+    """Checks hydrated commits against their sources.
+
+    Args:
+        hydrator: with the Applications that are looked for; what it renders is not published.
+    """
+
+    hydrator: Hydrator
+
+    def check(self, commit: str = "") -> list[PathCheck]:
+        """Each output path of each branch.
+
+        Args:
+            commit: of a branch, instead of the newest one of each.
+
+        Raises:
+            InputError: CMD-HYD-016, no branch has the commit.
+            CommodoreError: see `Hydrator.plan`.
+        """
+        by_branch: dict[tuple[str, str], list[Planned]] = {}
+        for one in self.hydrator.plan():
+            by_branch.setdefault((one.group.key, one.group.branch), []).append(one)
+        found: list[PathCheck] = []
+        known = False
+        with self.hydrator.rendering():
+            for several in by_branch.values():
+                first = several[0]
+                head = first.destination.heads.get(first.group.branch, "")
+                if commit and head:
+                    head = self._past(first, head, commit)
+                known = known or bool(head)
+                if head:
+                    found += self._branch(several, head)
+        if commit and not known:
+            raise InputError(
+                "CMD-HYD-016", f"no hydrated branch has the commit {commit}", hint="name a commit of such a branch"
+            )
+        return found
+
+    def _past(self, planned: Planned, head: str, commit: str) -> str:
+        """The full id of a commit, if a branch has it."""
+        git = self._git(planned)
+        full = git.run(["rev-parse", "--verify", "--quiet", "--end-of-options", f"{commit}^{{commit}}"], check=False)
+        if full.returncode != 0 or git.run(["merge-base", "--is-ancestor", full.text, head], check=False).returncode:
+            return ""
+        return full.text
+
+    def _branch(self, several: Sequence[Planned], commit: str) -> list[PathCheck]:
+        destination, branch = several[0].destination, several[0].group.branch
+        metadata = destination.metadata_of(commit)
+        paths = sorted(path for path in metadata if path)
+        manifests = destination.manifests_of(commit, paths)
+        members = {member.path: (one.group, member) for one in several for member in one.group.members}
+        found = []
+        for path in paths:
+            data = read_metadata(metadata[path])
+            if path not in members:
+                checked = PathCheck(branch, path, "cannot", "no Application writes to it any more")
+            else:
+                checked = self._path(*members[path], data, manifests.get(path, b""))
+            found.append(replace(checked, changed_by=self._changed_by(several[0], commit, path)))
+        return found
+
+    def _path(self, group: Group, member: Hydration, data: Mapping[str, Any], there: bytes) -> PathCheck:
+        sha = data.get("drySha")
+        if not isinstance(sha, str) or not _has(self.hydrator.dry(member), sha):
+            return PathCheck(member.branch, member.path, "cannot", f"there is no dry commit {sha or 'recorded'}")
+        source = data.get("drySource")
+        path = source.get("path") if isinstance(source, Mapping) else None
+        if isinstance(path, str) and path != member.dry_path:
+            reason = f"it was rendered of {path}, and {member.name} names {member.dry_path} now"
+            return PathCheck(member.branch, member.path, "cannot", reason)
+        alone = replace(group, dry_sha=sha, members=(member,))
+        try:
+            commit = read_commit(self.hydrator.dry(member).path, sha, self.hydrator.context)
+            (output,) = self.hydrator.render(alone, {member.path: self.hydrator.data(member)}, commit)
+        except CommodoreError as error:
+            return PathCheck(member.branch, member.path, "cannot", error.message)
+        if is_same_manifest(there, output.objects):
+            return PathCheck(member.branch, member.path, "same")
+        reason = _tools(data.get("tools"), output.metadata.get("tools")) or "the objects differ"
+        return PathCheck(
+            member.branch,
+            member.path,
+            "different",
+            reason,
+            _diff(output.objects, there, member.path, self.hydrator.context.limits),
+        )
+
+    def _changed_by(self, planned: Planned, commit: str, path: str) -> str:
+        git = self._git(planned)
+        hydrated = git.run(["log", "-1", "--format=%H", commit, "--", f"{path}/{METADATA}"]).text
+        changed = git.run(["log", "-1", "--format=%H%x00%h by %an", f"{hydrated}..{commit}", "--",
+                           f"{path}/{MANIFEST}"]).text  # fmt: skip
+        return changed.partition("\0")[2]
+
+    def _git(self, planned: Planned) -> Git:
+        return Git(self.hydrator.store.repository(planned.group.first.url).path, self.hydrator.context)
+
+
+def _has(repository: Repository, sha: str) -> bool:
+    try:
+        return repository.has_commits([sha]) or repository.fetch_commit(sha)
+    except CommodoreError:
+        return False
+
+
+def _diff(rendered: Sequence[Mapping[str, Any]], there: bytes, path: str, limits: Limits) -> tuple[str, ...]:
+    found = objects_of(there)
+    if found is None:
+        return (f"{path}/{MANIFEST} is no stream of objects",)
+    name = f"{path}/{MANIFEST}"
+    old = {name: manifest(ordered(rendered, "seed"))}
+    new = {name: manifest(ordered(found, "seed"))}
+    return tuple(
+        line.text.rstrip("\n") for line in render(compare_trees(old, new, limits=limits), old, new, limits=limits)
+    )
+
+
+def _tools(then: Any, now: Any) -> str:
+    """How the versions of tools differ; empty if they do not."""
+    before, after = (one if isinstance(one, Mapping) else {} for one in (then, now))
+    differing = [name for name in sorted({*before, *after}) if before.get(name) != after.get(name)]
+    shown = (f"{name} {before.get(name, 'unknown')} then, {after.get(name, 'none')} now" for name in differing)
+    return ", ".join(shown)

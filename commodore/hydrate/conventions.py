@@ -1,0 +1,152 @@
+"""What objects beside the Applications ask of them: the projects of Argo CD, and the promotions of gitops-promoter."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import combinations
+from typing import Any
+
+from commodore.argocd.model.fields import Fields
+from commodore.errors import InputError, Location, PolicyError, raise_all
+from commodore.events import Announce, Warned
+from commodore.git import redact
+from commodore.hydrate.model import Hydration
+
+Placed = tuple[Mapping[str, Any], Location]
+
+
+def check_projects(hydrations: Iterable[Hydration], projects: Iterable[Placed]) -> None:
+    """See that projects permit the repositories of their Applications. A project that is not in view permits all.
+
+    Raises:
+        PolicyError: CMD-HYD-011, one does not.
+    """
+    permitted: dict[str, tuple[str, ...]] = {}
+    for data, place in projects:
+        fields = Fields.of(data, "", place)
+        permitted[fields.fields("metadata").text("name")] = fields.fields("spec").texts("sourceRepos")
+    raise_all(
+        [
+            _forbidden(one, url)
+            for one in hydrations
+            if (patterns := permitted.get(one.project)) is not None
+            for url in dict.fromkeys((one.dry_url, one.url))
+            if not is_permitted(url, patterns)
+        ]
+    )
+
+
+def _forbidden(hydration: Hydration, url: str) -> PolicyError:
+    return PolicyError(
+        "CMD-HYD-011",
+        f"the project {hydration.project} of the Application {hydration.name} does not permit {redact(url)}",
+        hint="add it to spec.sourceRepos of the AppProject",
+        locations=[hydration.place],
+    )
+
+
+def is_permitted(url: str, patterns: Iterable[str]) -> bool:
+    """Whether a repository fits patterns of `sourceRepos`: some that permit it, and none with `!` that does not.
+
+    `*` fits a part of a path, `**` and a `*` alone fit everything.
+    """
+    given = list(patterns)
+    refused = any(_fits(url, one.removeprefix("!")) for one in given if one.startswith("!"))
+    return not refused and any(_fits(url, one) for one in given if not one.startswith("!"))
+
+
+def _fits(url: str, pattern: str) -> bool:
+    parts = re.split(r"(\*\*|\*)", "**" if pattern == "*" else _plain(pattern))
+    expression = "".join({"**": ".*", "*": "[^/]*"}.get(part, re.escape(part)) for part in parts)
+    return re.fullmatch(expression, _plain(redact(url))) is not None
+
+
+def _plain(url: str) -> str:
+    """A URL in the form in which Argo CD compares them."""
+    text = url.strip().lower().removesuffix(".git").removeprefix("ssh://")
+    return re.sub(r"^([^/@:]+@[^/:]+):(?!\d+/)", r"\1/", text)
+
+
+@dataclass(frozen=True, slots=True)
+class _Promotion:
+    """An environment of a PromotionStrategy: the branch that is deployed, and the path of it that is promoted."""
+
+    strategy: str
+    branch: str
+    path: str
+
+    @property
+    def proposed(self) -> str:
+        return f"{self.branch}-next/{self.path}" if self.path else f"{self.branch}-next"
+
+
+def check_promotions(hydrations: Sequence[Hydration], strategies: Iterable[Placed], announce: Announce) -> None:
+    """Warn of what gitops-promoter will not find: other proposed branches, and active paths that exclude each other.
+
+    Raises:
+        InputError: CMD-HYD-006, output paths lie in each other on a branch that is promoted by paths.
+    """
+    promotions = [one for data, place in strategies for one in _promotions(data, place)]
+    for one in hydrations:
+        _warn_of_branch(one, [found for found in promotions if found.branch == one.sync_branch], announce)
+    for branch in sorted({one.branch for one in promotions}):
+        of_branch = [one for one in promotions if one.branch == branch]
+        _warn_of_paths(branch, sorted({one.path for one in of_branch}), announce)
+        if any(one.path for one in of_branch):
+            _check_nested([one for one in hydrations if one.sync_branch == branch])
+
+
+def _promotions(data: Mapping[str, Any], place: Location) -> Iterator[_Promotion]:
+    fields = Fields.of(data, "", place)
+    name = fields.fields("metadata").text("name")
+    for one in fields.fields("spec").items("environments"):
+        yield _Promotion(name, one.text("branch"), one.text("activePath").strip("/"))
+
+
+def _warn_of_branch(hydration: Hydration, promotions: Sequence[_Promotion], announce: Announce) -> None:
+    fitting = [one for one in promotions if one.path in ("", hydration.path)]
+    if promotions and not fitting:
+        announce(
+            Warned(
+                "CMD-HYD-061",
+                f"the Application {hydration.name} writes to {hydration.path}, which is no activePath of the"
+                f" PromotionStrategy {promotions[0].strategy}",
+                hint="write the same path into syncSource.path and activePath",
+            )
+        )
+    elif fitting and hydration.branch not in {one.proposed for one in fitting}:
+        announce(
+            Warned(
+                "CMD-HYD-060",
+                f"the Application {hydration.name} is hydrated to {hydration.branch}, and the PromotionStrategy"
+                f" {fitting[0].strategy} promotes {fitting[0].proposed}",
+                hint=f"set hydrateTo.targetBranch to {fitting[0].proposed}",
+            )
+        )
+
+
+def _warn_of_paths(branch: str, paths: Sequence[str], announce: Announce) -> None:
+    nested = [(one, other) for one, other in combinations(paths, 2) if not one or other.startswith(f"{one}/")]
+    if nested:
+        one, other = nested[0]
+        announce(
+            Warned(
+                "CMD-HYD-061",
+                f"the activePaths {one or '(none)'} and {other} of the branch {branch} exclude each other",
+                hint="give all environments of a branch an activePath, and none that lies in another one",
+            )
+        )
+
+
+def _check_nested(hydrations: Sequence[Hydration]) -> None:
+    for one, other in combinations(sorted(hydrations, key=lambda one: one.path), 2):
+        if one.branch == other.branch and other.path.startswith(f"{one.path}/"):
+            raise InputError(
+                "CMD-HYD-006",
+                f"{other.path} of the Application {other.name} lies in {one.path} of {one.name}, and the branch"
+                f" {one.sync_branch} is promoted by paths",
+                hint="write to paths beside each other",
+                locations=[one.place, other.place],
+            )

@@ -1,0 +1,114 @@
+"""What hydrated branches are at, and what lies on them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from commodore.git import Git, redact
+from commodore.hydrate.layout import METADATA, read_metadata
+from commodore.hydrate.running import Hydrator, Planned
+
+
+@dataclass(frozen=True, slots=True)
+class BranchStatus:
+    """One branch.
+
+    Attributes:
+        head: its newest commit; empty if there is no such branch, and then the rest is empty, too.
+        dry_sha: the dry commit of the last hydrated commit.
+        noted: the dry commit that was last looked at.
+        behind: how many dry commits are newer than that; None if it is not known.
+        paths: the dry commit of each output path.
+        stale: output paths that no Application writes any more.
+        foreign: those that another program has hydrated.
+        author: of the newest commit.
+        ours: whether the newest commit was hydrated.
+    """
+
+    url: str
+    branch: str
+    head: str
+    dry_sha: str
+    noted: str
+    behind: int | None
+    applications: tuple[str, ...]
+    paths: tuple[tuple[str, str], ...]
+    stale: tuple[str, ...]
+    foreign: tuple[str, ...]
+    author: str
+    ours: bool
+
+    def as_dict(self) -> dict[str, Any]:
+        """The branch as JSON-ready data."""
+        return {
+            "repoURL": redact(self.url),
+            "branch": self.branch,
+            "head": self.head or None,
+            "drySha": self.dry_sha or None,
+            "noted": self.noted or None,
+            "behind": self.behind,
+            "applications": list(self.applications),
+            "paths": dict(self.paths),
+            "stale": list(self.stale),
+            "foreign": list(self.foreign),
+            "author": self.author or None,
+            "ours": self.ours,
+        }
+
+
+def survey(hydrator: Hydrator) -> list[BranchStatus]:
+    """The branches that Applications are hydrated to; nothing is rendered or written.
+
+    Raises:
+        CommodoreError: see `Hydrator.plan`.
+    """
+    by_branch: dict[tuple[str, str], list[Planned]] = {}
+    for one in hydrator.plan():
+        by_branch.setdefault((one.group.key, one.group.branch), []).append(one)
+    return [_status(hydrator, several) for several in by_branch.values()]
+
+
+def _status(hydrator: Hydrator, several: Sequence[Planned]) -> BranchStatus:
+    first, destination = several[0].group.first, several[0].destination
+    names = tuple(member.name for one in several for member in one.group.members)
+    head = destination.heads.get(first.branch, "")
+    if not head:
+        return BranchStatus(first.url, first.branch, "", "", "", None, names, (), (), (), "", ours=False)
+    metadata = {path: read_metadata(content) for path, content in destination.metadata_of(head).items()}
+    owned = [destination.owned(head, hydrator.scope(one.group)) for one in several]
+    note = destination.note_of(first.branch)
+    git = Git(hydrator.store.repository(first.url).path, hydrator.context)
+    last = git.run(["log", "-1", "--format=%H", head, "--", METADATA]).text
+    return BranchStatus(
+        url=first.url,
+        branch=first.branch,
+        head=head,
+        dry_sha=_text(metadata.get("", {}), "drySha"),
+        noted=note.dry_sha if note is not None else "",
+        behind=_behind(hydrator, several),
+        applications=names,
+        paths=tuple((path, _text(data, "drySha")) for path, data in sorted(metadata.items()) if path),
+        stale=tuple(sorted({path for one in owned for path in one.stale})),
+        foreign=tuple(sorted({path for one in owned for path in one.foreign})),
+        author=git.run(["log", "-1", "--format=%an <%ae>", head]).text,
+        ours=last == head,
+    )
+
+
+def _behind(hydrator: Hydrator, several: Sequence[Planned]) -> int | None:
+    """How many dry commits are newer than those that are noted, of the group for which they are most."""
+    counts = []
+    for one in several:
+        repository = hydrator.dry(one.group.first)
+        if not one.known or not repository.has_commits([one.known]):
+            return None
+        arguments = ["rev-list", "--count", f"{one.known}..{one.group.dry_sha}"]
+        counts.append(int(Git(repository.path, hydrator.context).run(arguments).text))
+    return max(counts)
+
+
+def _text(data: dict[str, Any], key: str) -> str:
+    value = data.get(key)
+    return value if isinstance(value, str) else ""

@@ -1,0 +1,64 @@
+"""Whether a commit is still wanted: its sources may have moved on while it was made, or before."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from commodore.errors import EnvironmentFault
+from commodore.git import Git, RemoteState, Repository, RepositoryStore
+from commodore.hydrate.model import CommitRequest
+
+
+@dataclass(frozen=True, slots=True)
+class Superseding:
+    """Says which commits are not wanted any more.
+
+    Args:
+        store: the clones of the dry repositories.
+        allow_older: all are wanted.
+    """
+
+    store: RepositoryStore
+    allow_older: bool = False
+
+    def reasons(self, requests: Sequence[tuple[CommitRequest, str]]) -> list[str]:
+        """Why each commit is not wanted; empty for those that are. Each dry repository is asked once.
+
+        Args:
+            requests: each with the dry commit that is noted for its group, empty if there is none.
+
+        Raises:
+            EnvironmentFault: a dry repository does not answer.
+        """
+        if self.allow_older:
+            return [""] * len(requests)
+        asked: dict[str, RemoteState] = {}
+        return [self._reason(request, known, asked) for request, known in requests]
+
+    def _reason(self, request: CommitRequest, known: str, asked: dict[str, RemoteState]) -> str:
+        repository = self.store.repository(request.scope.dry_url)
+        if request.follows:
+            state = self._state(repository, asked)
+            moved = [name for name in request.follows if state.branches.get(name) != request.commit.sha]
+            return f"the branch {moved[0]} of the sources has moved meanwhile; run again" if moved else ""
+        if known and known != request.commit.sha and is_older(repository, request.commit.sha, known):
+            return f"it is hydrated from {known[:7]}, which is newer; add --allow-older to go back"
+        return ""
+
+    def _state(self, repository: Repository, asked: dict[str, RemoteState]) -> RemoteState:
+        if repository.key not in asked:
+            asked[repository.key] = repository.ask_again()
+        return asked[repository.key]
+
+
+def is_older(repository: Repository, sha: str, known: str) -> bool:
+    """Whether a commit is an ancestor of another one; not if one of both is nowhere to be had."""
+    for one in (sha, known):
+        try:
+            if not repository.has_commits([one]) and not repository.fetch_commit(one):
+                return False
+        except EnvironmentFault:
+            return False
+    git = Git(repository.path, repository.context)
+    return git.run(["merge-base", "--is-ancestor", sha, known], check=False).returncode == 0
