@@ -75,6 +75,7 @@ class Kustomize:
         self.is_taken = False
         """Whether the result is there already, so that nothing is to be run."""
         self._listings: dict[Fetch, dict[str, str]] = {}
+        self._user_git = ""
 
     def environment(self, environment: Mapping[str, str]) -> dict[str, str]:
         """The wrapper's environment, with our git in front of the one on its path."""
@@ -87,10 +88,14 @@ class Kustomize:
         script = Path(__file__).resolve().parent.parent.parent / "scripts" / "fetch-once"
         network = "offline" if self._sources.offline else "online"
         words = [str(script), found, str(store.root), str(self._log), network]
-        ours = self._folder / "git"
+        self._user_git, ours = found, self._folder / "git"
         ours.write_text(f'#!/bin/sh\nexec /bin/sh {shlex.join(words)} "$@"\n')
         ours.chmod(0o755)
         return {**environment, "PATH": f"{self._folder}:{environment.get('PATH', os.defpath)}"}
+
+    def words(self, text: str) -> str:
+        """What kustomize has said, with the user's git in the place of ours, which is gone when the user reads it."""
+        return text.replace(str(self._folder / "git"), self._user_git) if self._user_git else text
 
     @property
     def _log(self) -> Path:

@@ -343,5 +343,5 @@ def _run_external(command: str, **kwargs: Any) -> Any:
     words = ["/bin/sh", "-c", command]
     result = current().confinement.run(words, is_ours=watch is not None, **{**kwargs, "shell": False})
     if result.returncode != 0:
-        raise CommandError(result.returncode, result.stderr)
+        raise CommandError(result.returncode, watch.words(result.stderr) if watch is not None else result.stderr)
     return result

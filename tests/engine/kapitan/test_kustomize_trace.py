@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 import subprocess
 import sys
 from collections.abc import Callable
@@ -12,6 +13,7 @@ import pytest
 
 from commodore.confinement import TrustPolicy
 from commodore.engine.cache.static_key import WRAPPER
+from commodore.errors import InputError
 from tests.engine.echo import Echo
 from tests.engine.world import Kept, World, jsonnet
 
@@ -251,6 +253,15 @@ def test_a_ref_that_moves(kept: Kept, tmp_path: Path, remote: Path, ref: str) ->
     assert not is_reused(world)
     assert "text: 2" in world.read("app/out/all.yaml")
     assert is_reused(world)
+
+
+def test_an_error_names_the_git_of_the_user(kept: Kept, tmp_path: Path) -> None:
+    """Not the one that keeps what is fetched: with the cache and without it, the words are the same."""
+    world = fill(kept.world(tmp_path / "one"), "../base")
+    failing = 'echo "error: failed to run $(command -v git) fetch" >&2; exit 1'
+    world.tool("kustomize", KUSTOMIZE.replace("shift\ninput", f"{failing}\ninput"))
+    with pytest.raises(InputError, match=f"failed to run {shutil.which('git')} fetch"):
+        world.compile()
 
 
 def test_a_commit_is_what_it_is(kept: Kept, tmp_path: Path, remote: Path) -> None:
