@@ -30,7 +30,7 @@ Record = Branch | Any
 
 
 class Shared:
-    """A table of values. What it is given and gives must not be changed by anybody.
+    """A table of values. What it is given and gives must not be changed.
 
     Args:
         depth: how many levels of maps are taken apart.

@@ -245,7 +245,7 @@ def _fetch(request: CatalogCompile, source: ClusterSource, fetcher: Fetcher) -> 
 
 
 def _open(request: CatalogCompile, fetcher: Fetcher) -> _Sources:
-    """Stages 1 to 5 of local mode: what the last run has left, without asking anybody."""
+    """Stages 1 to 5 of local mode: what the last run has left, without network access."""
     parameters = read_cluster_params(fetcher.workspace)
     check_same_cluster(parameters, request.cluster)
     tenant = parameters["cluster"]["tenant"]

@@ -19,10 +19,10 @@ def cache_folder() -> Path:
 
 
 def usable(section: Path) -> Path:
-    """A folder of the cache, if nobody else decides what is in it. What others might write to is closed to them.
+    """A folder of the cache, if no other user decides what is in it. What others might write to is closed to them.
 
     Raises:
-        PolicyError: it, or the cache, is a link or belongs to somebody else (CMD-CACHE-005).
+        PolicyError: it, or the cache, is a link or belongs to another user (CMD-CACHE-005).
     """
     root = cache_folder()
     parts = section.relative_to(root).parts

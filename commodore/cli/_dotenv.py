@@ -1,6 +1,6 @@
 """`.env` of the current folder: options that a user does not want to repeat.
 
-The folder may be somebody else's, a repository that was just cloned for one. So the file sets options of this program
+The folder may be another person's, a repository that was just cloned for one. So the file sets options of this program
 and nothing else; it does not say that code is run or something is pushed, and does not say where a token goes that
 comes from elsewhere.
 """

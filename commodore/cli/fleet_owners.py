@@ -38,7 +38,7 @@ def fleet_owners() -> None:
 @options(*FLEET_OWNERS_CHECK)
 @click.pass_context
 def owners_check(ctx: click.Context, /, **values: Any) -> None:
-    """Check that the author, or someone who has approved, may change each file below `config` that differs."""
+    """Check that the author, or a user who has approved, may change each file below `config` that differs."""
     console = console_of(ctx)
     owners = _owners(ctx, values["base"], console)
     raise_all(list(owners.refusals(values["author"], values["approved_by"])))

@@ -51,7 +51,7 @@ class Roots:
 
 
 class Confinement:
-    """What one rendering may read, write and do. It is made once per rendering and asked by whoever opens a file.
+    """What one rendering may read, write and do. It is made once per rendering; what opens a file asks it.
 
     What belongs to git (`.git`) may never be read: it holds the credentials of remotes.
 
@@ -349,7 +349,7 @@ def _special(path: str) -> Iterator[tuple[str, bool]]:
         seen.add(real)
         return known
 
-    with contextlib.suppress(OSError):  # to be told by whoever reads it
+    with contextlib.suppress(OSError):  # told when it is read
         for _, entry in walk(path, follow=True, skip=is_known):
             is_link, is_folder = entry.is_symlink(), entry.is_dir()
             if is_link or (_is_repository(entry) if is_folder else not entry.is_file()):

@@ -56,7 +56,7 @@ applications:
       targetRevision: 6.9.0
       helm:
         valuesObject:
-          replicaCount: 1 # enough where nobody waits
+          replicaCount: 1 # enough for tests
           ui:
             message: "Hello from {{ .Values.cluster.region }}"
     destination:

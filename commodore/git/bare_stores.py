@@ -23,7 +23,7 @@ class CloneStore(Store):
     """The clones of a `RepositoryStore` that no working directory owns. They change in place.
 
     Args:
-        lock_file: whoever fetches into the clones holds this lock.
+        lock_file: a process that fetches into the clones holds this lock.
     """
 
     staging_prefix = ".new-"

@@ -19,6 +19,7 @@ A Go text is a row of bytes: what is no UTF-8 stands in a Python text as surroga
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any, Final
 
@@ -71,7 +72,7 @@ class StringMap(dict[str, str]):
     """A map[string]string."""
 
 
-class Object:
+class Object(ABC):
     """A Go value of a named type: it has methods, and prints as text.
 
     Methods are listed in `METHODS`: their name, the Go types of their arguments, and the function.
@@ -81,9 +82,9 @@ class Object:
     KIND: str = "ptr"
     METHODS: dict[str, tuple[tuple[str, ...], Callable[..., Value]]] = {}  # noqa: RUF012 - a table, as of every kind of object
 
+    @abstractmethod
     def go_string(self) -> str:
         """What its method String returns."""
-        raise NotImplementedError
 
     def fields(self) -> list[Value]:
         """What its struct holds, for the verbs of printf that are not for texts."""

@@ -45,7 +45,7 @@ reclass.set_thread_count(1)
 try:
     reclass.nodeinfo(target)
 except ValueError:
-    pass  # whatever is wrong is said by whoever renders it in earnest
+    pass  # whatever is wrong is said when it is rendered in earnest
 """
 
 

@@ -166,7 +166,7 @@ def _previously_failed(case: Case, _origin: str, matches: Matches) -> Matches | 
 
 
 def _failed_phase(case: Case, freight: Freight) -> str:
-    """The phase of our last Promotion that failed, unless one of anybody succeeded after it; else empty."""
+    """The phase of our last Promotion that failed, unless any succeeded after it; else empty."""
     of_freight = newest_first(one for one in case.promotions if one.freight == freight.name)
     ours = {one.name for one in case.ours}
     for one in of_freight:

@@ -121,7 +121,7 @@ def _converged(case: Case) -> Verdict | str:
 def _awaiting_sync(case: Case) -> Verdict | str:
     last = _last_of_others(case)
     if last is None:
-        return "no finished Promotion of anybody else"
+        return "no finished Promotion of another actor"
     name, finished = last
     synced = max(
         (one.synced_at for one in case.applications if one.synced_at is not None and case.runs_drift(one)),

@@ -131,7 +131,7 @@ FLEET_OWNERS_CHECK = (
     Setting(
         "approved_by",
         ("--approved-by",),
-        "Login of someone who has approved; may be repeated.",
+        "Login of a user who has approved; may be repeated.",
         metavar="LOGIN",
         multiple=True,
     ),

@@ -1,6 +1,6 @@
 """Installing, upgrading and removing managed tools.
 
-No script of anybody is run. What is downloaded is compared with a SHA-256 before it is unpacked, the tool is tried
+No script of a tool is run. What is downloaded is compared with a SHA-256 before it is unpacked, the tool is tried
 before it is put in the place of the old one, and that is done by a rename: killed at any point, there is either the
 old tool or the new one, and what else was left is removed by the next run.
 """

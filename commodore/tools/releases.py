@@ -129,7 +129,7 @@ class Releases:
         return Web(self.timeout, Context(self.context.announce, self.context.limits))
 
     def asset(self, tool: str, version: VersionNumber) -> Asset:
-        """Where an archive is, without asking anybody."""
+        """Where an archive is, without network access."""
         project = PROJECTS[tool]
         words = {"version": str(version), "os": self.platform.os, "arch": self.platform.arch, "tool": tool}
 

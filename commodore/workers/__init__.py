@@ -1,4 +1,4 @@
-"""Processes that do one task after another for a program that stays free: what they do is up to whoever has them."""
+"""Processes that do one task after another for a program that stays free: the program says what they do."""
 
 from __future__ import annotations
 

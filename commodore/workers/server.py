@@ -7,7 +7,7 @@ in every worker and keeps further helper processes. What matters here (docs/adr/
 * this process leads a process group that holds the workers and all they start (helm, kustomize, external commands);
   when the main process closes the control socket or dies, the whole group is killed;
 * this process never waits for a reader: the control socket leads here only, and how a worker has ended is written to
-  a pipe of that worker alone, which fits into an empty pipe whether anybody reads it or not;
+  a pipe of that worker alone, which fits into an empty pipe whether it is read or not;
 * what a worker leaves behind, as it has ended or was ended, becomes a child of this process (Linux), which ends it.
 
 Control socket: each byte from the main process carries two descriptors, the connection of a new worker and the pipe

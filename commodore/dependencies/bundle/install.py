@@ -121,7 +121,7 @@ def _new_lock(closure: Closure, folder: Path) -> JsonnetFile:
 def _digest_inputs(
     folder: Path, vendor: Path, file: JsonnetFile, lock: JsonnetFile, replaced: Mapping[Path, JsonnetFile]
 ) -> str:
-    """Everything that is known before anybody is asked. Paths are relative, so that a moved folder is not a new one."""
+    """What is known before a remote is asked. Paths are relative, so that a moved folder is not a new one."""
     inputs = [
         _FORMAT,
         os.path.relpath(vendor, folder),

@@ -1,4 +1,4 @@
-"""The sum of a package as lock files hold it, and the signature of a folder that nobody has touched."""
+"""The sum of a package as lock files hold it, and the signature of a folder that was not touched."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def signature(folder: Path, skip: Path) -> str:
     """A cheap fingerprint (hex SHA-256) of names, kinds, modes, sizes, times and link targets below `folder`. The time
     of change of a file tells of edits that keep its size and its time of modification.
 
-    It tells whether anybody has touched the folder since; contents are not read, and the file `skip` does not count.
+    It tells whether the folder was touched since; contents are not read, and the file `skip` does not count.
     """
     seen = hashlib.sha256()
     unseen = os.fspath(skip)

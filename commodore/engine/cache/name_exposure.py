@@ -1,9 +1,9 @@
 """Whether Jsonnet code can see which parameters there are, or only reads some of them by name.
 
 Reading `inv.parameters.argocd.namespace` must not make a result depend on the names of all components of a cluster. An
-object tells its names to many constructs of the language, and none of them calls anybody. So the text is read: as long
-as an inventory is only ever used as `inv.parameters.<name>...`, nothing can see more than the fields it names. Whatever
-looks different counts as seeing all names, which costs a re-render some day and is never wrong.
+object tells its names to many constructs of the language, and none of them calls a function. So the text is read: as
+long as an inventory is only ever used as `inv.parameters.<name>...`, nothing can see more than the fields it names.
+Whatever looks different counts as seeing all names, which costs a re-render some day and is never wrong.
 """
 
 from __future__ import annotations

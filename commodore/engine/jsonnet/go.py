@@ -25,7 +25,7 @@ _LIBRARIES = str(Path(__file__).resolve().parent.parent.parent)
 _IMPORT_FAILED = "importer error: "
 _NATIVE_FAILED = "failed to execute native callback"
 _WRONG_TARGET = "CMD-ENG-008"
-"""What another target's settings raise. That target has the same error, which is reported once, whoever reads it."""
+"""What another target's settings raise. That target has the same error, which is reported once."""
 
 
 class JsonnetError(Exception):
