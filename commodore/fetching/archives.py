@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import errno
+import gzip
+import lzma
 import os
 import tarfile
 import zipfile
+import zlib
 from pathlib import Path, PurePosixPath
 from typing import Any
 
@@ -25,10 +29,25 @@ _GZIP = frozenset(
 _EXTRACT: dict[str, Any] = {"filter": "data"} if hasattr(tarfile, "data_filter") else {}
 _REFUSED: Any = getattr(tarfile, "FilterError", ())
 _ZIP_MAGIC = b"PK\x03\x04"
+_ENCRYPTED = 1
+_CHUNK = 1 << 20
+_DAMAGED = (
+    tarfile.TarError,
+    zipfile.BadZipFile,
+    gzip.BadGzipFile,
+    zlib.error,
+    lzma.LZMAError,
+    EOFError,
+    KeyError,  # a link to a member that is not there
+    ValueError,  # a name or number that is none
+    NotImplementedError,  # a compression that Python does not know
+)
+_NAMES = (errno.ENAMETOOLONG, errno.ENOTDIR, errno.EISDIR, errno.EEXIST, errno.ELOOP)
 
 
 def unpack(file: Path, folder: Path, content_type: str | None, limits: Limits) -> bool:
-    """Unpack `file` into `folder` if it is a tar or zip archive by Kapitan's rules: content type, then name.
+    """Unpack `file` into `folder` if it is a tar or zip archive by Kapitan's rules: content type, then name. What
+    belongs to git (`.git`) is left out, as it is of git dependencies.
 
     Returns whether it was one; anything else is left alone.
 
@@ -48,17 +67,25 @@ def unpack(file: Path, folder: Path, content_type: str | None, limits: Limits) -
             _untar(file, folder, limits)
         else:
             return False
-    except (tarfile.FilterError, tarfile.LinkOutsideDestinationError) as error:
-        raise PolicyError("CMD-ENG-030", f"the archive is refused: {error}", hint=_TRUST) from error
     except _REFUSED as error:
         raise PolicyError("CMD-ENG-030", f"the archive is refused: {error}", hint=_TRUST) from error
-    except (tarfile.TarError, zipfile.BadZipFile, EOFError) as error:
-        raise InputError(
-            "CMD-ENG-031",
-            f"the archive cannot be unpacked: {error}",
-            hint="is it complete? download it by another program and look; --no-cache fetches it again",
-        ) from error
+    except (MemoryError, OverflowError) as error:  # a header that says how long it is
+        raise _too_much(limits) from error
+    except _DAMAGED as error:
+        raise _damaged(str(error)) from error
+    except OSError as error:
+        if error.errno not in _NAMES:
+            raise
+        raise _damaged(f"{error.strerror}: a name in it is too long, or stands for a file and a folder") from error
     return True
+
+
+def _damaged(reason: str) -> InputError:
+    return InputError(
+        "CMD-ENG-031",
+        f"the archive cannot be unpacked: {reason}",
+        hint="is it complete? download it by another program and look; --no-cache fetches it again",
+    )
 
 
 _TRUST = "ask the archive's publisher; its members must be files and folders below the archive's root"
@@ -66,11 +93,15 @@ _TRUST = "ask the archive's publisher; its members must be files and folders bel
 
 def _check_size(count: int, size: int, limits: Limits) -> None:
     if count > limits.archive_members or size > limits.archive_bytes:
-        raise PolicyError(
-            "CMD-ENG-032",
-            f"the archive holds more than {limits.archive_members} members or {limits.archive_bytes} bytes",
-            hint="fetch a smaller archive, or just the files that the component needs",
-        )
+        raise _too_much(limits)
+
+
+def _too_much(limits: Limits) -> PolicyError:
+    return PolicyError(
+        "CMD-ENG-032",
+        f"the archive holds more than {limits.archive_members} members or {limits.archive_bytes} bytes",
+        hint="fetch a smaller archive, or just the files that the component needs",
+    )
 
 
 def _untar(file: Path, folder: Path, limits: Limits) -> None:
@@ -83,7 +114,22 @@ def _untar(file: Path, folder: Path, limits: Limits) -> None:
             size += member.size
             _check_size(len(members), size, limits)
             _check_member(member, links)  # all members before the first one is written
-        archive.extractall(folder, members, **_EXTRACT)  # noqa: S202 - every member was looked at
+        _check_end(archive, size, limits)
+        wanted = [member for member in members if not _is_gits(member.name)]
+        archive.extractall(folder, wanted, **_EXTRACT)  # noqa: S202 - every member was looked at
+
+
+def _check_end(archive: tarfile.TarFile, size: int, limits: Limits) -> None:
+    """Read what comes after the last member, at whose end is the checksum of what is compressed."""
+    assert archive.fileobj is not None, "it is open"
+    while part := archive.fileobj.read(_CHUNK):
+        size += len(part)
+        _check_size(0, size, limits)
+
+
+def _is_gits(name: str) -> bool:
+    """Whether a member belongs to a repository: git would believe its configuration, which names programs."""
+    return any(part.lower() == ".git" for part in PurePosixPath(name.replace("\\", "/")).parts)
 
 
 def _check_member(member: tarfile.TarInfo, links: set[PurePosixPath]) -> None:
@@ -121,4 +167,7 @@ def _unzip(file: Path, folder: Path, limits: Limits) -> None:
             path = PurePosixPath(member.filename.replace("\\", "/"))
             if path.is_absolute() or ".." in path.parts:
                 raise PolicyError("CMD-ENG-030", f"the archive is refused: {member.filename!r} leaves it", hint=_TRUST)
-        archive.extractall(folder)  # noqa: S202 - every member was looked at
+            if member.flag_bits & _ENCRYPTED:
+                raise _damaged(f"{member.filename!r} is encrypted")
+        wanted = [member for member in members if not _is_gits(member.filename)]
+        archive.extractall(folder, wanted)  # noqa: S202 - every member was looked at

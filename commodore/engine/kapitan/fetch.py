@@ -12,6 +12,7 @@ from kapitan.dependency_manager import base
 from kapitan.errors import GitSubdirNotFoundError
 from kapitan.inventory.model import dependencies as models
 
+from commodore.confinement import TrustPolicy
 from commodore.context import Context
 from commodore.engine.cache.keys import SOURCE
 from commodore.engine.cache.remote_identity import KeptSources, Sources, source_key
@@ -47,7 +48,7 @@ def fetch_groups(task: FetchTask) -> tuple[Failure, ...]:
             if task.run.request.offline:
                 _take(group.items, task)
             else:
-                _fetch(group.items, task.place, cache, context)
+                _fetch(group.items, task.place, cache, context, task.run.policy)
             if group.items[0].kind == "git":
                 for item in group.items:
                     fetch_git.remove_leftovers(item.output, _roots(task.run), context)
@@ -61,7 +62,13 @@ def _roots(run: Run) -> tuple[Path, ...]:
     return (run.request.root, run.request.output, *(job.directory for job in run.jobs.values()))
 
 
-def _fetch(group: tuple[KapitanDependency, ...], place: Path, cache: DependencyCache | None, context: Context) -> None:
+def _fetch(
+    group: tuple[KapitanDependency, ...],
+    place: Path,
+    cache: DependencyCache | None,
+    context: Context,
+    policy: TrustPolicy,
+) -> None:
     first, folder = group[0], str(place)
     items = [
         _MODELS[item.kind](type=item.kind, source=item.source, output_path=str(item.output), **item.fields)
@@ -76,7 +83,7 @@ def _fetch(group: tuple[KapitanDependency, ...], place: Path, cache: DependencyC
     elif first.kind == "git":
         for argument in (first.source, *(item.fields["ref"] or "" for item in group)):
             _refuse_option(argument)
-        fetch_git.fetch(first.source, items, place, cache, context)
+        fetch_git.fetch(first.source, items, place, cache, context, policy)
     elif first.kind == "oci":
         base.fetch_oci_dependency((first.source, items), folder, True)
     else:

@@ -15,15 +15,27 @@ from kapitan.dependency_manager import base
 from kapitan.errors import GitSubdirNotFoundError
 
 from commodore import git
+from commodore.confinement import Confinement, Roots, TrustPolicy
+from commodore.confinement.hosts import host_of
 from commodore.context import Context
 from commodore.engine.cache.remote_identity import commits_of
-from commodore.errors import CommodoreError
+from commodore.errors import CommodoreError, PolicyError
 from commodore.fetching import DependencyCache, commit_key
-from commodore.tree import walk
+from commodore.limits import Limits
+from commodore.tree import Entry, children, is_folder, walk
 from commodore.workspace import is_inside, remove_tree
 
+_DEEPEST = 200
 
-def fetch(source: str, items: Sequence[Any], folder: Path, cache: DependencyCache | None, context: Context) -> None:
+
+def fetch(
+    source: str,
+    items: Sequence[Any],
+    folder: Path,
+    cache: DependencyCache | None,
+    context: Context,
+    policy: TrustPolicy,
+) -> None:
     """Fetch what Kapitan's models `items` want of a repository, each to its output path.
 
     The files are those of Kapitan's own function. A folder `.git` is not among them: its contents are another one with
@@ -31,15 +43,17 @@ def fetch(source: str, items: Sequence[Any], folder: Path, cache: DependencyCach
 
     Args:
         cache: where commits are kept, None for nowhere.
+        policy: which hosts submodules may come from.
 
     Raises:
+        CommodoreError: a link leads out of the repository, or a submodule comes from where it may not.
         Exception: what Kapitan and GitPython raise.
     """
     commits = commits_of(source, [item.ref for item in items], context)
     if commits is None:
-        _fetch_clone(source, items, folder)
+        _fetch_clone(source, items, folder, context, policy)
         return
-    checkouts = _Checkouts(source, folder, context)
+    checkouts = _Checkouts(source, folder, context, policy)
     for number, item in enumerate(items):
         key = commit_key(source, commits[item.ref], submodules=bool(item.submodules), folder=item.subdir or "")
         files = folder / f"files-{number}"
@@ -48,21 +62,113 @@ def fetch(source: str, items: Sequence[Any], folder: Path, cache: DependencyCach
             chosen = checkout / item.subdir if item.subdir else checkout
             if not (chosen.is_dir() and is_inside(chosen, checkout)):
                 raise GitSubdirNotFoundError(f"KapitanDependency {source}: subdir {item.subdir} not found in repo")
-            base.copy_tree(str(chosen), str(files))  # which follows links
-            if cache is not None and key is not None and _depends_on_nothing_else(chosen, checkout):
+            _copy(chosen, checkout, files, context.limits)
+            if cache is not None and key is not None and _depends_on_nothing_else(checkout):
                 cache.add(key, files)
         base.copy_tree(str(files), item.output_path, clobber_files=True)
 
 
-def _fetch_clone(source: str, items: Sequence[Any], folder: Path) -> None:
-    """The same out of a whole clone of Kapitan's, which knows more names for a commit."""
-    copies = [
-        item.model_copy(update={"output_path": str(folder / f"copy-{number}")}) for number, item in enumerate(items)
-    ]
-    base.fetch_git_dependency((source, copies), str(folder), True)
-    for item, one in zip(items, copies, strict=True):
-        _strip(Path(one.output_path))
-        base.copy_tree(one.output_path, item.output_path, clobber_files=True)
+def _fetch_clone(source: str, items: Sequence[Any], folder: Path, context: Context, policy: TrustPolicy) -> None:
+    """The same out of a whole clone, as Kapitan makes it, which knows more names for a commit."""
+    clone = folder / "clone"
+    base.fetch_git_source(source, str(clone), "Dependency")
+    repository = base.Repo(clone)
+    default = None if repository.head.is_detached else repository.active_branch.name
+    for number, item in enumerate(items):
+        repository.git.checkout(item.ref or default or "HEAD")
+        if item.submodules:
+            _update_submodules(clone, source, policy)
+        chosen = clone / item.subdir if item.subdir else clone
+        if not (chosen.is_dir() and is_inside(chosen, clone)):
+            raise GitSubdirNotFoundError(f"KapitanDependency {source}: subdir {item.subdir} not found in repo")
+        files = folder / f"copy-{number}"
+        _copy(chosen, clone, files, context.limits)
+        _strip(files)
+        base.copy_tree(str(files), item.output_path, clobber_files=True)
+
+
+def _copy(chosen: Path, checkout: Path, files: Path, limits: Limits) -> None:
+    """Copy a folder of a checkout as Kapitan does, which follows links.
+
+    Raises:
+        PolicyError: a link leads out of the checkout, to what belongs to git, or in a circle; or there is too much.
+    """
+    _Followed(Confinement(files, Roots(read=(checkout,)), limits), limits).check(chosen)
+    base.copy_tree(str(chosen), str(files))
+
+
+class _Followed:
+    """How much a folder holds when the links in it are replaced by what they lead to. Each folder is looked at once,
+    however many links lead to it.
+    """
+
+    def __init__(self, confinement: Confinement, limits: Limits) -> None:
+        self._confinement = confinement
+        self._limits = limits
+        self._known: dict[str, tuple[int, int]] = {}
+        self._inside: list[str] = []
+
+    def check(self, folder: Path) -> None:
+        """Refuse a folder that may not be copied.
+
+        Raises:
+            PolicyError: see `_copy`.
+        """
+        self._measure(os.path.realpath(folder))
+
+    def _measure(self, folder: str) -> tuple[int, int]:
+        """The number of files and folders, and their bytes."""
+        if folder in self._inside or len(self._inside) > _DEEPEST:
+            raise _refused(f"in {os.path.basename(folder)}, a link leads in a circle, or folders nest too deep")
+        if folder not in self._known:
+            self._inside.append(folder)
+            count = size = 0
+            for entry in children(folder):
+                more = self._measure_entry(entry)
+                count, size = count + more[0], size + more[1]
+            if count > self._limits.archive_members or size > self._limits.archive_bytes:
+                raise _refused(
+                    f"with all links followed it holds more than {self._limits.archive_members} files or "
+                    f"{self._limits.archive_bytes} bytes"
+                )
+            self._inside.pop()
+            self._known[folder] = count, size
+        return self._known[folder]
+
+    def _measure_entry(self, entry: Entry) -> tuple[int, int]:
+        if entry.is_symlink():
+            self._confinement.check_open(entry.path, "link")
+        elif entry.name == ".git":
+            return 0, 0  # it is removed again
+        if is_folder(entry, follow=True):
+            count, size = self._measure(os.path.realpath(entry.path))
+            return count + 1, size
+        return 1, entry.stat().st_size if entry.is_file() else 0
+
+
+def _refused(reason: str) -> PolicyError:
+    return PolicyError(
+        "CMD-ENG-060",
+        f"the repository is refused: {reason}",
+        hint="name a folder of it as `subdir` that does not have this, or ask the repository's owner",
+    )
+
+
+def _update_submodules(tree: Path, source: str, policy: TrustPolicy) -> None:
+    """Fetch the submodules of a checkout, if they come from where they may.
+
+    Raises:
+        InputError: the URL of one is none.
+        PolicyError: one comes from a host that the policy does not allow; or from this machine, and the repository
+            itself does not.
+    """
+    for submodule in base.Repo(tree).submodules:
+        url = submodule.url
+        if not url.startswith("."):  # a relative one is on the repository's own host
+            git.normalize(url)
+            is_foreign = not host_of(url) and host_of(source)
+            policy.require_host("file://localhost" if is_foreign else url, f"its submodule {submodule.name!r}")
+        submodule.update(init=True)
 
 
 def _strip(folder: Path) -> None:
@@ -119,10 +225,11 @@ def _has_nothing_of_its_own(clone: Path, context: Context) -> bool:
 class _Checkouts:
     """The commits of one repository that were not in the cache, each fetched once."""
 
-    def __init__(self, source: str, folder: Path, context: Context) -> None:
+    def __init__(self, source: str, folder: Path, context: Context, policy: TrustPolicy) -> None:
         self._source = source
         self._folder = folder
         self._context = context
+        self._policy = policy
         self._made: dict[tuple[str, str, bool], Path] = {}
 
     def of(self, commit: str, folder: str, *, submodules: bool) -> Path:
@@ -134,8 +241,7 @@ class _Checkouts:
             place = self._folder / f"checkout-{len(self._made)}"
             _check_out(self._source, commit, wanted[1], place, self._context)
             if submodules:
-                for submodule in base.Repo(place).submodules:
-                    submodule.update(init=True)
+                _update_submodules(place, self._source, self._policy)
             _strip(place)
             self._made[wanted] = place
         return self._made[wanted]
@@ -199,11 +305,9 @@ def _fetch_files(commit: str, files: list[str], repository: git.Git) -> None:
         repository.run(arguments, input=content, settings=("fetch.negotiationAlgorithm=noop",))
 
 
-def _depends_on_nothing_else(chosen: Path, checkout: Path) -> bool:
-    """Whether the files are the commit's alone: no link leads out of it, and no program of the user's, such as git-lfs,
-    may have had a part in them (its absence would be kept, too).
+def _depends_on_nothing_else(checkout: Path) -> bool:
+    """Whether the files are the commit's alone: no program of the user's, such as git-lfs, may have had a part in them
+    (its absence would be kept, too).
     """
-    if any(entry.is_symlink() and not is_inside(Path(entry.path), checkout) for _, entry in walk(chosen)):
-        return False
     attributes = [path for path in _all_named(checkout, ".gitattributes") if path.is_file()]
     return not any(b"filter=" in path.read_bytes() for path in attributes)

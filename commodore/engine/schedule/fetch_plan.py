@@ -7,14 +7,16 @@ import json
 import os
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, Generic, TypeVar
 
+from commodore.confinement.hosts import host_of
 from commodore.engine.cache.keys import WAY, Key, placed
 from commodore.engine.cache.portable_paths import PortablePaths
 from commodore.engine.tasks import FetchTask, Group, KapitanDependency, Run, Unit
 from commodore.errors import CommodoreError, InputError, PolicyError
-from commodore.git import redact
+from commodore.git import normalize, redact
 from commodore.tree import lies_in, walk
 from commodore.workspace import Workspace, is_inside
 
@@ -125,7 +127,8 @@ def check_outputs(dependencies: Sequence[KapitanDependency], run: Run) -> list[t
         where = f"instance {item.instance!r}, dependency {item.index} ({item.kind} {redact(item.source)})"
         error: CommodoreError | None = None
         try:
-            _check_place(item, run, where)
+            for place in (item.output, *_links_in(item.output)):
+                _check_place(replace(item, output=place), run, where)
             _check_source(item, run, where)
         except CommodoreError as refused:
             error = refused
@@ -176,6 +179,11 @@ def _check_place(item: KapitanDependency, run: Run, where: str) -> None:
         )
 
 
+def _links_in(output: Path) -> Iterator[Path]:
+    """The links in a folder that files are fetched to, which they would be written through."""
+    return (Path(entry.path) for _, entry in walk(output) if entry.is_symlink())
+
+
 def _followed(*folders: Path) -> tuple[Path, ...]:
     return tuple(Path(os.path.realpath(folder)) for folder in folders)
 
@@ -185,10 +193,13 @@ def _check_source(item: KapitanDependency, run: Run, where: str) -> None:
 
     Raises:
         PolicyError: it does not.
+        InputError: it is a URL for which git would start a program, or take it for an option.
     """
     if item.fields.get("helm_path"):
         run.policy.require_program(str(item.fields["helm_path"]), f"{where}: helm_path")
     run.check_host(f"oci://{item.source}" if item.kind == "oci" else item.source, f"{where}: it")
+    if item.kind == "git" and ("://" in item.source or "::" in item.source or host_of(item.source)):
+        normalize(item.source)
 
 
 def in_waves(runs: Sequence[Run], wanted: Iterable[Wanted]) -> list[list[Run]]:

@@ -440,15 +440,9 @@ def test_submodules(runs: Runs, repository: Path, tmp_path: Path) -> None:
     assert "1/inner/sub/file" not in fresh
 
 
-@pytest.mark.parametrize("trap", ["filter", "link"])
-def test_what_is_not_the_commits_alone_is_not_kept(runs: Runs, repository: Path, tmp_path: Path, trap: str) -> None:
-    """Files that a program of the user's may have changed, and links to files of the machine."""
-    outside = tmp_path / "outside"
-    outside.write_text("one")
-    if trap == "link":
-        (repository / "sub" / "trap").symlink_to(outside)
-    else:
-        (repository / ".gitattributes").write_text("* filter=lfs\n")
+def test_what_is_not_the_commits_alone_is_not_kept(runs: Runs, repository: Path) -> None:
+    """Files that a program of the user's may have changed."""
+    (repository / ".gitattributes").write_text("* filter=lfs\n")
     head = commit(repository, "three")
     runs.fetch(source(repository, head))
     assert str(repository) not in "".join(path.read_text() for path in runs.cache.glob("*/*/about.json"))
