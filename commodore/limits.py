@@ -136,6 +136,7 @@ class Limits:
     durations_bytes: int = 1 << 20  # the file that says how long instances took the last time
     download_timeout: float = 30.0  # connecting to a server of a dependency, and between two bytes
     download_seconds: float = 1800.0  # one attempt of one download, from the request to its last byte
+    download_rate: float = 1024.0  # bytes per second over each `download_timeout`, at least; slower ones end
     download_bytes: int = 512 << 20  # one downloaded dependency
     archive_members: int = 200_000  # files and folders in one archive
     archive_bytes: int = 2 << 30  # one archive, unpacked

@@ -42,6 +42,7 @@ def get_download(
         limits.download_seconds,
         limits.download_bytes,
         limits.request_attempts,
+        rate=limits.download_rate,
         other_servers=True,
         check=check or _stay_away(url),
     )

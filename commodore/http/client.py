@@ -37,6 +37,8 @@ class Policy:
         size: bytes of a body, unpacked.
         attempts: of a GET, at least 1. A POST is sent once.
         deadline: of the monotonic clock; nothing is waited for any longer then, pauses and further attempts included.
+        rate: bytes per second that a body comes at, at least, over each time of `timeout`; the head of an answer has
+            two such times.
         other_servers: follow a GET's redirects to other servers, without credentials.
         check: is called with the URL that a redirect leads to; what it raises ends the request.
     """
@@ -46,6 +48,7 @@ class Policy:
     size: int
     attempts: int
     deadline: float = math.inf
+    rate: float = 0.0
     other_servers: bool = False
     check: Callable[[str], None] | None = None
 
@@ -96,6 +99,30 @@ class _Clock:
     @property
     def is_over(self) -> bool:
         return time.monotonic() >= self.deadline
+
+    def at_most(self, seconds: float) -> _Clock:
+        """The same for something that begins now and has its own time."""
+        return self if seconds >= self.seconds else replace(self, seconds=seconds, deadline=time.monotonic() + seconds)
+
+
+class _Pace:
+    """Whether a body comes at a rate, in bytes per second, over each time of so many seconds."""
+
+    def __init__(self, rate: float, seconds: float) -> None:
+        self._rate = rate
+        self._seconds = seconds
+        self._start = time.monotonic()
+        self._bytes = 0
+
+    def is_kept(self, count: int) -> bool:
+        """Whether it does, with these bytes."""
+        self._bytes += count
+        elapsed = time.monotonic() - self._start
+        if elapsed < self._seconds:
+            return True
+        kept = self._bytes >= self._rate * elapsed
+        self._start, self._bytes = self._start + elapsed, 0
+        return kept
 
 
 class _Failed(Exception):
@@ -193,16 +220,17 @@ class Client:
         first, redirects = request, self._context.limits.redirects
         with self._adapter.watched(clock.seconds):
             for _ in range(redirects + 1):
-                answer = self._send(request, policy.size, clock)
+                answer = self._send(request, policy, clock)
                 location = answer.headers.get("Location")
                 if answer.status not in _REDIRECTS or not location:
                     return answer
                 request = _redirected(first, request, location, answer.status, policy)
         raise _Failed(Problem.REDIRECT_LOOP.fault(first.shown, limit=redirects, target=request.shown))
 
-    def _send(self, request: _Request, size: int, clock: _Clock) -> Answer:
+    def _send(self, request: _Request, policy: Policy, clock: _Clock) -> Answer:
         encoding = {"Accept-Encoding": "identity"} if request.sink is not None else {}
-        with _explaining(request, clock):
+        head = clock.at_most(2 * clock.timeout if policy.rate else math.inf)
+        with self._adapter.watched(head.seconds), _explaining(request, head):
             response = self._session.request(
                 request.method,
                 request.url,
@@ -213,11 +241,13 @@ class Client:
                 stream=True,
             )
         with response:
+            if head.is_over:  # what ends now may have been cut
+                raise _too_slow(request, head)
             sink = request.sink if response.status_code == requests.codes.ok else None
             body = bytearray()
             if sink is not None:
                 sink.begin(_total(response))
-            for chunk in _chunks(response, request, size, clock):
+            for chunk in _chunks(response, request, policy, clock):
                 if sink is not None:
                     sink.write(chunk)
                 else:
@@ -238,8 +268,9 @@ def _prepared(request: _Request) -> _Request:
     return request
 
 
-def _chunks(response: requests.Response, request: _Request, limit: int, clock: _Clock) -> Iterator[bytes]:
+def _chunks(response: requests.Response, request: _Request, policy: Policy, clock: _Clock) -> Iterator[bytes]:
     """The pieces of the body, unpacked unless they are for a sink."""
+    limit, pace = policy.size, _Pace(policy.rate, clock.timeout)
     too_large = _Failed(Problem.TOO_LARGE.fault(request.shown, limit=limit))
     if (_total(response) or 0) > limit:
         raise too_large
@@ -254,6 +285,8 @@ def _chunks(response: requests.Response, request: _Request, limit: int, clock: _
             raise _too_slow(request, clock)
         if not chunk:
             return
+        if not pace.is_kept(len(chunk)):
+            raise _Failed(Problem.TOO_FEW.fault(request.shown, limit=f"{policy.rate:g}"))
         yield chunk
 
 

@@ -23,6 +23,8 @@ class Problem(Enum):
     """Connecting, or waiting for the next piece of an answer, took longer than `Policy.timeout`."""
     TOO_SLOW = "the answer of {url} was not complete after {seconds:.3g} s"
     """The time of `Policy.seconds` or `Policy.deadline` was over before the last byte."""
+    TOO_FEW = "the answer of {url} comes at less than {limit} bytes per second"
+    """The body came more slowly than `Policy.rate`."""
     NO_TIME = "no time left to contact {url}"
     """`Policy.deadline` was over before the request."""
     TOO_LARGE = "the answer of {url} is larger than {limit} bytes"

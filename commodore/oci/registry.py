@@ -165,7 +165,9 @@ class Registries:
 
     def _ask(self, url: str, headers: Mapping[str, str], token: str | None, size: int) -> Answer:
         limits = self._context.limits
-        policy = Policy(limits.download_timeout, limits.download_seconds, size, 2, other_servers=True)
+        policy = Policy(
+            limits.download_timeout, limits.download_seconds, size, 2, rate=limits.download_rate, other_servers=True
+        )
         credentials = {"Authorization": f"Bearer {token}"} if token else {}
         return self._client.get(url, policy, headers=headers, credentials=credentials)
 

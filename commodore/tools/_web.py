@@ -96,7 +96,10 @@ class Web:
     def _policy(self, seconds: float, size: int) -> Policy:
         from commodore.http import Policy
 
-        return Policy(self._timeout, seconds, size, self._limits.request_attempts, other_servers=True)
+        limits = self._limits
+        return Policy(
+            self._timeout, seconds, size, limits.request_attempts, rate=limits.download_rate, other_servers=True
+        )
 
 
 class _HashedFile:

@@ -156,6 +156,22 @@ def test_an_answer_that_drips(beginning: bytes, kind: str, client: Client) -> No
     assert f"the answer of {raw.url} was not complete after 0.3 s" in message
 
 
+@pytest.mark.parametrize(
+    ("beginning", "problem", "message"),
+    [
+        (b"HTTP/1.1 200 OK\r\nX-Slow: ", Problem.TOO_SLOW, "not complete after 0.4 s"),
+        (b"HTTP/1.1 ", Problem.TOO_SLOW, "not complete after 0.4 s"),
+        (b"HTTP/1.1 200 OK\r\n\r\n", Problem.TOO_FEW, "comes at less than 9000 bytes per second"),
+    ],
+)
+def test_an_answer_that_comes_too_slowly(beginning: bytes, problem: Problem, message: str, client: Client) -> None:
+    """Byte by byte within the timeout; the time for all of it is far away."""
+    with Raw(beginning) as raw:
+        found, text = refused(client, raw.url, replace(POLICY, timeout=0.2, seconds=1000, rate=9000))
+    assert found is problem
+    assert message in text
+
+
 def test_redirects_count_into_the_time_of_an_attempt(server: LieutenantServer, client: Client) -> None:
     """Four answers that are each in time are too slow together."""
     for _ in range(4):

@@ -41,7 +41,9 @@ def fetch(url: str, context: Context, size: int) -> bytes:
             "CMD-ARGO-310", f"{shown} is not in the cache, and offline nothing is fetched", hint="run without --offline"
         )
     limits = context.limits
-    policy = Policy(limits.download_timeout, limits.argocd_download_seconds, size, 2, other_servers=True)
+    policy = Policy(
+        limits.download_timeout, limits.argocd_download_seconds, size, 2, rate=limits.download_rate, other_servers=True
+    )
     client = Client(context, _MEANINGS)
     try:
         answer = client.get(url, policy)

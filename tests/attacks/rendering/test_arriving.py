@@ -18,9 +18,12 @@ from commodore.confinement import TrustPolicy
 from commodore.engine.kapitan.fetch_git import _update_submodules
 from commodore.errors import CommodoreError
 from commodore.fetching.archives import unpack
+from commodore.fetching.web import get_download
 from commodore.limits import DEFAULT_LIMITS
 from tests.attacks.conftest import Secret, Witness
 from tests.engine.world import World, jsonnet
+from tests.world.context import make_context
+from tests.world.lieutenant import LieutenantServer, Reply
 from tests.world.loopback import LoopbackHandler, LoopbackServer
 from tests.world.repos import Content, GitWorld, Link, git
 
@@ -266,6 +269,17 @@ def test_an_archive_with_the_mode_of_another_user(tmp_path: Path) -> None:
     content = tarred(("run", {"mode": 0o6777, "uid": 0, "gid": 0}), ("shut", {"type": tarfile.DIRTYPE, "mode": 0}))
     unpacked(content, tmp_path / "work")
     assert (tmp_path / "work/to/here/run").stat().st_mode & 0o7777 == 0o755
+
+
+def test_a_download_that_drips() -> None:
+    """Each byte is in time, and the time for all of them is half an hour."""
+    limits = replace(DEFAULT_LIMITS, download_timeout=0.1, download_rate=1e6)
+    with LieutenantServer() as server:
+        server.script(Reply(200, b"x" * 100_000, trickle=0.02))
+        with pytest.raises(CommodoreError) as caught:
+            get_download(f"{server.url}/x", make_context(limits=limits))
+    assert caught.value.code == "CMD-ENG-028"
+    assert "comes at less than 1e+06 bytes per second" in caught.value.message
 
 
 @pytest.mark.parametrize("kind", ["git", "tar", "zip"])
