@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -26,6 +26,7 @@ class LaterStages:
     Args:
         scanned: the files of the tree that were read as manifests.
         found: hears of what is wrong with ApplicationSets.
+        jobs: how many Applications are rendered at the same time; 0 for one per usable CPU.
     """
 
     settings: ArgoSettings
@@ -34,6 +35,7 @@ class LaterStages:
     expander: Expander
     scanned: frozenset[str]
     found: Diagnostics
+    jobs: int
 
     def expand(self, value: Mapping[str, Any], place: Location) -> Iterable[tuple[Mapping[str, Any], str]]:
         """See `Chain.expand`."""
@@ -62,7 +64,16 @@ class LaterStages:
                 return True
         return False
 
-    def render(self, application: Application) -> Sequence[Mapping[str, Any]]:
+    def render(
+        self, applications: Sequence[Application]
+    ) -> Iterator[tuple[Application, Sequence[Mapping[str, Any]] | CommodoreError]]:
         """See `Chain.render`."""
-        label = f"{application.namespace or self.settings.namespace}/{application.name}"
-        return [one.data for one in opened(self.renderer.render(application), label, Diagnostics())]
+        for application, rendered in self.renderer.render_all(applications, self.jobs):
+            if isinstance(rendered, CommodoreError):
+                yield application, rendered
+                continue
+            label = f"{application.namespace or self.settings.namespace}/{application.name}"
+            try:
+                yield application, [one.data for one in opened(rendered, label, Diagnostics())]
+            except CommodoreError as error:
+                yield application, error

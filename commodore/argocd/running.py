@@ -49,6 +49,7 @@ class Named:
         entries: folders below `folder` that are rendered first.
         depth: how many rounds of rendering look for further Applications; 0 for none.
         facts: what generators of ApplicationSets would ask for.
+        jobs: how many Applications are rendered at the same time; 0 for one per usable CPU.
     """
 
     folder: Path
@@ -58,6 +59,7 @@ class Named:
     entries: tuple[str, ...] = ()
     depth: int = 4
     facts: Facts = field(default_factory=Facts)
+    jobs: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -195,7 +197,7 @@ class _Search:
             )
             expander = Expander(settings, self.repositories.tree, self.named.facts, self.context, heard)
             files = frozenset(scanned.files)
-            stages = LaterStages(settings, self.repositories, renderer, expander, files, heard)
+            stages = LaterStages(settings, self.repositories, renderer, expander, files, heard, self.named.jobs)
             discovered = Discovered(settings.namespace, self.context.limits)
             rounds = Rounds(discovered, self._candidates(rendered, heard), stages, self.named.depth, heard)
             rounds.run(scanned.objects, [self._entry(path, settings) for path in self.named.entries])

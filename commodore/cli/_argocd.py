@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -46,9 +47,10 @@ class ArgoGroup(LazyGroup):
             return FAILED
 
 
-def context_of(console: Console, *, offline: bool = False) -> Context:
+def context_of(console: Console, *, offline: bool = False, reuse: bool = True) -> Context:
     """The surroundings of an analysis."""
-    return Context(console.announce, DEFAULT_LIMITS, offline)
+    limits = DEFAULT_LIMITS if reuse else replace(DEFAULT_LIMITS, result_bytes=0)
+    return Context(console.announce, limits, offline)
 
 
 def named_by(values: Mapping[str, Any], context: Context) -> Named:
@@ -64,6 +66,7 @@ def named_by(values: Mapping[str, Any], context: Context) -> Named:
         entries=values["entry"],
         depth=values["max_depth"] if values["discovery"] == "full" else 0,
         facts=read_facts(values["facts"], context.limits),
+        jobs=values["jobs"],
     )
 
 

@@ -38,7 +38,7 @@ def apps(ctx: click.Context, /, apps: tuple[str, ...], **values: Any) -> int:
     from commodore.manifests.kube_yaml import write_documents
 
     console = console_of(ctx)
-    context = context_of(console, offline=values["offline"])
+    context = context_of(console, offline=values["offline"], reuse=not values["no_reuse"])
     found = Diagnostics()
     repo_map = RepoMap(parse_repo_map(values["repo_map"]))
     capabilities = Capabilities(values["kube_version"] or "", values["api_version"])

@@ -42,7 +42,7 @@ def render(ctx: click.Context, /, apps: tuple[str, ...], **values: Any) -> int:
     from commodore.argocd.running import list_applications, open_run
 
     console = console_of(ctx)
-    context = context_of(console, offline=values["offline"])
+    context = context_of(console, offline=values["offline"], reuse=not values["no_reuse"])
     found = Diagnostics()
     repo_map = RepoMap(parse_repo_map(values["repo_map"]))
     capabilities = Capabilities(values["kube_version"] or "", values["api_version"])
@@ -52,10 +52,13 @@ def render(ctx: click.Context, /, apps: tuple[str, ...], **values: Any) -> int:
     listing.tell_failures(found, but=wanted)
     shown: Shown = []
     with open_run(settings, repo_map, capabilities, context, found, listing.own) as run:
-        for application in wanted:
-            label = f"{application.namespace or settings.namespace}/{application.name}"
+        for application, rendered in run.renderer.render_all(wanted, values["jobs"]):
+            label = listing.label(application)
+            if isinstance(rendered, CommodoreError):
+                found.take(rendered, application=label)
+                continue
             try:
-                objects = manifests(application, run.renderer.render(application), settings, found)
+                objects = manifests(application, rendered, settings, found)
                 if values["stage"] == "desired":
                     objects = desired(application, objects, settings, values["cluster_scoped"], found)
                 shown.append((application, objects))

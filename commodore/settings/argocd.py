@@ -151,7 +151,24 @@ ARGOCD_APPSETS = (
     output("table", "name", "json", "yaml"),
 )
 ARGOCD_SETTINGS = (*COMMON, output("text", "json", "yaml"))
-SEARCH = (PATH, PROJECT, SELF_URL, *DISCOVERY, FACTS, REPO_MAP, *CAPABILITIES, OFFLINE)
+RENDERING = (
+    Setting(
+        "jobs",
+        ("--jobs",),
+        "How many Applications are rendered at the same time; 0 means one per usable CPU.",
+        kind="integer",
+        default=0,
+        metavar="N",
+    ),
+    Setting(
+        "no_reuse",
+        ("--no-reuse",),
+        "Render everything: neither use nor keep what helm and kustomize wrote before.",
+        kind="switch",
+        default=False,
+    ),
+)
+SEARCH = (PATH, PROJECT, SELF_URL, *DISCOVERY, FACTS, REPO_MAP, *CAPABILITIES, OFFLINE, *RENDERING)
 """Which Applications there are."""
 
 ARGOCD_APPS = (*SEARCH, *COMMON, output("table", "name", "json", "yaml"))

@@ -3,22 +3,19 @@
 from __future__ import annotations
 
 import json
-import os
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from commodore.argocd.discovery.scan import ENDINGS, KUSTOMIZATIONS
+from commodore.argocd.discovery.scan import ENDINGS
 from commodore.argocd.model.sources import Source, SourceType
-from commodore.argocd.trees import is_git
+from commodore.argocd.trees import files_of_kustomization, is_git
 from commodore.errors import InputError
 from commodore.manifests.kube_yaml import read_documents
 from commodore.tree import walk
 
 _WORDS = re.compile(rb"(?<![.\w])argoproj\.io/|argocd-cm\b|argocd-cmd-params-cm\b|argocd\.argoproj\.io/secret-type")
-_LISTS = ("resources", "bases", "components", "crds", "generators", "transformers", "configurations")
-_DEEPEST = 50  # kustomizations that lead to each other
 
 
 def may_define(source: Source, kind: SourceType, folder: Path, root: Path, scanned: frozenset[str]) -> bool:
@@ -70,40 +67,8 @@ def _dependencies(chart: Path) -> Iterator[str]:
 
 
 def _kustomization(folder: Path, root: Path) -> bool:
-    """Whether a kustomization or what it is made of has the words; remote parts may."""
-    pending, seen = [str(folder)], set[str]()
-    while pending:
-        place = os.path.normpath(pending.pop())
-        if place in seen:
-            continue
-        seen.add(place)
-        if len(seen) > _DEEPEST or not f"{place}/".startswith(f"{root}/"):
-            return True
-        if os.path.isfile(place):
-            if _has_words(place):
-                return True
-            continue
-        if any(_has_words(path) for path in _files(Path(place))):
-            return True
-        for name in KUSTOMIZATIONS:
-            content = _read(Path(place, name))
-            if content.get("helmCharts") or content.get("helmChartInflationGenerator"):
-                return True
-            for entry in _entries(content):
-                if "://" in entry or "?ref=" in entry or (path := os.path.join(place, entry)) == place:
-                    return True
-                if not os.path.exists(path):
-                    return True  # perhaps a remote base without a scheme
-                pending.append(path)
-    return False
-
-
-def _entries(content: Mapping[str, Any]) -> Iterator[str]:
-    for key in _LISTS:
-        listed = content.get(key)
-        for one in listed if isinstance(listed, list) else ():
-            if isinstance(one, str) and "\n" not in one and "\0" not in one:
-                yield one
+    files = files_of_kustomization(folder, root)
+    return files is None or any(map(_has_words, files))
 
 
 def _files(folder: Path) -> Iterator[str]:

@@ -23,12 +23,10 @@ class Chain(Protocol):
     def may_define(self, application: Application) -> bool:
         """Whether what an Application renders may hold objects of Argo CD."""
 
-    def render(self, application: Application) -> Sequence[Mapping[str, Any]]:
-        """The objects of an Application.
-
-        Raises:
-            CommodoreError: it cannot be rendered.
-        """
+    def render(
+        self, applications: Sequence[Application]
+    ) -> Iterable[tuple[Application, Sequence[Mapping[str, Any]] | CommodoreError]]:
+        """Applications in their order with their objects, or why they cannot be rendered."""
 
 
 @dataclass
@@ -63,8 +61,8 @@ class Rounds:
         Raises:
             PolicyError: CMD-ARGO-217, there are too many Applications.
         """
-        for one in entries:
-            self._render(one, Origin("rendered"), label=f"the entry {one.sources[0].path}")
+        for one, rendered in self.chain.render(tuple(entries)):
+            self._rendered(one, rendered, Origin("rendered"), label=f"the entry {one.sources[0].path}")
         for value, place in objects:
             self._take(value, place, Origin())
         self._expand()
@@ -72,9 +70,9 @@ class Rounds:
             wanted = self._fresh()
             if not wanted:
                 return
-            for one in wanted:
+            for one, rendered in self.chain.render(wanted):
                 label = self.discovered.label(one)
-                self._render(one, Origin("rendered", parent=label), label)
+                self._rendered(one, rendered, Origin("rendered", parent=label), label)
             self._expand()
         if self.depth and (left := self._fresh()):
             names = ", ".join(self.discovered.label(one) for one in left[:3])
@@ -94,14 +92,18 @@ class Rounds:
         self._seen |= set(keys)
         return [one for key in keys if self.chain.may_define(one := self.discovered.applications[key])]
 
-    def _render(self, application: Application, origin: Origin, label: str) -> None:
-        try:
-            objects = self.chain.render(application)
-        except CommodoreError as error:
-            self.failures[label] = error
+    def _rendered(
+        self,
+        application: Application,
+        rendered: Sequence[Mapping[str, Any]] | CommodoreError,
+        origin: Origin,
+        label: str,
+    ) -> None:
+        if isinstance(rendered, CommodoreError):
+            self.failures[label] = rendered
             return
         namespace = application.destination.namespace
-        for value in objects:
+        for value in rendered:
             if is_of_argo(value):
                 metadata = value.get("metadata")
                 if isinstance(metadata, Mapping) and not metadata.get("namespace") and namespace:

@@ -14,7 +14,7 @@ from commodore.argocd.discovery.model import Discovered, Origin, Raw
 from commodore.argocd.model.application import GROUP, read_application
 from commodore.argocd.model.cluster import SECRET_TYPE
 from commodore.argocd.model.fields import Fields
-from commodore.argocd.trees import Tree, is_git
+from commodore.argocd.trees import KUSTOMIZATIONS, Tree, is_git
 from commodore.argocd.trees.paths import is_within
 from commodore.errors import InputError, Location
 from commodore.limits import Limits
@@ -23,7 +23,6 @@ from commodore.tree import Entry, walk
 
 ENDINGS = (".yaml", ".yml", ".json")
 _WORDS = (b"argoproj.io", b"argocd", b"secret-type")
-KUSTOMIZATIONS = ("kustomization.yaml", "kustomization.yml", "Kustomization")
 
 
 @dataclass

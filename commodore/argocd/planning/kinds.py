@@ -7,8 +7,7 @@ from pathlib import Path
 
 from commodore.argocd.configuration import ArgoSettings
 from commodore.argocd.model.sources import Source, SourceType
-
-_KUSTOMIZATIONS = frozenset(("kustomization.yaml", "kustomization.yml", "Kustomization"))
+from commodore.argocd.trees import KUSTOMIZATIONS
 
 
 def source_type(source: Source, folder: Path, settings: ArgoSettings) -> SourceType:
@@ -29,7 +28,7 @@ def _detected(folder: Path) -> SourceType:
     """By the last file, in lexical order, that says a type."""
     found: SourceType = "Directory"
     for name in sorted(os.listdir(folder)):
-        if name in _KUSTOMIZATIONS:
+        if name in KUSTOMIZATIONS:
             found = "Kustomize"
         elif name.endswith("Chart.yaml"):
             found = "Helm"

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
@@ -15,9 +16,11 @@ from commodore.argocd.model.sources import Source
 from commodore.argocd.planning import build_environment, overridden, source_type
 from commodore.argocd.rendering.directory import render_directory
 from commodore.argocd.rendering.helm import render_helm
+from commodore.argocd.rendering.kept import Kept
 from commodore.argocd.rendering.kustomize import render_kustomize
 from commodore.argocd.rendering.model import Capabilities, Rendered, Unit
 from commodore.argocd.trees import folder_of
+from commodore.caches import result_cache, usable
 from commodore.context import Context
 from commodore.errors import CommodoreError, InputError, Location, PolicyError, raise_all
 
@@ -29,6 +32,7 @@ class Renderer:
     """Renders Applications of one installation.
 
     Args:
+        context: its limit of `result_bytes` is 0 if nothing is to be reused or kept.
         scratch: a folder for this run; what is made there may go afterwards.
         found: hears of what does not fail.
     """
@@ -41,6 +45,40 @@ class Renderer:
     scratch: Path
     found: Diagnostics
     _numbers: Iterator[int] = field(default_factory=itertools.count)
+    _kept: Kept = field(init=False)
+
+    def __post_init__(self) -> None:
+        limits = self.context.limits
+        self._kept = Kept(usable(result_cache()) if limits.result_bytes else None, limits)
+
+    def render_all(
+        self, applications: Sequence[Application], jobs: int
+    ) -> Iterator[tuple[Application, tuple[Rendered, ...] | CommodoreError]]:
+        """Applications in their order with their objects, or why they cannot be rendered.
+
+        Args:
+            jobs: how many are rendered at the same time, most of it in processes of helm and kustomize; 0 for one per
+                usable CPU.
+        """
+
+        from commodore.engine import usable_cpus
+
+        if not applications:
+            return
+
+        def attempt(application: Application) -> tuple[Application, tuple[Rendered, ...] | CommodoreError]:
+            try:
+                return application, self.render(application)
+            except CommodoreError as error:
+                return application, error
+
+        with ThreadPoolExecutor(jobs or usable_cpus()) as pool:
+            waiting = [pool.submit(attempt, one) for one in applications]
+            try:
+                for one in waiting:
+                    yield one.result()
+            finally:
+                pool.shutdown(wait=False, cancel_futures=True)
 
     def render(self, application: Application, commands: list[str] | None = None) -> tuple[Rendered, ...]:
         """The objects of all sources of an Application, in the order of the sources.
@@ -103,6 +141,7 @@ class Renderer:
             context=self.context,
             scratch=scratch,
             note=noter.note,
+            kept=self._kept,
             commands=[] if commands is None else commands,
         )
         return list(_RENDERERS[kind](unit))

@@ -10,6 +10,7 @@ from pathlib import Path
 
 from commodore.argocd.model.sources import HelmOptions, HelmParameter
 from commodore.argocd.rendering.chart_dependencies import with_dependencies
+from commodore.argocd.rendering.kept import files_below
 from commodore.argocd.rendering.model import Rendered, Unit
 from commodore.argocd.rendering.programs import Program, run_program, write_file
 from commodore.argocd.rendering.streams import objects_of_stream
@@ -46,8 +47,34 @@ def render_helm(unit: Unit) -> Iterator[Rendered]:
         "CMD-ARGO-405",
         {f"{unit.root}/": "", str(unit.root): ".", f"{unit.scratch}/": ""},
     )
-    text = run_program(program, unit.context.limits).decode("utf-8", "replace")
+    plain, files = _by_content(unit, arguments)
+    output = unit.kept.output(
+        "helm",
+        plain,
+        lambda: [*files_below(chart, "chart"), *files],
+        lambda: run_program(program, unit.context.limits),
+    )
+    text = output.decode("utf-8", "replace")
     yield from objects_of_stream(text, "the output of helm")
+
+
+def _by_content(unit: Unit, arguments: list[str]) -> tuple[list[str], list[tuple[str, Path]]]:
+    """The arguments with names of files that do not depend on where they lie, and the files."""
+    plain: list[str] = []
+    files: list[tuple[str, Path]] = []
+    for option, word in zip(["", *arguments], arguments, strict=False):
+        if option == "--values":
+            name = f"file {len(files)}"
+            files.append((name, Path(word)))
+            plain.append(name)
+        elif option == "--set-file":
+            key, _, _ = word.partition("=")
+            name = f"{key}=file {len(files)}"
+            files.append((name, named_file(unit, dict((unit.source.helm or HelmOptions()).file_parameters)[key])))
+            plain.append(name)
+        else:
+            plain.append(word)
+    return plain, files
 
 
 def _chart(unit: Unit) -> Path:

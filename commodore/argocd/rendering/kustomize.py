@@ -18,15 +18,15 @@ from commodore.argocd.rendering.kustomize_edits import edit
 from commodore.argocd.rendering.model import Rendered, Unit
 from commodore.argocd.rendering.programs import Program, command_of, run_program, write_file
 from commodore.argocd.rendering.streams import objects_of_stream
-from commodore.argocd.trees import is_git
+from commodore.argocd.trees import KUSTOMIZATIONS, files_of_kustomization, is_git
 from commodore.argocd.trees.paths import check_inside
 from commodore.errors import CommodoreError, InputError, PolicyError
 from commodore.git import Git
 from commodore.manifests.kube_yaml import read_documents
 from commodore.tree import walk
 
-_NAMES = ("kustomization.yaml", "kustomization.yml", "Kustomization")
 _REFUSED = ("--enable-exec", "--network", "--network-name", "--mount", "--env", "-e")
+_HARMLESS = frozenset(("--enable-helm", "--enable-alpha-plugins"))  # of kustomizations without charts and plugins
 _HELM = ("helmCharts", "helmChartInflationGenerator")
 
 
@@ -54,8 +54,22 @@ def render_kustomize(unit: Unit) -> Iterator[Rendered]:
         _write_git_config(home, unit)
     unit.commands.extend(_commands(unit, options, build))
     arguments = ["build", str(folder), *build, *_helm_options(unit, options, build)]
-    text = kustomize.run(root, "CMD-ARGO-410", *arguments).decode("utf-8", "replace")
+    output = unit.kept.output(
+        "kustomize",
+        [str(folder.relative_to(root)), *arguments[2:]],
+        lambda: _read_by_build(folder, root, build),
+        lambda: kustomize.run(root, "CMD-ARGO-410", *arguments),
+    )
+    text = output.decode("utf-8", "replace")
     yield from objects_of_stream(text, "the output of kustomize")
+
+
+def _read_by_build(folder: Path, root: Path, build: list[str]) -> list[tuple[str, Path]] | None:
+    """The files that a build reads, by their names in the repository; None if that is not known."""
+    if not _HARMLESS.issuperset(build):  # it may lift the rule that files lie below their kustomization
+        return None
+    files = files_of_kustomization(folder, root)
+    return None if files is None else [(os.path.relpath(path, root), Path(path)) for path in files]
 
 
 def _commands(unit: Unit, options: KustomizeOptions, build: list[str]) -> Iterator[str]:
@@ -156,7 +170,7 @@ def _place(old: str, new: str, *, whole: bool) -> str:
 def _inflates(root: Path) -> bool:
     """Whether a kustomization of the repository uses charts."""
     return any(
-        entry.name in _NAMES and any(word in _read(Path(entry.path)) for word in _HELM)
+        entry.name in KUSTOMIZATIONS and any(word in _read(Path(entry.path)) for word in _HELM)
         for _, entry in walk(root, skip=is_git)
     )
 
@@ -170,12 +184,12 @@ def _read(path: Path) -> str:
 
 def _edit(unit: Unit, options: KustomizeOptions, folder: Path) -> None:
     """Change the kustomization of the copy."""
-    present = [folder / name for name in _NAMES if (folder / name).is_file()]
+    present = [folder / name for name in KUSTOMIZATIONS if (folder / name).is_file()]
     if len(present) != 1:
         found = "several of" if present else "none of"
         raise InputError(
             "CMD-ARGO-410",
-            f"{unit.source.path} has {found} {', '.join(_NAMES)}",
+            f"{unit.source.path} has {found} {', '.join(KUSTOMIZATIONS)}",
             hint="a kustomization is one file",
             locations=[unit.source.place],
         )

@@ -13,6 +13,7 @@ from commodore.argocd.diagnostics import Severity
 from commodore.argocd.model.application import Application
 from commodore.argocd.model.sources import Source
 from commodore.argocd.planning import BuildEnvironment
+from commodore.argocd.rendering.kept import Kept
 from commodore.context import Context
 from commodore.errors import Location
 
@@ -42,6 +43,7 @@ class Unit:
         root: the folder that nothing may leave: that of the repository; of a chart, its own.
         refs: the repositories of other sources by `ref`.
         scratch: a folder of the unit's own, which is there and empty.
+        kept: has what programs wrote before.
         commands: takes the commands that would give the same from the root of the repository.
     """
 
@@ -57,6 +59,7 @@ class Unit:
     context: Context
     scratch: Path
     note: Note
+    kept: Kept
     commands: list[str] = field(default_factory=list)
 
 

@@ -2,7 +2,16 @@
 
 from __future__ import annotations
 
+from commodore.argocd.trees.kustomizations import KUSTOMIZATIONS, files_of_kustomization
 from commodore.argocd.trees.paths import check_inside, folder_of
 from commodore.argocd.trees.tree import Tree, folder_tree, is_git
 
-__all__ = ["Tree", "check_inside", "folder_of", "folder_tree", "is_git"]
+__all__ = [
+    "KUSTOMIZATIONS",
+    "Tree",
+    "check_inside",
+    "files_of_kustomization",
+    "folder_of",
+    "folder_tree",
+    "is_git",
+]

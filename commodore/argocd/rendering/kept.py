@@ -1,0 +1,110 @@
+"""What helm and kustomize wrote, kept by all that it depends on, in the store of results."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import threading
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from commodore.argocd.rendering.programs import command_of
+from commodore.limits import Limits
+from commodore.tree import walk
+
+if TYPE_CHECKING:
+    from commodore.engine import ChartResults
+
+_OUTPUT = "output"
+_MOST = 64 << 20  # bytes of a chart or kustomization; a larger one is not kept
+
+
+@dataclass
+class Kept:
+    """Outputs of programs.
+
+    Args:
+        root: the store of results; None keeps nothing.
+    """
+
+    root: Path | None
+    limits: Limits
+    _results: dict[str, ChartResults] = field(default_factory=dict)
+    _lock: threading.Lock = field(default_factory=threading.Lock)
+
+    def output(
+        self,
+        program: str,
+        described: object,
+        files: Callable[[], Iterable[tuple[str, Path]] | None],
+        run: Callable[[], bytes],
+    ) -> bytes:
+        """What a program writes: what it wrote for the same files and arguments, or else what it writes now.
+
+        Nothing is kept of templates with random functions, of files that change meanwhile, and of what fails.
+
+        Args:
+            program: helm or kustomize; its own identity counts, too.
+            described: JSON-ready data, all that the output depends on beside the files.
+            files: gives the files that are read, with names that do not depend on where they lie; None if they are not
+                known.
+
+        Raises:
+            CommodoreError: as `run` does, or the program is not installed.
+        """
+        if self.root is None:
+            return run()
+        before = _contents(files())
+        if before is None:
+            return run()
+        results = self._of(program)
+        key = results.key(before.values(), ["argocd", program, described, _digests(before)])
+        known = results.find(key)
+        if known is not None:
+            return known[_OUTPUT]
+        output = run()
+        if key and _contents(files()) == before:
+            results.add(key, {_OUTPUT: output})
+        return output
+
+    def _of(self, program: str) -> ChartResults:
+        from commodore.engine import ChartResults
+
+        with self._lock:
+            if program not in self._results:
+                self._results[program] = ChartResults(self.root, command_of(program)[0], self.limits)
+            return self._results[program]
+
+
+def files_below(folder: Path, name: str) -> Iterator[tuple[str, Path]]:
+    """The files of a folder, with links followed.
+
+    Args:
+        name: how the names of the files begin.
+    """
+    for path, entry in walk(folder, follow=True):
+        if not entry.is_dir():
+            yield f"{name}/{path}", Path(entry.path)
+
+
+def _contents(files: Iterable[tuple[str, Path]] | None) -> Mapping[str, bytes] | None:
+    """The files' contents by name; None if one cannot be read, or they are too large."""
+    if files is None:
+        return None
+    found: dict[str, bytes] = {}
+    size = 0
+    try:
+        for name, path in files:
+            size += os.stat(path).st_size
+            if size > _MOST:
+                return None
+            found[name] = path.read_bytes()
+    except OSError:
+        return None
+    return found
+
+
+def _digests(contents: Mapping[str, bytes]) -> list[tuple[str, str]]:
+    return [(name, hashlib.sha256(content).hexdigest()) for name, content in sorted(contents.items())]
