@@ -1,8 +1,8 @@
-"""List and render the Applications of made-up repositories: time and memory, beside a shell loop of helm and kustomize.
+"""List and render the Applications of made-up repositories: time and memory, beside a loop of helm and kustomize.
 
-    python bench/argocd.py [--applications N,...] [--rendered N] [--changed N] [--runs N] [--repository FOLDER --url URL]
+    python bench/argocd.py [--applications N,...] [--rendered N] [--changed N] [--runs N] [--repository FOLDER --url U]
 
-Every run is a process of its own. Listed are repositories with one file per Application and two manifests each, and that
+Every run is a process of its own. Listed are repositories with a file per Application and two manifests each, and that
 of --repository, if one is named; rendered are Applications of which half are charts, half kustomizations. `cold` has an
 empty cache, `warm` that of the run before, `changed` the same after some sources were changed; the loop runs
 `helm template` or `kustomize build` for each. Prints medians; memory is that of the whole process tree.

@@ -35,6 +35,7 @@ def render(ctx: click.Context, /, apps: tuple[str, ...], **values: Any) -> int:
     Applications that cannot be rendered are errors; the others are shown all the same.
     """
     from commodore.argocd.acquiring import RepoMap, parse_repo_map
+    from commodore.argocd.checking import Projects
     from commodore.argocd.diagnostics import Diagnostics
     from commodore.argocd.discovery import select
     from commodore.argocd.finishing import desired, manifests
@@ -51,6 +52,7 @@ def render(ctx: click.Context, /, apps: tuple[str, ...], **values: Any) -> int:
     wanted = select(listing.applications, apps, controller=settings.namespace, project=values["project"] or "")
     listing.tell_failures(found, but=wanted)
     shown: Shown = []
+    projects = Projects(settings, found)
     with open_run(settings, repo_map, capabilities, context, found, listing.own) as run:
         for application, rendered in run.renderer.render_all(wanted, values["jobs"]):
             label = listing.label(application)
@@ -61,6 +63,7 @@ def render(ctx: click.Context, /, apps: tuple[str, ...], **values: Any) -> int:
                 objects = manifests(application, rendered, settings, found)
                 if values["stage"] == "desired":
                     objects = desired(application, objects, settings, values["cluster_scoped"], found)
+                    projects.check(application, objects, found)
                 shown.append((application, objects))
             except CommodoreError as error:
                 found.take(error, application=label)

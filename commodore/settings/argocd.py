@@ -188,6 +188,7 @@ ARGOCD_RENDER = (
     *COMMON,
     output("yaml", "json", "name"),
 )
+ARGOCD_TEST = (APP, *SEARCH, CLUSTER_SCOPED, *COMMON, output("text", "json", "junit"))
 ARGOCD_NORMALIZE = (
     APP,
     Setting("objects", ("--objects",), "A YAML file with the objects.", kind="file", metavar="FILE"),

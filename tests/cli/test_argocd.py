@@ -254,3 +254,38 @@ def test_render_what_a_folder_defines(call: Call, tree: Path) -> None:
     assert "[CMD-ARGO-309]" in err
     code, _, err = call("argocd", "render", "--path", str(tree), "--offline", "web")
     assert (code, "[CMD-ARGO-310]" in err, "s3cret" in err) == (2, True, False)
+
+
+PROJECT = """\
+apiVersion: argoproj.io/v1alpha1
+kind: AppProject
+metadata: {name: default}
+spec: {sourceRepos: ["*"], destinations: [{server: "*", namespace: %s}]}
+"""
+
+
+@pytest.mark.requirement("D70", "D73", "D75", "D83", "D84")
+def test_testing_applications(call: Call, tree: Path) -> None:
+    given = ("argocd", "test", "--path", str(tree), "--self-url", "https://git.example.com/shop", "--offline")
+    assert call(*given, "web")[:2] == (0, "PASS argocd/web 1 object\n1 PASS, 0 FAIL, 0 SKIPPED\n")
+    code, out, err = call(*given)
+    assert (code, out.splitlines()[0][:39]) == (2, "FAIL argocd/bad CMD-ARGO-309: the path ")
+    assert out.endswith("1 PASS, 1 FAIL, 0 SKIPPED\n")
+    assert "[CMD-ARGO-309]" in err
+    (tree / "project.yaml").write_text(PROJECT % "api")
+    code, out, _ = call(*given, "web", "-o", "json")
+    (row,) = json.loads(out)["applications"]
+    assert (code, row["status"], [one["code"] for one in row["problems"]]) == (2, "FAIL", ["CMD-ARGO-603"])
+    code, out, _ = call(*given, "-o", "junit")
+    assert (code, out.count("<failure")) == (2, 2)
+    code, _, err = call("argocd", "render", *given[2:], "web")
+    assert (code, err[:8], "[CMD-ARGO-603]" in err) == (0, "warning:", True)
+    web = tree / "apps" / "web.yaml"
+    web.write_text(web.read_text().replace("path: web", "path: web, plugin: {name: p}"))
+    assert call(*given, "web")[1].splitlines()[1] == "0 PASS, 0 FAIL, 1 SKIPPED"
+
+
+def test_testing_nothing(call: Call, tmp_path: Path) -> None:
+    assert call("argocd", "test", "--path", str(tmp_path))[:2] == (0, "no Applications\n")
+    assert json.loads(call("argocd", "test", "--path", str(tmp_path), "-o", "json")[1])["applications"] == []
+    assert call("argocd", "test", "--path", str(tmp_path), "--strict")[0] == 2

@@ -6,6 +6,7 @@ from commodore.argocd.appsets.expand import Expander, Generated
 from commodore.argocd.appsets.facts import Facts, read_facts
 from commodore.argocd.appsets.git_files import Checkout, Repositories
 from commodore.argocd.appsets.model import ApplicationSet, read_set, read_sets
+from commodore.argocd.appsets.selectors import selects
 
 __all__ = [
     "ApplicationSet",
@@ -17,4 +18,5 @@ __all__ = [
     "read_facts",
     "read_set",
     "read_sets",
+    "selects",
 ]

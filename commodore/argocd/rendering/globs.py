@@ -1,4 +1,4 @@
-"""The globs of directory sources: `*` and `?` cross `/`, `{a,b}`, `[a-z]`, `[!a]`, `\\` escapes."""
+"""The globs of directory sources and projects: `*` and `?` cross `/` or not, `{a,b}`, `[a-z]`, `[!a]`, `\\` escapes."""
 
 from __future__ import annotations
 
@@ -6,9 +6,13 @@ import functools
 import re
 
 
-def matches(pattern: str, name: str) -> bool:
-    """Whether a glob fits a name. One that is none fits nothing, see `is_pattern`."""
-    compiled = _compiled(pattern)
+def matches(pattern: str, name: str, *, separator: str = "") -> bool:
+    """Whether a glob fits a name. One that is none fits nothing, see `is_pattern`.
+
+    Args:
+        separator: a character that `*` and `?` do not cross; `**` does.
+    """
+    compiled = _compiled(pattern, separator)
     return compiled is not None and compiled.fullmatch(name) is not None
 
 
@@ -18,7 +22,8 @@ def is_pattern(pattern: str) -> bool:
 
 
 @functools.lru_cache(maxsize=256)
-def _compiled(pattern: str) -> re.Pattern[str] | None:
+def _compiled(pattern: str, separator: str = "") -> re.Pattern[str] | None:
+    one = f"[^{re.escape(separator)}]" if separator else "."
     parts: list[str] = []
     depth, position = 0, 0
     while position < len(pattern):
@@ -28,9 +33,11 @@ def _compiled(pattern: str) -> re.Pattern[str] | None:
             parts.append(re.escape(pattern[position]))
             position += 1
         elif character == "*":
-            parts.append(".*")
+            stars = len(pattern) - position + 1 - len(pattern[position - 1 :].lstrip("*"))
+            position += stars - 1
+            parts.append(".*" if stars > 1 else f"{one}*")
         elif character == "?":
-            parts.append(".")
+            parts.append(one)
         elif character == "{":
             parts.append("(?:")
             depth += 1

@@ -1,0 +1,8 @@
+"""Whether Applications may do what they would do, and whether they can be rendered at all."""
+
+from __future__ import annotations
+
+from commodore.argocd.checking.outcomes import Outcome, Tester
+from commodore.argocd.checking.projects import Projects
+
+__all__ = ["Outcome", "Projects", "Tester"]

@@ -1,0 +1,236 @@
+"""What the AppProject of an Application allows: repositories, destinations, kinds, namespaces."""
+
+from __future__ import annotations
+
+import fnmatch
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
+from typing import Any
+
+from commodore.argocd.acquiring import repository_identity
+from commodore.argocd.appsets import selects
+from commodore.argocd.configuration import ArgoSettings
+from commodore.argocd.diagnostics import Diagnostic, Diagnostics, Severity
+from commodore.argocd.model import IN_CLUSTER, IN_CLUSTER_SERVER, Cluster
+from commodore.argocd.model.application import Application
+from commodore.argocd.model.fields import Fields
+from commodore.argocd.model.project import Allowed, KindRule, Project, read_project
+from commodore.argocd.rendering import Rendered
+from commodore.argocd.rendering.globs import matches
+from commodore.errors import InputError, Location, did_you_mean
+from commodore.git import redact
+from commodore.manifests import key_of
+from commodore.manifests.kube_yaml import read_documents
+
+DEFAULT = "default"
+
+
+class Projects:
+    """The AppProjects in view.
+
+    Args:
+        found: hears of projects that cannot be read, and of what they say that is not checked.
+        severity: that of findings about Applications.
+    """
+
+    def __init__(self, settings: ArgoSettings, found: Diagnostics, severity: Severity = "warning") -> None:
+        self._settings = settings
+        self._severity = severity
+        self._known: dict[str, Project] = {}
+        for value, place in settings.projects:
+            try:
+                project = read_project(value, place)
+            except InputError as error:
+                found.take(error)
+                continue
+            self._known.setdefault(project.name, project)
+            if project.runtime:
+                names = ", ".join(project.runtime)
+                message = f"{names} of the AppProject {project.name} say something only to a running Argo CD"
+                found.add(Diagnostic("CMD-ARGO-608", message, "info", locations=(place,)))
+        if not self._known:
+            found.add(Diagnostic("CMD-ARGO-608", "no AppProject is in view, so that none is checked", "info"))
+        self._globals = tuple(_globals(settings, found))
+
+    def check(self, application: Application, objects: Iterable[Rendered], found: Diagnostics) -> None:
+        """Tell what the project of an Application does not allow.
+
+        Args:
+            objects: as Argo CD compares them with the cluster, with their namespaces.
+        """
+        if not self._known:
+            return
+        report = _Report(application, self._settings, self._severity, found)
+        project = self._of(application)
+        if project is None:
+            if application.project != DEFAULT:
+                hint = did_you_mean(application.project, self._known) or f"there are {', '.join(sorted(self._known))}"
+                report.add("CMD-ARGO-601", f"there is no AppProject {application.project}", hint)
+            return
+        self._check_namespace(application, project, report)
+        for source in application.sources:
+            if source.repo_url and not allows_repository(project, source.repo_url):
+                message = f"the project {project.name} does not allow the repository {redact(source.repo_url)}"
+                report.add("CMD-ARGO-602", message, "add it to spec.sourceRepos of the AppProject")
+        self._check_objects(application, project, objects, report)
+
+    def _of(self, application: Application) -> Project | None:
+        project = self._known.get(application.project)
+        if project is None:
+            return None
+        for selector, name in self._globals:
+            other = self._known.get(name)
+            if other is not None and name != project.name and selects(selector, project.labels, project.place):
+                project = project.joined(other)
+        return project
+
+    def _check_namespace(self, application: Application, project: Project, report: _Report) -> None:
+        namespace = application.namespace
+        if namespace in ("", self._settings.namespace):
+            return
+        if not any(_fits_namespace(pattern, namespace) for pattern in project.namespaces):
+            message = f"the project {project.name} does not allow Applications in the namespace {namespace}"
+            report.add("CMD-ARGO-605", message, "add it to spec.sourceNamespaces of the AppProject")
+
+    def _check_objects(
+        self, application: Application, project: Project, objects: Iterable[Rendered], report: _Report
+    ) -> None:
+        server, name = _cluster(application, self._settings.clusters)
+        namespaces = {application.destination.namespace: ""}
+        for one in objects:
+            key = key_of(one.data)
+            if not allows_kind(project, key.group, key.kind, key.name, namespaced=bool(key.namespace)):
+                message = f"the project {project.name} does not allow {key.kind}"
+                message += f" of {key.group}" if key.group else ""
+                hint = "see the lists of kinds of the AppProject"
+                report.add("CMD-ARGO-604", message, hint, str(key))
+            if key.namespace:
+                namespaces.setdefault(key.namespace, str(key))
+        for namespace, subject in sorted(namespaces.items()):
+            if allows_destination(project, server, name, namespace):
+                continue
+            where = f"the namespace {namespace} of {name or server}"
+            if not server:
+                message = f"the cluster {name} is not known, so that it is not known whether {project.name} allows it"
+                report.add("CMD-ARGO-607", message, "add its Secret to --argocd-settings")
+                return
+            message = f"the project {project.name} does not allow {where}"
+            report.add("CMD-ARGO-603", message, "add it to spec.destinations of the AppProject", subject)
+        self._check_scope(project, server, name, report)
+
+    def _check_scope(self, project: Project, server: str, name: str, report: _Report) -> None:
+        if not project.scoped:
+            return
+        owner = next((one.project for one in self._settings.clusters if one.server == server), None)
+        if owner != project.name:
+            message = f"the project {project.name} allows only clusters of its own, and {name or server} is none"
+            report.add("CMD-ARGO-603", message, "give the cluster's Secret the project")
+
+
+class _Report:
+    """Tells findings about one Application."""
+
+    def __init__(
+        self, application: Application, settings: ArgoSettings, severity: Severity, found: Diagnostics
+    ) -> None:
+        self._label = f"{application.namespace or settings.namespace}/{application.name}"
+        self._place = application.place
+        self._severity = severity
+        self._found = found
+
+    def add(self, code: str, message: str, hint: str, subject: str = "") -> None:
+        family = "policy" if self._severity == "error" else ""
+        one = Diagnostic(code, message, self._severity, hint, family, self._label, locations=(self._place,))
+        self._found.add(replace(one, object=subject))
+
+
+def allows_repository(project: Project, url: str) -> bool:
+    """Whether a repository fits. What is denied is denied at once; a list of denials alone allows the rest."""
+    wanted = repository_identity(url)
+    allowed = False
+    for pattern in project.repositories:
+        denies = pattern.startswith("!")
+        plain = pattern.removeprefix("!")
+        fits = plain == "*" or matches(repository_identity(plain), wanted, separator="/")
+        if denies and fits:
+            return False
+        allowed = allowed or fits != denies
+    return allowed
+
+
+def allows_destination(project: Project, server: str, name: str, namespace: str) -> bool:
+    """Whether a namespace of a cluster fits. Each part of an entry may deny."""
+    allowed = False
+    for one in project.destinations:
+        by_server, by_name = _fits(one.server, server), _fits(one.name, name)
+        in_namespace = _fits(one.namespace, namespace)
+        cluster = by_server or by_name
+        if _denies(one, by_server, by_name, in_namespace):
+            return False
+        allowed = allowed or (cluster and in_namespace)
+    return allowed
+
+
+def _denies(one: Allowed, by_server: bool, by_name: bool, in_namespace: bool) -> bool:
+    return (
+        (one.name.startswith("!") and not by_name)
+        or (one.server.startswith("!") and not by_server and in_namespace)
+        or (one.namespace.startswith("!") and not in_namespace and (by_server or by_name))
+    )
+
+
+def _fits(pattern: str, text: str) -> bool:
+    """Whether a pattern, which may deny, fits a text; an empty one fits nothing."""
+    if pattern.startswith("!"):
+        return not matches(pattern[1:], text)
+    return bool(pattern) and matches(pattern, text)
+
+
+def allows_kind(project: Project, group: str, kind: str, name: str, *, namespaced: bool) -> bool:
+    """Whether a kind fits. Of kinds without namespace none is allowed that no list names."""
+    allowed = project.namespaced_kinds if namespaced else project.cluster_kinds or ()
+    denied = project.namespaced_kinds_denied if namespaced else project.cluster_kinds_denied
+    if any(_is(rule, group, kind, name) for rule in denied):
+        return False
+    return allowed is None or any(_is(rule, group, kind, name) for rule in allowed)
+
+
+def _is(rule: KindRule, group: str, kind: str, name: str) -> bool:
+    return (
+        fnmatch.fnmatchcase(group, rule.group)
+        and fnmatch.fnmatchcase(kind, rule.kind)
+        and (not rule.name or fnmatch.fnmatchcase(name, rule.name))
+    )
+
+
+def _fits_namespace(pattern: str, namespace: str) -> bool:
+    if len(pattern) > 1 and pattern.startswith("/") and pattern.endswith("/"):
+        try:
+            return re.search(pattern[1:-1], namespace) is not None
+        except re.error:
+            return False
+    return matches(pattern, namespace)
+
+
+def _cluster(application: Application, clusters: tuple[Cluster, ...]) -> tuple[str, str]:
+    """Address and name of the cluster that an Application goes to, as far as they are known."""
+    destination = application.destination
+    server = destination.address(clusters)
+    names = {one.server: one.name for one in clusters}
+    name = destination.name or names.get(server, IN_CLUSTER if server == IN_CLUSTER_SERVER else "")
+    return server, name
+
+
+def _globals(settings: ArgoSettings, found: Diagnostics) -> Iterable[tuple[Mapping[str, Any], str]]:
+    """The entries of `globalProjects`: selector of projects' labels, name of the global project."""
+    given = settings.config.get("globalProjects")
+    if given is None or not given.value:
+        return
+    place = given.place or Location("globalProjects")
+    try:
+        content: Any = next(read_documents(given.value, place="globalProjects"), [])
+        for one in Fields({"globalProjects": content}, "", place).items("globalProjects"):
+            yield one.fields("labelSelector").data, one.text("projectName")
+    except InputError as error:
+        found.take(error)

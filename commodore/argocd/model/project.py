@@ -1,0 +1,102 @@
+"""An AppProject as it is written."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+from commodore.argocd.model.fields import Fields
+from commodore.errors import Location
+
+_RUNTIME = ("roles", "syncWindows", "orphanedResources", "signatureKeys", "destinationServiceAccounts")
+
+
+@dataclass(frozen=True, slots=True)
+class Allowed:
+    """One entry of `destinations`: patterns, each of which may begin with `!`."""
+
+    server: str
+    name: str
+    namespace: str
+
+
+@dataclass(frozen=True, slots=True)
+class KindRule:
+    """One entry of a list of kinds: patterns. An empty name stands for all."""
+
+    group: str
+    kind: str
+    name: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Project:
+    """One AppProject.
+
+    Attributes:
+        cluster_kinds, namespaced_kinds: the white lists; None if there is none.
+        scoped: whether only clusters of the project are destinations.
+        runtime: fields that say something only to a running Argo CD.
+    """
+
+    name: str
+    repositories: tuple[str, ...]
+    destinations: tuple[Allowed, ...]
+    namespaces: tuple[str, ...]
+    cluster_kinds: tuple[KindRule, ...] | None
+    cluster_kinds_denied: tuple[KindRule, ...]
+    namespaced_kinds: tuple[KindRule, ...] | None
+    namespaced_kinds_denied: tuple[KindRule, ...]
+    scoped: bool
+    labels: Mapping[str, str]
+    runtime: tuple[str, ...]
+    place: Location
+
+    def joined(self, other: Project) -> Project:
+        """The project with the lists of a global one."""
+        return replace(
+            self,
+            repositories=self.repositories + other.repositories,
+            destinations=self.destinations + other.destinations,
+            cluster_kinds=_both(self.cluster_kinds, other.cluster_kinds),
+            cluster_kinds_denied=self.cluster_kinds_denied + other.cluster_kinds_denied,
+            namespaced_kinds=_both(self.namespaced_kinds, other.namespaced_kinds),
+            namespaced_kinds_denied=self.namespaced_kinds_denied + other.namespaced_kinds_denied,
+        )
+
+
+def read_project(value: Any, place: Location) -> Project:
+    """An AppProject from its object.
+
+    Raises:
+        InputError: CMD-ARGO-103, a field is missing or has a wrong type.
+    """
+    fields = Fields.of(value, "", place)
+    metadata, spec = fields.fields("metadata"), fields.fields("spec")
+    return Project(
+        name=metadata.required("name"),
+        repositories=spec.texts("sourceRepos"),
+        destinations=tuple(
+            Allowed(one.text("server"), one.text("name"), one.text("namespace")) for one in spec.items("destinations")
+        ),
+        namespaces=spec.texts("sourceNamespaces"),
+        cluster_kinds=_kinds(spec, "clusterResourceWhitelist"),
+        cluster_kinds_denied=_kinds(spec, "clusterResourceBlacklist") or (),
+        namespaced_kinds=_kinds(spec, "namespaceResourceWhitelist"),
+        namespaced_kinds_denied=_kinds(spec, "namespaceResourceBlacklist") or (),
+        scoped=spec.flag("permitOnlyProjectScopedClusters"),
+        labels=metadata.text_map("labels"),
+        runtime=tuple(key for key in _RUNTIME if spec.raw(key)),
+        place=place,
+    )
+
+
+def _kinds(spec: Fields, key: str) -> tuple[KindRule, ...] | None:
+    if key not in spec:
+        return None
+    return tuple(KindRule(one.text("group"), one.text("kind"), one.text("name")) for one in spec.items(key))
+
+
+def _both(first: tuple[KindRule, ...] | None, second: tuple[KindRule, ...] | None) -> tuple[KindRule, ...] | None:
+    return first if second is None else second if first is None else first + second
