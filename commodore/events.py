@@ -5,7 +5,8 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
+from typing import Any
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,6 +109,64 @@ class PageToVisit(Event):
     url: str
     code: str = ""
     opened: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class InCluster(Event):
+    """What one of several clusters announces."""
+
+    cluster: str
+    event: Event
+
+
+@dataclass(frozen=True, slots=True)
+class WaveBegun(Event):
+    """The clusters of a wave are compiled from now on. `total` counts those that are not done yet."""
+
+    wave: str
+    total: int
+
+
+@dataclass(frozen=True, slots=True)
+class WaveEnded(Event):
+    """A wave is over. `state` is as in the report of a fleet."""
+
+    wave: str
+    state: str
+
+
+@dataclass(frozen=True, slots=True)
+class ClusterBegun(Event):
+    """A cluster of a fleet is compiled, or published if `publishing`."""
+
+    cluster: str
+    wave: str
+    publishing: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class ClusterEnded(Event):
+    """A cluster of a fleet was compiled or published.
+
+    Args:
+        state: as in the report of a fleet.
+        detail: what changed, or why it has failed, in a few words.
+        code: of the error, if it has failed.
+    """
+
+    cluster: str
+    wave: str
+    state: str
+    seconds: float
+    detail: str = ""
+    code: str = ""
+
+
+def as_record(event: Event) -> dict[str, Any]:
+    """An event as JSON-ready data; what a cluster announces, with the key `cluster`."""
+    if isinstance(event, InCluster):
+        return {**as_record(event.event), "cluster": event.cluster}
+    return {"event": type(event).__name__, **asdict(event)}
 
 
 Announce = Callable[[Event], None]

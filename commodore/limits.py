@@ -87,6 +87,7 @@ class Limits:
     fleet_file_bytes: int = 4 << 20  # one file of a fleet's configuration, or of what is known about its state
     fleet_values: int = 100_000  # values in it, what aliases stand for counted each time
     helm_timeout: float = 120.0  # rendering the chart of one cell
+    fleet_pauses: tuple[float, ...] = (5.0, 20.0)  # before a cluster is tried again; the last one for all further times
     status_age: float = 900.0  # older files with the state of applications are refused
 
     # workspace

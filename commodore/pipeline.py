@@ -14,9 +14,17 @@ from commodore.catalog import CatalogChange, CompileMetadata
 from commodore.context import Context
 from commodore.dependencies import deprecation_notices
 from commodore.engine import CompiledInstance, Engine
-from commodore.errors import UsageError
+from commodore.errors import PolicyError, UsageError
 from commodore.events import Noted, stage
-from commodore.git import Author, PublishedClone, RepositoryStore, check_version, redact, repository_key
+from commodore.git import (
+    Author,
+    PublishedClone,
+    RemoteAnswers,
+    RepositoryStore,
+    check_version,
+    redact,
+    repository_key,
+)
 from commodore.inventory import Inventory, cluster_parameters, read_cluster_params
 from commodore.lieutenant import Cluster, ClusterSource
 from commodore.manifests import DiffMode
@@ -121,6 +129,34 @@ class _Sources:
     clone: PublishedClone
 
 
+@dataclass(frozen=True, slots=True)
+class Shared:
+    """What several compiles have in common. Each may be used by several threads; their owner ends them.
+
+    Attributes:
+        engine: renders.
+        answers: what remotes have; None asks them anew for this compile.
+    """
+
+    engine: Engine
+    answers: RemoteAnswers | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class StagedCatalog:
+    """A catalog that is compiled and staged in its clone, and not published.
+
+    Attributes:
+        clone: where it is staged, and which commit it is compared with.
+        tree: the git tree that is staged; empty while the workspace stays locked until it is published.
+    """
+
+    request: CatalogCompile
+    result: CatalogResult
+    clone: PublishedClone
+    tree: str = ""
+
+
 def run_compile(
     request: CatalogCompile,
     source: ClusterSource,
@@ -138,15 +174,60 @@ def run_compile(
         CommodoreError: whatever is wrong; what was in the catalog, and what users have made, is still there.
     """
     request.check()
-    workspace, cached = request.workspace, request.options.cached
     context = replace(context, offline=context.offline or request.offline)
+    with request.workspace.locked(context.limits), engine_of(engine, request.options, context) as engine:
+        staged = _stage(request, source, Shared(engine), context)
+        wanted = review(staged.result.change)
+        if request.local:
+            catalog.leave(staged.clone, context)
+        elif request.push and wanted:
+            return replace(staged.result, change=_publish(staged, source, context))
+        return staged.result
+
+
+def stage_catalog(request: CatalogCompile, source: ClusterSource, shared: Shared, context: Context) -> StagedCatalog:
+    """The first half of a compile: everything up to what would be committed. `publish_catalog` is the other one.
+
+    Raises:
+        CommodoreError: as `run_compile`.
+    """
+    request.check()
+    context = replace(context, offline=context.offline or request.offline)
+    with request.workspace.locked(context.limits):
+        staged = _stage(request, source, shared, context)
+        tree = catalog.staged_tree(staged.clone, context) if staged.result.change.changed else ""
+        return replace(staged, tree=tree)
+
+
+def publish_catalog(
+    staged: StagedCatalog, source: ClusterSource, context: Context, before_push: Callable[[str], None]
+) -> CatalogResult:
+    """The other half of a compile: commit, push and report exactly what is staged.
+
+    Args:
+        before_push: is given each commit before it is pushed.
+
+    Raises:
+        PolicyError: CMD-CAT-024, something else is staged by now; nothing was pushed.
+        CommodoreError: as `run_compile`.
+    """
+    with staged.request.workspace.locked(context.limits):
+        if staged.result.change.changed and catalog.staged_tree(staged.clone, context) != staged.tree:
+            raise PolicyError(
+                "CMD-CAT-024",
+                f"what is staged in {staged.clone.path} is not what was compiled",
+                hint="leave the folder alone during a run, and run again",
+                locations=[str(staged.clone.path)],
+            )
+        return replace(staged.result, change=_publish(staged, source, context, before_push))
+
+
+def _stage(request: CatalogCompile, source: ClusterSource, shared: Shared, context: Context) -> StagedCatalog:
+    """Stages 1 to 11, and what they come to. The workspace is locked."""
+    workspace, cached, engine = request.workspace, request.options.cached, shared.engine
     mirrors = usable(repository_cache()) if cached else None
     fetching = replace(context, offline=context.offline or request.local)
-    with (
-        workspace.locked(context.limits),
-        engine_of(engine, request.options, context) as engine,
-        RepositoryStore(workspace.repositories, fetching, mirrors=mirrors) as store,
-    ):
+    with RepositoryStore(workspace.repositories, fetching, mirrors=mirrors, answers=shared.answers) as store:
         fetcher = Fetcher(workspace, store, context, request.force, request.local, engine.get_ready, cached)
 
         sources = _open(request, fetcher) if request.local else _fetch(request, source, fetcher)
@@ -157,24 +238,19 @@ def run_compile(
 
         installed, compiled = _install(request, sources, inventory, engine, context)
         reused = sum(one.reused for one in compiled)
-        counts = (len(compiled) - reused, reused)
         if installed or request.local:
             change = catalog.stage(sources.clone, context, request.diff_mode)
         else:
             change = catalog.unchanged(sources.clone, context)
-        wanted = review(change)
         notices = deprecation_notices(inventory.nodes[BOOTSTRAP_TARGET].parameters, components.applications.components)
-        if request.local:
-            catalog.leave(sources.clone, context)
-            return CatalogResult(change, None, notices, *counts)
-
-        metadata = describe_compile(store, sources.configuration, sources.packages, components)
-        context.announce(Noted(catalog.commit_message(metadata), level=1))
-        if request.push and wanted:
-            change = _publish(request, source, sources.clone, change, metadata, context)
-        if not context.offline:
-            remember_remotes(workspace, store.asked)
-        return CatalogResult(change, metadata, notices, *counts)
+        metadata = None
+        if not request.local:
+            metadata = describe_compile(store, sources.configuration, sources.packages, components)
+            context.announce(Noted(catalog.commit_message(metadata), level=1))
+            if not context.offline:
+                remember_remotes(workspace, store.asked)
+        result = CatalogResult(change, metadata, notices, len(compiled) - reused, reused)
+        return StagedCatalog(request, result, sources.clone)
 
 
 def _render(fetcher: Fetcher, components: Components) -> Inventory:
@@ -284,20 +360,22 @@ def _facts(cluster: Cluster) -> dict[str, Any]:
 
 
 def _publish(
-    request: CatalogCompile,
+    staged: StagedCatalog,
     source: ClusterSource,
-    clone: PublishedClone,
-    change: CatalogChange,
-    metadata: CompileMetadata,
     context: Context,
+    before_push: Callable[[str], None] = lambda _: None,
 ) -> CatalogChange:
     """Stage 12: commit, push, report what was pushed."""
+    request, clone, metadata = staged.request, staged.clone, staged.result.metadata
+    assert metadata is not None, "local mode publishes nothing"
     with stage(context.announce, "publishing the catalog"):
         workspace, cluster, message = request.workspace, request.cluster, catalog.commit_message(metadata)
 
         def expect(commit: str) -> None:
             catalog.expect_report(workspace, cluster, commit, metadata.as_report(), context)
+            before_push(commit)
 
+        change = staged.result.change
         change = catalog.publish(clone, change, message, context, author=request.author, before_push=expect)
         published = replace(clone, sha=change.committed_sha or clone.sha)
         catalog.report_pending(

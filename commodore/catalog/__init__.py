@@ -6,11 +6,22 @@ from typing import TYPE_CHECKING
 
 from commodore.catalog._local_changes import find_work
 from commodore.catalog.assemble import Compiled, assemble, warn_about_objects
-from commodore.catalog.changes import ChangeSummary, describe
+from commodore.catalog.changes import ChangeSummary, FileDiff, describe
 from commodore.catalog.message import commit_message
 from commodore.catalog.metadata import CompileMetadata, RepositoryVersion, local_now
 from commodore.catalog.pending import Send, expect_report, pending_file, report_pending
-from commodore.catalog.publish import CatalogChange, install, leave, open_local, prepare, publish, stage, unchanged
+from commodore.catalog.publish import (
+    CatalogChange,
+    install,
+    leave,
+    open_local,
+    prepare,
+    publish,
+    stage,
+    staged_tree,
+    tree_digest,
+    unchanged,
+)
 from commodore.lazy_exports import lazy_exports
 
 if TYPE_CHECKING:
@@ -49,6 +60,7 @@ __all__ = [
     "ChangeSummary",
     "CompileMetadata",
     "Compiled",
+    "FileDiff",
     "ImageChange",
     "ImagePlace",
     "ListedObject",
@@ -78,6 +90,8 @@ __all__ = [
     "review_staged",
     "review_trees",
     "stage",
+    "staged_tree",
+    "tree_digest",
     "unchanged",
     "validate_objects",
     "warn_about_objects",

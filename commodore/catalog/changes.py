@@ -10,7 +10,7 @@ from typing import Final
 
 from commodore.context import Context
 from commodore.git import RawChange, read_blobs
-from commodore.manifests import DiffLine, DiffMode, FileChange, TreeChange, render
+from commodore.manifests import ChangeKind, DiffLine, DiffMode, FileChange, TreeChange, render
 
 _SUBMODULE: Final = "160000"
 
@@ -57,10 +57,19 @@ class ChangeSummary:
         return ", ".join(f"{count} {word}" for word, count in counts.items() if count) or "no changes"
 
 
+@dataclass(frozen=True, slots=True)
+class FileDiff:
+    """What changed in one file: its new path, or the old one if it was deleted, and the lines to show."""
+
+    kind: ChangeKind
+    path: str
+    lines: tuple[DiffLine, ...]
+
+
 def describe(
     folder: Path, changes: Sequence[RawChange], context: Context, mode: DiffMode = "plain"
-) -> tuple[tuple[DiffLine, ...], ChangeSummary]:
-    """The staged changes of the clone in `folder` as lines, and their numbers.
+) -> tuple[tuple[FileDiff, ...], ChangeSummary]:
+    """The staged changes of the clone in `folder` file by file, and their numbers.
 
     Only the contents of modified files are read, all by one git process.
 
@@ -82,7 +91,11 @@ def describe(
         assert raw.new_path is not None
         old[raw.old_path] = _content(raw, raw.old_blob, blobs)
         new[raw.new_path] = _content(raw, raw.new_blob, blobs)
-    return tuple(render(change, old, new, context.limits, mode)), ChangeSummary.of(change)
+    files = (
+        FileDiff(file.kind, file.new_path, tuple(render(TreeChange((file,)), old, new, context.limits, mode)))
+        for file in change.files
+    )
+    return tuple(files), ChangeSummary.of(change)
 
 
 def _file_change(raw: RawChange) -> FileChange:

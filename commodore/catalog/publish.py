@@ -5,8 +5,10 @@ The steps in their order: `prepare` (or `open_local`), `install`, `stage`, then 
 
 from __future__ import annotations
 
+import hashlib
 import os
 import shutil
+import stat
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -22,7 +24,7 @@ from commodore.catalog._local_changes import (
     record_output,
 )
 from commodore.catalog._same import files_of, holds
-from commodore.catalog.changes import ChangeSummary, describe
+from commodore.catalog.changes import ChangeSummary, FileDiff, describe
 from commodore.context import Context
 from commodore.errors import EnvironmentFault, PolicyError
 from commodore.git import (
@@ -48,17 +50,22 @@ class CatalogChange:
 
     Attributes:
         changed: whether anything is staged; with a diff mode that hides changes, `lines` may be empty nevertheless.
-        lines: the changes to show, without indentation and colours; each knows what it is.
+        files: the changes to show, file by file.
         summary: how many files were added, deleted and so on.
         committed_sha: the commit that was made, if any.
         pushed: whether the remote has it.
     """
 
     changed: bool
-    lines: tuple[DiffLine, ...]
+    files: tuple[FileDiff, ...]
     summary: ChangeSummary
     committed_sha: str | None = None
     pushed: bool = False
+
+    @property
+    def lines(self) -> tuple[DiffLine, ...]:
+        """The changes of all files, without indentation and colours; each line knows what it is."""
+        return tuple(line for file in self.files for line in file.lines)
 
 
 def prepare(workspace: Workspace, store: RepositoryStore, url: str, author: Author | None) -> PublishedClone:
@@ -168,14 +175,44 @@ def stage(clone: PublishedClone, context: Context, mode: DiffMode = "plain") -> 
     stage_all(clone.path, context)
     record_output(clone.path, context)
     changes = staged_changes(clone.path, context)
-    lines, summary = describe(clone.path, changes, context, mode)
-    return CatalogChange(bool(changes), lines, summary)
+    files, summary = describe(clone.path, changes, context, mode)
+    return CatalogChange(bool(changes), files, summary)
 
 
 def unchanged(clone: PublishedClone, context: Context) -> CatalogChange:
     """The change of a run that has installed nothing into the clone that `prepare` has brought to its newest commit."""
     record_commit(clone.path, clone.sha, context)
     return CatalogChange(False, (), ChangeSummary())
+
+
+def staged_tree(clone: PublishedClone, context: Context) -> str:
+    """The id of the tree that a commit would have now: that of what is staged."""
+    return Git(clone.path, context).run(["write-tree"]).text
+
+
+def tree_digest(workspace: Workspace) -> str:
+    """What is in `manifests/` and `refs/`: the SHA-256 of a line `mode sha256 path` for each file, sorted by path.
+
+    It is the same on every machine. Modes are git's; of a link, the digest is that of its target.
+
+    Raises:
+        EnvironmentFault: a file cannot be read.
+    """
+    lines = []
+    with guard_disk(workspace.catalog):
+        for folder in (workspace.manifests, workspace.refs):
+            for name, path in files(folder, links=True) if folder.is_dir() else ():
+                if path.is_symlink():
+                    mode, content = "120000", os.fsencode(os.readlink(path))
+                else:
+                    mode = "100755" if path.stat().st_mode & stat.S_IXUSR else "100644"
+                    content = path.read_bytes()
+                lines.append(f"{mode} {hashlib.sha256(content).hexdigest()} {folder.name}/{name}\n")
+    return hashlib.sha256("".join(sorted(lines, key=_path_of)).encode("utf-8", "surrogateescape")).hexdigest()
+
+
+def _path_of(line: str) -> str:
+    return line.split(" ", 2)[2]
 
 
 def leave(clone: PublishedClone, context: Context) -> None:

@@ -7,7 +7,6 @@ import json
 import sys
 import textwrap
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import asdict
 from pathlib import Path
 from typing import IO, Any, Literal
 
@@ -16,7 +15,9 @@ import click
 from commodore.context import Context
 from commodore.errors import CommodoreError, Findings
 from commodore.events import (
+    ClusterEnded,
     Event,
+    InCluster,
     Noted,
     PageToVisit,
     StageAdvanced,
@@ -25,6 +26,9 @@ from commodore.events import (
     TaskBegun,
     TaskEnded,
     Warned,
+    WaveBegun,
+    WaveEnded,
+    as_record,
 )
 from commodore.limits import DEFAULT_LIMITS
 from commodore.printable import printable_lines
@@ -56,12 +60,13 @@ class Console:
 
     def announce(self, event: Event) -> None:
         """The listener that library functions are given."""
-        if isinstance(event, TaskBegun | TaskEnded):  # for traces, see commodore.profile
+        inner = event.event if isinstance(event, InCluster) else event
+        if isinstance(inner, TaskBegun | TaskEnded):  # for traces, see commodore.profile
             return
         if self.log_format == "json":
-            wanted = isinstance(event, Warned | PageToVisit) if self.quiet else True
-            if wanted and (not isinstance(event, Noted) or event.level <= self.verbosity):
-                self._json({"event": type(event).__name__, **asdict(event)})
+            wanted = isinstance(inner, Warned | PageToVisit) if self.quiet else True
+            if wanted and (not isinstance(inner, Noted) or inner.level <= self.verbosity):
+                self._json(as_record(event))
             return
         match event:
             case Warned(code, message, hint):
@@ -77,6 +82,12 @@ class Console:
                 )
             case StageStarted() | StageAdvanced() | StageFinished():
                 self._stage(event)
+            case InCluster(cluster, Warned(code, message, hint)):
+                self.announce(Warned(code, f"{cluster}: {message}", hint))
+            case InCluster(cluster, Noted(message, level)):
+                self.announce(Noted(f"{cluster}: {message}", level))
+            case WaveBegun() | ClusterEnded() | WaveEnded():
+                self._wave(event)
 
     def error(self, error: CommodoreError) -> None:
         """Show one error, or all of several. On a terminal, say once where to read more."""
@@ -181,6 +192,25 @@ class Console:
             self._say(f"  {printable_lines(event.item)}" + (f" ({event.seconds:.2f} s)" if event.seconds else ""))
         if self.verbosity >= 1 and not self.quiet and isinstance(event, StageFinished):
             self._say(f"  {_sentence(name)}: {event.seconds:.2f} s")
+
+    def _wave(self, event: WaveBegun | ClusterEnded | WaveEnded) -> None:
+        """The clusters of a fleet: a line for each, or where a person is looking a bar and lines for failures."""
+        name, failed = f"wave {event.wave}", isinstance(event, ClusterEnded) and bool(event.code)
+        if self._progress is not None:
+            if isinstance(event, WaveBegun):
+                self._tasks[name] = self._progress.add_task(_sentence(name), total=event.total)
+            elif name in self._tasks and isinstance(event, ClusterEnded):
+                self._progress.update(self._tasks[name], advance=0 if event.state == "pushed" else 1)
+            elif name in self._tasks:
+                self._progress.remove_task(self._tasks.pop(name))
+        elif isinstance(event, WaveBegun) and not self.quiet:
+            self._say(f"{_sentence(name)}: {event.total} clusters …")
+        if isinstance(event, ClusterEnded) and (failed or (self._progress is None and not self.quiet)):
+            text = (
+                f"{event.cluster}: {event.state}, {event.detail}" if event.detail else f"{event.cluster}: {event.state}"
+            )
+            shown = printable_lines(f"{text} [{event.code}]" if event.code else f"{text} ({event.seconds:.1f} s)")
+            self._say(_problem(shown) if failed else shown)
 
     def _say(self, text: str, hint: str = "") -> None:
         lines = [text] + ([f"  hint: {printable_lines(hint)}"] if hint else [])

@@ -34,6 +34,7 @@ _DIMENSIONS = {"environment": "environments", "sector": "sectors", "region": "re
         "applicationset": LazyCommand(
             "commodore.cli.fleet:fleet_applicationset", "Print the ApplicationSet of a type."
         ),
+        "compile": LazyCommand("commodore.cli.fleet_compile:fleet_compile", "Compile the catalogs of many clusters."),
         "fold": LazyCommand(
             "commodore.cli.fleet_promote:fleet_fold", "Put a patch that is everywhere into base values."
         ),
@@ -44,6 +45,7 @@ _DIMENSIONS = {"environment": "environments", "sector": "sectors", "region": "re
         "plan": LazyCommand("commodore.cli.fleet_promote:fleet_plan", "Show the steps that are left for a patch."),
         "preview": LazyCommand("commodore.cli.fleet:fleet_preview", "Show what Argo CD would apply in a cell."),
         "promote": LazyCommand("commodore.cli.fleet_promote:fleet_promote", "Let a patch go on to its next place."),
+        "report": LazyCommand("commodore.cli.fleet_compile:fleet_report", "Show what a compile of a fleet came to."),
         "schema": LazyCommand("commodore.cli.fleet:fleet_schema", "Print the JSON Schema of a kind of file."),
         "status": LazyCommand("commodore.cli.fleet_promote:fleet_status", "Show where patches are."),
         "validate": LazyCommand("commodore.cli.fleet:fleet_validate", "Look for mistakes without writing anything."),
@@ -51,9 +53,10 @@ _DIMENSIONS = {"environment": "environments", "sector": "sectors", "region": "re
 )
 @options()
 def fleet() -> None:
-    """Generate the Argo CD charts of a fleet.
+    """Generate the Argo CD charts of a fleet, and compile the catalogs of many clusters.
 
-    The working directory is the repository of the fleet: configuration in `config`, the result in `rendered`.
+    The working directory is the repository of the fleet: configuration in `config`, the result in `rendered`. For
+    `compile` and `report` it is the folder with the clusters' workspaces.
     """
 
 

@@ -45,7 +45,7 @@ CONTEXT = {"help_option_names": ["-h", "--help"], "max_content_width": 100, "aut
         "component": LazyCommand("commodore.cli.component:component", "Work on components."),
         "completion": LazyCommand("commodore.cli.completion:completion", "Print what lets a shell complete."),
         "explain": LazyCommand("commodore.cli.explain:explain", "Say what an error code means."),
-        "fleet": LazyCommand("commodore.cli.fleet:fleet", "Generate the Argo CD charts of a fleet of clusters."),
+        "fleet": LazyCommand("commodore.cli.fleet:fleet", "Generate the charts of a fleet, and compile its clusters."),
         "hydrate": LazyCommand("commodore.cli.hydrate:hydrate", "Render sources into branches with plain manifests."),
         "inventory": LazyCommand("commodore.cli.inventory:inventory", "Look at the hierarchy."),
         "fetch-token": LazyCommand("commodore.cli.login:fetch_token", "Print a token for the Lieutenant API."),

@@ -8,6 +8,10 @@ from commodore.lazy_exports import lazy_exports
 
 if TYPE_CHECKING:
     from commodore.fleet.application_sets import ApplicationSetOptions, application_set
+    from commodore.fleet.compiling.running import FleetCompile, compile_fleet
+    from commodore.fleet.compiling.selection import ClusterSelection, Shard
+    from commodore.fleet.compiling.sources import ApiFleet, FleetSource, read_cluster_files
+    from commodore.fleet.compiling.waves import ALL_CLUSTERS, Wave, allow_failures, canary, read_waves
     from commodore.fleet.examples import new_fleet
     from commodore.fleet.generating import Generated, GenerateOptions, Selection, check_known, generate, stale_error
     from commodore.fleet.previewing import preview
@@ -26,6 +30,10 @@ if TYPE_CHECKING:
         write_changes,
     )
     from commodore.fleet.promotion.status_file import FleetState, parse_duration, read_states
+    from commodore.fleet.report.model import FleetReport, as_pins, read_report
+    from commodore.fleet.report.narrowing import narrow_report, report_file
+    from commodore.fleet.report.render_markdown import render_markdown
+    from commodore.fleet.report.render_text import render_text
     from commodore.fleet.repository.config import read_config
     from commodore.fleet.repository.owners import Owners
     from commodore.fleet.repository.schema import STATIC_SCHEMAS, config_schema, static_schema
@@ -34,6 +42,10 @@ __getattr__ = lazy_exports(
     __name__,
     {
         "application_sets": ("ApplicationSetOptions", "application_set"),
+        "compiling.running": ("FleetCompile", "compile_fleet"),
+        "compiling.selection": ("ClusterSelection", "Shard"),
+        "compiling.sources": ("ApiFleet", "FleetSource", "read_cluster_files"),
+        "compiling.waves": ("ALL_CLUSTERS", "Wave", "allow_failures", "canary", "read_waves"),
         "examples": ("new_fleet",),
         "generating": ("GenerateOptions", "Generated", "Selection", "check_known", "generate", "stale_error"),
         "previewing": ("preview",),
@@ -52,6 +64,10 @@ __getattr__ = lazy_exports(
             "write_changes",
         ),
         "promotion.status_file": ("FleetState", "parse_duration", "read_states"),
+        "report.model": ("FleetReport", "as_pins", "read_report"),
+        "report.narrowing": ("narrow_report", "report_file"),
+        "report.render_markdown": ("render_markdown",),
+        "report.render_text": ("render_text",),
         "repository.config": ("read_config",),
         "repository.owners": ("Owners",),
         "repository.schema": ("STATIC_SCHEMAS", "config_schema", "static_schema"),
@@ -59,8 +75,14 @@ __getattr__ = lazy_exports(
 )
 
 __all__ = [
+    "ALL_CLUSTERS",
+    "ApiFleet",
     "ApplicationSetOptions",
+    "ClusterSelection",
     "Conditions",
+    "FleetCompile",
+    "FleetReport",
+    "FleetSource",
     "FleetState",
     "Fold",
     "Found",
@@ -72,25 +94,38 @@ __all__ = [
     "PromoteOptions",
     "STATIC_SCHEMAS",
     "Selection",
+    "Shard",
     "Step",
+    "Wave",
+    "allow_failures",
     "application_set",
     "as_dot",
     "as_mermaid",
+    "as_pins",
     "as_svg",
+    "canary",
     "check_known",
+    "compile_fleet",
     "config_schema",
     "find_patch",
     "fold_patch",
     "generate",
     "load_fleet",
     "loss_lines",
+    "narrow_report",
     "new_fleet",
     "parse_duration",
     "plan",
     "preview",
     "promote",
+    "read_cluster_files",
     "read_config",
+    "read_report",
     "read_states",
+    "read_waves",
+    "render_markdown",
+    "render_text",
+    "report_file",
     "stale_error",
     "start_patch",
     "static_schema",

@@ -8,7 +8,7 @@ from commodore.git._remote_config import PushRights
 from commodore.git.bare_stores import CloneStore, CommitStore
 from commodore.git.changes import LocalChanges, inspect
 from commodore.git.identity import FALLBACK_AUTHOR, Author, author_from, identity_environment
-from commodore.git.ls_remote import RemoteState
+from commodore.git.ls_remote import Pin, RemoteAnswers, RemoteState
 from commodore.git.mirrors import Mirrors
 from commodore.git.publish import PublishedClone, PushOutcome, commit, push, unstage, was_overtaken
 from commodore.git.repository import Repository
@@ -31,10 +31,12 @@ __all__ = [
     "Kind",
     "LocalChanges",
     "Mirrors",
+    "Pin",
     "PublishedClone",
     "PushOutcome",
     "PushRights",
     "RawChange",
+    "RemoteAnswers",
     "RemoteRefs",
     "RemoteState",
     "Repository",

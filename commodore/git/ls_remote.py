@@ -14,6 +14,7 @@ from collections.abc import Iterable, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, field
 from pathlib import Path
+from types import MappingProxyType
 
 from commodore.context import Context
 from commodore.errors import CommodoreError
@@ -26,6 +27,9 @@ _HEADS, _TAGS, _NOTES, _PEELED = "refs/heads/", "refs/tags/", "refs/notes/", "^{
 _SYMREF = re.compile(r"^ref: refs/heads/(?P<branch>.+)\tHEAD$")
 _ASK = ("ls-remote", "--symref")
 _PATTERNS = ("HEAD", "refs/heads/*", "refs/tags/*", "refs/notes/*")
+
+Pin = tuple[str, str]
+"""A remote's URL without credentials, and a version as it was asked for."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,26 +112,87 @@ def _read(text: str) -> RemoteState:
     return RemoteState(branches, tags, peeled, head, head_sha, notes)
 
 
+class RemoteAnswers:
+    """What remotes have, each of them asked once. Its methods may be called from several threads.
+
+    Several runs that have one of these in common see the same commit of a branch: what a version was for the first of
+    them it is for all (`settle`).
+
+    Args:
+        context: of the questions; ending the answers cancels a part of it.
+        pins: what versions are, as in `RemoteAnswers.pins`; later ones are added.
+    """
+
+    def __init__(self, context: Context, pins: Mapping[Pin, str] = MappingProxyType({})) -> None:
+        self._context = context.nested()
+        self._lock = threading.Lock()
+        self._pool: ThreadPoolExecutor | None = None
+        self._begun: dict[str, Future[RemoteState]] = {}
+        self._pins = dict(pins)
+        self._ssh = threading.BoundedSemaphore(context.limits.git_threads)
+
+    @property
+    def pins(self) -> Mapping[Pin, str]:
+        """The commits that versions are: by URL without credentials and version, `HEAD` for the default branch."""
+        with self._lock:
+            return dict(self._pins)
+
+    def settle(self, url: str, version: str, sha: str) -> str:
+        """The commit that a version of the remote at `url` is for all runs: the one it was for the first of them."""
+        with self._lock:
+            return self._pins.setdefault((redact(url), version), sha)
+
+    def begin(self, url: str, clone: Path | None) -> Future[RemoteState]:
+        """Ask the remote at this URL (in normal form) in the background, unless it was asked before.
+
+        Args:
+            clone: a repository whose `origin` it is; None for none.
+        """
+        with self._lock:
+            if url not in self._begun:
+                if self._pool is None:
+                    self._pool = ThreadPoolExecutor(self._context.limits.git_questions, thread_name_prefix="ask")
+                self._begun[url] = self._pool.submit(self._ask, url, clone)
+            return self._begun[url]
+
+    def forget(self, *urls: str) -> None:
+        """Ask these remotes again when they are needed again, and all that have not answered."""
+        with self._lock:
+            for url, answer in list(self._begun.items()):
+                if url in urls or (answer.done() and (answer.cancelled() or answer.exception() is not None)):
+                    del self._begun[url]
+
+    def end(self) -> None:
+        """End what is still being asked; nothing can be asked afterwards."""
+        self._context.cancellation.cancel()
+        if self._pool is not None:
+            self._pool.shutdown(wait=True, cancel_futures=True)
+
+    def _ask(self, url: str, clone: Path | None) -> RemoteState:
+        # SSH servers refuse clients that open many connections at the same time.
+        with self._ssh if url.startswith("ssh://") else contextlib.nullcontext():
+            return ask(url, self._context, clone)
+
+
 class RemoteQueries:
     """The questions of one run. Its methods may be called from several threads.
 
     Args:
         root: the folder of the bare clones.
+        shared: answers that the run has in common with others, whose owner ends them; None for its own.
     """
 
-    def __init__(self, root: Path, context: Context) -> None:
+    def __init__(self, root: Path, context: Context, shared: RemoteAnswers | None = None) -> None:
         self._root = root
-        self._context = context.nested()
+        self._shared = shared
+        self._answers = shared or RemoteAnswers(context)
         self._lock = threading.Lock()
-        self._pool: ThreadPoolExecutor | None = None
-        self._begun: dict[str, Future[RemoteState]] = {}
         self._wanted: set[str] = set()
-        self._ssh = threading.BoundedSemaphore(context.limits.git_threads)
 
     def foresee(self, urls: Iterable[str]) -> None:
         """Begin to ask these remotes, all at once, in the background. Failures are raised when an answer is used."""
         for url in urls:
-            self._begin(url, None)
+            self._answers.begin(url, self._clone(url))
 
     def answer(self, url: str, clone: Path | None = None, noted: bool = True) -> RemoteState:
         """What the remote at this URL (in normal form) has, as of the one time it was asked in this run.
@@ -142,7 +207,11 @@ class RemoteQueries:
         if noted:
             with self._lock:
                 self._wanted.add(url)
-        return self._begin(url, clone).result()
+        return self._answers.begin(url, clone or self._clone(url)).result()
+
+    def settle(self, url: str, version: str, sha: str) -> str:
+        """The commit that a version is in all runs that share the answers; without others, `sha`."""
+        return sha if self._shared is None else self._shared.settle(url, version, sha)
 
     @property
     def wanted(self) -> list[str]:
@@ -151,24 +220,10 @@ class RemoteQueries:
             return sorted(self._wanted)
 
     def end(self) -> None:
-        """End what is still being asked; nothing can be asked afterwards."""
-        self._context.cancellation.cancel()
-        if self._pool is not None:
-            self._pool.shutdown(wait=True, cancel_futures=True)
-
-    def _begin(self, url: str, clone: Path | None) -> Future[RemoteState]:
-        with self._lock:
-            if url not in self._begun:
-                if self._pool is None:
-                    self._pool = ThreadPoolExecutor(self._context.limits.git_questions, thread_name_prefix="ask")
-                self._begun[url] = self._pool.submit(self._ask, url, clone or self._clone(url))
-            return self._begun[url]
+        """End what is still being asked for this run alone; it can ask nothing afterwards."""
+        if self._shared is None:
+            self._answers.end()
 
     def _clone(self, url: str) -> Path | None:
         bare = self._root / repository_key(url)
         return bare if is_remote(bare / "config", url) else None
-
-    def _ask(self, url: str, clone: Path | None) -> RemoteState:
-        # SSH servers refuse clients that open many connections at the same time.
-        with self._ssh if url.startswith("ssh://") else contextlib.nullcontext():
-            return ask(url, self._context, clone)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from commodore.context import Context
@@ -298,10 +299,22 @@ class Repository:
 
         Raises:
             InputError: there is no such version, or it is no commit, or git would take it for an option.
-            EnvironmentFault: offline, and the clone has no such version.
+            EnvironmentFault: offline, and the clone has no such version; or the commit that it was when the runs began
+                that share their answers is gone.
         """
-        if version is None:
-            version = self.default_branch()
+        found = self._look_up(self.default_branch() if version is None else version)
+        if version is not None and FULL_SHA.match(version):
+            return found
+        sha = self._queries.settle(self.url, version or "HEAD", found.sha)
+        if sha != found.sha and not (self.has_commits([sha]) or self.fetch_commit(sha)):
+            raise EnvironmentFault(
+                "CMD-GIT-039",
+                f"commit {sha} of {self.display_url}, which '{shown(found.version)}' was when the run began, is gone",
+                hint="begin a new run, which takes the commit of today",
+            )
+        return replace(found, sha=sha)
+
+    def _look_up(self, version: str) -> Revision:
         check_version(version, self.display_url)
         refs = self.refs()
         if version in refs.tips:

@@ -17,7 +17,7 @@ from commodore.git._empty_repository import Blueprint
 from commodore.git._refs import FULL_SHA
 from commodore.git._remote_config import access
 from commodore.git.identity import Author
-from commodore.git.ls_remote import RemoteQueries
+from commodore.git.ls_remote import RemoteAnswers, RemoteQueries
 from commodore.git.mirrors import Mirrors
 from commodore.git.publish import PublishedClone, WorkingClone
 from commodore.git.repository import Repository
@@ -37,14 +37,17 @@ class RepositoryStore:
         context: offline, no remote is asked; what is not there is an error. Closing the store cancels a part of it.
         mirrors: where everything that is fetched is kept for other working directories
             (`commodore.caches.repository_cache()`); None keeps and takes nothing.
+        answers: what remotes have, for stores that see the same commits of branches; whoever made them ends them.
     """
 
-    def __init__(self, root: Path, context: Context, *, mirrors: Path | None = None) -> None:
+    def __init__(
+        self, root: Path, context: Context, *, mirrors: Path | None = None, answers: RemoteAnswers | None = None
+    ) -> None:
         self.root = root
         self.context = context.nested()
         self._blueprint = Blueprint(self.context)
         self._mirrors = Mirrors(mirrors, context) if mirrors is not None else None
-        self._questions = RemoteQueries(root, self.context)
+        self._questions = RemoteQueries(root, self.context, answers)
         self._lock = threading.Lock()
         self._repositories: dict[str, Repository] = {}
         self._followed: set[str] = set()

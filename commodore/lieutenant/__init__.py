@@ -9,7 +9,12 @@ from commodore.lazy_exports import lazy_exports
 if TYPE_CHECKING:
     from commodore.lieutenant.api_url import normalise_api_url
     from commodore.lieutenant.client import LieutenantClient
-    from commodore.lieutenant.cluster_file import list_cluster_file, load_cluster_file
+    from commodore.lieutenant.cluster_file import (
+        ClusterFileContent,
+        list_cluster_file,
+        load_cluster_file,
+        read_cluster_file,
+    )
     from commodore.lieutenant.dynamic_facts import parse_dynamic_facts
     from commodore.lieutenant.listing import ListFormat, render_clusters
     from commodore.lieutenant.load import load_cluster
@@ -23,7 +28,7 @@ __getattr__ = lazy_exports(
     {
         "api_url": ("normalise_api_url",),
         "client": ("LieutenantClient",),
-        "cluster_file": ("list_cluster_file", "load_cluster_file"),
+        "cluster_file": ("ClusterFileContent", "list_cluster_file", "load_cluster_file", "read_cluster_file"),
         "dynamic_facts": ("parse_dynamic_facts",),
         "listing": ("ListFormat", "render_clusters"),
         "load": ("load_cluster",),
@@ -36,6 +41,7 @@ __getattr__ = lazy_exports(
 __all__ = [
     "Cluster",
     "ClusterFile",
+    "ClusterFileContent",
     "ClusterSource",
     "LieutenantApi",
     "LieutenantClient",
@@ -49,6 +55,7 @@ __all__ = [
     "normalise_api_url",
     "parse_cluster",
     "parse_dynamic_facts",
+    "read_cluster_file",
     "render_clusters",
     "resolve_token",
 ]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +13,63 @@ from commodore.lieutenant.models import Cluster, parse_cluster
 from commodore.manifests import load
 
 _KEYS = ("cluster", "clusters", "tenant", "tenants")
+
+
+@dataclass(frozen=True, slots=True)
+class ClusterFileContent:
+    """A cluster file, read once.
+
+    Attributes:
+        clusters: the clusters by id, in the order of the file, as the API would give them.
+    """
+
+    path: Path
+    clusters: Mapping[str, Mapping[str, Any]]
+    tenants: Mapping[str, Mapping[str, Any]]
+
+    def load(self, cluster_id: str, fallback_dynamic_facts: Mapping[str, Any], context: Context) -> Cluster:
+        """The cluster with this id.
+
+        Raises:
+            InputError, Findings: the file does not know the cluster or its tenant, or one of them is not complete.
+        """
+        if cluster_id not in self.clusters:
+            known = sorted(self.clusters)
+            raise InputError(
+                "CMD-API-045",
+                f"{self.path} has no cluster {cluster_id!r}",
+                hint=did_you_mean(cluster_id, known) or f"it has {', '.join(known) or 'no cluster at all'}",
+                locations=[str(self.path)],
+            )
+        cluster = self.clusters[cluster_id]
+        return parse_cluster(cluster, self._tenant_of(cluster), fallback_dynamic_facts, context, source=str(self.path))
+
+    def _tenant_of(self, cluster: Mapping[str, Any]) -> Mapping[str, Any]:
+        if not self.tenants:
+            raise _malformed("CMD-API-044", self.path, "has no tenant", "add the key 'tenant' with the tenant's object")
+        wanted = cluster.get("tenant")
+        if len(self.tenants) == 1 or not isinstance(wanted, str):
+            return next(iter(self.tenants.values()))  # whether the two belong together is checked with all else
+        if wanted not in self.tenants:
+            raise _malformed(
+                "CMD-API-046",
+                self.path,
+                f"has no tenant {wanted!r}, to which cluster {cluster['id']!r} belongs",
+                did_you_mean(wanted, self.tenants) or f"it has {', '.join(sorted(self.tenants))}",
+            )
+        return self.tenants[wanted]
+
+
+def read_cluster_file(path: Path, context: Context) -> ClusterFileContent:
+    """The clusters and tenants of a file.
+
+    Raises:
+        EnvironmentFault: the file cannot be read.
+        InputError: the file is malformed.
+    """
+    content = _read(path, context)
+    clusters, tenants = (_objects(content, kind, path) for kind in ("cluster", "tenant"))
+    return ClusterFileContent(path, {one["id"]: one for one in clusters}, {one["id"]: one for one in tenants})
 
 
 def load_cluster_file(
@@ -24,18 +82,7 @@ def load_cluster_file(
         InputError, Findings: the file is malformed, does not know the cluster or its tenant, or one of them is not
             complete.
     """
-    content = _read(path, context)
-    clusters = _objects(content, "cluster", path)
-    known = {each["id"]: each for each in clusters}
-    if cluster_id not in known:
-        raise InputError(
-            "CMD-API-045",
-            f"{path} has no cluster {cluster_id!r}",
-            hint=did_you_mean(cluster_id, known) or f"it has {', '.join(sorted(known)) or 'no cluster at all'}",
-            locations=[str(path)],
-        )
-    cluster = known[cluster_id]
-    return parse_cluster(cluster, _tenant_of(cluster, content, path), fallback_dynamic_facts, context, source=str(path))
+    return read_cluster_file(path, context).load(cluster_id, fallback_dynamic_facts, context)
 
 
 def list_cluster_file(path: Path, context: Context) -> list[dict[str, Any]]:
@@ -45,25 +92,7 @@ def list_cluster_file(path: Path, context: Context) -> list[dict[str, Any]]:
         EnvironmentFault: the file cannot be read.
         InputError: the file is malformed.
     """
-    return _objects(_read(path, context), "cluster", path)
-
-
-def _tenant_of(cluster: Mapping[str, Any], content: Mapping[str, Any], path: Path) -> Mapping[str, Any]:
-    tenants = _objects(content, "tenant", path)
-    if not tenants:
-        raise _malformed("CMD-API-044", path, "has no tenant", "add the key 'tenant' with the tenant's object")
-    known = {each["id"]: each for each in tenants}
-    wanted = cluster.get("tenant")
-    if len(tenants) == 1 or not isinstance(wanted, str):
-        return tenants[0]  # whether the two belong together is checked with everything else
-    if wanted not in known:
-        raise _malformed(
-            "CMD-API-046",
-            path,
-            f"has no tenant {wanted!r}, to which cluster {cluster['id']!r} belongs",
-            did_you_mean(wanted, known) or f"it has {', '.join(sorted(known))}",
-        )
-    return known[wanted]
+    return [dict(each) for each in read_cluster_file(path, context).clusters.values()]
 
 
 def _read(path: Path, context: Context) -> dict[str, Any]:

@@ -3,17 +3,30 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, Protocol
 
 from commodore.context import Context
 from commodore.errors import EnvironmentFault, InputError
-from commodore.lieutenant.client import LieutenantClient
 from commodore.lieutenant.models import Cluster, parse_cluster
 from commodore.names import RESERVED_CLASSES, check_name
 
 
+class Directory(Protocol):
+    """Gives the objects of clusters and tenants, as `LieutenantClient` does."""
+
+    @property
+    def api_url(self) -> str:
+        """Where they are from."""
+
+    def cluster(self, cluster_id: str) -> dict[str, Any]:
+        """One cluster's object."""
+
+    def tenant(self, tenant_id: str) -> dict[str, Any]:
+        """One tenant's object."""
+
+
 def load_cluster(
-    client: LieutenantClient, cluster_id: str, fallback_dynamic_facts: Mapping[str, Any], context: Context
+    client: Directory, cluster_id: str, fallback_dynamic_facts: Mapping[str, Any], context: Context
 ) -> Cluster:
     """Ask the API for a cluster, then for its tenant, and check both.
 

@@ -72,9 +72,9 @@ def test_another_repository_in_the_catalog(run: Run) -> None:
     for digit in "12":
         git(folder, "update-index", "--add", "--cacheinfo", f"160000,{digit * 40},sub")
         changes = staged_changes(folder, make_context())
-        lines, _ = describe(folder, changes, make_context())
+        [file], _ = describe(folder, changes, make_context())
         git(folder, "commit", "--quiet", "-m", digit)
-    assert [line.text for line in lines][3:] == [f"-Subproject commit {'1' * 40}", f"+Subproject commit {'2' * 40}"]
+    assert [line.text for line in file.lines][3:] == [f"-Subproject commit {'1' * 40}", f"+Subproject commit {'2' * 40}"]
 
 
 def test_before_the_first_commit(run: Run) -> None:
@@ -83,6 +83,6 @@ def test_before_the_first_commit(run: Run) -> None:
     git(folder, "init", "--quiet")
     (folder / "a").write_text("x")
     stage_all(folder, make_context())
-    lines, summary = describe(folder, staged_changes(folder, make_context()), make_context())
-    assert [line.text for line in lines] == ["Added file a"]
+    [file], summary = describe(folder, staged_changes(folder, make_context()), make_context())
+    assert (file.kind, file.path, [line.text for line in file.lines]) == ("added", "a", ["Added file a"])
     assert str(summary) == "1 added"

@@ -186,3 +186,16 @@ def test_the_published_tool_makes_the_same_catalog(tmp_path: Path, peer: Path) -
         command = [str(peer), "-d", "published", "catalog", "compile", "c-example"]
         demo.run(*command, "--api-url", api.url, "--api-token", "token")
     assert tree(tmp_path / "published" / "catalog") == tree(GOLDEN)
+
+
+@pytest.mark.requirement("FC1", "FC10")
+def test_many_clusters_in_two_waves(tmp_path: Path) -> None:
+    """What docs/how-to/compile-many-clusters.md shows, offline; equal changes are shown once."""
+    demo = set_up(tmp_path)
+    run(["examples/setup"], tmp_path)
+    files = ["--cluster-file", "examples/many-clusters/clusters.yml", "--waves", "examples/many-clusters/waves.yml"]
+    said = demo.run(sys.executable, "-m", "commodore", "-d", "many", "fleet", "compile", "--push", *files)
+    assert said.index("c-test: pushed") < said.index("Wave rest: 3 clusters")
+    for name in ("c-test", "c-north", "c-south", "c-west"):
+        published = demo.repositories / "catalogs" / f"{name}.git"
+        assert "manifests/nfs" in git(published, "ls-tree", "-r", "--name-only", "master")

@@ -9,7 +9,7 @@ import pytest
 
 from commodore.errors import EnvironmentFault, PolicyError
 from commodore.git import RepositoryStore, check_out
-from commodore.git.ls_remote import RemoteQueries, RemoteState, ask
+from commodore.git.ls_remote import RemoteAnswers, RemoteQueries, RemoteState, ask
 from commodore.limits import Limits
 from tests.git.conftest import Heard
 from tests.world.context import make_context
@@ -262,3 +262,44 @@ def test_a_fetch_says_what_it_costs(
         with new_run() as store:
             store.sync([(remote.url, "master")])
         assert trips.by_remote == {"repo": connections}
+
+
+def test_stores_that_share_their_answers_see_the_same_commits(world: GitWorld, tmp_path: Path) -> None:
+    """A branch that moves in between stays where it was for the first store, also for one that begins with its pins."""
+    remote = world.remote(files={"a": "1"})
+    first = remote.sha()
+    answers = RemoteAnswers(make_context())
+
+    def resolve(name: str, answers: RemoteAnswers) -> list[str]:
+        with RepositoryStore(tmp_path / name, make_context(), answers=answers) as store:
+            store.sync([(remote.url, "master"), (remote.url, None)])
+            repository = store.repository(remote.url)
+            return [repository.resolve(version).sha for version in ("master", None)]
+
+    assert resolve("one", answers) == [first, first]
+    remote.commit({"a": "2"})
+    assert resolve("two", answers) == [first, first]
+    later = RemoteAnswers(make_context(), answers.pins)
+    assert resolve("three", later) == [first, first]
+    assert resolve("four", RemoteAnswers(make_context())) == [remote.sha()] * 2
+    answers.end()
+    later.end()
+
+
+def test_answers_can_be_forgotten(world: GitWorld, tmp_path: Path) -> None:
+    """Those that failed, and those of some remotes; all others stay."""
+    remotes = [world.remote(f"r{number}", {"a": "1"}) for number in range(3)]
+    answers = RemoteAnswers(make_context())
+    questions = RemoteQueries(tmp_path, make_context(), answers)
+    remotes[2].vanish()
+    before = [questions.answer(remote.url).branches for remote in remotes[:2]]
+    with pytest.raises(EnvironmentFault):
+        questions.answer(remotes[2].url)
+    remotes[2].return_again()
+    for remote in remotes[:2]:
+        remote.commit({"a": "2"})
+    answers.forget(remotes[0].url)
+    assert questions.answer(remotes[0].url).branches == {"master": remotes[0].sha()}
+    assert questions.answer(remotes[1].url).branches == before[1]
+    assert questions.answer(remotes[2].url).branches == {"master": remotes[2].sha()}
+    answers.end()

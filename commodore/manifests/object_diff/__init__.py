@@ -12,7 +12,7 @@ from commodore.manifests.object_diff.html_report import html_report
 from commodore.manifests.object_diff.images import Image, ImageUse, images_of, parse_image
 from commodore.manifests.object_diff.json_report import json_report
 from commodore.manifests.object_diff.markdown_report import COMMENT_BYTES, markdown_report
-from commodore.manifests.object_diff.masking import mask
+from commodore.manifests.object_diff.masking import mask, mask_text
 from commodore.manifests.object_diff.model import (
     ABSENT,
     Comparison,
@@ -63,6 +63,7 @@ __all__ = [
     "json_report",
     "markdown_report",
     "mask",
+    "mask_text",
     "parse_image",
     "path_text",
     "review",

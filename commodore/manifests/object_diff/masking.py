@@ -75,6 +75,11 @@ def _mask_side(side: PlacedObject, masks: Masks) -> PlacedObject:
     return side if content is side.content else replace(side, content=content)
 
 
+def mask_text(text: str) -> str:
+    """A text, such as a line of a diff, without what looks like a secret in it."""
+    return _mask_patterns(text, Masks())
+
+
 def mask_object(content: Any, masks: Masks) -> Any:
     """An object without secrets; the same one if it has none."""
     return _mask(content, "", masks, 0)

@@ -1,0 +1,1 @@
+"""Compiling the catalogs of many clusters."""

@@ -1,0 +1,90 @@
+"""What became of one cluster, as data that goes to the journal and the report."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field, replace
+from typing import Any, Literal
+
+from commodore.errors import CommodoreError
+
+State = Literal["unchanged", "changed", "pushed", "failed", "timeout", "cancelled", "not-begun"]
+FAILED: tuple[State, ...] = ("failed", "timeout")
+
+
+@dataclass(frozen=True, slots=True)
+class Failure:
+    """Why a cluster has failed: its error as `CommodoreError.as_dict`, and the exit code of the error."""
+
+    error: Mapping[str, Any]
+    exit_code: int
+
+    @classmethod
+    def of(cls, error: CommodoreError) -> Failure:
+        return cls(error.as_dict(), error.exit_code)
+
+
+@dataclass(frozen=True, slots=True)
+class ClusterOutcome:
+    """What became of a cluster so far.
+
+    Attributes:
+        state: `changed` is compiled and not pushed; `pushed` has changed, too.
+        attempts: how often it was begun.
+        seconds: of wall time that the last attempt took.
+        rendered, reused: numbers of instances.
+        tree: the digest of its trees (`catalog.tree_digest`); empty if it has failed.
+        base_commit: what the change is compared with; `commit` is what was pushed.
+        summary: numbers of files by what happened to them.
+        groups: the changes, by the ids of the groups of equal ones.
+    """
+
+    id: str
+    display_name: str
+    tenant: str
+    wave: str
+    state: State = "not-begun"
+    attempts: int = 0
+    seconds: float = 0.0
+    rendered: int = 0
+    reused: int = 0
+    tree: str = ""
+    base_commit: str = ""
+    commit: str = ""
+    summary: Mapping[str, int] = field(default_factory=dict)
+    groups: tuple[str, ...] = ()
+    failure: Failure | None = None
+    notices: tuple[str, ...] = ()
+
+    @property
+    def has_failed(self) -> bool:
+        return self.state in FAILED
+
+    @property
+    def exit_code(self) -> int:
+        return self.failure.exit_code if self.failure is not None else 0
+
+    def failing(self, error: CommodoreError, state: State = "failed") -> ClusterOutcome:
+        """The same cluster after an error."""
+        return replace(self, state=state, failure=Failure.of(error))
+
+    def as_dict(self) -> dict[str, Any]:
+        """As JSON-ready data; `parse` reads it again."""
+        return asdict(self)
+
+    @classmethod
+    def parse(cls, data: Mapping[str, Any]) -> ClusterOutcome:
+        """What `as_dict` has written.
+
+        Raises:
+            TypeError, KeyError: it is something else.
+        """
+        failure = data["failure"]
+        return cls(
+            **{
+                **data,
+                "failure": Failure(**failure) if failure else None,
+                "groups": tuple(data["groups"]),
+                "notices": tuple(data["notices"]),
+            }
+        )

@@ -1,0 +1,389 @@
+"""`fleet compile`: all clusters of a run, wave by wave. Nothing is pushed that was not judged.
+
+Each wave is compiled, judged, and published if it is good. What becomes of each cluster goes to the journal before the
+run relies on it, so that a run that was killed at any moment can go on: clusters that are done are not done again, and
+what was compiled and not pushed is compiled again, and pushed if it is what was judged.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import threading
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor, as_completed
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any, Literal, TypeVar
+
+from commodore import __version__
+from commodore.catalog import pending_file
+from commodore.context import Context
+from commodore.engine import Engine, usable_cpus
+from commodore.errors import PolicyError
+from commodore.events import ClusterBegun, ClusterEnded, WaveBegun, WaveEnded
+from commodore.fleet.compiling.journal import Journal, RunFolder, check_same, find_run, new_run, runs
+from commodore.fleet.compiling.judging import refusal
+from commodore.fleet.compiling.outcome import ClusterOutcome
+from commodore.fleet.compiling.selection import Candidate, ClusterSelection, Shard
+from commodore.fleet.compiling.sources import FleetSource
+from commodore.fleet.compiling.task import ClusterWork, Compiled, Voices
+from commodore.fleet.compiling.waves import ALL_CLUSTERS, Wave, assign
+from commodore.fleet.report.grouping import Groups, Hunk
+from commodore.fleet.report.model import FleetReport, WaveResult, pins_of
+from commodore.git import Pin, RemoteAnswers
+from commodore.pipeline import CatalogCompile, Shared
+from commodore.stages import open_engine
+from commodore.workspace import Workspace, remove_tree, write_atomically
+
+Keep = Literal["all", "state", "nothing"]
+Ask = Callable[[Wave, FleetReport], bool]
+"""Is shown a wave that is good, and says whether to publish it."""
+
+Item = TypeVar("Item")
+
+
+@dataclass(frozen=True, slots=True)
+class FleetCompile:
+    """What to compile and how; the fields are the options of the command.
+
+    Attributes:
+        request: how each cluster is compiled. Its workspace is the folder of the run; its cluster is not looked at.
+        approved: names of waves with a manual gate that may be published.
+        workers: clusters that are compiled at once; 0 for one per usable CPU.
+        retries: how often a cluster is tried again after an environment's error.
+        timeout: seconds that one attempt at a cluster may take.
+        keep: what stays of the clusters' workspaces: all, what the next run needs to know (`state`), or nothing.
+        resume: the run to go on with, empty for the newest unfinished one; None begins a new run.
+        pins: what versions are, besides what is asked.
+    """
+
+    request: CatalogCompile
+    selection: ClusterSelection = field(default_factory=ClusterSelection)
+    waves: tuple[Wave, ...] = ALL_CLUSTERS
+    shard: Shard | None = None
+    approved: frozenset[str] = frozenset()
+    workers: int = 0
+    retries: int = 2
+    timeout: float = 1800.0
+    keep: Keep = "all"
+    resume: str | None = None
+    pins: Mapping[Pin, str] = field(default_factory=dict)
+
+    @property
+    def digest(self) -> str:
+        """Of everything that decides about the catalogs and about what is pushed."""
+        options = replace(self.request.options, processes=0, verbose=False)
+        request = replace(self.request, workspace=Workspace(Path()), cluster="", options=options)
+        return hashlib.sha256(repr((request, self.selection, self.waves)).encode()).hexdigest()
+
+
+def compile_fleet(wanted: FleetCompile, source: FleetSource, ask: Ask, context: Context) -> FleetReport:
+    """Compile the catalogs of many clusters, and publish them wave by wave.
+
+    Args:
+        ask: is asked about each wave that is good, before it is published.
+
+    Returns:
+        what became of each cluster; it is also in the folder of the run.
+
+    Raises:
+        CommodoreError: nothing was begun: no such clusters, another run in this folder, another run to go on with.
+    """
+    wanted.request.check()
+    folder = Workspace.at(wanted.request.workspace.root / "fleet")
+    with folder.locked(context.limits):
+        known = [Candidate.of(one) for one in source.list(context)]
+        assigned = assign(wanted.selection.choose(known), wanted.waves)
+        run = _open_run(folder.root, wanted, assigned)
+        own = [(wave, tuple(one for one in ones if _is_own(wanted, one))) for wave, ones in assigned]
+        fleet = _Fleet(wanted, source, ask, context, run, own)
+        try:
+            return fleet.go()
+        finally:
+            fleet.close()
+
+
+def _is_own(wanted: FleetCompile, one: Candidate) -> bool:
+    return wanted.shard is None or wanted.shard.holds(one.id)
+
+
+def _open_run(folder: Path, wanted: FleetCompile, assigned: Sequence[tuple[Wave, Sequence[Candidate]]]) -> RunFolder:
+    shard = wanted.shard
+    plan: dict[str, Any] = {
+        "version": 1,
+        "commodore": __version__,
+        "started": _now(),
+        "digest": wanted.digest,
+        "push": wanted.request.push,
+        "shard": None if shard is None else [shard.index, shard.of],
+        "clusters": [[one.id, wave.name] for wave, ones in assigned for one in ones],
+    }
+    if wanted.resume is None:
+        return new_run(folder, plan)
+    run = find_run(folder, wanted.resume)
+    check_same(run, plan)
+    return run
+
+
+class _Fleet:
+    """One run in one process."""
+
+    def __init__(
+        self,
+        wanted: FleetCompile,
+        source: FleetSource,
+        ask: Ask,
+        context: Context,
+        run: RunFolder,
+        waves: Sequence[tuple[Wave, Sequence[Candidate]]],
+    ) -> None:
+        self._wanted = wanted
+        self._ask = ask
+        self._context = context.nested()
+        self._run = run
+        self._waves = waves
+        self._durations = _durations(run)
+        self._plan = run.read_plan()
+        self._stopped = threading.Event()
+        self._groups = Groups()
+        self._states: dict[str, WaveResult] = {}
+        self._outcomes = {
+            one.id: ClusterOutcome(one.id, one.display_name, one.tenant, wave.name)
+            for wave, ones in waves
+            for one in ones
+        }
+        self._compiled: dict[str, Compiled] = {}
+        self._commits: dict[str, list[str]] = {}
+        self._judged: set[str] = set()
+        self._lock = threading.Lock()
+        self._noted: dict[Pin, str] = {}
+        self._restore()
+        self._journal = Journal(run)
+        self._voices = Voices(context.announce)
+        self._engine: Engine = open_engine(wanted.request.options, self._context.heard_by(self._voices.announce))
+        self._answers = RemoteAnswers(self._context, {**wanted.pins, **self._noted})
+        self._work = ClusterWork(
+            request=wanted.request,
+            clusters=wanted.request.workspace.root / "clusters",
+            source=source,
+            shared=Shared(self._engine, self._answers),
+            voices=self._voices,
+            log=run.log,
+            retries=wanted.retries,
+            timeout=wanted.timeout,
+            stopped=self._stopped,
+        )
+
+    def _restore(self) -> None:
+        """What an earlier process has done of this run."""
+        for entry in self._run.entries():
+            match entry["event"]:
+                case "compiled":
+                    self._outcomes[entry["cluster"]["id"]] = ClusterOutcome.parse(entry["cluster"])
+                    self._groups.add(entry["cluster"]["id"], map(Hunk.parse, entry["hunks"]))
+                case "published":
+                    self._outcomes[entry["cluster"]["id"]] = ClusterOutcome.parse(entry["cluster"])
+                case "pushing":
+                    self._commits.setdefault(entry["cluster"], []).append(entry["commit"])
+                case "judged":
+                    self._judged.add(entry["wave"])
+                case "pin":
+                    self._noted[entry["url"], entry["ref"]] = entry["commit"]
+
+    def close(self) -> None:
+        """End everything that still runs."""
+        self._answers.end()
+        self._engine.close()
+        self._journal.close()
+
+    def go(self) -> FleetReport:
+        """All waves."""
+        try:
+            for wave, ones in self._waves:
+                result = self._wave(wave, [one.id for one in ones])
+                self._states[wave.name] = result
+                self._context.announce(WaveEnded(wave.name, result.state))
+                if result.state not in ("compiled", "published"):
+                    break
+            if not any(result.state == "refused" for result in self._states.values()):
+                self._journal.end()
+        except BaseException:
+            self._stop()
+            self._write(self.report())
+            raise
+        report = self.report()
+        self._write(report)
+        return report
+
+    def _stop(self) -> None:
+        """Begin nothing any more, and end what runs."""
+        self._stopped.set()
+        self._context.cancellation.cancel()
+        self._engine.close()
+
+    def _wave(self, wave: Wave, ids: Sequence[str]) -> WaveResult:
+        result = WaveResult(wave.name, "interrupted", wave=wave.as_dict())
+        self._states[wave.name] = result
+        left = [one for one in self._of(ids) if one.state in ("not-begun", "cancelled")]
+        self._context.announce(WaveBegun(wave.name, len(left)))
+        left.sort(key=lambda one: (-self._durations.get(one.id, 0.0), one.id))
+        self._in_parallel(self._compile, left, self._wanted.workers or usable_cpus())
+        if not self._wanted.request.push:
+            self._clean(ids)
+            return replace(result, state="compiled")
+        why = self._judge(wave, ids)
+        if why:
+            return replace(result, **why)
+        published = self._publish_all(wave, ids)
+        self._clean(ids)
+        reason = refusal(wave, self._of(ids))
+        if reason:
+            return replace(result, state="failed", reason=reason)
+        if published and wave.soak and wave is not self._waves[-1][0]:
+            self._stopped.wait(wave.soak)
+        return replace(result, state="published")
+
+    def _judge(self, wave: Wave, ids: Sequence[str]) -> dict[str, Any]:
+        """Why a wave is not published, as fields of its result; nothing if it is."""
+        if wave.name in self._judged:
+            return {}
+        clusters = self._of(ids)
+        reason = refusal(wave, clusters)
+        if reason:
+            return {"state": "failed", "reason": reason, "exit_code": _exit_code(clusters)}
+        if any(one.state == "changed" for one in clusters):
+            if wave.manual and wave.name not in self._wanted.approved:
+                reason = f"wave {wave.name} must be approved (--resume {self._run.name} --approve {wave.name})"
+                return {"state": "refused", "reason": reason, "exit_code": PolicyError.exit_code}
+            if not self._ask(wave, self.report()):
+                return {"state": "failed", "reason": "you have said no"}
+        self._journal.write("judged", wave=wave.name)
+        return {}
+
+    def _of(self, ids: Iterable[str]) -> list[ClusterOutcome]:
+        return [self._outcomes[name] for name in ids]
+
+    def _compile(self, one: ClusterOutcome) -> None:
+        if self._stopped.is_set():
+            return
+        self._context.announce(ClusterBegun(one.id, one.wave))
+        done = self._work.compile(one, self._context)
+        with self._lock:
+            self._note_pins()
+            if done.outcome.state != "cancelled":
+                first = self._groups.add(one.id, done.hunks)
+                hunks = [hunk.as_dict(whole=hunk in first) for hunk in done.hunks]
+                self._journal.write("compiled", cluster=done.outcome.as_dict(), hunks=hunks)
+            self._outcomes[one.id] = done.outcome
+            self._compiled[one.id] = done
+        self._tell(done.outcome)
+
+    def _note_pins(self) -> None:
+        """Write down what versions are, before anything that was made of them counts."""
+        for (url, ref), commit in self._answers.pins.items():
+            if (url, ref) not in self._noted:
+                self._journal.write("pin", url=url, ref=ref, commit=commit)
+                self._noted[url, ref] = commit
+
+    def _publish_all(self, wave: Wave, ids: Sequence[str]) -> bool:
+        """Publish the clusters that have changed; whether there are any."""
+        changed = [one for one in self._of(ids) if one.state == "changed"]
+        self._in_parallel(self._publish, changed, wave.parallel)
+        return bool(changed)
+
+    def _publish(self, one: ClusterOutcome) -> None:
+        if self._stopped.is_set():
+            return
+        self._context.announce(ClusterBegun(one.id, one.wave, publishing=True))
+        compiled = self._compiled.pop(one.id, None) or Compiled(one)
+
+        def pushing(commit: str) -> None:
+            self._journal.write("pushing", cluster=one.id, commit=commit)
+
+        done = self._work.publish(compiled, self._commits.get(one.id, ()), pushing, self._context)
+        if done.state != "cancelled":
+            with self._lock:
+                self._journal.write("published", cluster=done.as_dict())
+                self._outcomes[one.id] = done
+        self._tell(done)
+
+    def _tell(self, one: ClusterOutcome) -> None:
+        error = one.failure.error if one.failure is not None else None
+        detail = str(error["message"]) if error else ", ".join(f"{count} {what}" for what, count in one.summary.items())
+        code = str(error["code"]) if error else ""
+        self._context.announce(ClusterEnded(one.id, one.wave, one.state, one.seconds, detail, code))
+
+    def _in_parallel(self, work: Callable[[Item], None], items: Sequence[Item], threads: int) -> None:
+        """Do `work` for all items. What is wrong with one of them is no error here; only the run's own errors are."""
+        if not items:
+            return
+        pool = ThreadPoolExecutor(min(threads, len(items)), thread_name_prefix="cluster")
+        try:
+            for future in as_completed([pool.submit(work, item) for item in items]):
+                future.result()
+        except BaseException:
+            self._stop()
+            raise
+        finally:
+            pool.shutdown(wait=True, cancel_futures=True)
+
+    def _clean(self, ids: Sequence[str]) -> None:
+        """Remove what is not to be kept of the workspaces, but for reports that Lieutenant could not take yet."""
+        for name in ids if self._wanted.keep != "all" else ():
+            self._compiled.pop(name, None)
+            workspace = self._work.workspace(name)
+            if not workspace.root.is_dir():
+                continue
+            with workspace.locked(self._context.limits):
+                kept = {workspace.state}
+                if self._wanted.keep == "state" or pending_file(workspace).is_file():
+                    kept.add(workspace.catalog)
+                for path in sorted(workspace.root.iterdir()):
+                    if path not in kept:
+                        remove_tree(path)
+                if workspace.catalog not in kept:
+                    remove_tree(workspace.root)
+
+    def report(self) -> FleetReport:
+        """What has become of everything so far."""
+        shard = self._wanted.shard
+        results = [
+            self._states.get(wave.name) or WaveResult(wave.name, "not-begun", wave=wave.as_dict())
+            for wave, _ in self._waves
+        ]
+        return FleetReport(
+            run=self._run.name,
+            started=self._plan["started"],
+            finished=_now(),
+            commodore=__version__,
+            digest=self._plan["digest"],
+            planned=len(self._plan["clusters"]),
+            push=self._wanted.request.push,
+            shard=None if shard is None else (shard.index, shard.of),
+            pins=pins_of(self._answers.pins),
+            waves=tuple(results),
+            clusters=tuple(sorted(self._outcomes.values(), key=lambda one: one.id)),
+            groups=tuple(self._groups),
+            folder=self._run.path,
+        )
+
+    def _write(self, report: FleetReport) -> None:
+        write_atomically(self._run.report, json.dumps(report.as_dict(), indent=2).encode() + b"\n", durable=True)
+
+
+def _exit_code(clusters: Sequence[ClusterOutcome]) -> int:
+    """What a wave adds that may not be published: nothing if one of its clusters has failed, which says it all."""
+    return 0 if any(one.has_failed for one in clusters) else PolicyError.exit_code
+
+
+def _durations(run: RunFolder) -> dict[str, float]:
+    """How long clusters took in the run before this one, in seconds."""
+    earlier = next((one for one in runs(run.path.parent.parent) if one.name < run.name), None)
+    entries = earlier.entries() if earlier is not None else ()
+    return {entry["cluster"]["id"]: entry["cluster"]["seconds"] for entry in entries if entry["event"] == "compiled"}
+
+
+def _now() -> str:
+    return datetime.now(UTC).isoformat(timespec="seconds")

@@ -1,0 +1,1 @@
+"""What a run over many clusters came to."""

@@ -1,0 +1,123 @@
+"""Equal changes of many clusters, each shown once."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import asdict, dataclass, field
+from typing import Any
+
+from commodore.catalog import FileDiff
+from commodore.fleet.report.normalising import Normaliser
+from commodore.manifests.object_diff import mask_text
+
+_LINES = 400  # of a change that are kept to be shown
+_ID = 12  # digits
+
+
+@dataclass(frozen=True, slots=True)
+class Hunk:
+    """The change of one file in one cluster.
+
+    Attributes:
+        id: is equal for changes that are equal but for values of their clusters.
+        kind: what happened to the file.
+        values: the values that occur in it, by what they are (`cluster.name`).
+        lines: of the diff, as pairs of style and text.
+        left_out: how many more there are.
+    """
+
+    id: str
+    values: Mapping[str, str]
+    kind: str = ""
+    path: str = ""
+    normalised: str = ""
+    lines: tuple[tuple[str, str], ...] = ()
+    left_out: int = 0
+
+    @classmethod
+    def of(cls, diff: FileDiff, normaliser: Normaliser) -> Hunk:
+        values: dict[str, str] = {}
+        path = normaliser(diff.path, values)
+        lines = ["@@" if line.style == "hunk" else normaliser(line.text, values) for line in diff.lines]
+        digest = hashlib.sha256(json.dumps([diff.kind, path, lines]).encode()).hexdigest()
+        shown = tuple((line.style, _masked(line.text)) for line in diff.lines[:_LINES])
+        return cls(digest[:_ID], values, diff.kind, diff.path, path, shown, max(0, len(diff.lines) - _LINES))
+
+    def as_dict(self, *, whole: bool) -> dict[str, Any]:
+        """As JSON-ready data; only what adds to its group unless it is to be `whole`."""
+        return asdict(self) if whole else {"id": self.id, "values": dict(self.values)}
+
+    @classmethod
+    def parse(cls, data: Mapping[str, Any]) -> Hunk:
+        """What `as_dict` has written."""
+        return cls(**{**data, "lines": tuple((style, text) for style, text in data.get("lines", ()))})
+
+
+def _masked(line: str) -> str:
+    return line[:1] + mask_text(line[1:])
+
+
+@dataclass(slots=True)
+class Group:
+    """A change that several clusters have in common; `example` is that of the first of them.
+
+    Attributes:
+        differing: the names of the values in which they differ.
+    """
+
+    example: Hunk
+    clusters: list[str] = field(default_factory=list)
+    differing: set[str] = field(default_factory=set)
+
+    def add(self, cluster: str, values: Mapping[str, str]) -> None:
+        """Count one more cluster."""
+        self.clusters.append(cluster)
+        self.differing |= {name for name, value in values.items() if self.example.values.get(name) != value}
+
+    def as_dict(self) -> dict[str, Any]:
+        """As JSON-ready data."""
+        one = self.example
+        return {
+            "id": one.id,
+            "clusters": sorted(self.clusters),
+            "kind": one.kind,
+            "path": one.path,
+            "normalised": one.normalised,
+            "differs_in": sorted(self.differing),
+            "diff": [list(line) for line in one.lines],
+            "left_out": one.left_out,
+        }
+
+    @classmethod
+    def parse(cls, data: Mapping[str, Any]) -> Group:
+        """What `as_dict` has written, without the values of the example."""
+        lines = tuple((style, text) for style, text in data["diff"])
+        example = Hunk(data["id"], {}, data["kind"], data["path"], data["normalised"], lines, data["left_out"])
+        return cls(example, list(data["clusters"]), set(data["differs_in"]))
+
+
+class Groups:
+    """All groups of a run. What is kept grows with the number of different changes, not with that of clusters."""
+
+    def __init__(self, groups: Iterable[Group] = ()) -> None:
+        self._groups = {group.example.id: group for group in groups}
+
+    def add(self, cluster: str, hunks: Iterable[Hunk]) -> list[Hunk]:
+        """Count the changes of a cluster. Returns those that are the first of their group."""
+        first = []
+        for hunk in hunks:
+            if hunk.id not in self._groups:
+                self._groups[hunk.id] = Group(hunk)
+                first.append(hunk)
+            self._groups[hunk.id].add(cluster, hunk.values)
+        return first
+
+    def __iter__(self) -> Iterator[Group]:
+        """The groups in the order in which they are shown: those of most clusters first, equal sets together."""
+        return iter(sorted(self._groups.values(), key=_order))
+
+
+def _order(group: Group) -> tuple[int, list[str], str]:
+    return -len(group.clusters), sorted(group.clusters), group.example.path

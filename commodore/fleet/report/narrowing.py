@@ -1,0 +1,60 @@
+"""Kept reports, and parts of them."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from dataclasses import replace
+from pathlib import Path
+
+from commodore.errors import InputError, did_you_mean
+from commodore.fleet.compiling.journal import runs
+from commodore.fleet.report.model import FleetReport
+from commodore.printable import some_of
+
+
+def report_file(root: Path, run: str) -> Path:
+    """The report of a run below the working directory `root`; of the newest one with a report if `run` is empty.
+
+    Raises:
+        InputError: CMD-FLT-115, there is none.
+    """
+    known = [one for one in runs(root / "fleet") if one.report.is_file()]
+    for one in known:
+        if not run or one.name == run:
+            return one.report
+    what = f"there is no run {run!r} with a report" if run else "there is no run with a report"
+    hint = f"there are {some_of([one.name for one in known])}" if known else "nothing was run here"
+    raise InputError("CMD-FLT-115", f"{what} below {root / 'fleet'}", hint=hint)
+
+
+def narrow_report(
+    report: FleetReport, *, clusters: Collection[str], group: str | None, changed: bool, failed: bool
+) -> FleetReport:
+    """The report of some clusters: of these, of those that have a change in common, that change, or have failed.
+
+    Raises:
+        InputError: CMD-FLT-100, the report has no such cluster; CMD-FLT-120, no such group.
+    """
+    known = {one.id for one in report.clusters}
+    for name in clusters:
+        if name not in known:
+            raise InputError("CMD-FLT-100", f"there is no cluster {name!r}", hint=did_you_mean(name, known))
+    if group is not None and group not in {one.example.id for one in report.groups}:
+        raise InputError(
+            "CMD-FLT-120", f"the report has no group {group!r}", hint="`fleet report -o json` lists them as `groups`"
+        )
+    kept = [
+        one
+        for one in report.clusters
+        if (not clusters or one.id in clusters)
+        and (group is None or group in one.groups)
+        and (not changed or one.groups or one.state == "changed")
+        and (not failed or one.has_failed)
+    ]
+    ids = {one.id for one in kept}
+    groups = [
+        replace(one, clusters=left)
+        for one in report.groups
+        if (left := [name for name in one.clusters if name in ids]) and group in (None, one.example.id)
+    ]
+    return replace(report, clusters=tuple(kept), groups=tuple(groups))

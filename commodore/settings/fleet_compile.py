@@ -1,0 +1,134 @@
+"""Options of compiling the catalogs of many clusters."""
+
+from __future__ import annotations
+
+from commodore.settings.catalog import CATALOG_COMPILE
+from commodore.settings.common import OUTPUT_FORMAT
+from commodore.settings.model import Setting
+
+_NOT_FOR_FLEETS = ("cluster_file", "local", "fetch_dependencies", "diff", "output_format", "watch", "interactive")
+_CATALOG = tuple(setting for setting in CATALOG_COMPILE if setting.name not in _NOT_FOR_FLEETS)
+_MARKDOWN = Setting(
+    "markdown", ("--markdown",), "Write the report to this file as Markdown, too.", kind="path", metavar="FILE"
+)
+_SELECTION = (
+    Setting(
+        "cluster_files",
+        ("--cluster-file",),
+        "Take the clusters from this file instead of the Lieutenant API; may be repeated.",
+        kind="file",
+        metavar="FILE",
+        multiple=True,
+    ),
+    Setting(
+        "cluster_folders",
+        ("--clusters",),
+        "Take the clusters from all YAML and JSON files in this folder; may be repeated.",
+        kind="folder",
+        metavar="DIR",
+        multiple=True,
+    ),
+    Setting("tenant", ("--tenant",), "Only clusters of this tenant; may be repeated.", metavar="TENANT", multiple=True),
+    Setting(
+        "fact",
+        ("--fact",),
+        "Only clusters with this fact, whose value may be a pattern such as 'eu-*'; if repeated, all must hold.",
+        metavar="NAME=PATTERN",
+        multiple=True,
+    ),
+    Setting("exclude", ("--exclude",), "Not this cluster; may be repeated.", metavar="CLUSTER", multiple=True),
+    Setting(
+        "shard",
+        ("--shard",),
+        "Only this part of the clusters, such as 2/3; each cluster is always in the same part of so many.",
+        metavar="I/N",
+    ),
+)
+_WAVES = (
+    Setting("waves", ("--waves",), "File with the waves in which clusters are pushed.", kind="file", metavar="FILE"),
+    Setting(
+        "canary",
+        ("--canary",),
+        "Two waves: first so many clusters (3 or 10%), or these; then all others.",
+        metavar="N|N%|CLUSTER,CLUSTER",
+    ),
+    Setting(
+        "max_failures",
+        ("--max-failures",),
+        "How many clusters of a wave may fail, as a number or percentage; with more, nothing of it is pushed. "
+        "By default none.",
+        metavar="N|N%",
+    ),
+    Setting(
+        "approve",
+        ("--approve",),
+        "Let this wave with a manual gate be pushed; may be repeated.",
+        metavar="WAVE",
+        multiple=True,
+    ),
+    Setting(
+        "interactive",
+        ("-i", "--interactive"),
+        "With --push: show what changes and ask before each wave is pushed.",
+        kind="switch",
+        default=False,
+    ),
+)
+_RUN = (
+    Setting(
+        "workers",
+        ("--workers",),
+        "How many clusters are compiled at once; 0 means one per usable CPU.",
+        kind="integer",
+        default=0,
+    ),
+    Setting(
+        "retries",
+        ("--retries",),
+        "How often a cluster is tried again when its surroundings fail.",
+        kind="integer",
+        default=2,
+    ),
+    Setting(
+        "timeout",
+        ("--timeout",),
+        "How long one attempt at a cluster may take: 90s, 30m, 2h.",
+        default="30m",
+        metavar="DURATION",
+    ),
+    Setting(
+        "keep",
+        ("--keep",),
+        "What stays of the clusters' workspaces: all, the catalog and notes for the next run (state), or nothing.",
+        kind="choice",
+        choices=("all", "state", "nothing"),
+        default="all",
+    ),
+    Setting(
+        "resume",
+        ("--resume",),
+        "Go on with a run that was interrupted, given by its name, or 'newest'. The clusters and options must be the "
+        "same.",
+        metavar="RUN",
+    ),
+    Setting(
+        "pins",
+        ("--pins",),
+        "Use the commits of branches and tags that this report of another run names.",
+        kind="file",
+        metavar="FILE",
+    ),
+    Setting("report", ("--report",), "Write the report to this file as JSON, too.", kind="path", metavar="FILE"),
+    _MARKDOWN,
+    OUTPUT_FORMAT,
+)
+FLEET_COMPILE = (*_SELECTION, *_CATALOG, *_WAVES, *_RUN)
+FLEET_REPORT = (
+    Setting("cluster", ("--cluster",), "Only this cluster; may be repeated.", metavar="CLUSTER", multiple=True),
+    Setting("group", ("--group",), "Only the change with this id, as JSON output names it.", metavar="ID"),
+    Setting("changed", ("--changed",), "Only clusters that change.", kind="switch", default=False),
+    Setting("failed", ("--failed",), "Only clusters that have failed.", kind="switch", default=False),
+    Setting("full", ("--full",), "Name all clusters of each change.", kind="switch", default=False),
+    _MARKDOWN,
+    OUTPUT_FORMAT,
+)

@@ -1,0 +1,58 @@
+"""`commodore fleet compile` and `fleet report` as users see them."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from tests.world.many_clusters import FleetWorld
+
+
+@pytest.mark.requirement("FC9", "FC12")
+def test_the_report(tmp_path: Path) -> None:
+    """Equal changes are shown once; the report is kept, and can be shown again, narrowed, and as Markdown."""
+    world = FleetWorld(tmp_path, 3)
+    assert world.cli("--push").code == 0
+    world.change({"cluster": "${cluster:name}", "value": "2"})
+    world.world.tenant_config.commit({"c-3.yml": "classes: [none.such]\n"})
+    done = world.cli("--push", "--report", "r.json", "--markdown", "r.md", "--canary", "c-1")
+    assert done.code == 1
+    lines = done.stdout.splitlines()
+    assert lines[0] == "Fleet of 3 clusters: 1 pushed, 1 changed, 1 failed"
+    assert lines[1] == "1  in c-1, c-2; differs only in cluster.name"
+    assert "     -  value: '1'" in lines
+    assert "failed: c-3" in lines
+    assert "Wave rest: 1 of 2 clusters of wave rest failed, none may (--max-failures 0)" in lines
+    assert lines[-1] == "Pushed: 1 of 3."
+    events = [(event["event"], event.get("cluster")) for event in done.events]
+    assert ("ClusterEnded", "c-1") in events
+    assert ("StageStarted", "c-2") in events
+    report = json.loads((tmp_path / "r.json").read_text())
+    assert [wave["state"] for wave in report["waves"]] == ["published", "failed"]
+    assert [one["state"] for one in report["clusters"]] == ["pushed", "changed", "failed"]
+    assert report["clusters"][0]["summary"] == {"modified": 1}
+    assert [error["clusters"] for error in report["errors"]] == [["c-3"]]
+    assert "```diff" in (tmp_path / "r.md").read_text()
+    work = ["-d", str(tmp_path / "work"), "fleet", "report"]
+    again = world.world.run(*work)
+    assert again.stdout.splitlines() == lines
+    only = json.loads(world.world.run(*work, "--failed", "-o", "json").stdout)
+    assert [one["id"] for one in only["clusters"]] == ["c-3"]
+    assert world.world.run(*work, "--group", "none").code == 1
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code"),
+    [
+        (["--shard", "1/2", "--push"], "CMD-FLT-117"),
+        (["--canary", "1", "--waves", "w.yml"], "CMD-FLT-121"),
+        (["--push", "--offline"], "CMD-CLI-026"),
+    ],
+)
+def test_options_that_exclude_each_other(tmp_path: Path, arguments: list[str], code: str) -> None:
+    world = FleetWorld(tmp_path, 1)
+    (tmp_path / "w.yml").write_text("waves: [{name: a}]")
+    done = world.cli(*arguments)
+    assert (done.code, done.error["code"]) == (2, code)

@@ -1,0 +1,182 @@
+"""A run over many clusters: wave by wave, judged before anything is pushed, and continued after it was killed."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import signal
+from pathlib import Path
+
+import pytest
+
+from commodore.errors import PolicyError
+from commodore.fleet import FleetReport, Wave, canary
+from commodore.fleet.compiling.waves import Amount, Match
+from tests.world.many_clusters import FleetWorld
+from tests.world.repos import RoundTrips, git
+
+
+def states(report: FleetReport) -> dict[str, str]:
+    return {one.id: one.state for one in report.clusters}
+
+
+def codes(report: FleetReport) -> dict[str, str]:
+    return {one.id: one.failure.error["code"] for one in report.clusters if one.failure is not None}
+
+
+def break_cluster(world: FleetWorld, name: str) -> None:
+    world.world.tenant_config.commit({f"{name}.yml": "classes: [none.such]\n"})
+
+
+@pytest.mark.requirement("FC1", "FC2", "FC4")
+def test_catalogs_are_those_of_single_compiles(tmp_path: Path) -> None:
+    world = FleetWorld(tmp_path, 2)
+    report = world.run()
+    assert states(report) == {"c-1": "pushed", "c-2": "pushed"}
+    assert (report.exit_code, [wave.state for wave in report.waves]) == (0, ["published"])
+    for name in world.names:
+        assert world.files(name) == world.single(name)
+        assert world.commits(name) == 1
+    again = world.run()
+    assert states(again) == {"c-1": "unchanged", "c-2": "unchanged"}
+    assert [world.commits(name) for name in world.names] == [1, 1]
+
+
+@pytest.mark.requirement("FC3", "FC10", "FC11")
+def test_a_failing_cluster_harms_no_other(tmp_path: Path) -> None:
+    """It keeps its wave from being pushed, unless so many may fail; all others are compiled all the same."""
+    world = FleetWorld(tmp_path, 3)
+    break_cluster(world, "c-2")
+    report = world.run(Wave("one"))
+    assert states(report) == {"c-1": "changed", "c-2": "failed", "c-3": "changed"}
+    assert codes(report).keys() == {"c-2"}
+    assert (report.exit_code, report.waves[0].state) == (1, "failed")
+    assert "1 of 3 clusters of wave one failed, none may" in report.waves[0].reason
+    assert [world.commits(name) for name in world.names] == [0, 0, 0]
+    report = world.run(Wave("one", max_failures=Amount(1)))
+    assert states(report) == {"c-1": "pushed", "c-2": "failed", "c-3": "pushed"}
+    assert [world.commits(name) for name in world.names] == [1, 0, 1]
+
+
+@pytest.mark.requirement("FC10")
+def test_a_bad_canary_stops_the_rest(tmp_path: Path) -> None:
+    world = FleetWorld(tmp_path, 2)
+    break_cluster(world, "c-2")
+    report = world.run(*canary("c-2"))
+    assert states(report) == {"c-1": "not-begun", "c-2": "failed"}
+    assert [wave.state for wave in report.waves] == ["failed", "not-begun"]
+    assert world.commits("c-1") == 0
+    too_many = Wave("few", Match(ids=("c-1",)), max_changed=0)
+    report = world.run(too_many, Wave("rest"))
+    assert ([wave.state for wave in report.waves], report.exit_code) == (["failed", "not-begun"], PolicyError.exit_code)
+    assert "1 clusters of wave few change, 0 may" in report.waves[0].reason
+
+
+@pytest.mark.requirement("FC10", "FC11")
+def test_a_manual_gate_needs_approval(tmp_path: Path) -> None:
+    """The run can go on when it is given, and pushes what was compiled before."""
+    world = FleetWorld(tmp_path, 1)
+    wave = Wave("prod", manual=True)
+    report = world.run(wave)
+    assert (report.waves[0].state, report.exit_code, world.commits("c-1")) == ("refused", PolicyError.exit_code, 0)
+    world.change({"value": "2"})  # comes too late for this run
+    report = world.run(wave, resume="", approved=frozenset({"prod"}))
+    assert (states(report), report.exit_code) == ({"c-1": "pushed"}, 0)
+    assert "value: '1'" in world.files("c-1")["manifests/app/config.yaml"]
+    assert states(world.run()) == {"c-1": "pushed"}
+    assert "value: '2'" in world.files("c-1")["manifests/app/config.yaml"]
+
+
+@pytest.mark.requirement("FC11")
+def test_only_what_was_judged_is_pushed(tmp_path: Path) -> None:
+    """What is staged after the judgement is not pushed; a workspace that is gone is made again, of the same commits."""
+    world = FleetWorld(tmp_path, 3)
+
+    def meddle(wave: Wave, report: FleetReport) -> bool:
+        del wave, report
+        world.change({"value": "other"})
+        clusters = tmp_path / "work" / "clusters"
+        folder = clusters / "c-1" / "catalog"
+        (folder / "manifests" / "extra.yaml").write_text("a: 1\n")
+        git(folder, "add", "--all")
+        shutil.rmtree(clusters / "c-2")
+        return True
+
+    report = world.run(Wave("one", max_failures=Amount(3)), ask=meddle, retries=1)
+    assert codes(report) == {"c-1": "CMD-CAT-024"}
+    assert states(report) == {"c-1": "failed", "c-2": "pushed", "c-3": "pushed"}
+    assert [world.commits(name) for name in world.names] == [0, 1, 1]
+    assert "value: '1'" in world.files("c-2")["manifests/app/config.yaml"]
+
+
+@pytest.mark.requirement("FC11")
+def test_other_trees_are_not_pushed(tmp_path: Path) -> None:
+    """What comes out differently when it is compiled again was not judged."""
+    world = FleetWorld(tmp_path, 1)
+    world.world.tenant_parameters = {"app": {"data": {"cloud": "${facts:cloud}"}}}
+    wave = Wave("prod", manual=True)
+    assert world.run(wave).waves[0].state == "refused"
+    world.facts["c-1"] = {"cloud": "exoscale"}
+    report = world.run(wave, resume="", approved=frozenset({"prod"}))
+    assert codes(report) == {"c-1": "CMD-FLT-110"}
+    assert world.commits("c-1") == 0
+
+
+@pytest.mark.requirement("FC4")
+def test_each_remote_is_asked_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    world = FleetWorld(tmp_path, 3)
+    world.run(push=False)
+    trips = RoundTrips(tmp_path / "trips")
+    for name, value in trips.environment.items():
+        monkeypatch.setenv(name, value)
+    world.run(push=False)
+    common = ("app", "defaults", "tenant")
+    assert {name: trips.by_remote[name] for name in common} == dict.fromkeys(common, 1)
+
+
+@pytest.mark.requirement("FC8")
+@pytest.mark.parametrize("hook", ["pre-receive", "post-receive"])
+def test_a_killed_run_goes_on(tmp_path: Path, hook: str) -> None:
+    """Killed in the middle of a push, before or after the remote has it: no cluster is lost or pushed twice."""
+    world = FleetWorld(tmp_path, 3)
+    pid = tmp_path / "pid"
+    script = f'rm -f "$0"; until [ -s {pid} ]; do sleep 0.01; done; kill -9 $(cat {pid})'
+    world.catalogs["c-2"].hook(hook, script)
+    arguments = ("--push", "--workers", "1", "--canary", "c-2")
+    running = world.start(*arguments)
+    pid.write_text(f"{running.pid}\n")
+    assert running.finish().code == -signal.SIGKILL
+    assert [world.commits(name) for name in ("c-1", "c-3")] == [0, 0]
+    done = world.cli(*arguments, "--resume", "newest", "-o", "json")
+    assert done.code == 0, done.stderr
+    report = json.loads(done.stdout)
+    assert {one["id"]: one["state"] for one in report["clusters"]} == dict.fromkeys(world.names, "pushed")
+    assert [world.commits(name) for name in world.names] == [1, 1, 1]
+    head = world.catalogs["c-2"].sha()
+    assert next(one["commit"] for one in report["clusters"] if one["id"] == "c-2") == head
+
+
+@pytest.mark.requirement("FC8")
+def test_another_run_is_not_gone_on_with(tmp_path: Path) -> None:
+    world = FleetWorld(tmp_path, 2)
+    wave = Wave("prod", manual=True)
+    world.run(wave)
+    with pytest.raises(PolicyError) as error:
+        world.run(wave, resume="", approved=frozenset({"prod"}), push=False)
+    assert error.value.code == "CMD-FLT-111"
+    assert "options differ" in error.value.message
+    world.names.remove("c-2")
+    with pytest.raises(PolicyError) as error:
+        world.run(wave, resume="")
+    assert "the clusters differ" in error.value.message
+
+
+@pytest.mark.requirement("FC8", "FC13")
+def test_environments_are_tried_again(tmp_path: Path) -> None:
+    """Another attempt asks the remote again; wrong input is wrong at once."""
+    world = FleetWorld(tmp_path, 2)
+    break_cluster(world, "c-1")
+    world.catalogs["c-2"].vanish()
+    report = world.run(retries=2)
+    assert [one.attempts for one in report.clusters] == [1, 3]
+    assert report.exit_code == 3

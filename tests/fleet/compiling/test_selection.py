@@ -1,0 +1,150 @@
+"""Which clusters are compiled, in which waves, and in which shard."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from commodore.errors import CommodoreError
+from commodore.fleet import ClusterSelection, Shard, allow_failures, canary, read_cluster_files, read_waves
+from commodore.fleet.compiling.selection import Candidate
+from commodore.fleet.compiling.waves import ALL_CLUSTERS, Amount, Wave, assign
+from commodore.limits import Limits
+from tests.world import lieutenant
+from tests.world.context import make_context
+
+KNOWN = [
+    Candidate("c-1", "One", "t-a", {"region": "eu-1", "canary": True}),
+    Candidate("c-2", "Two", "t-a", {"region": "eu-2"}),
+    Candidate("c-3", "Three", "t-b", {"region": "us-1", "size": 3}),
+]
+
+
+def chosen(**selection: tuple[object, ...]) -> list[str]:
+    return [one.id for one in ClusterSelection(**selection).choose(KNOWN)]  # type: ignore[arg-type]
+
+
+@pytest.mark.requirement("FC1")
+def test_what_chooses_clusters() -> None:
+    assert chosen() == ["c-1", "c-2", "c-3"]
+    assert chosen(ids=("c-3", "c-1")) == ["c-1", "c-3"]
+    assert chosen(tenants=("t-b",)) == ["c-3"]
+    assert chosen(facts=(("region", "eu-*"),), exclude=("c-2",)) == ["c-1"]
+    assert chosen(facts=(("canary", "true"),)) == ["c-1"]
+    assert chosen(facts=(("size", "3"),)) == ["c-3"]
+
+
+def test_what_chooses_nothing() -> None:
+    with pytest.raises(CommodoreError) as error:
+        chosen(ids=("c-4",))
+    assert error.value.code == "CMD-FLT-100"
+    assert "did you mean" in error.value.hint
+    with pytest.raises(CommodoreError) as error:
+        chosen(tenants=("t-c",))
+    assert error.value.code == "CMD-FLT-101"
+    with pytest.raises(CommodoreError) as error:
+        Candidate.of({"id": "../c-1"})
+    assert error.value.code == "CMD-NAME-001"
+
+
+@pytest.mark.requirement("FC6")
+@given(st.sets(st.text("abc-123", min_size=1, max_size=12), max_size=20), st.integers(1, 7))
+def test_each_cluster_is_in_one_shard(names: set[str], of: int) -> None:
+    shards = [Shard.parse(f"{index}/{of}") for index in range(1, of + 1)]
+    for name in names:
+        assert sum(shard.holds(name) for shard in shards) == 1
+
+
+@pytest.mark.parametrize("text", ["", "1", "0/2", "3/2", "a/b", "1/2/3", "-1/2"])
+def test_malformed_shards(text: str) -> None:
+    with pytest.raises(CommodoreError) as error:
+        Shard.parse(text)
+    assert error.value.code == "CMD-FLT-116"
+
+
+def ids(waves: tuple[Wave, ...]) -> dict[str, list[str]]:
+    return {wave.name: [one.id for one in ones] for wave, ones in assign(KNOWN, waves)}
+
+
+@pytest.mark.requirement("FC10")
+def test_waves(tmp_path: Path) -> None:
+    """A cluster belongs to the first wave that it fits."""
+    path = tmp_path / "waves.yml"
+    path.write_text(
+        "waves:\n"
+        "  - {name: canary, clusters: {facts: {canary: true}}, max_changed: 2, soak: 2h}\n"
+        "  - {name: eu, clusters: {tenants: [t-a]}, max_failures: 50%, gate: manual, parallel: 2}\n"
+        "  - {name: rest, clusters: {}}\n"
+    )
+    waves = read_waves(path, Limits())
+    assert ids(waves) == {"canary": ["c-1"], "eu": ["c-2"], "rest": ["c-3"]}
+    first, second, last = waves
+    assert (first.max_changed, first.soak, first.manual, first.max_failures) == (2, 7200, False, Amount(0))
+    assert (second.max_failures.of(5), second.manual, second.parallel) == (2, True, 2)
+    assert allow_failures([last], "3")[0].max_failures == Amount(3)
+
+
+def test_shortcuts() -> None:
+    assert ids(canary("c-3,c-1")) == {"canary": ["c-1", "c-3"], "rest": ["c-2"]}
+    assert [len(one) for one in ids(canary("1")).values()] == [1, 2]
+    assert [len(one) for one in ids(canary("70%")).values()] == [2, 1]
+    assert ids(ALL_CLUSTERS) == {"all": ["c-1", "c-2", "c-3"]}
+    assert ids(canary("2")) == ids(canary("2"))
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("waves: []", "must be a map with the key 'waves'"),
+        ("waves: [{clusters: {}}]", "has no text as waves[0].name"),
+        ("waves: [{name: a, max_fails: 1}]", "has an unknown key 'max_fails' in waves[0]"),
+        ("waves: [{name: a, gate: open}]", "has 'open' as waves[0].gate"),
+        ("waves: [{name: a, soak: 2 weeks}]", "has '2 weeks' as waves[0].soak"),
+        ("waves: [{name: a, max_failures: some}]", "has no number or percentage as waves[0].max_failures"),
+        ("waves: [{name: a, clusters: {ids: c-1}}]", "has no list of texts as waves[0].clusters.ids"),
+        ("waves: [{name: a, clusters: {percent: 1, count: 1}}]", "has both percent and count"),
+        ("waves: [{name: a}, {name: a}]", "has two waves 'a'"),
+    ],
+)
+def test_malformed_waves(tmp_path: Path, text: str, said: str) -> None:
+    path = tmp_path / "waves.yml"
+    path.write_text(text)
+    with pytest.raises(CommodoreError) as error:
+        read_waves(path, Limits())
+    assert error.value.code == "CMD-FLT-103"
+    assert said in error.value.message
+
+
+@pytest.mark.parametrize("wrong", [lambda: canary(","), lambda: allow_failures(ALL_CLUSTERS, "many")])
+def test_malformed_options(wrong: Callable[[], object]) -> None:
+    with pytest.raises(CommodoreError) as error:
+        wrong()
+    assert error.value.code == "CMD-FLT-121"
+
+
+def test_a_cluster_without_a_wave(tmp_path: Path) -> None:
+    path = tmp_path / "waves.yml"
+    path.write_text("waves: [{name: a, clusters: {ids: [c-1]}}]")
+    with pytest.raises(CommodoreError) as error:
+        assign(KNOWN, read_waves(path, Limits()))
+    assert error.value.message == "2 clusters belong to no wave: c-2, c-3"
+
+
+@pytest.mark.requirement("FC1")
+def test_folders_of_cluster_files(tmp_path: Path) -> None:
+    """All files of a folder count; an id in two of them is an error that names both."""
+    for name, cluster in (("a.json", "c-1"), ("b.yml", "c-2")):
+        content = {"cluster": lieutenant.cluster(cluster), "tenant": lieutenant.tenant()}
+        (tmp_path / name).write_text(json.dumps(content))
+    (tmp_path / "README.md").write_text("no cluster")
+    source = read_cluster_files([], [tmp_path], {}, make_context())
+    assert [one["id"] for one in source.list(make_context())] == ["c-1", "c-2"]
+    assert source.load("c-2", make_context()).id == "c-2"
+    with pytest.raises(CommodoreError) as error:
+        read_cluster_files([tmp_path / "a.json", tmp_path / "a.json"], [], {}, make_context())
+    assert (error.value.code, len(error.value.locations)) == ("CMD-FLT-102", 2)
