@@ -74,7 +74,10 @@ def test_another_repository_in_the_catalog(run: Run) -> None:
         changes = staged_changes(folder, make_context())
         [file], _ = describe(folder, changes, make_context())
         git(folder, "commit", "--quiet", "-m", digit)
-    assert [line.text for line in file.lines][3:] == [f"-Subproject commit {'1' * 40}", f"+Subproject commit {'2' * 40}"]
+    assert [line.text for line in file.lines][3:] == [
+        f"-Subproject commit {'1' * 40}",
+        f"+Subproject commit {'2' * 40}",
+    ]
 
 
 def test_before_the_first_commit(run: Run) -> None:
