@@ -43,7 +43,7 @@ if TYPE_CHECKING:
         "images": LazyCommand("commodore.cli.catalog_views:catalog_images", "List the images of a catalog."),
         "list": LazyCommand("commodore.cli.catalog:catalog_list", "List the clusters that the API knows."),
         "objects": LazyCommand("commodore.cli.catalog_views:catalog_objects", "List the objects of a catalog."),
-        "sbom": LazyCommand("commodore.cli.catalog_sbom:catalog_sbom", "Write a bill of materials of a catalog."),
+        "sbom": LazyCommand("commodore.cli.catalog_views:catalog_sbom", "Write a bill of materials of a catalog."),
         "validate": LazyCommand(
             "commodore.cli.catalog_validate:catalog_validate", "Check the objects of a catalog against schemas."
         ),

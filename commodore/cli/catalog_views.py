@@ -1,4 +1,4 @@
-"""`commodore catalog objects` and `commodore catalog images`: what is in a catalog."""
+"""`commodore catalog objects`, `images` and `sbom`: what is in a catalog."""
 
 from __future__ import annotations
 
@@ -12,6 +12,9 @@ import click
 from commodore.cli._catalog_tree import selected_objects
 from commodore.cli._options import options
 from commodore.cli.console import console_of, working_dir
+from commodore.context import Context
+from commodore.events import ignore
+from commodore.limits import DEFAULT_LIMITS
 from commodore.printable import cells, printable
 from commodore.settings.catalog import CATALOG_IMAGES, CATALOG_OBJECTS
 
@@ -114,3 +117,18 @@ def table(head: tuple[str, ...], rows: Sequence[tuple[str, ...]]) -> Iterator[st
     for row in (head, *shown):
         line = "  ".join(text + " " * (width - cells(text)) for text, width in zip(row, widths, strict=True))
         yield click.style(line.rstrip(), bold=True) if row is head else line.rstrip()
+
+
+@click.command("sbom")
+@options()
+@click.pass_context
+def catalog_sbom(ctx: click.Context, /, **_values: Any) -> None:
+    """Write a bill of materials: components, charts, images, Jsonnet libraries and tools.
+
+    It is about the cluster that was last compiled in the working directory, in the form of CycloneDX 1.6 as JSON.
+    """
+    from commodore.stages.bill import bill_of_materials
+    from commodore.workspace import Workspace
+
+    found = bill_of_materials(Workspace.at(working_dir(ctx)), Context(ignore, DEFAULT_LIMITS))
+    console_of(ctx).result(json.dumps(found, indent=2))

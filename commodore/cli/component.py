@@ -39,11 +39,11 @@ if TYPE_CHECKING:
             "commodore.cli.component:component_compile", "Compile one component, without a cluster."
         ),
         "sync": LazyCommand(
-            "commodore.cli.component_sync:component_sync",
+            "commodore.cli.sync:component_sync",
             "Update many components from their templates by pull requests.",
         ),
         "test": LazyCommand(
-            "commodore.cli.component_test:component_test", "Compare a component's test cases with golden trees."
+            "commodore.cli.suites:component_test", "Compare a component's test cases with golden trees."
         ),
     },
 )

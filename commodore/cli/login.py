@@ -13,7 +13,7 @@ from commodore.cli._options import options
 from commodore.cli.console import console_of
 from commodore.errors import InputError, UsageError
 from commodore.printable import printable_lines
-from commodore.settings.login import FETCH_TOKEN, LOGIN, LOGOUT
+from commodore.settings.common import FETCH_TOKEN, LOGIN, LOGOUT
 
 if TYPE_CHECKING:
     from commodore.lieutenant.login import Identity, LoginOptions

@@ -19,11 +19,9 @@ from commodore.cli._options import options
             "commodore.cli.package_compile:package_compile", "Compile one package, without a cluster."
         ),
         "sync": LazyCommand(
-            "commodore.cli.package_sync:package_sync", "Update many packages from their templates by pull requests."
+            "commodore.cli.sync:package_sync", "Update many packages from their templates by pull requests."
         ),
-        "test": LazyCommand(
-            "commodore.cli.package_test:package_test", "Compare a package's test cases with golden trees."
-        ),
+        "test": LazyCommand("commodore.cli.suites:package_test", "Compare a package's test cases with golden trees."),
     },
 )
 @options()

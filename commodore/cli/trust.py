@@ -12,7 +12,7 @@ from commodore.cli._lazy import LazyCommand, LazyGroup
 from commodore.cli._options import options
 from commodore.cli.console import console_of, working_dir
 from commodore.printable import printable_lines
-from commodore.settings.trust import TRUST_EXPLAIN
+from commodore.settings.common import TRUST_EXPLAIN
 
 
 @click.group(

@@ -12,7 +12,7 @@ from commodore.errors import CommodoreError, InputError, Location, did_you_mean
 from commodore.fleet.findings import kind_of, shown
 from commodore.fleet.merging import leaves, overlap, same
 from commodore.fleet.paths import MISSING, Missing, Path_, strategy_path, value_at
-from commodore.fleet.repository.model import APPLICATIONS, PatchFile, TypeConfig
+from commodore.fleet.repository.model import PatchFile, TypeConfig
 from commodore.names import requirement
 
 LIVE = ("ready", "health", "sync", "revision")
@@ -312,8 +312,3 @@ def cycle_error(circle: Sequence[tuple[PatchFile, Dependency]]) -> CommodoreErro
         hint="remove one of the dependencies",
         locations=[one.location for _, one in circle],
     )
-
-
-def application_of(dependency: Dependency) -> str:
-    """The application that a dependency is about."""
-    return str(dependency.path[1]) if len(dependency.path) > 1 and dependency.path[0] == APPLICATIONS else ""

@@ -6,6 +6,10 @@ import contextlib
 import functools
 import marshal
 import os
+import re
+import sys
+import tempfile
+import threading
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -19,7 +23,6 @@ from commodore.inventory._batched_render import TargetError, render_parts
 from commodore.inventory._class_bundling import put_together
 from commodore.inventory._failures import translate, translate_panic
 from commodore.inventory._growth import find_suspects, try_out
-from commodore.inventory._stderr import captured
 from commodore.inventory.applications import has_removals, merge_applications
 from commodore.inventory.class_index import ClassFiles
 from commodore.limits import Limits
@@ -176,7 +179,7 @@ def _heard(files: ClassFiles, context: Context) -> Iterator[None]:
     """While something is rendered: what reclass-rs complains of, as errors and events."""
     warnings: list[str] = []  # an interruption may come before the next line has given it its value
     try:
-        with _translated(files), captured() as warnings, _without_backtraces():
+        with _translated(files), _captured() as warnings, _without_backtraces():
             _set_threads()
             yield
     finally:
@@ -237,3 +240,35 @@ def _translated(files: ClassFiles) -> Iterator[None]:
         if type(error).__name__ != "PanicException":  # of pyo3, which does not export it
             raise
         raise translate_panic(str(error), files) from None
+
+
+_KNOWN = re.compile(rb"ignore missing class |\[WARN\] |Missing class '|While initializing global thread pool")
+_PANIC = re.compile(rb"\n?thread '[^\n]*' (?:\(\d+\) )?panicked at .*", re.DOTALL)
+_ONE_AT_A_TIME = threading.Lock()  # the descriptor belongs to the process, so that two redirections would cross
+
+
+@contextlib.contextmanager
+def _captured() -> Iterator[list[str]]:
+    """Collect reclass-rs's warnings; the list is filled at the end. Everything else goes where it should have gone."""
+    lines: list[str] = []
+    with _ONE_AT_A_TIME:
+        try:
+            saved = os.dup(2)
+        except OSError:  # closed: there is no reader
+            yield lines
+            return
+        if sys.stderr is not None:
+            sys.stderr.flush()
+        with os.fdopen(saved, "wb", buffering=0) as stderr, tempfile.TemporaryFile() as sink:
+            os.dup2(sink.fileno(), 2)
+            try:
+                yield lines
+            finally:
+                os.dup2(saved, 2)
+                sink.seek(0)
+                written = _PANIC.sub(b"", sink.read())
+                for line in written.splitlines(keepends=True):
+                    if _KNOWN.match(line):
+                        lines.append(line.decode(errors="replace").rstrip())
+                    else:
+                        stderr.write(line)

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from commodore.oci.layers import CHART, CONTENT, content_layer
 from commodore.oci.reference import Reference, parse_reference
-from commodore.oci.registry import Descriptor, Manifest, Registries
+from commodore.oci.registry import CHART, CONTENT, Descriptor, Manifest, Registries, content_layer
 
 __all__ = [
     "CHART",

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 from urllib.parse import quote, urlencode, urljoin, urlsplit
@@ -229,3 +229,25 @@ def _private(reference: Reference, status: int) -> EnvironmentFault:
 
 def _refused(message: str) -> PolicyError:
     return PolicyError("CMD-OCI-005", message, hint="ask who publishes it, or who runs the registry")
+
+
+CHART: Final = "application/vnd.cncf.helm.chart.content.v1.tar+gzip"
+TAR: Final = "application/vnd.oci.image.layer.v1.tar"
+CONTENT: Final = frozenset({CHART, TAR, f"{TAR}+gzip"})
+_MOST: Final = 10
+
+
+def content_layer(reference: Reference, manifest: Manifest, types: Collection[str] = CONTENT) -> Descriptor:
+    """The one layer of an artefact that holds its content.
+
+    Raises:
+        PolicyError: CMD-OCI-006, there is none, or there are several, or too many layers in all.
+    """
+    found = [layer for layer in manifest.layers if layer.media_type in types]
+    if len(found) != 1 or len(manifest.layers) > _MOST:
+        raise PolicyError(
+            "CMD-OCI-006",
+            f"{reference} has {len(found)} layers with content among {len(manifest.layers)}; it must have one",
+            hint=f"layers with content are {', '.join(sorted(types))}; at most {_MOST} layers are taken",
+        )
+    return found[0]

@@ -229,3 +229,15 @@ EXPLAIN = (
         default="text",
     ),
 )
+
+
+TRUST_EXPLAIN = (TRUST_POLICY, OUTPUT_FORMAT)
+
+
+PROVIDER = (API_URL, OIDC_DISCOVERY_URL, OIDC_CLIENT)
+LOGIN = (*PROVIDER, *LOGIN_WAYS)
+FETCH_TOKEN = LOGIN
+LOGOUT = (
+    *PROVIDER,
+    Setting("all", ("--all",), "End all logins, whatever API they are for.", kind="switch", default=False),
+)

@@ -89,12 +89,6 @@ def parse_version(text: str) -> Version:
     return Version(major, minor, patch, match[4] or "", match[5] or "", text)
 
 
-def is_exact(text: str) -> bool:
-    """Whether a text is a full version rather than a range of some."""
-    match = _VERSION.fullmatch(text)
-    return match is not None and match[3] is not None
-
-
 @dataclass(frozen=True, slots=True)
 class _Comparison:
     operator: str
@@ -244,3 +238,18 @@ _CHECKS: Final[dict[str, Callable[[_Comparison, Version], bool]]] = {
     "~>": _tilde,
     "^": _caret,
 }
+
+
+_KUBE: Final = re.compile(r"v?([0-9]+)(?:\.([0-9]+)(?:\.([0-9]+))?)?(?:[^0-9.].*)?", re.ASCII | re.DOTALL)
+
+
+def kube_version(text: str) -> str:
+    """A Kubernetes version as X.Y.Z: ``v1.29`` is 1.29.0, ``1.29.3-gke.1`` is 1.29.3.
+
+    Raises:
+        VersionProblem: it is none.
+    """
+    match = _KUBE.fullmatch(text.strip())
+    if match is None:
+        raise VersionProblem(f"could not parse {text!r} as version")
+    return ".".join(part or "0" for part in match.groups())

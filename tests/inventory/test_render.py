@@ -240,7 +240,7 @@ def test_an_interruption_before_anything_is_rendered(tmp_path: Path, monkeypatch
     def interrupted() -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("commodore.inventory.render.captured", interrupted)
+    monkeypatch.setattr("commodore.inventory.render._captured", interrupted)
     for folder in ("targets", "classes"):
         (tmp_path / folder).mkdir()
     (tmp_path / "targets" / "a.yml").write_text("{}")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from commodore.versions import VersionProblem, is_exact, kube_version, parse_range, parse_version
+from commodore.versions import VersionProblem, kube_version, parse_range, parse_version
 
 
 @pytest.mark.parametrize(
@@ -67,14 +67,6 @@ def test_the_highest_version_of_a_range() -> None:
     assert highest is not None
     assert highest.original == "1.10.0"
     assert parse_range("5.x").highest(versions) is None
-
-
-def test_exact_versions_are_no_ranges() -> None:
-    assert [is_exact(text) for text in ["1.2.3", "v1.2.3-rc.1", "1.2", "1.x", "^1.2.3", "main"]] == [
-        True,
-        True,
-        *[False] * 4,
-    ]
 
 
 @pytest.mark.parametrize(

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
+import base64
 import contextlib
 import functools
 import tempfile
 from collections import deque
 from collections.abc import Callable, Generator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
-from dataclasses import replace
+from dataclasses import fields, replace
 from pathlib import Path
 
-from commodore.authoring.sync._discretion import discreet, discreetly, rewritten, without_token
 from commodore.authoring.sync._templates import SharedTemplates
 from commodore.authoring.sync.clone import GitAccess, check_branch
 from commodore.authoring.sync.github import GitHub
@@ -20,8 +20,8 @@ from commodore.authoring.sync.list_file import read_list
 from commodore.authoring.sync.model import CHANGED, Halt, Item, ItemResult, SyncRequest, SyncResult
 from commodore.authoring.sync.state import State, open_state
 from commodore.context import Context
-from commodore.errors import CommodoreError
-from commodore.events import Noted, StageAdvanced, Warned, stage
+from commodore.errors import CommodoreError, Findings
+from commodore.events import Announce, Event, Noted, StageAdvanced, Warned, stage
 from commodore.workspace import Workspace, guard_disk, remove_tree
 
 STAGE = "updating repositories"
@@ -57,7 +57,7 @@ def sync_repositories(
         )
         request = replace(request, dry_run=True)
     check_branch(request.branch, context)
-    context = context.heard_by(discreetly(context.announce, without_token(request.token)))
+    context = context.heard_by(_discreetly(context.announce, _without_token(request.token)))
     github = GitHub(request.github_url, request.token, context)
     items = read_list(request.list_file, request.filter, context)
     state = open_state(workspace, request, context)
@@ -84,7 +84,7 @@ def _run(work: Work, items: Sequence[Item], state: State, report: Report) -> Syn
                 report(result)
                 work.context.announce(StageAdvanced(STAGE, result.name))
     except Halt as halt:
-        halted = rewritten(halt.error, without_token(work.github.token))
+        halted = _rewritten(halt.error, _without_token(work.github.token))
         for item in items[len(results) :]:
             result = state.finished.get(item.name) or ItemResult(item.name, "postponed", "the run has ended before it")
             results.append(result)
@@ -114,10 +114,10 @@ def _results(work: Work, items: Sequence[Item], state: State) -> Generator[ItemR
                     outcome = publish(work, outcome)
             except CommodoreError as error:
                 # The folder is a temporary one, and says nothing: the repository does.
-                told = rewritten(error, functools.partial(_renamed, str(work.folder(item)), item.name))
+                told = _rewritten(error, functools.partial(_renamed, str(work.folder(item)), item.name))
                 outcome = ItemResult(item.name, "failed", told.message, error=told)
             changed += outcome.status in CHANGED
-            yield discreet(outcome, without_token(work.github.token))
+            yield _discreet(outcome, _without_token(work.github.token))
             remove_tree(work.folder(item))
     except BaseException:  # Ctrl-C, or nothing more can be done for any of them
         work.github.stop()
@@ -139,3 +139,41 @@ def _pause(work: Work, changed: int) -> int:
     work.context.announce(Noted(f"pausing for {request.pause:g} s after {changed} changed repositories"))
     work.github.wait(request.pause)
     return 0
+
+
+_Rewrite = Callable[[str], str]
+
+_SHORTEST = 8  # characters; what is shorter is no token, and would be found in every word
+
+
+def _without_token(token: str | None) -> _Rewrite:
+    """What takes a token out of a text, as it is and as git sends it."""
+    token = (token or "").strip()
+    if len(token) < _SHORTEST:
+        return lambda text: text
+    sent = base64.b64encode(f"x-access-token:{token}".encode()).decode()
+    return lambda text: text.replace(token, "…").replace(sent, "…")
+
+
+def _rewritten(error: CommodoreError, rewrite: _Rewrite) -> CommodoreError:
+    """The same error with other words."""
+    if isinstance(error, Findings):
+        return Findings(_rewritten(one, rewrite) for one in error.errors)
+    locations = [replace(each, place=rewrite(each.place)) for each in error.locations]
+    return type(error)(error.code, rewrite(error.message), hint=rewrite(error.hint), locations=locations)
+
+
+def _discreet(result: ItemResult, rewrite: _Rewrite) -> ItemResult:
+    """A result with other words."""
+    error = _rewritten(result.error, rewrite) if result.error is not None else None
+    return replace(result, reason=rewrite(result.reason), url=rewrite(result.url), error=error)
+
+
+def _discreetly(announce: Announce, rewrite: _Rewrite) -> Announce:
+    """A listener that hears other words."""
+
+    def announce_discreetly(event: Event) -> None:
+        texts = {one.name: rewrite(text) for one in fields(event) if isinstance(text := getattr(event, one.name), str)}
+        announce(replace(event, **texts))
+
+    return announce_discreetly

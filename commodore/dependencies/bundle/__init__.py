@@ -19,7 +19,7 @@ from commodore.dependencies.bundle.jsonnetfile import (
     serialise,
 )
 from commodore.dependencies.bundle.remotes import Remote, parse_remote
-from commodore.dependencies.bundle.render import Requirer, effective_jsonnetfiles, render_jsonnetfile
+from commodore.dependencies.bundle.render import Requirer, effective_jsonnetfiles
 from commodore.dependencies.bundle.sources import LibrarySources
 from commodore.dependencies.bundle.sums import sum_of
 from commodore.dependencies.bundle.walk import Conflict
@@ -46,7 +46,6 @@ __all__ = [
     "parse_jsonnetfile",
     "parse_remote",
     "read_jsonnetfile",
-    "render_jsonnetfile",
     "serialise",
     "sum_of",
 ]

@@ -77,18 +77,6 @@ def effective_jsonnetfiles(requirers: Sequence[Requirer], context: Context) -> l
     return result
 
 
-def render_jsonnetfile(source: Path, variables: Mapping[str, object], context: Context) -> JsonnetFile:
-    """The value of one `jsonnetfile.jsonnet` with these external variables. Nothing is written.
-
-    Raises:
-        InputError: see `effective_jsonnetfiles`.
-        EnvironmentFault: see `effective_jsonnetfiles`.
-    """
-    one = Requirer(source.parent.name, source.parent, variables)
-    raise_all(_check_variables(one))
-    return _parse(one, *_evaluate([one], context)[0], context)
-
-
 def _check_variables(one: Requirer) -> list[CommodoreError]:
     return [
         InputError(

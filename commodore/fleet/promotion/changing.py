@@ -14,7 +14,7 @@ from commodore.fleet.findings import Report, dotted
 from commodore.fleet.merging import Path_, leaves, overlap, same
 from commodore.fleet.patches import copies_differ
 from commodore.fleet.paths import MISSING
-from commodore.fleet.repository.config import Prefix, in_path
+from commodore.fleet.repository.config import Prefix
 from commodore.fleet.repository.layout import PATCHES
 from commodore.fleet.repository.model import App, Fleet, Layer, Patch, PatchFile, TypeConfig, Values
 from commodore.printable import some_of
@@ -169,8 +169,3 @@ def differences(before: Values, after: Values) -> list[tuple[Path_, Any, Any]]:
 def told_path(path: Path_) -> str:
     """A path for messages."""
     return dotted(path)
-
-
-def told_prefixes(prefixes: Sequence[Prefix]) -> str:
-    """Prefixes for messages."""
-    return some_of([in_path(prefix) for prefix in prefixes])

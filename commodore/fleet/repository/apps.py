@@ -10,7 +10,7 @@ from typing import Any
 from commodore.errors import CommodoreError, InputError, did_you_mean
 from commodore.events import Warned
 from commodore.fleet.findings import Finding, Report, at
-from commodore.fleet.repository.config import FleetConfig, Prefix, in_path, read_config
+from commodore.fleet.repository.config import FleetConfig, Prefix, read_config
 from commodore.fleet.repository.files import Document, check_folder, read_document
 from commodore.fleet.repository.layout import (
     APPLICATION_DEFAULTS,
@@ -422,8 +422,3 @@ def _definition(app: App, section: str, name: str) -> Any:
     layers = (app.base, *app.overrides.values(), *app.flat.values())
     layer = next(layer for layer in layers if name in layer.values.get(section, {}))
     return layer.at((section, name))
-
-
-def prefix_name(prefix: Prefix | None) -> str:
-    """A prefix for messages."""
-    return in_path(prefix) if prefix else "no prefix"

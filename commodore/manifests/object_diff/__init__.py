@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from commodore.manifests.object_diff.fields import apply_changes, field_changes
+from commodore.manifests.object_diff.fields import field_changes
 from commodore.manifests.object_diff.flags import FLAGS, Flag, Severity, flags_of
 from commodore.manifests.object_diff.grouping import Group, group
 from commodore.manifests.object_diff.html_report import html_report
@@ -25,7 +25,7 @@ from commodore.manifests.object_diff.model import (
     path_text,
 )
 from commodore.manifests.object_diff.noise import DEFAULT_NOISE, NoiseRule, hide_noise
-from commodore.manifests.object_diff.pairing import apply_comparison, compare
+from commodore.manifests.object_diff.pairing import compare
 from commodore.manifests.object_diff.review import Review, review, tally
 from commodore.manifests.object_diff.shown import summary
 from commodore.manifests.object_diff.text_report import text_report
@@ -50,8 +50,6 @@ __all__ = [
     "PlacedObject",
     "Review",
     "Severity",
-    "apply_changes",
-    "apply_comparison",
     "as_json",
     "compare",
     "field_changes",

@@ -139,28 +139,3 @@ def _similar(
                 continue
             if (found := similarity(mine, yours)) >= RENAME_SIMILARITY:
                 yield found, one, other
-
-
-def apply_comparison(old: Iterable[PlacedObject], comparison: Comparison) -> list[PlacedObject]:
-    """The new set of objects, made from the old one and what differs, in no particular order.
-
-    Raises:
-        ValueError: the comparison is of another set.
-    """
-    from commodore.manifests.object_diff.fields import apply_changes
-
-    left: dict[bytes, list[PlacedObject]] = defaultdict(list)
-    for one in old:
-        left[identity([one.file, one.content])].append(one)
-    result: list[PlacedObject] = []
-    for change in comparison.changes:
-        if change.old is not None:
-            same = left.get(identity([change.old.file, change.old.content]))
-            if not same:
-                raise ValueError(f"{change.old_key} is not in the old set")
-            same.pop()
-        if change.new is not None:
-            fields = (*change.fields, *change.hidden)
-            content = change.new.content if change.old is None else apply_changes(change.old.content, fields)
-            result.append(PlacedObject(content, change.new.file, change.new.source))
-    return [*result, *(one for same in left.values() for one in same)]

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from commodore.dependencies.bundle import JsonnetFile, Requirer, effective_jsonnetfiles, render_jsonnetfile
+from commodore.dependencies.bundle import JsonnetFile, Requirer, effective_jsonnetfiles
 from commodore.errors import EnvironmentFault, Findings, InputError, PolicyError
 from commodore.events import Event, Warned
 from commodore.limits import DEFAULT_LIMITS
@@ -48,9 +48,6 @@ def test_every_parameter_is_an_external_variable(tmp_path: Path) -> None:
     folder = component(tmp_path / "foo", {"jsonnetfile.jsonnet": TEMPLATE, "lib.libsonnet": LIBRARY})
     assert effective(folder, {"name": "lib", "version": "v1", "unused": ""}) == parsed(git("lib", "v1"))
     assert sorted(path.name for path in folder.iterdir()) == ["jsonnetfile.jsonnet", "lib.libsonnet"]
-    assert render_jsonnetfile(folder / "jsonnetfile.jsonnet", {"name": "x", "version": "y"}, make_context()) == parsed(
-        git("x", "y")
-    )
 
 
 @pytest.mark.requirement("C48")
@@ -171,9 +168,10 @@ def test_go_is_not_started_in_this_process(tmp_path: Path) -> None:
     """Workers are forked later, and the Go runtime must not have been started then."""
     component(tmp_path / "foo", {"jsonnetfile.jsonnet": "{ version: 1 }"})
     script = (
-        "import sys; from pathlib import Path; from commodore.dependencies.bundle import render_jsonnetfile;"
+        "import sys; from pathlib import Path;"
+        "from commodore.dependencies.bundle import Requirer, effective_jsonnetfiles;"
         "from tests.world.context import make_context;"
-        f"render_jsonnetfile(Path({str(tmp_path / 'foo/jsonnetfile.jsonnet')!r}), {{}}, make_context());"
+        f"effective_jsonnetfiles([Requirer('foo', Path({str(tmp_path / 'foo')!r}), {{}})], make_context());"
         "sys.exit('_gojsonnet' in sys.modules)"
     )
     root = Path(__file__).resolve().parents[3]

@@ -10,12 +10,11 @@ from hypothesis import strategies as st
 
 from commodore.manifests.object_diff import (
     PlacedObject,
-    apply_changes,
-    apply_comparison,
     compare,
     field_changes,
 )
 from commodore.manifests.object_diff.values import identity, is_same
+from tests.manifests.object_diff.applying import apply_changes, apply_comparison
 
 SCALARS = st.one_of(
     st.none(),

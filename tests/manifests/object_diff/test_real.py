@@ -13,7 +13,6 @@ import pytest
 from commodore.catalog import objects_of, read_revision
 from commodore.manifests.object_diff import (
     PlacedObject,
-    apply_comparison,
     compare,
     html_report,
     json_report,
@@ -22,6 +21,7 @@ from commodore.manifests.object_diff import (
     text_report,
 )
 from commodore.manifests.object_diff.values import identity
+from tests.manifests.object_diff.applying import apply_comparison
 from tests.manifests.object_diff.test_model import sort_keys
 from tests.world.context import make_context
 from tests.world.repos import git

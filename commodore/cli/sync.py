@@ -1,4 +1,4 @@
-"""What `component sync` and `package sync` have in common."""
+"""`commodore component sync` and `commodore package sync`."""
 
 from __future__ import annotations
 
@@ -9,9 +9,11 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from commodore.cli._options import options
 from commodore.cli.console import Console, console_of, working_dir
 from commodore.errors import Findings
 from commodore.printable import printable_lines
+from commodore.settings.authoring import SYNC
 
 if TYPE_CHECKING:
     from commodore.authoring import Kind
@@ -20,7 +22,40 @@ if TYPE_CHECKING:
 _COLOURS = {"failed": "red", "postponed": "yellow", "skipped": "yellow", "up-to-date": None}
 
 
-def run_sync(ctx: click.Context, kind: Kind, list_file: Path, values: Mapping[str, Any]) -> None:
+_LIST = click.argument("list_file", metavar="LIST", type=click.Path(exists=True, dir_okay=False, path_type=Path))
+
+
+@click.command("sync")
+@_LIST
+@options(*SYNC)
+@click.pass_context
+def component_sync(ctx: click.Context, /, list_file: Path, **values: Any) -> None:
+    """Update all components of the file LIST from their templates, and open pull requests with the changes.
+
+    LIST is a YAML file with one list of OWNER/NAME, repositories on GitHub. What fails for one of them does not end the
+    run; a run that was interrupted is continued by the same command.
+    """
+    from commodore.authoring import COMPONENT
+
+    _run_sync(ctx, COMPONENT, list_file, values)
+
+
+@click.command("sync")
+@_LIST
+@options(*SYNC)
+@click.pass_context
+def package_sync(ctx: click.Context, /, list_file: Path, **values: Any) -> None:
+    """Update all packages of the file LIST from their templates, and open pull requests with the changes.
+
+    LIST is a YAML file with one list of OWNER/NAME, repositories on GitHub. What fails for one of them does not end the
+    run; a run that was interrupted is continued by the same command.
+    """
+    from commodore.authoring import PACKAGE
+
+    _run_sync(ctx, PACKAGE, list_file, values)
+
+
+def _run_sync(ctx: click.Context, kind: Kind, list_file: Path, values: Mapping[str, Any]) -> None:
     """Update all repositories of a list, and end with exit code 1 if one failed."""
     from commodore.authoring.sync import SyncRequest, sync_repositories
     from commodore.workspace import Workspace
