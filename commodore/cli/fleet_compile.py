@@ -87,6 +87,7 @@ def _wanted(ctx: click.Context, ids: tuple[str, ...], values: Mapping[str, Any],
             "--shard and --push cannot be combined",
             hint="compile the shards without --push and merge their reports; whether a wave is good shows only then",
         )
+    judged = _judged(values, console) if values["from_report"] else None
     return FleetCompile(
         request=request,
         selection=ClusterSelection(
@@ -101,7 +102,16 @@ def _wanted(ctx: click.Context, ids: tuple[str, ...], values: Mapping[str, Any],
         keep=values["keep"],
         resume=None if values["resume"] is None else values["resume"].removeprefix("newest"),
         pins=_pins(values["pins"]),
+        judged=judged,
     )
+
+
+def _judged(values: Mapping[str, Any], console: Console) -> FleetReport:
+    """The report whose catalogs are to be published."""
+    from commodore.fleet import merge_reports, read_report
+
+    reports = [read_report(path) for path in values["from_report"]]
+    return merge_reports(reports, console.context) if len(reports) > 1 else reports[0]
 
 
 def _waves(values: Mapping[str, Any]) -> tuple[Wave, ...]:
@@ -167,17 +177,25 @@ def _show(report: FleetReport, console: Console, markdown: Path | None, *, as_js
 
 
 @click.command("report")
-@click.argument("run", required=False, metavar="[RUN|FILE]")
+@click.argument("runs", nargs=-1, metavar="[RUN|FILE]...")
 @options(*FLEET_REPORT)
 @click.pass_context
-def fleet_report(ctx: click.Context, /, run: str | None, **values: Any) -> None:
-    """Show the report of RUN, which is the name of a run or a file, or of the newest run."""
-    from commodore.fleet import narrow_report, read_report, report_file
+def fleet_report(ctx: click.Context, /, runs: tuple[str, ...], **values: Any) -> None:
+    """Show the report of RUN, which is the name of a run or a file, or of the newest run.
+
+    Several are the reports of all shards of a fleet, and are shown as one.
+    """
+    from commodore.fleet import merge_reports, narrow_report, read_report, report_file
+    from commodore.workspace import write_atomically
 
     console = console_of(ctx)
-    path = Path(run) if run and Path(run).is_file() else report_file(working_dir(ctx), run or "")
+    paths = [Path(run) if run and Path(run).is_file() else report_file(working_dir(ctx), run) for run in runs or ("",)]
+    reports = [read_report(path) for path in paths]
+    merged = merge_reports(reports, console.context) if len(reports) > 1 else reports[0]
+    if values["report"] is not None:
+        write_atomically(values["report"], json.dumps(merged.as_dict(), indent=2).encode() + b"\n")
     report = narrow_report(
-        read_report(path),
+        merged,
         clusters=values["cluster"],
         group=values["group"],
         changed=values["changed"],

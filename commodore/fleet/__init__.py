@@ -30,6 +30,7 @@ if TYPE_CHECKING:
         write_changes,
     )
     from commodore.fleet.promotion.status_file import FleetState, parse_duration, read_states
+    from commodore.fleet.report.merging import merge_reports
     from commodore.fleet.report.model import FleetReport, as_pins, read_report
     from commodore.fleet.report.narrowing import narrow_report, report_file
     from commodore.fleet.report.render_markdown import render_markdown
@@ -64,6 +65,7 @@ __getattr__ = lazy_exports(
             "write_changes",
         ),
         "promotion.status_file": ("FleetState", "parse_duration", "read_states"),
+        "report.merging": ("merge_reports",),
         "report.model": ("FleetReport", "as_pins", "read_report"),
         "report.narrowing": ("narrow_report", "report_file"),
         "report.render_markdown": ("render_markdown",),
@@ -112,6 +114,7 @@ __all__ = [
     "generate",
     "load_fleet",
     "loss_lines",
+    "merge_reports",
     "narrow_report",
     "new_fleet",
     "parse_duration",

@@ -11,6 +11,7 @@ _CATALOG = tuple(setting for setting in CATALOG_COMPILE if setting.name not in _
 _MARKDOWN = Setting(
     "markdown", ("--markdown",), "Write the report to this file as Markdown, too.", kind="path", metavar="FILE"
 )
+_REPORT = Setting("report", ("--report",), "Write the report to this file as JSON, too.", kind="path", metavar="FILE")
 _SELECTION = (
     Setting(
         "cluster_files",
@@ -118,7 +119,16 @@ _RUN = (
         kind="file",
         metavar="FILE",
     ),
-    Setting("report", ("--report",), "Write the report to this file as JSON, too.", kind="path", metavar="FILE"),
+    Setting(
+        "from_report",
+        ("--from-report",),
+        "With --push: publish what this run without --push has compiled, if it comes out the same; repeated, the "
+        "reports of all shards.",
+        kind="file",
+        metavar="FILE",
+        multiple=True,
+    ),
+    _REPORT,
     _MARKDOWN,
     OUTPUT_FORMAT,
 )
@@ -128,6 +138,7 @@ FLEET_REPORT = (
     Setting("group", ("--group",), "Only the change with this id, as JSON output names it.", metavar="ID"),
     Setting("changed", ("--changed",), "Only clusters that change.", kind="switch", default=False),
     Setting("failed", ("--failed",), "Only clusters that have failed.", kind="switch", default=False),
+    _REPORT,
     Setting("full", ("--full",), "Name all clusters of each change.", kind="switch", default=False),
     _MARKDOWN,
     OUTPUT_FORMAT,

@@ -270,6 +270,22 @@ def test_a_worker_that_is_killed_names_its_instance(world: World) -> None:
     assert world.files() == ["bad/out.yaml"]
 
 
+def test_kadet_modules_of_one_name(world: World, tmp_path: Path) -> None:
+    """One worker renders two versions of a component, whose helpers have the same names: each sees its own."""
+    for version, root in (("1", world.root), ("2", tmp_path / "other")):
+        world.root = root
+        world.jobs.clear()
+        world.add("app", {"input_type": "kadet", "input_paths": ["app/component"], "output_path": "."})
+        world.write(
+            "dependencies/app/component/__init__.py",
+            "from kadet import BaseObj\nfrom . import helper\n"
+            "def main(): return BaseObj.from_dict({'out': {'a': helper.VALUE}})",
+        )
+        world.write("dependencies/app/component/helper.py", f"VALUE = {version!r}")
+        world.compile()
+        assert world.read("app/out.yaml") == f"a: '{version}'\n"
+
+
 def run_python(script: str, *arguments: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
         [sys.executable, "-c", textwrap.dedent(script), *arguments],

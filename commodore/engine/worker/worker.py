@@ -6,11 +6,13 @@ import contextlib
 import logging
 import os
 import resource
+import sys
 import time
 import traceback
 import warnings
 from dataclasses import replace
 from multiprocessing.connection import Connection
+from pathlib import Path
 
 from commodore.engine.cache import results as _recording
 from commodore.engine.filters import run as filters
@@ -47,6 +49,8 @@ class Worker:
         self._renderer: _kapitan.Renderer | None = None
         self._run_key = ""
         self._notes = _Notes()
+        self._installed = frozenset(sys.modules)
+        self._inputs: set[Path] = set()
         logging.basicConfig(handlers=[self._notes], force=True)
         warnings.simplefilter("ignore")  # what libraries tell their developers
 
@@ -73,7 +77,20 @@ class Worker:
         if isinstance(task, FetchTask):
             return Outcome(failures=fetch_groups(task))
         assert isinstance(task, CompileTask)
+        self._forget_modules()
         return _compile(renderer, task)
+
+    def _forget_modules(self) -> None:
+        """Forget the Python modules that kadet inputs of other instances have loaded: those of this one may have the
+        same names, in another component, or in another version of it for another cluster.
+        """
+        for name in sys.modules.keys() - self._installed:
+            file = getattr(sys.modules[name], "__file__", None)
+            if file is not None and self._is_input(Path(os.path.abspath(file))):
+                del sys.modules[name]
+
+    def _is_input(self, file: Path) -> bool:
+        return not file.is_relative_to(sys.prefix) and not self._inputs.isdisjoint(file.parents)
 
     def _renderer_of(self, run: Run) -> _kapitan.Renderer:
         if self._renderer is None or self._run_key != run.key:
@@ -83,6 +100,7 @@ class Worker:
             os.environ.update(run.environment)
             time.tzset()
             self._renderer, self._run_key = _kapitan.Renderer(run), run.key
+            self._inputs |= {run.request.root, *run.request.search_paths}
         return self._renderer
 
 

@@ -22,6 +22,14 @@ from commodore.workspace import guard_disk, write_atomically
 
 _PLAN, _JOURNAL = "plan.json", "journal.jsonl"
 _ENDED = "ended"
+_PLANNED = (
+    ("commodore", "versions of commodore"),
+    ("clusters", "clusters"),
+    ("digest", "options"),
+    ("push", "values of --push"),
+    ("shard", "shards"),
+)
+"""What must be the same for a run to go on, by its name in the plan."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,11 +134,11 @@ def check_same(run: RunFolder, plan: Mapping[str, Any]) -> None:
         PolicyError: CMD-FLT-111, with what differs.
     """
     before = run.read_plan()
-    for key, what in (("commodore", "the version of commodore"), ("clusters", "the clusters"), ("digest", "options")):
+    for key, what in _PLANNED:
         if before.get(key) != plan[key]:
             raise PolicyError(
                 "CMD-FLT-111",
-                f"the run {run.name} cannot go on: {what} differ from those it was begun with",
+                f"the run {run.name} cannot go on: it was begun with other {what}",
                 hint="give the options and clusters of then, or begin a new run without --resume",
                 locations=[str(run.plan)],
             )

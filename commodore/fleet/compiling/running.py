@@ -31,7 +31,7 @@ from commodore.fleet.compiling.sources import FleetSource
 from commodore.fleet.compiling.task import ClusterWork, Compiled, Voices
 from commodore.fleet.compiling.waves import ALL_CLUSTERS, Wave, assign
 from commodore.fleet.report.grouping import Groups, Hunk
-from commodore.fleet.report.model import FleetReport, WaveResult, pins_of
+from commodore.fleet.report.model import FleetReport, WaveResult, as_pins, pins_of
 from commodore.git import Pin, RemoteAnswers
 from commodore.pipeline import CatalogCompile, Shared
 from commodore.stages import open_engine
@@ -57,6 +57,7 @@ class FleetCompile:
         keep: what stays of the clusters' workspaces: all, what the next run needs to know (`state`), or nothing.
         resume: the run to go on with, empty for the newest unfinished one; None begins a new run.
         pins: what versions are, besides what is asked.
+        judged: the report of a run whose catalogs are published now, without compiling others.
     """
 
     request: CatalogCompile
@@ -70,12 +71,15 @@ class FleetCompile:
     keep: Keep = "all"
     resume: str | None = None
     pins: Mapping[Pin, str] = field(default_factory=dict)
+    judged: FleetReport | None = None
 
     @property
     def digest(self) -> str:
-        """Of everything that decides about the catalogs and about what is pushed."""
+        """Of everything that decides about the catalogs, and in which waves they are pushed, if they are."""
         options = replace(self.request.options, processes=0, verbose=False)
-        request = replace(self.request, workspace=Workspace(Path()), cluster="", options=options)
+        request = replace(
+            self.request, workspace=Workspace(Path()), cluster="", push=False, author=None, options=options
+        )
         return hashlib.sha256(repr((request, self.selection, self.waves)).encode()).hexdigest()
 
 
@@ -120,6 +124,8 @@ def _open_run(folder: Path, wanted: FleetCompile, assigned: Sequence[tuple[Wave,
         "shard": None if shard is None else [shard.index, shard.of],
         "clusters": [[one.id, wave.name] for wave, ones in assigned for one in ones],
     }
+    if wanted.judged is not None:
+        _check_judged(wanted.judged, plan)
     if wanted.resume is None:
         return new_run(folder, plan)
     run = find_run(folder, wanted.resume)
@@ -161,6 +167,8 @@ class _Fleet:
         self._noted: dict[Pin, str] = {}
         self._restore()
         self._journal = Journal(run)
+        if wanted.judged is not None:
+            self._take_over(wanted.judged)
         self._voices = Voices(context.announce)
         self._engine: Engine = open_engine(wanted.request.options, self._context.heard_by(self._voices.announce))
         self._answers = RemoteAnswers(self._context, {**wanted.pins, **self._noted})
@@ -191,6 +199,22 @@ class _Fleet:
                     self._judged.add(entry["wave"])
                 case "pin":
                     self._noted[entry["url"], entry["ref"]] = entry["commit"]
+
+    def _take_over(self, judged: FleetReport) -> None:
+        """Go on where the run of a report has ended, as if it was this one."""
+        groups = {group.example.id: group.example for group in judged.groups}
+        for (url, ref), commit in as_pins(judged.pins).items():
+            if (url, ref) not in self._noted:
+                self._journal.write("pin", url=url, ref=ref, commit=commit)
+                self._noted[url, ref] = commit
+        for one in judged.clusters:
+            if self._outcomes[one.id].state == "not-begun":
+                hunks = [groups[name] for name in one.groups]
+                self._journal.write(
+                    "compiled", cluster=one.as_dict(), hunks=[hunk.as_dict(whole=True) for hunk in hunks]
+                )
+                self._groups.add(one.id, hunks)
+                self._outcomes[one.id] = one
 
     def close(self) -> None:
         """End everything that still runs."""
@@ -371,6 +395,21 @@ class _Fleet:
 
     def _write(self, report: FleetReport) -> None:
         write_atomically(self._run.report, json.dumps(report.as_dict(), indent=2).encode() + b"\n", durable=True)
+
+
+def _check_judged(judged: FleetReport, plan: Mapping[str, Any]) -> None:
+    """Refuse a report that does not say what is to be published.
+
+    Raises:
+        PolicyError: CMD-FLT-111, it is of other clusters, options or another version.
+    """
+    same = (judged.digest, judged.commodore, sorted((one.id, one.wave) for one in judged.clusters))
+    if same != (plan["digest"], plan["commodore"], sorted((one, wave) for one, wave in plan["clusters"])):
+        raise PolicyError(
+            "CMD-FLT-111",
+            f"the report of {judged.run} cannot be published: clusters, options or the version of commodore differ",
+            hint="give the options and clusters of then; of shards, the report of all of them",
+        )
 
 
 def _exit_code(clusters: Sequence[ClusterOutcome]) -> int:

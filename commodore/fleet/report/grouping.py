@@ -76,6 +76,13 @@ class Group:
         self.clusters.append(cluster)
         self.differing |= {name for name, value in values.items() if self.example.values.get(name) != value}
 
+    def absorb(self, other: Group) -> None:
+        """Take over the clusters of a group of the same change."""
+        self.differing |= other.differing
+        mine, theirs = self.example.values, other.example.values
+        self.differing |= {name for name, value in theirs.items() if mine.get(name) != value}
+        self.clusters.extend(other.clusters)
+
     def as_dict(self) -> dict[str, Any]:
         """As JSON-ready data."""
         one = self.example
@@ -86,15 +93,18 @@ class Group:
             "path": one.path,
             "normalised": one.normalised,
             "differs_in": sorted(self.differing),
+            "values": dict(one.values),
             "diff": [list(line) for line in one.lines],
             "left_out": one.left_out,
         }
 
     @classmethod
     def parse(cls, data: Mapping[str, Any]) -> Group:
-        """What `as_dict` has written, without the values of the example."""
+        """What `as_dict` has written."""
         lines = tuple((style, text) for style, text in data["diff"])
-        example = Hunk(data["id"], {}, data["kind"], data["path"], data["normalised"], lines, data["left_out"])
+        example = Hunk(
+            data["id"], data["values"], data["kind"], data["path"], data["normalised"], lines, data["left_out"]
+        )
         return cls(example, list(data["clusters"]), set(data["differs_in"]))
 
 
@@ -116,7 +126,12 @@ class Groups:
 
     def __iter__(self) -> Iterator[Group]:
         """The groups in the order in which they are shown: those of most clusters first, equal sets together."""
-        return iter(sorted(self._groups.values(), key=_order))
+        return iter(in_order(self._groups.values()))
+
+
+def in_order(groups: Iterable[Group]) -> tuple[Group, ...]:
+    """Groups as they are shown."""
+    return tuple(sorted(groups, key=_order))
 
 
 def _order(group: Group) -> tuple[int, list[str], str]:

@@ -164,11 +164,14 @@ def test_another_run_is_not_gone_on_with(tmp_path: Path) -> None:
     with pytest.raises(PolicyError) as error:
         world.run(wave, resume="", approved=frozenset({"prod"}), push=False)
     assert error.value.code == "CMD-FLT-111"
-    assert "options differ" in error.value.message
+    assert "begun with other values of --push" in error.value.message
+    with pytest.raises(PolicyError) as error:
+        world.run(Wave("prod"), resume="")
+    assert "begun with other options" in error.value.message
     world.names.remove("c-2")
     with pytest.raises(PolicyError) as error:
         world.run(wave, resume="")
-    assert "the clusters differ" in error.value.message
+    assert "begun with other clusters" in error.value.message
 
 
 @pytest.mark.requirement("FC8", "FC13")
