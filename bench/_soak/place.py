@@ -28,6 +28,8 @@ _PASSING = {
     re.compile(r"(?<=commit )[0-9a-f]{7,}"): "COMMIT",
     re.compile(r"(?<=refs/commodore/discarded/)[0-9TZ]+-[0-9a-f]+"): "KEPT",
 }
+# The catalog's clone is prepared while dependencies are fetched: a run that fails may end before it has saved anything.
+_SAVED = re.compile(r"^ *warning: .*\[CMD-CAT-012\]\n *hint: .*\n", re.MULTILINE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,6 +114,8 @@ class Place:
         text = (self.folder / "log").read_text(errors="replace").replace(str(self.folder), "PLACE")
         for pattern, word in _PASSING.items():
             text = pattern.sub(word, text)
+        if code:
+            text = _SAVED.sub("", text)
         trees = {name: self._tree(self.work / name) for name in ("compiled", "catalog")}
         trees["pushed"] = self._pushed()
         trees["TMPDIR"] = self._tree(self.folder / "tmp")

@@ -311,7 +311,7 @@ def test_a_forced_move_that_was_interrupted(
     heard: Heard,
     verb: str,
 ) -> None:
-    """What made way is kept already, and no change any more."""
+    """What was replaced is kept already, and no change any more."""
     remote = world.remote(files=OLD)
     place(remote)
     new = remote.commit(NEW)
