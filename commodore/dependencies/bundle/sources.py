@@ -94,6 +94,7 @@ class LibrarySources:
 
     def obtain(self, wanted: Iterable[Wanted]) -> dict[Wanted, Export | CommodoreError]:
         """The exported files of each wanted package, or why there are none; a commit in the cache needs no network."""
+        self._cache.store.sweep()  # here, as nothing may be left to export for the run after one that was killed
         commits = self.resolve(wanted)
         result: dict[Wanted, Export | CommodoreError] = {}
         missing: dict[Remote, dict[tuple[GitSource, str], list[Wanted]]] = defaultdict(lambda: defaultdict(list))

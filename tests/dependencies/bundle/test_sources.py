@@ -45,6 +45,15 @@ def test_a_branch_beats_a_tag_beats_an_abbreviation(bundler: Bundler, libraries:
     assert resolve(bundler, first.upper()) == first
 
 
+def test_what_a_killed_run_left_goes_although_nothing_is_exported(bundler: Bundler, libraries: Libraries) -> None:
+    libraries.add("lib")
+    bundler.sources().obtain([wanted("lib", "master")])
+    left = bundler.cache / "exports" / "new-held-12345678"
+    (left / "clone").mkdir(parents=True)
+    bundler.sources().obtain([wanted("lib", "master")])
+    assert not left.exists()
+
+
 def test_only_the_whole_name_matches(bundler: Bundler, libraries: Libraries) -> None:
     """`ls-remote main` matches any ref that ends in `/main`."""
     remote = libraries.add("lib")
