@@ -99,7 +99,7 @@ def keep_foreign(folder: Path, context: Context, *, url: str | None) -> None:
         )
     head = commit_of(folder, "HEAD", context)
     environment = identity_environment(folder, None, context)
-    arguments = ["commit-tree", "--no-gpg-sign", *(["-p", head] if head else []), "-m", "local changes before they were replaced", snapshot]
+    arguments = ["commit-tree", "--no-gpg-sign", *(["-p", head] if head else []), "-m", "local changes", snapshot]
     commit = Git(folder, context).run(arguments, environment=environment).text
     [ref] = keep_commits(folder, [commit], context)
     if (folder / _INSTALLING).exists():

@@ -146,5 +146,5 @@ def _snapshot(folder: Path, context: Context) -> str:
         head = git.run(["rev-parse", "--verify", "HEAD"]).text
         make = ["commit-tree", "--no-gpg-sign", "-p", head]
         staged = git.run([*make, "-m", "index", f"{head}^{{tree}}"], environment=environment)
-        files = [*make, "-p", staged.text, "-m", "local changes before they were replaced", tree]
+        files = [*make, "-p", staged.text, "-m", "local changes", tree]
         return git.run(files, environment=environment).text
