@@ -15,7 +15,7 @@ import os
 import stat
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 from commodore.errors import EnvironmentFault
 from commodore.workspace import write_atomically
@@ -59,17 +59,22 @@ def read_note(path: Path, *kind: str, most: int = -1) -> dict[str, Any]:
     return {}
 
 
-def _read_own(path: Path, most: int = -1) -> bytes:
-    """A file of this user. A link is not followed, and nothing is waited for that is no file.
+def open_own(path: Path) -> BinaryIO:
+    """Open a kept file of this user for reading. A link is not followed, and nothing is waited for that is no file.
 
     Raises:
         OSError: it is not there, is something else, or belongs to another user.
     """
     handle = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK)
-    with open(handle, "rb") as file:
-        found = os.fstat(handle)
-        if not stat.S_ISREG(found.st_mode) or found.st_uid != os.geteuid():
-            raise PermissionError(errno.EPERM, os.strerror(errno.EPERM), str(path))
+    found = os.fstat(handle)
+    if not stat.S_ISREG(found.st_mode) or found.st_uid != os.geteuid():
+        os.close(handle)
+        raise PermissionError(errno.EPERM, os.strerror(errno.EPERM), str(path))
+    return open(handle, "rb")
+
+
+def _read_own(path: Path, most: int = -1) -> bytes:
+    with open_own(path) as file:
         return file.read(most)
 
 

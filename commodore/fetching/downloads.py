@@ -13,6 +13,7 @@ from commodore.caches.entry_store import EntryStore
 from commodore.context import Context
 from commodore.errors import CommodoreError
 from commodore.limits import Limits
+from commodore.sealed import open_own
 
 _SETTLED = 60.0
 
@@ -59,7 +60,7 @@ class Downloads(EntryStore):
         """The content of a URL with this digest, and its type, if it is kept."""
         place = self._of(url)
         with contextlib.suppress(OSError):
-            about, content = self.describe(place), (place / "content").read_bytes()
+            about, content = self.describe(place), _content(place)
             if about is not None and hashlib.sha256(content).hexdigest() == digest:
                 self.note_use(place)
                 return content, str(about["type"])
@@ -85,10 +86,15 @@ class Downloads(EntryStore):
         return about["digest"]
 
     def fits(self, place: Path, about: Mapping[str, Any]) -> bool:
-        return bool(hashlib.sha256((place / "content").read_bytes()).hexdigest() == about["digest"])
+        return bool(hashlib.sha256(_content(place)).hexdigest() == about["digest"])
 
     def _of(self, url: str) -> Path:
         return self.place(hashlib.sha256(url.encode()).hexdigest())
+
+
+def _content(place: Path) -> bytes:
+    with open_own(place / "content") as file:
+        return file.read()
 
 
 def _modified(headers: Mapping[str, str]) -> str:

@@ -27,6 +27,7 @@ from commodore.git._empty_repository import is_plain
 from commodore.git._refs import RemoteRefs, refs_from
 from commodore.git.runner import Git
 from commodore.git.urls import normalize, redact
+from commodore.sealed import open_own
 
 _PACK = re.compile(r"pack-[0-9a-f]{40}")
 _FILE = re.compile(r"pack-[0-9a-f]{40}\.(pack|idx)")
@@ -198,9 +199,9 @@ def _link(source: Path, target: Path) -> None:
 
 def _digest(path: Path) -> str | None:
     """The digest of a pack, or of the index of one, if it ends with that, as git writes it."""
-    left = path.stat().st_size - _DIGEST_BYTES
     digest = hashlib.sha1(usedforsecurity=False)
-    with path.open("rb") as file:
+    with open_own(path) as file:
+        left = os.fstat(file.fileno()).st_size - _DIGEST_BYTES
         while left > 0 and (part := file.read(min(left, _CHUNK))):
             digest.update(part)
             left -= len(part)

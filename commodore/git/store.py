@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import threading
 import time
 from collections.abc import Iterable, Sequence
@@ -9,10 +10,12 @@ from concurrent.futures import FIRST_EXCEPTION, Future, ThreadPoolExecutor, wait
 from dataclasses import replace
 from pathlib import Path
 from typing import Self
+from urllib.parse import unquote, urlsplit
 
 from commodore.context import Context
 from commodore.errors import CommodoreError, EnvironmentFault, InputError, raise_all
 from commodore.events import StageAdvanced
+from commodore.git._bare_clone import looks_bare
 from commodore.git._empty_repository import Blueprint
 from commodore.git._refs import FULL_SHA
 from commodore.git._remote_config import access
@@ -60,12 +63,13 @@ class RepositoryStore:
         or fetched yet.
 
         Raises:
-            InputError: the URL is not usable, or a local and a remote repository would share one clone.
+            InputError: the URL is not usable, or two repositories would share one clone, or one lie in the other.
         """
         key = repository_key(url)
         with self._lock:
             known = self._repositories.get(key)
             if known is None:
+                self._check_nesting(key, url)
                 known = self._repositories[key] = Repository(
                     url,
                     self.root / key,
@@ -74,15 +78,27 @@ class RepositoryStore:
                     blueprint=self._blueprint,
                     mirrors=self._mirrors,
                 )
-            elif is_local(known.url) != is_local(normalize(url)):
+            elif not _are_one(known.url, normalize(url)):
                 raise InputError(
                     "CMD-GIT-013",
                     f"the repositories {known.display_url} and {redact(url)} would share the clone {known.path}",
-                    hint="move the local repository to another folder",
+                    hint="a local repository can lie in another folder; queries of URLs must be the same",
                 )
             elif url.startswith("ssh://") and not known.url.startswith("ssh://"):
                 known.prefer_url(url)
         return known
+
+    def _check_nesting(self, key: str, url: str) -> None:
+        """Refuse a repository whose clone would lie among the files of another clone, or hold one."""
+        parents = [str(parent) for parent in Path(key).parents]
+        outer = next((one for one in parents if one in self._repositories or looks_bare(self.root / one)), None)
+        inner = next((one for one in self._repositories if one.startswith(f"{key}/")), None)
+        if (other := outer or inner) is not None:
+            raise InputError(
+                "CMD-GIT-013",
+                f"the clone of {redact(url)} and the clone {self.root / other} would lie in one another",
+                hint="correct the URL that names a folder in a repository; or remove this clone, if it is an old one",
+            )
 
     def working_clone(
         self, url: str, folder: Path, *, author: Author | None = None, staging: Path | None = None
@@ -273,6 +289,16 @@ class RepositoryStore:
                 self._sought.add((repository.key, version))
             return True
         return False
+
+
+def _are_one(one: str, other: str) -> bool:
+    """Whether two URLs of one key, in normal form, can mean the same repository."""
+    if is_local(one) != is_local(other):
+        return False
+    if not is_local(one):
+        return urlsplit(one).query == urlsplit(other).query
+    folders = [unquote(urlsplit(url).path) if url.startswith("file:") else url for url in (one, other)]
+    return not all(map(os.path.exists, folders)) or os.path.samefile(*folders)
 
 
 def _outcome(future: Future[CommodoreError | None]) -> CommodoreError | None:

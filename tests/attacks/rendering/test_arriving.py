@@ -17,6 +17,7 @@ import pytest
 from commodore.confinement import TrustPolicy
 from commodore.engine.kapitan.fetch_git import _update_submodules
 from commodore.errors import CommodoreError
+from commodore.fetching import Downloads
 from commodore.fetching.archives import unpack
 from commodore.fetching.web import get_download
 from commodore.limits import DEFAULT_LIMITS
@@ -280,6 +281,28 @@ def test_a_download_that_drips() -> None:
             get_download(f"{server.url}/x", make_context(limits=limits))
     assert caught.value.code == "CMD-ENG-028"
     assert "comes at less than 1e+06 bytes per second" in caught.value.message
+
+
+@pytest.mark.harmless
+@pytest.mark.parametrize("attack", ["edited", "link", "pipe", "folder"])
+def test_a_kept_download_that_is_not_ours(tmp_path: Path, attack: str) -> None:
+    """It counts as missing."""
+    downloads = Downloads(tmp_path, DEFAULT_LIMITS)
+    digest = downloads.add("https://example.com/x", b"good", {})
+    assert downloads.find("https://example.com/x", digest) is not None
+    [file] = tmp_path.rglob("content")
+    file.rename(file.with_name("other"))
+    match attack:
+        case "edited":
+            file.write_bytes(b"evil")
+        case "link":
+            file.symlink_to(file.with_name("other"))
+        case "pipe":
+            os.mkfifo(file)
+        case _:
+            file.mkdir()
+    assert downloads.find("https://example.com/x", digest) is None
+    assert downloads.last("https://example.com/x") is None
 
 
 @pytest.mark.parametrize("kind", ["git", "tar", "zip"])
