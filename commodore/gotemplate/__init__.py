@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 from commodore.gotemplate.evaluate import RunLimits
+from commodore.gotemplate.functions.regexps import search as search_regexp
 from commodore.gotemplate.numbers import float_text
 from commodore.gotemplate.printing import plain as printed
 from commodore.gotemplate.problems import (
@@ -36,6 +37,7 @@ __all__ = [
     "float_text",
     "function",
     "printed",
+    "search_regexp",
     "sprig",
     "to_floats",
 ]

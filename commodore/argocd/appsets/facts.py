@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -14,7 +13,7 @@ from commodore.argocd.appsets.selectors import selects
 from commodore.argocd.configuration import read_file
 from commodore.argocd.model import Cluster, Fields
 from commodore.errors import InputError, Location
-from commodore.gotemplate import Strings, printed, to_floats
+from commodore.gotemplate import CallProblem, Strings, printed, search_regexp, to_floats
 from commodore.limits import Limits
 from commodore.manifests.kube_yaml import read_placed_documents
 
@@ -162,8 +161,8 @@ def _fits(pattern: str | None, text: str, asked: Asked) -> bool:
     if not pattern:
         return True
     try:
-        return re.search(pattern, text) is not None
-    except re.error as error:
+        return search_regexp(pattern, text) is not None
+    except CallProblem as error:
         raise asked.wrong(f"has an expression that is none: {pattern}: {error}", "write one in RE2's syntax") from None
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import fnmatch
-import re
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from typing import Any
@@ -20,6 +19,7 @@ from commodore.argocd.rendering import Rendered
 from commodore.argocd.rendering.globs import matches
 from commodore.errors import InputError, Location, did_you_mean
 from commodore.git import redact
+from commodore.gotemplate import CallProblem, search_regexp
 from commodore.manifests import key_of
 from commodore.manifests.kube_yaml import read_documents
 
@@ -207,8 +207,8 @@ def _is(rule: KindRule, group: str, kind: str, name: str) -> bool:
 def _fits_namespace(pattern: str, namespace: str) -> bool:
     if len(pattern) > 1 and pattern.startswith("/") and pattern.endswith("/"):
         try:
-            return re.search(pattern[1:-1], namespace) is not None
-        except re.error:
+            return search_regexp(pattern[1:-1], namespace) is not None
+        except CallProblem:
             return False
     return matches(pattern, namespace)
 

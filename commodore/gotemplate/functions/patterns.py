@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator
 from typing import Final
 
 from commodore.gotemplate.functions.re2 import compiled
+from commodore.gotemplate.functions.regexps import Found, search
 from commodore.gotemplate.problems import CallProblem
 from commodore.gotemplate.signatures import Table, function
 from commodore.gotemplate.values import NilStrings, Strings, Value
@@ -32,17 +33,17 @@ def _both(name: str, params: str) -> Callable[[Callable[..., Value]], Callable[.
     return put
 
 
-def _matches(expression: str, text: str, limit: int) -> Iterator[re.Match[str]]:
-    """Matches as Go finds them: no empty one right after another."""
-    pattern = compiled(expression)
+def _matches(expression: str, text: str, limit: int) -> Iterator[Found]:
+    """Matches as Go finds them: no empty one right after another. An expression that is none is told in any case."""
+    compiled(expression)
     at, end, count = 0, -1, 0
     while (limit < 0 or count < limit) and at <= len(text):
-        match = pattern.search(text, at)
+        match = search(expression, text, at)
         if match is None:
             return
-        accepted = match.end() != at or match.start() != end
-        at = match.end() if match.end() != at else at + 1
-        end = match.end()
+        accepted = match.end != at or match.start != end
+        at = match.end if match.end != at else at + 1
+        end = match.end
         if accepted:
             count += 1
             yield match
@@ -51,25 +52,25 @@ def _matches(expression: str, text: str, limit: int) -> Iterator[re.Match[str]]:
 @function(TABLE, "regexMatch", "string string")
 def _match(expression: str, text: str) -> bool:
     try:
-        return compiled(expression).search(text) is not None
+        return search(expression, text) is not None
     except CallProblem:
         return False
 
 
 @function(TABLE, "mustRegexMatch", "string string")
 def _must_match(expression: str, text: str) -> bool:
-    return compiled(expression).search(text) is not None
+    return search(expression, text) is not None
 
 
 @_both("regexFindAll", "string string int")
 def _find_all(expression: str, text: str, count: int) -> Strings:
-    return Strings(match[0] for match in _matches(expression, text, count)) or NilStrings()
+    return Strings(match.group(0) for match in _matches(expression, text, count)) or NilStrings()
 
 
 @_both("regexFind", "string string")
 def _find(expression: str, text: str) -> str:
-    match = compiled(expression).search(text)
-    return "" if match is None else match[0]
+    match = search(expression, text)
+    return "" if match is None else match.group(0)
 
 
 @_both("regexReplaceAll", "string string string")
@@ -82,17 +83,16 @@ def _replace_all_literal(expression: str, text: str, replacement: str) -> str:
     return _replaced(expression, text, lambda _match: replacement)
 
 
-def _replaced(expression: str, text: str, replace: Callable[[re.Match[str]], str]) -> str:
-    pattern = compiled(expression)
+def _replaced(expression: str, text: str, replace: Callable[[Found], str]) -> str:
     parts, last, at = [], 0, 0
     while at <= len(text):
-        match = pattern.search(text, at)
+        match = search(expression, text, at)
         if match is None:
             break
-        parts.append(text[last : match.start()])
-        if match.end() > last or match.start() == 0:
+        parts.append(text[last : match.start])
+        if match.end > last or match.start == 0:
             parts.append(replace(match))
-        last = match.end()
+        last = match.end
         at = max(at + 1, last)
     return "".join([*parts, text[last:]])
 
@@ -100,14 +100,12 @@ def _replaced(expression: str, text: str, replace: Callable[[re.Match[str]], str
 _REFERENCE: Final = re.compile(r"\$(?:(?P<dollar>\$)|\{(?P<braced>[A-Za-z0-9_]+)\}|(?P<name>[A-Za-z0-9_]+))", re.ASCII)
 
 
-def _expanded(replacement: str, match: re.Match[str]) -> str:
+def _expanded(replacement: str, match: Found) -> str:
     def group(reference: re.Match[str]) -> str:
         if reference["dollar"]:
             return "$"
         name = reference["braced"] or reference["name"]
-        if name.isdigit():
-            return (match[int(name)] or "") if int(name) <= (match.re.groups) else ""
-        return (match[name] or "") if name in match.re.groupindex else ""
+        return match.group(int(name) if name.isdigit() else name)
 
     return _REFERENCE.sub(group, replacement)
 
@@ -124,10 +122,10 @@ def _split(expression: str, text: str, count: int) -> Strings:
     for match in _matches(expression, text, count):
         if count > 0 and len(found) == count - 1:
             break
-        end = match.start()
-        if match.end() != 0:
+        end = match.start
+        if match.end != 0:
             found.append(text[start:end])
-        start = match.end()
+        start = match.end
     if end != len(text):
         found.append(text[start:])
     return found

@@ -1,7 +1,6 @@
 """RE2's expressions as Python's: what RE2 does not know is refused, what Python reads otherwise is rewritten.
 
-Python's engine goes back and forth where RE2 does not: a repetition inside of a repetition can take it long. Only the
-length of expressions is bounded.
+How they are searched for within bounded time is in `regexps`.
 """
 
 from __future__ import annotations

@@ -1,0 +1,142 @@
+"""Searching with expressions that repositories bring, within bounded time.
+
+Python's engine goes back and forth where RE2 does not. Where that may take long, RE2 itself searches if it is installed
+(`google-re2`, in the extra `argocd`), else a process that is ended after a while.
+"""
+
+from __future__ import annotations
+
+import functools
+import json
+import re
+import subprocess
+import sys
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any, Final
+
+from commodore.gotemplate.functions.re2 import compiled
+from commodore.gotemplate.problems import CallProblem
+
+SECONDS: Final = 5.0
+_STEPS: Final = 10**7  # that searching in this process may take at most
+_MANY: Final = 10  # a repetition that may go on longer counts as one without end
+_WORKER: Final = """
+import json, re, sys, warnings
+warnings.simplefilter("ignore")
+pattern, text, at = json.load(sys.stdin)
+found = re.compile(pattern).search(text, at)
+json.dump(found and [found.span(number) for number in range(found.re.groups + 1)], sys.stdout)
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """A match: the places of it and its groups, (-1, -1) for one that takes no part, and the numbers of named ones."""
+
+    text: str
+    spans: tuple[tuple[int, int], ...]
+    names: Mapping[str, int]
+
+    @property
+    def start(self) -> int:
+        return self.spans[0][0]
+
+    @property
+    def end(self) -> int:
+        return self.spans[0][1]
+
+    def group(self, which: int | str) -> str:
+        """The text of a group; empty if there is none, or it takes no part."""
+        number = self.names.get(which, len(self.spans)) if isinstance(which, str) else which
+        if number >= len(self.spans):
+            return ""
+        start, end = self.spans[number]
+        return self.text[start:end] if start >= 0 else ""
+
+
+def search(expression: str, text: str, at: int = 0) -> Found | None:
+    """The first match of an expression of RE2 from a place on.
+
+    Raises:
+        CallProblem: it is none, or it takes too long.
+    """
+    pattern = compiled(expression)
+    if _steps(pattern, len(text)) <= _STEPS:
+        found = pattern.search(text, at)
+        spans = None if found is None else [found.span(number) for number in range(pattern.groups + 1)]
+    else:
+        spans = _slow(expression, pattern, text, at)
+    return None if spans is None else Found(text, tuple((start, end) for start, end in spans), pattern.groupindex)
+
+
+def _slow(expression: str, pattern: re.Pattern[str], text: str, at: int) -> list[tuple[int, int]] | None:
+    try:
+        import re2
+    except ImportError:
+        return _in_process(pattern, text, at)
+    try:
+        found = re2.compile(expression).search(text, at)
+    except re2.error as error:
+        raise CallProblem(f"error parsing regexp: {error}: `{expression}`") from None
+    return None if found is None else [found.span(number) for number in range(pattern.groups + 1)]
+
+
+def _in_process(pattern: re.Pattern[str], text: str, at: int) -> list[tuple[int, int]] | None:
+    try:
+        done = subprocess.run(
+            [sys.executable, "-I", "-S", "-c", _WORKER],
+            input=json.dumps([pattern.pattern, text, at]).encode(),
+            capture_output=True,
+            timeout=SECONDS,
+            check=True,
+        )
+    except subprocess.TimeoutExpired:
+        raise CallProblem(
+            f"the regular expression takes longer than {SECONDS:g} s; write it without nested repetitions"
+        ) from None
+    except (OSError, subprocess.CalledProcessError) as error:
+        raise CallProblem(f"the regular expression cannot be used: {error}") from None
+    found: list[tuple[int, int]] | None = json.loads(done.stdout)
+    return found
+
+
+def _steps(pattern: re.Pattern[str], length: int) -> float:
+    """At most about how many steps Python's engine takes for a text of some length."""
+    nested, repetitions = _shape(pattern)
+    if nested:
+        return float(3 ** min(length, 100))
+    return float(max(length, 1)) ** (repetitions + 1)
+
+
+@functools.lru_cache(maxsize=512)
+def _shape(pattern: re.Pattern[str]) -> tuple[bool, int]:
+    """Whether there is a choice within a repetition, and how many repetitions there are."""
+    from re import _parser  # type: ignore[attr-defined]
+
+    return _looked_at(_parser.parse(pattern.pattern, pattern.flags & ~re.UNICODE), inside=False)
+
+
+def _looked_at(parsed: Iterable[Any], *, inside: bool) -> tuple[bool, int]:
+    nested, count = False, 0
+    for code, arguments in parsed:
+        name = str(code)
+        repeats = name in ("MAX_REPEAT", "MIN_REPEAT", "POSSESSIVE_REPEAT")
+        nested = nested or (inside and (repeats or name == "BRANCH"))
+        endless = repeats and arguments[1] > _MANY
+        count += endless
+        for part in _parts(name, arguments):
+            deeper, more = _looked_at(part, inside=inside or endless)
+            nested, count = nested or deeper, count + more
+    return nested, count
+
+
+def _parts(name: str, arguments: Any) -> list[Any]:
+    """The expressions within one."""
+    if name == "BRANCH":
+        return list(arguments[1])
+    if name in ("MAX_REPEAT", "MIN_REPEAT", "POSSESSIVE_REPEAT"):
+        return [arguments[2]]
+    if name in ("SUBPATTERN", "ASSERT", "ASSERT_NOT"):
+        return [arguments[-1]]
+    return []
