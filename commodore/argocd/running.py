@@ -14,7 +14,7 @@ from commodore.argocd.appsets import Expander, Facts
 from commodore.argocd.chain import LaterStages
 from commodore.argocd.configuration import ArgoSettings, Candidates, read_candidates, read_file
 from commodore.argocd.diagnostics import Diagnostic, Diagnostics
-from commodore.argocd.discovery import Discovered, Origin, Raw, Rounds, Scanned, own_repositories, scan
+from commodore.argocd.discovery import Discovered, Origin, Raw, Rounds, Scanned, own_repositories, scan, stands_for
 from commodore.argocd.model import IN_CLUSTER
 from commodore.argocd.model.application import Application, read_application
 from commodore.argocd.model.fields import Fields
@@ -50,6 +50,7 @@ class Named:
         depth: how many rounds of rendering look for further Applications; 0 for none.
         facts: what generators of ApplicationSets would ask for.
         jobs: how many Applications are rendered at the same time; 0 for one per usable CPU.
+        tree: the tree that the folder is in and that stands for `self_urls` alone; if None, the checkout around it.
     """
 
     folder: Path
@@ -60,6 +61,13 @@ class Named:
     depth: int = 4
     facts: Facts = field(default_factory=Facts)
     jobs: int = 0
+    tree: Tree | None = None
+
+    def own(self, context: Context) -> tuple[Tree, Mapping[str, Tree]]:
+        """The tree of the folder, and the repositories that it stands for; see `own_repositories`."""
+        if self.tree is not None:
+            return self.tree, stands_for(self.tree, self.self_urls)
+        return own_repositories(self.folder, self.self_urls, context)
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,7 +121,7 @@ def list_applications(
     if named.files:
         candidates = read_candidates(named.settings, context.limits, found)
         return Listing(candidates.settings(), tuple(read_applications(named.files, context.limits)), {})
-    tree, own = own_repositories(named.folder, named.self_urls, context)
+    tree, own = named.own(context)
     with temporary_folder() as scratch:
         repositories = Repositories(context, repo_map or RepoMap(), scratch, {**own, repository_identity(_ENTRY): tree})
         try:
@@ -123,7 +131,12 @@ def list_applications(
             repositories.close()
     if not listing.applications:
         found.add(
-            Diagnostic("CMD-ARGO-011", f"{named.folder} defines no Applications", "warning", "choose another folder")
+            Diagnostic(
+                "CMD-ARGO-011",
+                f"{named.folder if named.tree is None else tree.name} defines no Applications",
+                "warning",
+                "choose another folder",
+            )
         )
     return replace(listing, own=own)
 

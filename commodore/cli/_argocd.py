@@ -19,6 +19,7 @@ from commodore.printable import printable_lines
 
 if TYPE_CHECKING:
     from commodore.argocd import Diagnostic, Diagnostics
+    from commodore.argocd.comparing import Sought
     from commodore.argocd.running import Named
 
 EQUAL, DIFFERENT, FAILED = 0, 1, 2
@@ -55,6 +56,7 @@ def context_of(console: Console, *, offline: bool = False, reuse: bool = True) -
 
 def named_by(values: Mapping[str, Any], context: Context) -> Named:
     """What the options of `SEARCH`, and perhaps `--app`, say of where to look for Applications."""
+    from commodore.argocd.acquiring import own_urls
     from commodore.argocd.appsets import read_facts
     from commodore.argocd.running import Named
 
@@ -62,12 +64,19 @@ def named_by(values: Mapping[str, Any], context: Context) -> Named:
         folder=values["path"],
         files=values.get("app", ()),
         settings=values["argocd_settings"],
-        self_urls=values["self_url"],
+        self_urls=(*values["self_url"], *own_urls(values["repo_map"])),
         entries=values["entry"],
         depth=values["max_depth"] if values["discovery"] == "full" else 0,
         facts=read_facts(values["facts"], context.limits),
         jobs=values["jobs"],
     )
+
+
+def sought_by(values: Mapping[str, Any], context: Context) -> Sought:
+    """Which two trees the options of `SIDES` and `SEARCH` name."""
+    from commodore.argocd.comparing import Sought
+
+    return Sought(named_by(values, context), values["ref"] or "", values["base"] or "", values["base_path"])
 
 
 def show_diagnostics(found: Diagnostics, values: Mapping[str, Any], console: Console) -> int:

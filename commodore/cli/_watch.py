@@ -154,7 +154,7 @@ def _show(
 ) -> None:
     """Print what is different in the manifests since the last good run: a diff, or for machines one object."""
     from commodore.catalog import ChangeSummary, review_trees
-    from commodore.cli.catalog_diff import show_review
+    from commodore.cli._review import show_review
     from commodore.manifests import compare_trees, render
     from commodore.manifests.object_diff import json_report
 

@@ -14,6 +14,7 @@ from commodore.cli._options import options
     cls=ArgoGroup,
     lazy={
         "apps": LazyCommand("commodore.cli.argocd_apps:apps", "List Applications."),
+        "diff": LazyCommand("commodore.cli.argocd_diff:diff", "Show what a change changes in what is deployed."),
         "normalize": LazyCommand("commodore.cli.argocd_normalize:normalize", "Show objects as they are compared."),
         "appsets": LazyCommand("commodore.cli.argocd_appsets:appsets", "Show what ApplicationSets make."),
         "render": LazyCommand("commodore.cli.argocd_render:render", "Show the objects of Applications."),

@@ -175,7 +175,7 @@ class Shown:
         if self.how == "stat" or self.as_json:
             return
         if self.how == "objects":
-            from commodore.cli.catalog_diff import show_review
+            from commodore.cli._review import show_review
 
             show_review(self.review, console, indent="     ")
             return

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from commodore.git._export import write_tree
 from commodore.git._recovery import recover
 from commodore.git._refs import Kind, RemoteRefs, Revision
 from commodore.git._remote_config import PushRights
@@ -63,4 +64,5 @@ __all__ = [
     "staged_changes",
     "unstage",
     "was_overtaken",
+    "write_tree",
 ]

@@ -19,7 +19,11 @@ _SETTINGS = ("filter.lfs.smudge=", "filter.lfs.process=", "filter.lfs.required=f
 
 
 def write_tree(bare: Path, sha: str, subdir: str, destination: Path, context: Context, *, place: str) -> None:
-    """See `Repository.export_tree`. `place` names the repository in messages."""
+    """Write the files of a commit of any repository, bare or not, to a folder: see `Repository.export_tree`.
+
+    Args:
+        place: names the repository in messages.
+    """
     folder = _clean_subdir(subdir, place)
     arguments = ["--literal-pathspecs", "archive", "--format=tar", sha]
     if folder:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from commodore.settings.common import REVIEWED
 from commodore.settings.model import Setting
 
 INSTALLATION = Setting(
@@ -32,7 +33,7 @@ REPO_MAP = Setting(
     "repo_map",
     ("--repo-map",),
     "A folder that stands for a repository, as it lies, whatever revision is asked for; with #REVISION that revision "
-    "of it; may be repeated.",
+    "of it; with @ the tree itself; may be repeated.",
     multiple=True,
     metavar="URL=FOLDER",
 )
@@ -194,4 +195,118 @@ ARGOCD_NORMALIZE = (
     Setting("objects", ("--objects",), "A YAML file with the objects.", kind="file", metavar="FILE"),
     *COMMON,
     output("yaml", "json"),
+)
+
+SIDES = (
+    Setting(
+        "ref",
+        ("--ref", "--head"),
+        "Compare this revision of the repository around --path, instead of the folder as it lies.",
+        metavar="REV",
+    ),
+    Setting(
+        "base",
+        ("--base",),
+        "The revision to compare with, or BASE..TARGET; without it where the target left the default branch of origin.",
+        metavar="REV",
+    ),
+    Setting(
+        "base_path",
+        ("--base-path",),
+        "A folder to compare with, instead of a revision.",
+        kind="path",
+        metavar="FOLDER",
+    ),
+)
+_CHANGED = (
+    Setting(
+        "changed_only",
+        ("--changed-only/--all",),
+        "Render only Applications that read a file that has changed; on for more than one.",
+        kind="switch",
+        default=True,
+    ),
+    Setting(
+        "strict_changed_only",
+        ("--strict-changed-only",),
+        "Make it an error if it cannot be told what an Application reads.",
+        kind="switch",
+        default=False,
+    ),
+    Setting(
+        "changed_include",
+        ("--changed-include",),
+        "Only changed files that fit count, such as 'apps/**'; may be repeated.",
+        multiple=True,
+        metavar="GLOB",
+    ),
+    Setting(
+        "changed_ignore",
+        ("--changed-ignore",),
+        "Changed files that fit do not count; may be repeated.",
+        multiple=True,
+        metavar="GLOB",
+    ),
+    Setting(
+        "changed_file",
+        ("--changed-file",),
+        "A file that lists the changed files, a line each, instead of a comparison of the trees.",
+        kind="file",
+        metavar="FILE",
+    ),
+)
+_REPORTS = (
+    Setting(
+        "markdown",
+        ("--markdown",),
+        "Write a Markdown report to this file, too.",
+        kind="path",
+        metavar="FILE",
+    ),
+    Setting("html", ("--html",), "Write an HTML report to this file, too.", kind="path", metavar="FILE"),
+    Setting("json", ("--json",), "Write a JSON report to this file, too.", kind="path", metavar="FILE"),
+    Setting(
+        "fail_on",
+        ("--fail-on",),
+        "End with 2 if this danger is found, such as deletes-crd, or any; may be repeated.",
+        metavar="FLAG",
+        multiple=True,
+    ),
+    Setting("no_exit_code", ("--no-exit-code",), "End with 0 if something differs.", kind="switch", default=False),
+)
+_COUNTED = (
+    Setting(
+        "ignore_rules",
+        ("--ignore-rules",),
+        "Whose ignore rules count: those of both sides, of the target alone, or none.",
+        kind="choice",
+        choices=("both", "target", "none"),
+        default="both",
+    ),
+    Setting(
+        "show_ignored_fields",
+        ("--show-ignored-fields",),
+        "Show noise and what rules ignore, too.",
+        kind="switch",
+        default=False,
+    ),
+    Setting(
+        "hooks",
+        ("--hooks",),
+        "Whether hooks are compared; Argo CD leaves them out.",
+        kind="choice",
+        choices=("show", "hide"),
+        default="show",
+    ),
+)
+ARGOCD_DIFF = (
+    *SIDES,
+    *SEARCH,
+    CLUSTER_SCOPED,
+    *_CHANGED,
+    *_COUNTED,
+    *REVIEWED,
+    *_REPORTS,
+    *COMMON,
+    output("text", "stat", "json", "markdown", "html"),
 )

@@ -241,3 +241,43 @@ LOGOUT = (
     *PROVIDER,
     Setting("all", ("--all",), "End all logins, whatever API they are for.", kind="switch", default=False),
 )
+
+REVIEWED = (
+    Setting(
+        "noise",
+        ("--noise/--no-noise",),
+        "Show labels and annotations that charts rewrite with each version, too.",
+        kind="switch",
+        default=False,
+    ),
+    Setting(
+        "hide",
+        ("--hide",),
+        "Count changes of these labels or annotations as noise, too, such as labels:example.com/*; may be repeated.",
+        metavar="labels:GLOB|annotations:GLOB",
+        multiple=True,
+    ),
+    Setting(
+        "full",
+        ("--full",),
+        "Show long changes in full on a terminal, too.",
+        kind="switch",
+        default=False,
+    ),
+    Setting(
+        "max_bytes",
+        ("--max-bytes",),
+        "The size of a Markdown report, at least 4096; what is left out is counted in it.",
+        kind="integer",
+        default=65536,
+        metavar="BYTES",
+    ),
+    Setting(
+        "report_url",
+        ("--report-url",),
+        "Where the whole report will be found, such as the HTML file of a pipeline; a Markdown report without room for "
+        "everything names it.",
+        metavar="URL",
+    ),
+)
+"""How differences of objects are shown."""

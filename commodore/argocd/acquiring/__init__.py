@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from commodore.argocd.acquiring.charts import Charts
-from commodore.argocd.acquiring.repo_map import Mapped, RepoMap, parse_repo_map, repository_identity
+from commodore.argocd.acquiring.repo_map import Mapped, RepoMap, own_urls, parse_repo_map, repository_identity
 from commodore.argocd.acquiring.repositories import Repositories
 from commodore.argocd.acquiring.web import fetch
 
-__all__ = ["Charts", "Mapped", "RepoMap", "Repositories", "fetch", "parse_repo_map", "repository_identity"]
+__all__ = ["Charts", "Mapped", "RepoMap", "Repositories", "fetch", "own_urls", "parse_repo_map", "repository_identity"]

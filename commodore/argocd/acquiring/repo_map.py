@@ -54,14 +54,24 @@ class RepoMap:
         return [one for key, one in sorted(self._entries.items()) if key not in self._used]
 
 
+_TREE = "=@"
+
+
+def own_urls(texts: Iterable[str]) -> list[str]:
+    """The URLs that values of `--repo-map` say to be those of the tree itself: `URL=@`."""
+    return [text.removesuffix(_TREE) for text in texts if text.endswith(_TREE)]
+
+
 def parse_repo_map(texts: Iterable[str]) -> list[Mapped]:
-    """The values of `--repo-map`: `URL=FOLDER` or `URL=FOLDER#REVISION`.
+    """The values of `--repo-map`: `URL=FOLDER` or `URL=FOLDER#REVISION`; see `own_urls` for the others.
 
     Raises:
         UsageError: CMD-ARGO-020, one has another form, names a missing folder, or a repository that another names.
     """
     found: dict[str, Mapped] = {}
     for text in texts:
+        if text.endswith(_TREE):
+            continue
         url, separator, rest = text.rpartition("=")
         path, _, revision = rest.partition("#")
         shown = redact(url)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from commodore.argocd.discovery.model import Discovered, Origin, Raw
-from commodore.argocd.discovery.own import own_repositories
+from commodore.argocd.discovery.own import own_repositories, remotes_of, stands_for
 from commodore.argocd.discovery.reach import may_define
 from commodore.argocd.discovery.rendered import Chain, Rounds
 from commodore.argocd.discovery.scan import Scanned, scan
@@ -18,6 +18,8 @@ __all__ = [
     "Scanned",
     "may_define",
     "own_repositories",
+    "remotes_of",
     "scan",
     "select",
+    "stands_for",
 ]

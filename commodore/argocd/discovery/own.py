@@ -22,8 +22,13 @@ def own_repositories(folder: Path, urls: Iterable[str], context: Context) -> tup
         CommodoreError: see `folder_tree`.
     """
     tree = folder_tree(_root(folder, context) or folder, context)
-    names = [*urls, *_remotes(tree.root, context)]
-    return tree, {repository_identity(url): tree for url in names}
+    return tree, stands_for(tree, [*urls, *remotes_of(tree.root, context)])
+
+
+def stands_for(tree: Tree, urls: Iterable[str]) -> dict[str, Tree]:
+    """A tree by the repositories that it stands for, whether they are written as https:// or for ssh."""
+    names = {repository_identity(url).removeprefix("https://") for url in urls}
+    return {form: tree for name in sorted(names) for form in (name, f"https://{name}")}
 
 
 def _root(folder: Path, context: Context) -> Path | None:
@@ -31,9 +36,8 @@ def _root(folder: Path, context: Context) -> Path | None:
     return Path(text) if text else None
 
 
-def _remotes(root: Path, context: Context) -> list[str]:
-    if not (root / ".git").exists():
-        return []
+def remotes_of(root: Path, context: Context) -> list[str]:
+    """The URLs of a repository's remotes; none if it is no repository."""
     lines = _ask(["config", "--local", "--get-regexp", r"^remote\..*\.url$"], root, context).splitlines()
     return [line.partition(" ")[2] for line in lines]
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from commodore.argocd.trees.commit import commit_tree, merge_base, repository_of, resolve
 from commodore.argocd.trees.kustomizations import KUSTOMIZATIONS, files_of_kustomization
 from commodore.argocd.trees.paths import check_inside, folder_of
 from commodore.argocd.trees.tree import Tree, folder_tree, is_git
@@ -10,8 +11,12 @@ __all__ = [
     "KUSTOMIZATIONS",
     "Tree",
     "check_inside",
+    "commit_tree",
     "files_of_kustomization",
     "folder_of",
     "folder_tree",
     "is_git",
+    "merge_base",
+    "repository_of",
+    "resolve",
 ]

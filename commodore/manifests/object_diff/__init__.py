@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 from commodore.manifests.object_diff.fields import field_changes
-from commodore.manifests.object_diff.flags import FLAGS, Flag, Severity, flags_of
+from commodore.manifests.object_diff.flags import FLAGS, Flag, Severity, flags_of, in_flag_order
 from commodore.manifests.object_diff.grouping import Group, group
 from commodore.manifests.object_diff.html_report import html_report
 from commodore.manifests.object_diff.images import Image, ImageUse, images_of, parse_image
@@ -26,7 +26,7 @@ from commodore.manifests.object_diff.model import (
 )
 from commodore.manifests.object_diff.noise import DEFAULT_NOISE, NoiseRule, hide_noise
 from commodore.manifests.object_diff.pairing import compare
-from commodore.manifests.object_diff.review import Review, review, tally
+from commodore.manifests.object_diff.review import Part, Review, is_noise, review, review_of, tally
 from commodore.manifests.object_diff.shown import summary
 from commodore.manifests.object_diff.text_report import text_report
 from commodore.manifests.object_diff.values import as_json
@@ -47,6 +47,7 @@ __all__ = [
     "NoiseRule",
     "ObjectChange",
     "Path",
+    "Part",
     "PlacedObject",
     "Review",
     "Severity",
@@ -58,6 +59,8 @@ __all__ = [
     "hide_noise",
     "html_report",
     "images_of",
+    "in_flag_order",
+    "is_noise",
     "json_report",
     "markdown_report",
     "mask",
@@ -65,6 +68,7 @@ __all__ = [
     "parse_image",
     "path_text",
     "review",
+    "review_of",
     "summary",
     "tally",
     "text_report",

@@ -3,12 +3,22 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterator, Mapping, Sequence
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
 from commodore.manifests.object_diff.images import goes_back, images_of
-from commodore.manifests.object_diff.model import ABSENT, Comparison, FieldChange, Key, ObjectChange, Path, path_text
+from commodore.manifests.object_diff.model import (
+    ABSENT,
+    Comparison,
+    FieldChange,
+    Key,
+    ObjectChange,
+    Path,
+    PlacedObject,
+    path_text,
+)
 from commodore.manifests.objects import ObjectKey
 
 Severity = Literal["critical", "high", "medium"]
@@ -20,6 +30,9 @@ FLAGS: Mapping[str, Severity] = {
     "deletes-statefulset": "critical",
     "crd-version-removed": "critical",
     "crd-scope": "critical",
+    "application-removed": "high",
+    "mass-removal": "high",
+    "destination-changed": "high",
     "deletes-storage-class": "high",
     "deletes-network-policy": "high",
     "crd-not-served": "high",
@@ -28,6 +41,9 @@ FLAGS: Mapping[str, Severity] = {
     "privileged": "high",
     "scaled-to-zero": "high",
     "webhook-fails-closed": "high",
+    "project-changed": "medium",
+    "sync-policy": "medium",
+    "prune-blocked": "medium",
     "image-downgraded": "medium",
     "image-unpinned": "medium",
 }
@@ -42,11 +58,13 @@ class Flag:
         name: one of `FLAGS`.
         key: the object.
         message: what is dangerous, in words. It may hold text of the objects, which is not safe to print.
+        source: whom the object comes from; empty if that is not known.
     """
 
     name: str
     key: ObjectKey
     message: str
+    source: str = ""
 
     @property
     def severity(self) -> Severity:
@@ -55,15 +73,19 @@ class Flag:
 
 def flags_of(comparison: Comparison) -> tuple[Flag, ...]:
     """The dangers of a comparison, the worst first. It has to be unmasked, with everything that differs in it."""
-    found = [flag for change in comparison.changes for flag in change_flags(change)]
+    return in_flag_order(flag for change in comparison.changes for flag in change_flags(change))
+
+
+def in_flag_order(flags: Iterable[Flag]) -> tuple[Flag, ...]:
+    """Flags, the worst first."""
     worst = list(FLAGS)
-    return tuple(sorted(found, key=lambda flag: (worst.index(flag.name), flag.key, flag.message)))
+    return tuple(sorted(flags, key=lambda flag: (worst.index(flag.name), flag.key, flag.source, flag.message)))
 
 
 def change_flags(change: ObjectChange) -> Iterator[Flag]:
     """The dangers of one object's change. An object that was renamed is one that goes and one that comes."""
     if change.old is not None and (change.new is None or change.is_renamed):
-        yield from _removal(change.old_key)
+        yield from _removal(change.old_key, change.old)
     if change.new is None:
         return
     old = change.old.content if change.old is not None else None
@@ -71,15 +93,17 @@ def change_flags(change: ObjectChange) -> Iterator[Flag]:
     found: list[tuple[str, str]] = [*_images(old, change.new.content), *_privileges(old, change.new.content)]
     found += _rbac(change.new_key, old, change.new.content)
     found += _webhooks(change.new_key, old, change.new.content)
+    found += _application(change.new_key, old, change.new.content)
     if old is not None:
         found += _crd(change.new_key, old, change.new.content)
         found += _scale(old, change.new.content)
         if not change.is_renamed and not _is_replaced(change.new.content):
             found += _immutable(change.new_key, old, fields)
     for name, message in dict.fromkeys(found):
-        yield Flag(name, change.new_key, message)
+        yield Flag(name, change.new_key, message, change.new.source)
 
 
+_APPLICATION = ("argoproj.io", "Application")
 _REMOVALS = {
     ("", "Namespace"): ("deletes-namespace", "the namespace goes, with everything in it"),
     ("apiextensions.k8s.io", "CustomResourceDefinition"): ("deletes-crd", "the kind goes, with all objects of it"),
@@ -90,6 +114,7 @@ _REMOVALS = {
         "deletes-storage-class",
         "claims of this class cannot be provisioned any more",
     ),
+    _APPLICATION: ("application-removed", "the Application goes, with its objects if it has the resources finalizer"),
     **dict.fromkeys(
         (
             ("networking.k8s.io", "NetworkPolicy"),
@@ -102,9 +127,12 @@ _REMOVALS = {
 }
 
 
-def _removal(key: ObjectKey) -> Iterator[Flag]:
+def _removal(key: ObjectKey, old: PlacedObject) -> Iterator[Flag]:
     if found := _REMOVALS.get((key.group, key.kind)):
-        yield Flag(found[0], key, found[1])
+        yield Flag(found[0], key, found[1], old.source)
+    options = str(_at(old.content, "metadata", "annotations", "argocd.argoproj.io/sync-options") or "")
+    if {"Prune=false", "Delete=false"} & set(re.split(r"[,\s]+", options)):
+        yield Flag("prune-blocked", key, "it stays in the cluster: its sync options say so", old.source)
 
 
 def _at(value: Any, *path: str) -> Any:
@@ -336,6 +364,27 @@ def _webhooks(key: ObjectKey, old: Any, new: Any) -> Iterator[tuple[str, str]]:
 
 def _fails_closed(webhook: dict[Any, Any]) -> bool:
     return bool(webhook.get("failurePolicy", "Fail") == "Fail")
+
+
+def _application(key: ObjectKey, old: Any, new: Any) -> Iterator[tuple[str, str]]:
+    if (key.group, key.kind) != _APPLICATION or old is None:
+        return
+    before, after = _at(old, "spec"), _at(new, "spec")
+    for field in ("server", "name", "namespace"):
+        was, now = _at(before, "destination", field), _at(after, "destination", field)
+        if was != now:
+            yield (
+                "destination-changed",
+                f"spec.destination.{field} becomes {now or 'empty'}",
+            )
+    if _at(before, "project") != _at(after, "project"):
+        yield "project-changed", f"the project becomes {_at(after, 'project') or 'default'}"
+    if _at(before, "syncPolicy", "automated") is None and _at(after, "syncPolicy", "automated") is not None:
+        yield "sync-policy", "changes are applied without being asked for from now on"
+    for field in ("prune", "selfHeal"):
+        path = ("syncPolicy", "automated", field)
+        if _at(after, *path) is True and _at(before, *path) is not True:
+            yield "sync-policy", f"{field} is switched on"
 
 
 def _crd(key: ObjectKey, old: Any, new: Any) -> Iterator[tuple[str, str]]:

@@ -19,24 +19,39 @@ class Group:
     Attributes:
         changes: all of them, in the order of the comparison; the first one shows what the change is.
         flags: their dangers, the worst first.
+        sources: the Applications that they are in, if they are not these themselves; empty if reports have nothing to
+            say of that.
     """
 
     changes: tuple[ObjectChange, ...]
     flags: tuple[Flag, ...]
+    sources: tuple[str, ...] = ()
 
 
-def group(comparison: Comparison, flags: Sequence[Flag] = ()) -> tuple[Group, ...]:
+def group(comparison: Comparison, flags: Sequence[Flag] = (), *, sources: bool = False) -> tuple[Group, ...]:
     """The changes of a comparison in groups: those with the worst flags first, then the larger ones, then by name.
 
     Added and removed objects are grouped if they are the same objects under other names.
+
+    Args:
+        sources: whether the groups say whom their objects come from.
     """
     by_object: dict[Any, list[Flag]] = {}
     for flag in flags:
-        by_object.setdefault(flag.key, []).append(flag)
+        by_object.setdefault((flag.key, flag.source), []).append(flag)
     found: dict[bytes, list[ObjectChange]] = {}
     for change in comparison.changes:
         found.setdefault(_signature(change), []).append(change)
-    groups = [Group(tuple(changes), _flags_of(changes, by_object)) for changes in found.values()]
+    groups = [
+        Group(
+            tuple(changes),
+            _flags_of(changes, by_object),
+            tuple(dict.fromkeys(change.source for change in changes))
+            if sources and not any(map(_is_source, changes))
+            else (),
+        )
+        for changes in found.values()
+    ]
     worst = list(FLAGS)
     return tuple(
         sorted(
@@ -45,13 +60,24 @@ def group(comparison: Comparison, flags: Sequence[Flag] = ()) -> tuple[Group, ..
                 worst.index(one.flags[0].name) if one.flags else len(worst),
                 -len(one.changes),
                 one.changes[0].key,
+                one.changes[0].source,
             ),
         )
     )
 
 
+def _is_source(change: ObjectChange) -> bool:
+    """Whether an object is the very Application that it comes from."""
+    return change.key.kind == "Application" and change.source == f"{change.key.namespace}/{change.key.name}"
+
+
 def _flags_of(changes: Sequence[ObjectChange], by_object: dict[Any, list[Flag]]) -> tuple[Flag, ...]:
-    keys = dict.fromkeys(key for change in changes for key in (change.old_key, change.new_key))
+    keys = dict.fromkeys(
+        (key, side.source)
+        for change in changes
+        for key, side in ((change.old_key, change.old), (change.new_key, change.new))
+        if side is not None
+    )
     found = [flag for key in keys for flag in by_object.get(key, ())]
     worst = list(FLAGS)
     return tuple(sorted(found, key=lambda flag: worst.index(flag.name)))
@@ -59,7 +85,14 @@ def _flags_of(changes: Sequence[ObjectChange], by_object: dict[Any, list[Flag]])
 
 def _signature(change: ObjectChange) -> bytes:
     """The same for changes that differ in the names of their objects alone, and in what is not shown."""
-    names = {name: mark for mark, name in (("\0namespace", change.key.namespace), ("\0name", change.key.name)) if name}
+    side = change.new or change.old
+    known = (side.names if side is not None else (), (change.key.name, change.key.namespace))
+    names = {
+        name: f"\0{number}.{rank}"
+        for number, several in enumerate(known)
+        for rank, name in sorted(enumerate(several), key=lambda one: -len(one[1]))
+        if name
+    }
     kind = [change.kind, change.key.group, change.key.kind, change.is_renamed, change.is_moved]
     side = change.new if change.kind == "added" else change.old
     if change.kind in ("added", "removed") and side is not None:

@@ -29,21 +29,22 @@ def json_report(review: Review) -> dict[str, Any]:
             "hiddenOnly": review.hidden_only,
         },
         "flags": [
-            {"name": flag.name, "severity": flag.severity, "object": _key(flag.key), "message": flag.message}
+            {"name": flag.name, "severity": flag.severity, "object": key_data(flag.key), "message": flag.message}
             for flag in review.flags
         ],
         "groups": [
             {"changes": [index[id(change)] for change in one.changes], "flags": sorted({f.name for f in one.flags})}
             for one in review.groups
         ],
-        "changes": [_change(change) for change in changes],
+        "changes": [change_data(change) for change in changes],
     }
 
 
-def _change(change: ObjectChange) -> dict[str, Any]:
-    found: dict[str, Any] = {"kind": change.kind, "object": _key(change.key)}
+def change_data(change: ObjectChange) -> dict[str, Any]:
+    """One change as plain data: `changes` of the report."""
+    found: dict[str, Any] = {"kind": change.kind, "object": key_data(change.key)}
     if change.is_renamed:
-        found["renamedFrom"] = _key(change.old_key)
+        found["renamedFrom"] = key_data(change.old_key)
     for name, side in (("old", change.old), ("new", change.new)):
         if side is not None:
             found[name] = {"file": side.file, "source": side.source}
@@ -65,5 +66,6 @@ def _field(field: FieldChange, *, hidden: bool) -> dict[str, Any]:
     return found
 
 
-def _key(key: ObjectKey) -> dict[str, str]:
+def key_data(key: ObjectKey) -> dict[str, str]:
+    """What names an object, as plain data."""
     return {"group": key.group, "kind": key.kind, "namespace": key.namespace, "name": key.name}

@@ -15,7 +15,9 @@ from commodore.manifests.object_diff.shown import (
     flag_objects,
     group_title,
     other_names,
+    part_rows,
     same_flags,
+    source_names,
     summary,
 )
 from commodore.printable import only_printable, printable
@@ -46,6 +48,9 @@ def markdown_report(review: Review, *, title: str = "Changes", budget: int = COM
     head = f"## {_plain(title, 60)}\n\n{_plain(summary(review), 400)}\n"
     left = budget - _size(head) - _size(_left_out(review.groups, review.flags, whole))
     parts = [head]
+    applications = _part_table(review, left // 4)
+    parts.append(applications)
+    left -= _size(applications)
     table, left_flags = _flag_table(review.flags, left // 2)
     parts.append(table)
     left -= _size(table)
@@ -63,6 +68,18 @@ def markdown_report(review: Review, *, title: str = "Changes", budget: int = COM
 
 def _size(text: str) -> int:
     return len(text.encode("utf-8", "surrogateescape"))
+
+
+def _part_table(review: Review, budget: int) -> str:
+    """A table of the Applications, as many as fit, and how many do not."""
+    text = "\n| Application | Objects |\n|---|---|\n"
+    for number, (name, said) in enumerate(part_rows(review)):
+        row = f"| {_cell(name)} | {_cell(said)} |\n"
+        rest = f"| {len(review.parts) - number} more | |\n"
+        if _size(text) + _size(row) + _size(rest) > budget:
+            return text + rest
+        text += row
+    return text if review.parts else ""
 
 
 def _flag_table(flags: Sequence[Flag], budget: int) -> tuple[str, list[Flag]]:
@@ -99,7 +116,11 @@ def _entity(match: re.Match[str]) -> str:
 
 def _group(one: Group) -> str:
     lines = [line.text for line in change_lines(one.changes[0])]
-    also = f"\nalso {_plain(other_names(one, 20), 2000)}\n" if len(one.changes) > 1 else ""
+    also = "".join(
+        f"\n{word} {_plain(names, 2000)}\n"
+        for word, names in (("in", source_names(one, 20)), ("also", other_names(one, 20)))
+        if names
+    )
     body = "\n".join(lines)
     fence = "`" * max(3, 1 + max((len(run) for run in re.findall(r"`+", body)), default=0))
     block = f"\n{fence}diff\n{body}\n{fence}\n" if lines else ""

@@ -114,11 +114,13 @@ class PlacedObject:
         content: the object as plain data. It must not be changed.
         file: the path of its file in the tree, with slashes; empty if there is none.
         source: whom it comes from, such as an instance or an Application; empty if that is not known.
+        names: names of its surroundings, such as that of its Application: changes that differ in them alone are equal.
     """
 
     content: Any
     file: str = ""
     source: str = ""
+    names: tuple[str, ...] = ()
 
 
 ObjectKind = Literal["added", "removed", "changed", "moved"]
@@ -157,6 +159,12 @@ class ObjectChange:
     def key(self) -> ObjectKey:
         """What names it today; of a removed object, what named it."""
         return self.new_key
+
+    @property
+    def source(self) -> str:
+        """Whom it comes from today; of a removed object, whom it came from."""
+        side = self.new or self.old
+        return side.source if side is not None else ""
 
     def mirrored(self) -> ObjectChange:
         """The same difference, seen from the other side."""

@@ -14,6 +14,25 @@ from commodore.manifests.object_diff.pairing import compare
 
 
 @dataclass(frozen=True, slots=True)
+class Part:
+    """What a review says of one Application.
+
+    Attributes:
+        name: the `source` of its objects.
+        state: what became of it: `added`, `removed`, `changed`, or `unknown` if it could not be rendered.
+        added, changed, removed: how many objects are shown.
+        note: why it is unknown; not safe to print.
+    """
+
+    name: str
+    state: str
+    added: int = 0
+    changed: int = 0
+    removed: int = 0
+    note: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class Review:
     """What a person should know of a change.
 
@@ -23,6 +42,9 @@ class Review:
         groups: the changes that are shown, equal ones together. Changes that are nothing but noise are in none.
         hidden: how many fields differ as noise.
         hidden_only: how many objects differ in nothing else.
+        ignored: how many fields differ that rules of the Applications or of the installation ignore.
+        ignored_only: how many objects differ in nothing else.
+        parts: the Applications that differ, if the objects are those of Applications.
     """
 
     comparison: Comparison
@@ -30,6 +52,9 @@ class Review:
     groups: tuple[Group, ...]
     hidden: int
     hidden_only: int
+    ignored: int = 0
+    ignored_only: int = 0
+    parts: tuple[Part, ...] = ()
 
 
 def review(
@@ -46,13 +71,24 @@ def review(
     compared = compare(old, new)
     if keep is not None:
         compared = Comparison(tuple(filter(keep, compared.changes)), compared.unchanged)
-    flags = flags_of(compared)
+    return review_of(compared, flags_of(compared), noise)
+
+
+def review_of(
+    compared: Comparison, flags: tuple[Flag, ...], noise: Sequence[NoiseRule] = DEFAULT_NOISE, *, sources: bool = False
+) -> Review:
+    """A comparison for people.
+
+    Args:
+        flags: its dangers, found before anything was taken out of it.
+        sources: whether groups say whom their objects come from.
+    """
     shown = hide_noise(mask(compared), noise)
-    visible = tuple(change for change in shown.changes if not _is_noise(change))
+    visible = tuple(change for change in shown.changes if not is_noise(change))
     return Review(
         shown,
         flags,
-        group(Comparison(visible, shown.unchanged), flags),
+        group(Comparison(visible, shown.unchanged), flags, sources=sources),
         hidden=sum(len(change.hidden) for change in shown.changes),
         hidden_only=len(shown.changes) - len(visible),
     )
@@ -67,9 +103,9 @@ def tally(
     changes = hide_noise(compared, noise).changes
     bare = tuple(replace(change, old=None, new=None, fields=(), hidden=()) for change in changes)
     hidden = sum(len(change.hidden) for change in changes)
-    return Review(Comparison(bare, compared.unchanged), flags, (), hidden, sum(map(_is_noise, changes)))
+    return Review(Comparison(bare, compared.unchanged), flags, (), hidden, sum(map(is_noise, changes)))
 
 
-def _is_noise(change: ObjectChange) -> bool:
+def is_noise(change: ObjectChange) -> bool:
     """Whether an object differs in nothing that is shown."""
     return bool(change.hidden) and not change.fields and not change.is_renamed and not change.is_moved

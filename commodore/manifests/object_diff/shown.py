@@ -60,7 +60,34 @@ def summary(review: Review) -> str:
     if review.hidden:
         objects = f", all that differs in {review.hidden_only} objects" if review.hidden_only else ""
         line += f"; not shown: {review.hidden} fields of noise{objects}"
+    if review.ignored:
+        objects = f", all that differs in {review.ignored_only} objects" if review.ignored_only else ""
+        line += f"; {review.ignored} field{'s' if review.ignored > 1 else ''} that rules ignore{objects}"
     return line
+
+
+_STATES = {"added": "+", "removed": "-", "changed": "~", "unknown": "?"}
+
+
+def part_rows(review: Review) -> Iterator[tuple[str, str]]:
+    """Each Application of a review, and what is to be said of it; those that are unknown for one reason together."""
+    dangers: dict[str, dict[str, None]] = {}
+    for flag in review.flags:
+        dangers.setdefault(flag.source, {})[flag.name] = None
+    unknown = Counter(one.note for one in review.parts if one.state == "unknown")
+    for one in review.parts:
+        if one.state == "unknown" and one.name not in dangers and not unknown[one.note]:
+            continue  # said with the first of them
+        counts = (("added", one.added), ("changed", one.changed), ("removed", one.removed))
+        said = ", ".join(f"{count} {kind}" for kind, count in counts if count)
+        name = one.name
+        if one.state == "unknown":
+            said = f"unknown: {one.note}"
+            name = f"{unknown[one.note]} Applications" if unknown[one.note] > 1 and one.name not in dangers else name
+            unknown[one.note] = 0
+        if one.name in dangers:
+            said += f"; dangers: {', '.join(dangers[one.name])}"
+        yield f"{_STATES[one.state]} {printable(name)}", printable(said.removeprefix("; "))
 
 
 def flag_name(flag: Flag) -> str:
@@ -78,7 +105,7 @@ def same_flags(flags: Iterable[Flag]) -> list[tuple[Flag, ...]]:
 
 def flag_objects(same: Sequence[Flag]) -> str:
     """The names of the objects of some dangers, the first few of them."""
-    return _names([flag.key for flag in same], _SHOWN_NAMES)
+    return _names(list(dict.fromkeys(flag.key for flag in same)), _SHOWN_NAMES)
 
 
 def group_title(one: Group) -> str:
@@ -89,7 +116,25 @@ def group_title(one: Group) -> str:
         title = f"{SIGNS[first.kind]} {object_name(first.old_key)} => {object_name(first.new_key)}"
     if first.kind == "moved":
         title += f" ({_move(first, several=len(one.changes) > 1)})"
-    return title if len(one.changes) == 1 else f"{title} and {len(one.changes) - 1} more"
+    others = len(others_of(one))
+    title = f"{title} and {others} more" if others else title
+    if not one.sources:
+        return title
+    return f"{title} in {printable(one.sources[0]) if len(one.sources) == 1 else f'{len(one.sources)} Applications'}"
+
+
+def others_of(one: Group) -> list[ObjectKey]:
+    """The keys of a group's other objects. Those of several Applications count once."""
+    keys = [change.key for change in one.changes[1:]]
+    return [key for key in dict.fromkeys(keys) if key != one.changes[0].key] if one.sources else keys
+
+
+def source_names(one: Group, shown: int = _SHOWN_NAMES) -> str:
+    """The names of the Applications of a group, the first few; empty if there is one at the most."""
+    if len(one.sources) < 2:
+        return ""
+    more = len(one.sources) - shown
+    return ", ".join(map(printable, one.sources[:shown])) + (f" and {more} more" if more > 0 else "")
 
 
 def _move(change: ObjectChange, *, several: bool = False) -> str:
@@ -103,7 +148,7 @@ def _move(change: ObjectChange, *, several: bool = False) -> str:
 
 def other_names(one: Group, shown: int = _SHOWN_NAMES) -> str:
     """The names of a group's other objects, the first few of them; empty for a group of one."""
-    return _names([change.key for change in one.changes[1:]], shown)
+    return _names(others_of(one), shown)
 
 
 def _names(keys: Sequence[ObjectKey], shown: int) -> str:

@@ -13,11 +13,14 @@ from commodore.manifests.object_diff.shown import (
     flag_objects,
     group_title,
     other_names,
+    part_rows,
     same_flags,
+    source_names,
     summary,
 )
 from commodore.manifests.textdiff import DiffLine, LineStyle
 
+_NAME_WIDTH = 40
 _WHOLE_LINES = 12
 _CHANGED_LINES = 60
 """Lines of an object that are shown if reports are folded: of one that comes or goes, of one that changes."""
@@ -32,11 +35,17 @@ def text_report(review: Review, *, folded: bool = False) -> Iterator[DiffLine]:
         folded: show only the first lines of long changes, and how many more there are.
     """
     yield DiffLine("summary", summary(review))
+    rows = list(part_rows(review))
+    width = min(max((len(name) for name, _ in rows), default=0), _NAME_WIDTH)
+    for name, said in rows:
+        yield DiffLine("context", f"  {name.ljust(width)}  {said}")
     for same in same_flags(review.flags):
         yield DiffLine(_style(same[0]), f"! {flag_name(same[0])}: {flag_objects(same)}")
     for group in review.groups:
         yield DiffLine("summary", "")
         yield DiffLine("header", group_title(group))
+        if names := source_names(group):
+            yield DiffLine("context", f"  in {names}")
         if names := other_names(group):
             yield DiffLine("context", f"  also {names}")
         if group.flags:

@@ -474,6 +474,7 @@ def test_parts_of_images(text: str, parts: tuple[str, ...]) -> None:
     [
         ("1.2.3", "1.2.2", True), ("v1.10", "v1.9", True), ("1.9", "1.10", False), ("1.2", "1.2-rc1", True),
         ("abc", "1.2", False), ("20240101", "1.2", False),
+        ("8e88487", "4af6692", False), ("20240102", "20240101", True),
     ],
 )  # fmt: skip
 def test_versions_that_go_back(old: str, new: str, back: bool) -> None:
@@ -529,3 +530,27 @@ def test_a_tally_counts_the_same_and_shows_nothing() -> None:
     ]
     assert (counted.hidden, counted.hidden_only) == (found.hidden, found.hidden_only)
     assert "canary" not in shown(counted)
+
+
+def application(prune: bool | None = None, project: str = "a", options: str = "") -> str:
+    automated = "" if prune is None else f"\n  syncPolicy: {{automated: {{prune: {str(prune).lower()}}}}}"
+    annotations = f", annotations: {{argocd.argoproj.io/sync-options: '{options}'}}" if options else ""
+    return (
+        f"apiVersion: argoproj.io/v1alpha1\nkind: Application\nmetadata: {{name: a{annotations}}}\n"
+        f"spec:\n  project: {project}\n  destination: {{name: here}}{automated}\n"
+    )
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "names"),
+    [
+        (application(), application(prune=False), ["sync-policy"]),
+        (application(prune=False), application(prune=True), ["sync-policy"]),
+        (application(prune=True), application(prune=False), []),
+        (application(), application(project="b"), ["project-changed"]),
+        (application(), application().replace("here", "there"), ["destination-changed"]),
+        (application(options="Prune=false,Replace=true"), "", ["application-removed", "prune-blocked"]),
+    ],
+)
+def test_dangers_of_applications(old: str, new: str, names: list[str]) -> None:
+    assert flags(old, new) == names

@@ -1,0 +1,23 @@
+"""What a change means: two trees, their Applications rendered on both sides, compared as Argo CD would."""
+
+from __future__ import annotations
+
+from commodore.argocd.comparing.applications import Difference, Rules, Verdict
+from commodore.argocd.comparing.changed import Considered
+from commodore.argocd.comparing.diff import Wanted, diff
+from commodore.argocd.comparing.reads import Reads, reads_of
+from commodore.argocd.comparing.sides import Side, Sought, find_sides
+
+__all__ = [
+    "Considered",
+    "Difference",
+    "Reads",
+    "Rules",
+    "Side",
+    "Sought",
+    "Verdict",
+    "Wanted",
+    "diff",
+    "find_sides",
+    "reads_of",
+]

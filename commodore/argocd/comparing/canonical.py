@@ -1,0 +1,48 @@
+"""One form for what the API server reads as the same: absent and null, both fields of a Secret's data, empty rules."""
+
+from __future__ import annotations
+
+import base64
+from typing import Any
+
+_RBAC = "rbac.authorization.k8s.io/"
+
+
+def canonical(data: dict[str, Any]) -> dict[str, Any]:
+    """An object in that form. The object itself stays as it is."""
+    result: dict[str, Any] = _without_nulls(data)
+    metadata = result.get("metadata")
+    if isinstance(metadata, dict):
+        metadata.pop("creationTimestamp", None)
+    version, kind = str(result.get("apiVersion", "")), result.get("kind")
+    if version == "v1" and kind == "Secret":
+        _join_secret(result)
+    elif version.startswith(_RBAC) and kind in ("Role", "ClusterRole") and result.get("rules") == []:
+        del result["rules"]
+    elif kind == "CustomResourceDefinition":
+        spec = result.get("spec")
+        if isinstance(spec, dict) and spec.get("preserveUnknownFields") is False:
+            del spec["preserveUnknownFields"]
+    return result
+
+
+def _without_nulls(value: Any) -> Any:
+    """A copy without the null values of maps. Those of lists stay: they have places."""
+    if isinstance(value, dict):
+        return {key: _without_nulls(inner) for key, inner in value.items() if inner is not None}
+    if isinstance(value, list):
+        return [_without_nulls(inner) for inner in value]
+    return value
+
+
+def _join_secret(secret: dict[str, Any]) -> None:
+    plain = secret.get("stringData")
+    data = secret.get("data", {})
+    if not isinstance(plain, dict) or not isinstance(data, dict):
+        return
+    encoded = {
+        key: base64.b64encode(value.encode("utf-8", "surrogatepass")).decode() if isinstance(value, str) else value
+        for key, value in plain.items()
+    }
+    del secret["stringData"]
+    secret["data"] = {**data, **encoded}

@@ -1,0 +1,88 @@
+"""Which files differ between two trees, and which Applications need rendering because of that."""
+
+from __future__ import annotations
+
+import filecmp
+import os
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from commodore.argocd.appsets.globs import file_pattern
+from commodore.argocd.trees import is_git
+from commodore.errors import InputError, UsageError
+from commodore.tree import walk
+
+
+@dataclass(frozen=True, slots=True)
+class Considered:
+    """Which changed paths count.
+
+    Attributes:
+        include: patterns, of which a path must fit one if there are any.
+        ignore: patterns of paths that never count.
+        listed: a file that lists the changed paths, a line each, instead of a comparison of the trees.
+    """
+
+    include: tuple[str, ...] = ()
+    ignore: tuple[str, ...] = ()
+    listed: Path | None = None
+
+    def paths(self, old: Path, new: Path) -> list[str]:
+        """The changed paths that count, sorted, relative to the roots of the trees.
+
+        Raises:
+            UsageError: CMD-ARGO-025, a pattern is none.
+            InputError: CMD-ARGO-024, the list cannot be read.
+        """
+        include, ignore = map(_Patterns, (self.include, self.ignore))
+        found = changed_paths(old, new) if self.listed is None else _listed(self.listed)
+        return sorted(path for path in found if (not self.include or include.fit(path)) and not ignore.fit(path))
+
+
+class _Patterns:
+    def __init__(self, texts: Iterable[str]) -> None:
+        self._compiled = []
+        for text in texts:
+            pattern = file_pattern(text)
+            if pattern is None:
+                raise UsageError(
+                    "CMD-ARGO-025",
+                    f"the pattern {text!r} is none",
+                    hint="'**' stands for folders, '*' for anything within one; a bracket has an end",
+                )
+            self._compiled.append(pattern)
+
+    def fit(self, path: str) -> bool:
+        return any(one.fullmatch(path) for one in self._compiled)
+
+
+def _listed(file: Path) -> Iterator[str]:
+    try:
+        lines = file.read_text(encoding="utf-8", errors="replace").splitlines()
+    except OSError as error:
+        raise InputError(
+            "CMD-ARGO-024", f"the list of changed paths {file} cannot be read: {error.strerror}", hint="check its path"
+        ) from error
+    yield from (line.strip().removeprefix("./") for line in lines if line.strip())
+
+
+def changed_paths(old: Path, new: Path) -> Iterator[str]:
+    """The files and links that are on one side only, or that differ in content or target. Git's own are none."""
+    before, after = _files(old), _files(new)
+    yield from before.keys() ^ after.keys()
+    for path in before.keys() & after.keys():
+        one, other = before[path], after[path]
+        if os.path.islink(one) or os.path.islink(other):
+            if not (os.path.islink(one) and os.path.islink(other)) or os.readlink(one) != os.readlink(other):
+                yield path
+        elif not filecmp.cmp(one, other, shallow=False):
+            yield path
+
+
+def _files(root: Path) -> dict[str, str]:
+    return {
+        name: entry.path
+        for name, entry in walk(root, skip=is_git)
+        if entry.is_symlink() or entry.is_file(follow_symlinks=False)
+    }

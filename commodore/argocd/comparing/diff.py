@@ -1,0 +1,352 @@
+"""The comparison of two trees: which Applications are rendered, on which side, and what differs."""
+
+from __future__ import annotations
+
+import fnmatch
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from commodore.argocd.acquiring import RepoMap, repository_identity
+from commodore.argocd.comparing.applications import (
+    Difference,
+    Edition,
+    Rules,
+    Verdict,
+    compare_application,
+    own_change,
+)
+from commodore.argocd.comparing.changed import Considered
+from commodore.argocd.comparing.reads import reads_of
+from commodore.argocd.comparing.sides import Side
+from commodore.argocd.configuration import ArgoSettings
+from commodore.argocd.diagnostics import Diagnostic, Diagnostics
+from commodore.argocd.discovery import Origin, select
+from commodore.argocd.finishing import desired, manifests
+from commodore.argocd.finishing.hooks import hook_phases
+from commodore.argocd.model.application import Application
+from commodore.argocd.rendering import Capabilities
+from commodore.argocd.running import Listing, Run, list_applications, open_run
+from commodore.context import Context
+from commodore.errors import CommodoreError
+from commodore.git import redact
+from commodore.manifests.object_diff import (
+    DEFAULT_NOISE,
+    Comparison,
+    Flag,
+    NoiseRule,
+    Part,
+    in_flag_order,
+    is_noise,
+    review_of,
+)
+from commodore.manifests.objects import ObjectKey
+from commodore.printable import some_of
+
+_NOTE = 200
+_MASS_APPLICATIONS = 3
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """What is compared, and how.
+
+    Attributes:
+        apps: names or patterns of Applications; all if there are none.
+        project: a pattern of projects, which one side must fit.
+        changed_only: render only the Applications of which a file that they read has changed.
+        strict_changed_only: it is an error if it cannot be told what an Application reads.
+        considered: which changed files count.
+        rules: whose ignore rules count.
+        noise: what is counted instead of shown.
+        hooks: whether hooks are compared, too.
+        cluster_scoped: kinds without namespace beside those that are known.
+    """
+
+    apps: tuple[str, ...] = ()
+    project: str = ""
+    changed_only: bool = True
+    strict_changed_only: bool = False
+    considered: Considered = field(default_factory=Considered)
+    rules: Rules = "both"
+    noise: tuple[NoiseRule, ...] = DEFAULT_NOISE
+    hooks: bool = True
+    cluster_scoped: tuple[str, ...] = ()
+    capabilities: Capabilities = field(default_factory=Capabilities)
+
+
+@dataclass(frozen=True, slots=True)
+class _Tree:
+    """One side while it is worked on."""
+
+    side: Side
+    listing: Listing
+    found: Diagnostics
+    run: Run
+    applications: Mapping[str, Application]
+
+
+@dataclass(frozen=True, slots=True)
+class _Rendered:
+    """What an Application renders to, or why it does not."""
+
+    edition: Edition | None = None
+    error: CommodoreError | None = None
+
+
+def diff(
+    base: Side, target: Side, wanted: Wanted, repo_map: RepoMap, context: Context, found: Diagnostics
+) -> Difference:
+    """How what Argo CD would deploy differs between two trees. One that does not render leaves the others alone.
+
+    Raises:
+        CommodoreError: a tree cannot be read, or a name fits no Application on either side.
+    """
+    heard = Diagnostics(), Diagnostics()
+    listings = [
+        list_applications(side.named, context, one, repo_map, wanted.capabilities)
+        for side, one in zip((base, target), heard, strict=True)
+    ]
+    for listing, one in zip(listings, heard, strict=True):
+        listing.tell_failures(one, but=listing.applications)
+    runs = [
+        open_run(listing.settings, repo_map, wanted.capabilities, context, one, listing.own)
+        for listing, one in zip(listings, heard, strict=True)
+    ]
+    with runs[0] as first, runs[1] as second:
+        old, new = (
+            _Tree(side, listing, one, run, _labelled(listing))
+            for side, listing, one, run in zip((base, target), listings, heard, (first, second), strict=True)
+        )
+        verdicts = _Work(old, new, wanted, context, found).verdicts()
+    _join(found, *heard)
+    return _difference(_with_own_changes(verdicts, old.listing.settings, new.listing.settings), wanted)
+
+
+def _labelled(listing: Listing) -> dict[str, Application]:
+    return {listing.label(one): one for one in listing.applications}
+
+
+@dataclass(frozen=True, slots=True)
+class _Work:
+    """A comparison under way."""
+
+    old: _Tree
+    new: _Tree
+    wanted: Wanted
+    context: Context
+    found: Diagnostics
+
+    def verdicts(self) -> list[Verdict]:
+        names = self._selected()
+        self._tell_foreign(names)
+        affected = self._affected(names)
+        return [self._verdict(name, rendered=affected is None or name in affected) for name in names]
+
+    def _sides(self, name: str) -> list[tuple[_Tree, Application]]:
+        return [(tree, tree.applications[name]) for tree in (self.old, self.new) if name in tree.applications]
+
+    def _selected(self) -> list[str]:
+        """The Applications that are looked at, of either side, by name."""
+        union = {**self.old.applications, **self.new.applications}
+        if not union:
+            return []
+        controller = self.new.listing.settings.namespace
+        chosen = {id(one) for one in select(list(union.values()), self.wanted.apps, controller=controller)}
+        pattern = self.wanted.project or "*"
+        return sorted(
+            name
+            for name, one in union.items()
+            if id(one) in chosen and any(fnmatch.fnmatchcase(side.project, pattern) for _, side in self._sides(name))
+        )
+
+    def _tell_foreign(self, names: Sequence[str]) -> None:
+        """Warn if no source is in the repository that is compared: its files then change nothing."""
+        urls = {
+            source.repo_url: repository_identity(source.repo_url) in tree.listing.own
+            for name in names
+            for tree, application in self._sides(name)
+            for source in application.sources
+            if not source.chart
+        }
+        if urls and not any(urls.values()):
+            self.found.add(
+                Diagnostic(
+                    "CMD-ARGO-805",
+                    "no source of the Applications is in the repository that is compared, "
+                    f"so changes of its files change nothing: they read {some_of(sorted(map(redact, urls)))}",
+                    "warning",
+                    "say which URL is that of the repository, as --repo-map URL=@",
+                )
+            )
+
+    def _affected(self, names: Sequence[str]) -> set[str] | None:
+        """The Applications that need rendering; None for all."""
+        if not self.wanted.changed_only or len(names) < 2:
+            return None
+        roots = [tree.side.root for tree in (self.old, self.new)]
+        paths = self.wanted.considered.paths(*roots)
+        if not paths:
+            self.found.add(
+                Diagnostic("CMD-ARGO-802", "no file that counts has changed, so nothing is rendered", "info")
+            )
+            return set()
+        if _values(self.old.listing.settings) != _values(self.new.listing.settings):
+            return None
+        return {name for name in names if self._is_affected(name, paths)}
+
+    def _is_affected(self, name: str, paths: Iterable[str]) -> bool:
+        sides = self._sides(name)
+        if len(sides) < 2 or sides[0][1].data != sides[1][1].data:
+            return True
+        for tree, application in sides:
+            try:
+                reads = reads_of(application, tree.listing.settings, tree.listing.own, self.context.limits)
+            except CommodoreError as error:
+                self._tell_unknown_reads(name, error)
+                return True
+            if any(map(reads.touches, paths)):
+                return True
+        return False
+
+    def _tell_unknown_reads(self, name: str, error: CommodoreError) -> None:
+        strict = self.wanted.strict_changed_only
+        self.found.add(
+            Diagnostic(
+                "CMD-ARGO-801",
+                f"what the Application reads cannot be told, so it is rendered: {error.message}",
+                "error" if strict else "warning",
+                error.hint,
+                "input" if strict else "",
+                application=name,
+                locations=error.locations,
+            )
+        )
+
+    def _verdict(self, name: str, *, rendered: bool) -> Verdict:
+        before, after = (tree.applications.get(name) for tree in (self.old, self.new))
+        if not rendered:
+            return Verdict(name, before, after, "not-rendered")
+        if reason := self._lost(name):
+            return Verdict(name, before or after, before or after, "unknown", note=reason)
+        sides = [self._render(one, tree) for one, tree in ((before, self.old), (after, self.new))]
+        unknown = Verdict(name, before, after, "unknown")
+        if sides[0].error is not None or sides[1].error is not None:
+            return _told(unknown, (sides[0].error, sides[1].error), self.found)
+        try:
+            return compare_application(sides[0].edition, sides[1].edition, self.wanted.rules, self.found)
+        except CommodoreError as error:
+            return _told(unknown, (None, error), self.found)
+
+    def _lost(self, name: str) -> str:
+        """Why an Application of one side cannot be told to be missing on the other: what makes it fails there."""
+        here = self._sides(name)
+        if len(here) != 1:
+            return ""
+        there, side = (self.new, "") if here[0][0] is self.old else (self.old, "in the base, ")
+        origin = here[0][0].listing.origins.get(name, Origin())
+        if origin.kind == "rendered" and origin.parent in there.listing.failures:
+            return f"{side}{origin.parent}, which renders it, does not render"
+        if origin.kind == "rendered" and origin.parent and origin.parent not in there.applications:
+            return self._lost(origin.parent)
+        failed = {one.set for one in there.found.found() if one.severity in ("error", "boundary")}
+        if origin.kind == "set" and (failed - {""}) & {origin.set, origin.set.rpartition("/")[2]}:
+            return f"{side}the ApplicationSet {origin.set}, which makes it, fails"
+        return ""
+
+    def _render(self, application: Application | None, tree: _Tree) -> _Rendered:
+        if application is None:
+            return _Rendered()
+        settings = tree.listing.settings
+        try:
+            tracked = manifests(application, tree.run.renderer.render(application), settings, tree.found)
+            objects = desired(application, tracked, settings, self.wanted.cluster_scoped, tree.found)
+        except CommodoreError as error:
+            return _Rendered(error=error)
+        kept = tuple(one.data for one in objects if self.wanted.hooks or hook_phases(one.data) is None)
+        return _Rendered(Edition(application, settings, kept))
+
+
+def _values(settings: ArgoSettings) -> list[Any]:
+    """The settings without the places that they are from."""
+    rows = [{key: one.value for key, one in table.items()} for table in (settings.config, settings.parameters)]
+    return [settings.namespace, *rows, settings.clusters]
+
+
+def _told(unknown: Verdict, errors: tuple[CommodoreError | None, CommodoreError | None], found: Diagnostics) -> Verdict:
+    """The verdict on an Application that does not render on a side. It is no error if it was the same before."""
+    error = errors[1] or errors[0]
+    assert error is not None
+    before = errors[0] is not None and errors[1] is not None and errors[0].message == errors[1].message
+    side = "" if errors[1] is not None else "in the base: "
+    heard = Diagnostics()
+    heard.take(error, application=unknown.name)
+    for one in heard.found():
+        if before:
+            found.add(replace(one, severity="info", family="", message=f"as before: {one.message}"))
+        else:
+            found.add(replace(one, message=f"{side}{one.message}"))
+    lines = error.message.splitlines()
+    said = next((line for line in lines if "Error: " in line), lines[0])
+    note = f"{'as before, ' if before else side}{said[:_NOTE]}"
+    return replace(unknown, note=note, before=before)
+
+
+def _with_own_changes(verdicts: list[Verdict], old: ArgoSettings, new: ArgoSettings) -> list[Verdict]:
+    """The verdicts with the changes of the Applications themselves, but those that another Application renders."""
+    shown = {change.key for one in verdicts for change in one.changes if change.key.kind == "Application"}
+    result = []
+    for one in verdicts:
+        sides = [
+            Edition(application, settings, ()) if application is not None else None
+            for application, settings in ((one.old, old), (one.new, new))
+        ]
+        changes, flags = own_change(*sides)
+        if changes and changes[0].key not in shown:
+            state = "changed" if one.state in ("unchanged", "not-rendered") else one.state
+            one = replace(one, changes=(*changes, *one.changes), flags=(*flags, *one.flags), state=state)
+        result.append(one)
+    return result
+
+
+def _difference(verdicts: list[Verdict], wanted: Wanted) -> Difference:
+    flags = [flag for one in verdicts for flag in one.flags]
+    gone = [one.name for one in verdicts if one.state == "removed"]
+    if len(gone) > _MASS_APPLICATIONS:
+        key = ObjectKey("argoproj.io", "Application", "", f"{len(gone)} of them")
+        flags.append(Flag("mass-removal", key, f"{len(gone)} of {len(verdicts)} Applications go"))
+    compared = Comparison(
+        tuple(change for one in verdicts for change in one.changes), sum(one.unchanged for one in verdicts)
+    )
+    review = review_of(compared, in_flag_order(flags), wanted.noise, sources=True)
+    visible: dict[str, list[str]] = {}
+    for change in review.comparison.changes:
+        if not is_noise(change):
+            visible.setdefault(change.source, []).append(change.kind)
+    parts = []
+    shown = []
+    for one in verdicts:
+        kinds = visible.get(one.name, [])
+        if one.state == "changed" and not kinds:
+            one = replace(one, state="unchanged")
+        shown.append(one)
+        if kinds or one.state in ("added", "removed", "unknown"):
+            added, changed, removed = (kinds.count(kind) for kind in ("added", "changed", "removed"))
+            parts.append(Part(one.name, one.state, added, changed, removed, one.note))
+    review = replace(
+        review,
+        parts=tuple(parts),
+        ignored=sum(one.ignored for one in verdicts),
+        ignored_only=sum(one.ignored_only for one in verdicts),
+    )
+    return Difference(tuple(shown), review)
+
+
+def _join(found: Diagnostics, base: Diagnostics, target: Diagnostics) -> None:
+    """What both sides say, once; of the base alone only errors: the rest is what the change mends."""
+    told = target.found()
+    for one in told:
+        found.add(one)
+    for one in base.found():
+        if one.severity == "error" and one not in told:
+            found.add(replace(one, message=f"in the base: {one.message}"))

@@ -1,0 +1,299 @@
+"""What rendering an Application reads of its own repository, told from the files that name further files.
+
+Rather too much than too little: whole folders of sources, and every text of a kustomization that may be a path.
+"""
+
+from __future__ import annotations
+
+import os
+import posixpath
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from commodore.argocd.acquiring import repository_identity
+from commodore.argocd.configuration import ArgoSettings
+from commodore.argocd.model.application import Application
+from commodore.argocd.model.sources import Source
+from commodore.argocd.planning import build_environment, overridden, source_type
+from commodore.argocd.trees import KUSTOMIZATIONS, Tree, is_git
+from commodore.errors import InputError
+from commodore.limits import Limits
+from commodore.manifests.kube_yaml import read_documents
+from commodore.tree import children, walk
+
+_MAGIC = re.compile(r"[*?\[]")
+_IMPORT = re.compile(r"""\bimport(?:str|bin)?\s*(?:"((?:[^"\\]|\\.)*)"|'((?:[^'\\]|\\.)*)'|@"([^"]*)"|@'([^']*)')""")
+_LARGEST = 4 << 20
+
+
+@dataclass
+class Reads:
+    """Paths of a tree, relative to its root.
+
+    Attributes:
+        files: single ones, which need not be there.
+        folders: those that count with all that is below.
+        flat: those of which only the files directly within count.
+    """
+
+    files: set[str] = field(default_factory=set)
+    folders: set[str] = field(default_factory=set)
+    flat: set[str] = field(default_factory=set)
+
+    def touches(self, path: str) -> bool:
+        """Whether a path is among them."""
+        if path in self.files or "" in self.folders:
+            return True
+        parents = list(_parents(path))
+        return parents[0] in self.flat or any(parent in self.folders for parent in parents)
+
+    def as_lines(self) -> list[str]:
+        """The paths in order, as people write them."""
+        lines = [*self.files, *(f"{one}/**" if one else "**" for one in self.folders)]
+        return sorted([*lines, *(f"{one}/*" if one else "*" for one in self.flat)])
+
+
+def _parents(path: str) -> Iterator[str]:
+    while path:
+        path = posixpath.dirname(path)
+        yield path
+
+
+def reads_of(application: Application, settings: ArgoSettings, own: Mapping[str, Tree], limits: Limits) -> Reads:
+    """What the sources of an Application read of the tree that stands for their repository.
+
+    Args:
+        own: the tree by `repository_identity`; sources of other repositories read nothing of it.
+
+    Raises:
+        InputError: a source's overrides or type cannot be told.
+    """
+    found = Reads()
+    tree = next(iter(own.values()), None)
+    if tree is None:
+        return found
+    reader = _Reader(application, settings, tree, {*own}, found, limits)
+    for source in application.sources:
+        if source.path and repository_identity(source.repo_url) in own:
+            reader.path_source(source)
+        else:
+            reader.value_files(source, None)
+    return found
+
+
+class _Reader:
+    """Follows the sources of an Application."""
+
+    def __init__(
+        self,
+        application: Application,
+        settings: ArgoSettings,
+        tree: Tree,
+        own: set[str],
+        found: Reads,
+        limits: Limits,
+    ) -> None:
+        self._application = application
+        self._settings = settings
+        self._tree = tree
+        self._found = found
+        self._limits = limits
+        self._seen: set[str] = set()
+        self._refs = {one.ref for one in application.sources if one.ref and repository_identity(one.repo_url) in own}
+
+    def path_source(self, source: Source) -> None:
+        """A source that is a folder of the tree."""
+        path = posixpath.normpath(source.path.lstrip("/"))
+        path = "" if path == "." else path
+        folder = self._tree.root / path
+        if path.startswith("..") or not folder.is_dir():
+            self._found.folders.add(path)
+            return
+        instance = self._settings.instance_name(self._application.namespace, self._application.name)
+        source, files = overridden(source, folder, self._tree.root, instance, self._limits)
+        self._found.files |= {posixpath.join(path, name) for name in files}
+        kind = source_type(source, folder, self._settings)
+        if kind == "Directory":
+            self._directory(source, path)
+        elif kind == "Kustomize":
+            self._kustomization(path)
+            self._texts(source.data.get("kustomize"), path)
+        else:
+            self._chart(path)
+        self.value_files(source, path)
+
+    def value_files(self, source: Source, path: str | None) -> None:
+        """The value files and file parameters of a source.
+
+        Args:
+            path: of the source; None if it is of another repository, of which only what `$ref/` leads to counts.
+        """
+        if source.helm is None:
+            return
+        environment = build_environment(
+            self._application,
+            self._settings.instance_name(self._application.namespace, self._application.name),
+            source,
+            self._tree.revision,
+            lambda _: None,
+        )
+        for text in (*source.helm.value_files, *(file for _, file in source.helm.file_parameters)):
+            name, _, rest = text.partition("/")
+            if name.startswith("$") and name[1:] in self._refs:
+                self._pattern(environment.substitute(rest).lstrip("/"))
+            elif path is not None and "://" not in text:
+                text = environment.substitute(text)
+                self._pattern(text.lstrip("/") if text.startswith("/") else posixpath.join(path, text))
+
+    def _pattern(self, path: str) -> None:
+        """A file, or a pattern of files: then all that is below its fixed part."""
+        path = posixpath.normpath(path)
+        magic = _MAGIC.search(path)
+        if magic is None:
+            self._file(path)
+        else:
+            self._found.folders.add(posixpath.dirname(path[: magic.start()]))
+
+    def _file(self, path: str) -> None:
+        """A file with what links on its way lead to."""
+        self._found.files.add(path)
+        real = self._real(path)
+        if real is not None and real != path:
+            self._found.files.add(real)
+            self._found.files |= {parent for parent in _parents(path) if parent}
+
+    def _folder(self, path: str) -> bool:
+        """A folder with what links within it lead to; False if it was seen before."""
+        if path in self._seen:
+            return False
+        self._seen.add(path)
+        self._found.folders.add(path)
+        real = self._real(path)
+        if real is not None and real != path:
+            self._folder(real)
+        for _, entry in walk(self._tree.root / path, skip=is_git):
+            if entry.is_symlink():
+                self._link(self._named(entry.path))
+        return True
+
+    def _named(self, path: str) -> str:
+        return os.path.relpath(path, self._tree.root)
+
+    def _link(self, path: str) -> None:
+        real = self._real(path)
+        if real is None:
+            return
+        if (self._tree.root / real).is_dir():
+            self._folder(real)
+        else:
+            self._found.files.add(real)
+
+    def _real(self, path: str) -> str | None:
+        """A path with its links followed; None if it leaves the tree."""
+        root = str(self._tree.root)
+        real = os.path.realpath(os.path.join(root, path))
+        if real == root:
+            return ""
+        return os.path.relpath(real, root) if real.startswith(f"{root}/") else None
+
+    def _chart(self, path: str) -> None:
+        """A chart, and those that it takes from the repository."""
+        if not self._folder(path):
+            return
+        for name in ("Chart.yaml", "requirements.yaml"):
+            content = self._document(posixpath.join(path, name))
+            entries = content.get("dependencies") if isinstance(content, Mapping) else None
+            for one in entries if isinstance(entries, list) else ():
+                url = one.get("repository") if isinstance(one, Mapping) else None
+                if isinstance(url, str) and url.startswith("file://"):
+                    self._chart(posixpath.normpath(posixpath.join(path, url.removeprefix("file://"))))
+
+    def _kustomization(self, path: str) -> None:
+        """A kustomization, with every path that one of its texts may be."""
+        if not self._folder(path):
+            return
+        for name in KUSTOMIZATIONS:
+            content = self._document(posixpath.join(path, name))
+            self._texts(content, path)
+            for key in ("generators", "transformers", "validators", "configurations"):
+                listed = content.get(key) if isinstance(content, Mapping) else None
+                for text in listed if isinstance(listed, list) else ():
+                    if isinstance(text, str) and "\n" not in text:
+                        self._texts(self._document(posixpath.normpath(posixpath.join(path, text))), path)
+
+    def _texts(self, value: Any, path: str) -> None:
+        for text in _texts_of(value):
+            for word in {text, text.partition("=")[2]}:
+                if word and len(word) < 1000 and "\n" not in word and "\0" not in word and "://" not in word:
+                    self._candidate(posixpath.normpath(posixpath.join(path, word)))
+
+    def _candidate(self, path: str) -> None:
+        if path.startswith(("../", "/")) or path == "..":
+            return
+        path = "" if path == "." else path
+        if (self._tree.root / path).is_dir():
+            self._kustomization(path)
+        elif path:
+            self._file(path)
+
+    def _directory(self, source: Source, path: str) -> None:
+        options = source.directory
+        recurse = options is not None and options.recurse
+        if recurse:
+            self._folder(path)
+        else:
+            self._found.flat.add(path)
+            for entry in children(self._tree.root / path):
+                if entry.is_symlink():
+                    self._link(self._named(entry.path))
+        libraries = options.libraries if options is not None else ()
+        search = [*(posixpath.normpath(one.lstrip("/")) for one in reversed(libraries)), path]
+        folder = self._tree.root / path
+        for entry in (one for _, one in walk(folder, skip=is_git)) if recurse else children(folder):
+            if entry.name.endswith((".jsonnet", ".libsonnet")):
+                self._imports(self._named(entry.path), search)
+
+    def _imports(self, path: str, search: list[str]) -> None:
+        """The files that a Jsonnet file may import; those that are not there count, as they would hide others."""
+        if path in self._seen:
+            return
+        self._seen.add(path)
+        text = self._content(path).decode("utf-8", "replace")
+        for match in _IMPORT.finditer(text):
+            name = next(part for part in match.groups() if part is not None)
+            for base in (posixpath.dirname(path), *search):
+                candidate = posixpath.normpath(posixpath.join(base, name))
+                if candidate.startswith(("../", "/")):
+                    continue
+                self._file(candidate)
+                if (self._tree.root / candidate).is_file():
+                    self._imports(candidate, search)
+                    break
+
+    def _document(self, path: str) -> Any:
+        try:
+            return next(read_documents(self._content(path), place=path), None)
+        except InputError:
+            return None
+
+    def _content(self, path: str) -> bytes:
+        if self._real(path) is None:
+            return b""
+        try:
+            with (self._tree.root / path).open("rb") as stream:
+                return stream.read(_LARGEST)
+        except (OSError, ValueError):
+            return b""
+
+
+def _texts_of(value: Any) -> Iterable[str]:
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, Mapping):
+        for inner in value.values():
+            yield from _texts_of(inner)
+    elif isinstance(value, list):
+        for inner in value:
+            yield from _texts_of(inner)

@@ -1,0 +1,107 @@
+"""The two trees of a comparison: folders as they lie, and commits laid out for the time of a run."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from commodore.argocd.discovery import remotes_of
+from commodore.argocd.running import Named
+from commodore.argocd.trees import commit_tree, merge_base, repository_of, resolve
+from commodore.context import Context
+from commodore.errors import UsageError
+
+
+@dataclass(frozen=True, slots=True)
+class Sought:
+    """Which trees are compared.
+
+    Attributes:
+        named: the folder of the target, with the settings that count on both sides.
+        revision: the target is this commit of the repository around the folder; empty for the folder as it lies.
+        base: the revision to compare with, or `BASE..TARGET`; empty for where the target left the default branch.
+        base_folder: a folder to compare with instead.
+    """
+
+    named: Named
+    revision: str = ""
+    base: str = ""
+    base_folder: Path | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Side:
+    """One tree.
+
+    Attributes:
+        shown: what people call it.
+        commit: what is laid out; empty for a folder as it lies.
+    """
+
+    named: Named
+    shown: str
+    commit: str = ""
+
+    @property
+    def root(self) -> Path:
+        """The root of the tree."""
+        return self.named.tree.root if self.named.tree is not None else self.named.folder
+
+    def as_dict(self) -> dict[str, str]:
+        """JSON-ready data."""
+        return {"kind": "commit" if self.commit else "folder", "name": self.shown, "commit": self.commit}
+
+
+def find_sides(sought: Sought, scratch: Path, context: Context) -> tuple[Side, Side]:
+    """The base and the target. Both stand for the same repositories: the remotes of either side.
+
+    Args:
+        scratch: a folder of this run, in which commits are laid out.
+
+    Raises:
+        UsageError: CMD-ARGO-023, the options name more than two trees.
+        InputError: CMD-ARGO-001, 003, 004, 005, a tree is not there.
+    """
+    sought = _with_range(sought)
+    target = _side(sought.named, sought.revision, scratch / "target", context)
+    if sought.base_folder is not None:
+        base = _side(replace(sought.named, folder=sought.base_folder), "", scratch / "base", context)
+    elif sought.base:
+        base = _side(sought.named, sought.base, scratch / "base", context)
+    else:
+        repository, _ = repository_of(sought.named.folder, context)
+        commit, branch = merge_base(repository, sought.revision, context)
+        base = _side(sought.named, commit, scratch / "base", context)
+        base = replace(base, shown=f"{commit[:10]}, where it left {branch}")
+    urls = dict.fromkeys((*target.named.self_urls, *base.named.self_urls))
+    return tuple(replace(one, named=replace(one.named, self_urls=tuple(urls))) for one in (base, target))  # type: ignore[return-value]
+
+
+def _with_range(sought: Sought) -> Sought:
+    first, dots, second = sought.base.partition("..")
+    if sought.base and sought.base_folder is not None:
+        raise _several("--base and --base-path both say what to compare with")
+    if not dots:
+        return sought
+    if sought.revision:
+        raise _several(f"--base {sought.base} and --ref both say what is compared")
+    if second.startswith("."):
+        raise _several(f"--base {sought.base} is no range of two dots")
+    return replace(sought, base=first or "HEAD", revision=second or "HEAD")
+
+
+def _several(message: str) -> UsageError:
+    return UsageError("CMD-ARGO-023", message, hint="write --base main --ref feature, or --base main..feature")
+
+
+def _side(named: Named, revision: str, place: Path, context: Context) -> Side:
+    if not revision:
+        tree, _ = named.own(context)
+        urls = (*named.self_urls, *remotes_of(tree.root, context))
+        return Side(replace(named, tree=tree, self_urls=urls), str(named.folder))
+    repository, inside = repository_of(named.folder, context)
+    commit = resolve(repository, revision, context)
+    shown = f"{revision} ({commit[:10]})" if not commit.startswith(revision) else commit[:10]
+    tree = commit_tree(repository, commit, place, shown, context)
+    urls = (*named.self_urls, *remotes_of(repository, context))
+    return Side(replace(named, folder=tree.root / inside, tree=tree, self_urls=urls), shown, commit)

@@ -1,0 +1,150 @@
+"""`commodore argocd diff`: what a change of a repository changes in what Argo CD deploys."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from commodore.cli._argocd import (
+    DIFFERENT,
+    EQUAL,
+    FAILED,
+    context_of,
+    document,
+    show_diagnostics,
+    sought_by,
+)
+from commodore.cli._options import options
+from commodore.cli._review import check_flags, dangers, markdown, noise_of, show_review
+from commodore.cli.console import Console, console_of
+from commodore.errors import PolicyError
+from commodore.settings.argocd import ARGOCD_DIFF
+
+if TYPE_CHECKING:
+    from commodore.argocd import Diagnostic
+    from commodore.argocd.comparing import Difference, Side, Wanted
+
+_TITLE = "Argo CD changes"
+_STATES = ("added", "removed", "changed", "unchanged", "unknown", "not-rendered")
+_FILES = ("markdown", "html", "json")
+
+
+@click.command("diff")
+@click.argument("apps", nargs=-1, metavar="[APP]...")
+@options(*ARGOCD_DIFF)
+@click.pass_context
+def diff(ctx: click.Context, /, apps: tuple[str, ...], **values: Any) -> int:
+    """Show what differs between two trees in what Argo CD would deploy.
+
+    The target is the folder --path as it lies, or the revision --ref of its repository; the base is --base, a
+    revision, or --base-path, a folder; without them it is where the target left the default branch of origin. APP is
+    NAME or NAMESPACE/NAME, or a pattern of these.
+
+    Only Applications are rendered that read a file that has changed. Secrets are masked. Ends with exit code 0 if
+    nothing differs, 1 if something does, 2 if anything failed.
+    """
+    from commodore.argocd.acquiring import RepoMap, parse_repo_map
+    from commodore.argocd.comparing import diff, find_sides
+    from commodore.argocd.diagnostics import Diagnostics
+    from commodore.staging import temporary_folder
+
+    console = console_of(ctx)
+    context = context_of(console, offline=values["offline"])
+    check_flags(values["fail_on"])
+    repo_map = RepoMap(parse_repo_map(values["repo_map"]))
+    wanted = _wanted(apps, values)
+    found = Diagnostics()
+    with temporary_folder() as scratch:
+        base, target = find_sides(sought_by(values, context), scratch, context)
+        console.status(f"Comparing {target.shown} with {base.shown}.")
+        difference = diff(base, target, wanted, repo_map, context, found)
+    _show(difference, (base, target), values, console, found.found(strict=values["strict"]))
+    code = show_diagnostics(found, values, console)
+    if values["strict"] and difference.count("unknown"):
+        code = FAILED
+    if names := dangers(difference.review, values["fail_on"]):
+        console.error(
+            PolicyError(
+                "CMD-ARGO-711",
+                f"the change has dangers that --fail-on names: {', '.join(names)}",
+                hint="see the report for the objects",
+            )
+        )
+        code = FAILED
+    if code == EQUAL and difference.review.groups and not values["no_exit_code"]:
+        return DIFFERENT
+    return code
+
+
+def _wanted(apps: tuple[str, ...], values: Mapping[str, Any]) -> Wanted:
+    from commodore.argocd.comparing import Considered, Wanted
+    from commodore.argocd.rendering import Capabilities
+
+    noise = noise_of(values)
+    shown = values["show_ignored_fields"]
+    return Wanted(
+        apps=apps,
+        project=values["project"] or "",
+        changed_only=values["changed_only"],
+        strict_changed_only=values["strict_changed_only"],
+        considered=Considered(values["changed_include"], values["changed_ignore"], values["changed_file"]),
+        rules="none" if shown else values["ignore_rules"],
+        noise=() if shown else noise,
+        hooks=values["hooks"] == "show",
+        cluster_scoped=values["cluster_scoped"],
+        capabilities=Capabilities(values["kube_version"] or "", values["api_version"]),
+    )
+
+
+def _show(
+    found: Difference,
+    sides: tuple[Side, Side],
+    values: Mapping[str, Any],
+    console: Console,
+    diagnostics: Sequence[Diagnostic],
+) -> None:
+    files = [(form, values[form]) for form in _FILES if values[form] is not None]
+    for form, file in files:
+        Path(file).write_text(_report(found, sides, form, values, diagnostics), encoding="utf-8")
+        console.status(f"The report is in {file}.")
+    if values["out"] == "text":
+        show_review(found.review, console, full=values["full"], command="commodore argocd diff")
+        console.status(_counts(found))
+    elif values["out"] == "stat":
+        from commodore.manifests.object_diff import summary
+
+        console.result(summary(found.review))
+    else:
+        console.result(_report(found, sides, values["out"], values, diagnostics), newline=False)
+
+
+def _counts(found: Difference) -> str:
+    counts = Counter[str](one.state for one in found.applications)
+    said = [f"{counts[state]} {state.replace('-', ' ')}" for state in _STATES if counts[state]]
+    return f"Applications: {', '.join(said) or 'none'}."
+
+
+def _report(
+    found: Difference,
+    sides: tuple[Side, Side],
+    form: str,
+    values: Mapping[str, Any],
+    diagnostics: Sequence[Diagnostic],
+) -> str:
+    from commodore.argocd.comparing.document import difference_data
+    from commodore.manifests.object_diff import html_report
+
+    if form == "markdown":
+        return markdown(found.review, values, title=_TITLE, whole="commodore argocd diff")
+    if form == "html":
+        return f"{html_report(found.review, title=_TITLE)}\n"
+    base, target = sides
+    parts = {"sides": {"base": base.as_dict(), "target": target.as_dict()}, **difference_data(found)}
+    data = document("diff", diagnostics, **parts)
+    data["partial"] = data["partial"] or found.count("unknown") > 0
+    return f"{json.dumps(data, indent=2)}\n"

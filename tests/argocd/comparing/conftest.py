@@ -1,0 +1,99 @@
+"""Two trees with Applications, and what differs between them."""
+
+from __future__ import annotations
+
+import subprocess
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from commodore.argocd import Diagnostics
+from commodore.argocd.acquiring import RepoMap
+from commodore.argocd.comparing import Difference, Sought, Wanted, diff, find_sides
+from commodore.argocd.running import Named
+from commodore.context import Context
+from commodore.events import ignore
+from commodore.limits import DEFAULT_LIMITS
+
+URL = "https://git.example.com/team/shop.git"
+
+
+def app(name: str, path: str, **spec: Any) -> str:
+    """The text of an Application, as JSON."""
+    import json
+
+    whole = {
+        "project": "default",
+        "destination": {"server": "https://kubernetes.default.svc", "namespace": name},
+        "source": {"repoURL": URL, "path": path},
+        **spec,
+    }
+    value = {
+        "apiVersion": "argoproj.io/v1alpha1",
+        "kind": "Application",
+        "metadata": {"name": name, "namespace": "argocd"},
+        "spec": whole,
+    }
+    return json.dumps(value)
+
+
+def config(name: str = "config", **data: str) -> str:
+    """The text of a ConfigMap."""
+    import json
+
+    return json.dumps({"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": name}, "data": data})
+
+
+@dataclass
+class Trees:
+    """A base and a target, each a folder that stands for the repository."""
+
+    root: Path
+    found: Diagnostics = field(default_factory=Diagnostics)
+
+    def write(self, files: Mapping[str, str], side: str = "both") -> None:
+        """Files of a side or of both."""
+        for one in ("base", "target") if side == "both" else (side,):
+            for name, text in files.items():
+                path = self.root / one / name
+                path.parent.mkdir(parents=True, exist_ok=True)
+                path.write_text(text, encoding="utf-8")
+
+    def drop(self, name: str) -> None:
+        """Take a file out of the target."""
+        (self.root / "target" / name).unlink()
+
+    def diff(self, **wanted: Any) -> Difference:
+        """What differs. Nothing is fetched."""
+        for side in ("base", "target"):
+            (self.root / side).mkdir(parents=True, exist_ok=True)
+        self.found = Diagnostics()
+        context = Context(ignore, DEFAULT_LIMITS, offline=True)
+        named = Named(self.root / "target", self_urls=(URL,))
+        sides = find_sides(Sought(named, base_folder=self.root / "base"), self.root / "scratch", context)
+        return diff(*sides, Wanted(**wanted), RepoMap(), context, self.found)
+
+    def states(self, **wanted: Any) -> dict[str, str]:
+        return {one.name.partition("/")[2]: one.state for one in self.diff(**wanted).applications}
+
+    def codes(self) -> list[str]:
+        return [one.code for one in self.found.found()]
+
+
+@pytest.fixture
+def trees(tmp_path: Path) -> Trees:
+    return Trees(tmp_path)
+
+
+def git(folder: Path, *arguments: str) -> str:
+    """Run git in a folder."""
+    identity = ["-c", "user.name=a", "-c", "user.email=a@example.com"]
+    return subprocess.run(
+        ["git", *identity, *arguments], cwd=folder, check=True, capture_output=True, text=True
+    ).stdout.strip()
+
+
+__all__ = ["Trees", "app", "config", "git"]

@@ -1,0 +1,353 @@
+"""What differs between two trees."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from commodore.argocd.comparing import Difference
+from commodore.argocd.comparing.changed import Considered
+from commodore.argocd.comparing.document import difference_data
+from commodore.errors import CommodoreError, InputError, UsageError
+from commodore.manifests.object_diff import html_report, markdown_report, text_report
+from tests.argocd.comparing.conftest import URL, Trees, app, config
+
+
+def titles(found: Difference) -> list[str]:
+    return [group["title"] for group in difference_data(found)["groups"]]
+
+
+def lines(found: Difference) -> list[str]:
+    return [line.text.strip() for line in text_report(found.review)]
+
+
+@pytest.fixture
+def two(trees: Trees) -> Trees:
+    """Applications `one` and `two` of a folder each, which differ in `one`."""
+    trees.write({"apps.json": app("one", "one"), "two.json": app("two", "two"), "two/a.json": config(k="1")})
+    trees.write({"one/a.json": config(k="1")}, "base")
+    trees.write({"one/a.json": config(k="2")}, "target")
+    return trees
+
+
+@pytest.mark.requirement("D55", "D61")
+def test_one_of_two_changes_and_the_other_is_not_rendered(two: Trees) -> None:
+    found = two.diff()
+    assert [(one.name, one.state) for one in found.applications] == [
+        ("argocd/one", "changed"),
+        ("argocd/two", "not-rendered"),
+    ]
+    assert titles(found) == ["~ ConfigMap one/config in argocd/one"]
+    assert two.states(changed_only=False) == {"one": "changed", "two": "unchanged"}
+
+
+@pytest.mark.requirement("D90")
+def test_equal_trees_have_no_difference(trees: Trees) -> None:
+    trees.write({"apps.json": app("one", "one"), "two.json": app("two", "one"), "one/a.json": config(k="1")})
+    found = trees.diff(changed_only=False)
+    assert (found.count("unchanged"), found.review.groups, found.review.parts) == (2, (), ())
+
+
+@pytest.mark.requirement("D55")
+def test_swapping_the_sides_mirrors_the_result(two: Trees) -> None:
+    two.write({"one/new.json": config("new")}, "target")
+    there = two.diff()
+    (two.root / "base").rename(two.root / "other")
+    (two.root / "target").rename(two.root / "base")
+    (two.root / "other").rename(two.root / "target")
+    back = two.diff()
+    assert titles(there) == ["~ ConfigMap one/config in argocd/one", "+ ConfigMap one/new in argocd/one"]
+    assert titles(back) == ["~ ConfigMap one/config in argocd/one", "- ConfigMap one/new in argocd/one"]
+
+
+@pytest.mark.requirement("D85")
+def test_two_runs_say_the_same(two: Trees) -> None:
+    assert difference_data(two.diff()) == difference_data(two.diff())
+
+
+def test_an_application_that_comes_and_one_that_goes(trees: Trees) -> None:
+    trees.write({"old.json": app("old", "a"), "a/a.json": config()}, "base")
+    trees.write({"new.json": app("new", "a"), "a/a.json": config()}, "target")
+    found = trees.diff()
+    assert {one.name: one.state for one in found.applications} == {"argocd/new": "added", "argocd/old": "removed"}
+    assert {flag.name for flag in found.review.flags} == {"application-removed"}
+    assert {change.key.kind for change in found.review.comparison.changes} == {"Application", "ConfigMap"}
+
+
+def test_many_applications_that_go_are_a_danger(trees: Trees) -> None:
+    trees.write({f"{name}.json": app(name, "x") for name in "abcd"}, "base")
+    trees.write({f"x/{number}.json": config(f"c{number}") for number in range(3)})
+    flags = [(flag.name, flag.message) for flag in trees.diff().review.flags]
+    assert ("mass-removal", "4 of 4 Applications go") in flags
+
+
+def test_many_objects_that_go_are_a_danger(trees: Trees) -> None:
+    trees.write({"a.json": app("a", "x"), "x/keep.json": config("keep")})
+    trees.write({f"x/{number}.json": config(f"c{number}", v="x" * number) for number in range(6)}, "base")
+    flags = [(flag.name, flag.message, flag.source) for flag in trees.diff().review.flags]
+    assert flags == [("mass-removal", "6 of 7 objects of the Application go", "argocd/a")]
+
+
+@pytest.mark.requirement("D84", "D87")
+def test_what_does_not_render_is_unknown_and_nothing_of_it_is_removed(two: Trees) -> None:
+    two.write({"one/b.json": "{broken"}, "target")
+    found = two.diff(changed_only=False)
+    assert [(one.state, one.note[:24]) for one in found.applications] == [
+        ("unknown", "the file b.json cannot b"),
+        ("unchanged", ""),
+    ]
+    assert found.review.groups == ()
+    assert [(one.code, one.severity) for one in two.found.found()] == [("CMD-ARGO-401", "error")]
+    assert lines(found)[1].startswith("? argocd/one")
+
+
+def test_what_did_not_render_before_is_no_error(two: Trees) -> None:
+    two.write({"one/b.json": "{broken"})
+    found = two.diff()
+    assert [one.before for one in found.applications if one.state == "unknown"] == [True]
+    assert [(one.code, one.severity) for one in two.found.found()] == [("CMD-ARGO-401", "info")]
+    two.write({"one/b.json": config("b")}, "target")
+    two.diff()
+    (told,) = two.found.found()
+    assert (told.severity, told.message[:13]) == ("error", "in the base: ")
+
+
+@pytest.mark.requirement("D56", "D88")
+def test_ignored_differences_are_counted_not_shown(trees: Trees) -> None:
+    rule = [{"group": "*", "kind": "ConfigMap", "jsonPointers": ["/data/k"]}]
+    trees.write({"a.json": app("a", "x", ignoreDifferences=rule)})
+    trees.write({"x/a.json": config(k="1")}, "base")
+    trees.write({"x/a.json": config(k="2")}, "target")
+    found = trees.diff()
+    assert (found.review.ignored, found.review.ignored_only, found.review.groups) == (1, 1, ())
+    assert lines(found) == ["no object differs; 1 field that rules ignore, all that differs in 1 objects"]
+    assert titles(trees.diff(rules="none")) == ["~ ConfigMap a/config in argocd/a"]
+
+
+@pytest.mark.requirement("D56")
+@pytest.mark.parametrize(("rules", "shown"), [("both", 0), ("target", 1)])
+def test_a_rule_that_goes_still_counts(trees: Trees, rules: str, shown: int) -> None:
+    rule = [{"group": "*", "kind": "ConfigMap", "jsonPointers": ["/data/k"]}]
+    trees.write({"a.json": app("a", "x", ignoreDifferences=rule), "x/a.json": config(k="1")}, "base")
+    trees.write({"a.json": app("a", "x"), "x/a.json": config(k="2")}, "target")
+    found = titles(trees.diff(rules=rules))
+    assert "~ Application.argoproj.io argocd/a" in found
+    assert len(found) == 1 + shown
+
+
+def test_dangers_are_seen_before_rules_hide_anything(trees: Trees) -> None:
+    def deployment(replicas: int) -> str:
+        spec = {"replicas": replicas}
+        return json.dumps({"apiVersion": "apps/v1", "kind": "Deployment", "metadata": {"name": "d"}, "spec": spec})
+
+    rule = [{"group": "apps", "kind": "Deployment", "jsonPointers": ["/spec/replicas"]}]
+    trees.write({"a.json": app("a", "x", ignoreDifferences=rule)})
+    trees.write({"x/a.json": deployment(1)}, "base")
+    trees.write({"x/a.json": deployment(0)}, "target")
+    found = trees.diff()
+    assert ([flag.name for flag in found.review.flags], found.review.groups) == (["scaled-to-zero"], ())
+
+
+@pytest.mark.requirement("D57", "D58")
+def test_labels_of_charts_are_hidden_and_counted(trees: Trees) -> None:
+    def labelled(version: str) -> str:
+        metadata = {"name": "c", "labels": {"helm.sh/chart": version}}
+        return json.dumps({"apiVersion": "v1", "kind": "ConfigMap", "metadata": metadata})
+
+    trees.write({"a.json": app("a", "x")})
+    trees.write({"x/a.json": labelled("a-1")}, "base")
+    trees.write({"x/a.json": labelled("a-2")}, "target")
+    found = trees.diff()
+    assert (found.review.hidden_only, found.review.groups, found.count("unchanged")) == (1, (), 1)
+    assert len(trees.diff(noise=()).review.groups) == 1
+
+
+@pytest.mark.requirement("D41")
+def test_secrets_are_in_no_report(trees: Trees) -> None:
+    def secret(field: str, value: str) -> str:
+        return json.dumps({"apiVersion": "v1", "kind": "Secret", "metadata": {"name": "s"}, field: {"p": value}})
+
+    trees.write({"a.json": app("a", "x"), "b.json": app("b", "y")})
+    trees.write({"x/a.json": secret("stringData", "hunter2"), "y/a.json": secret("stringData", "hunter2")}, "base")
+    trees.write({"x/a.json": secret("stringData", "hunter3"), "y/a.json": secret("data", "aHVudGVyMg==")}, "target")
+    found = trees.diff()
+    assert trees.states() == {"a": "changed", "b": "unchanged"}
+    reports = [
+        json.dumps(difference_data(found)),
+        "\n".join(lines(found)),
+        markdown_report(found.review),
+        html_report(found.review),
+    ]
+    for report in reports:
+        assert "++++++++" in report
+        assert not any(word in report for word in ("hunter", "aHVudGVy"))
+
+
+def test_equal_changes_of_several_applications_are_one_group(trees: Trees) -> None:
+    names = ("red", "green", "blue")
+    trees.write({f"{name}.json": app(name, name) for name in names})
+    trees.write({f"{name}/a.json": config(f"{name}-config", image="a:1", me=name) for name in names}, "base")
+    trees.write({f"{name}/a.json": config(f"{name}-config", image="a:2", me=name) for name in names}, "target")
+    trees.write({f"{name}/b.json": config(f"{name}-new", me=name) for name in names}, "target")
+    found = trees.diff()
+    assert [len(group.changes) for group in found.review.groups] == [3, 3]
+    assert titles(found)[0] == "~ ConfigMap blue/blue-config and 2 more in 3 Applications"
+    assert "in argocd/blue, argocd/green, argocd/red" in lines(found)
+    assert "in argocd/blue, argocd/green, argocd/red" in markdown_report(found.review)
+
+
+def test_flags_belong_to_the_application_of_the_object(trees: Trees) -> None:
+    def claim(name: str) -> str:
+        return json.dumps({"apiVersion": "v1", "kind": "PersistentVolumeClaim", "metadata": {"name": name}})
+
+    here = {"server": "https://kubernetes.default.svc", "namespace": "same"}
+    there = {"server": "https://other.example.com", "namespace": "same"}
+    trees.write({"a.json": app("a", "x", destination=here), "b.json": app("b", "y", destination=there)})
+    trees.write({"x/c.json": config(k="1"), "y/c.json": config(k="1"), "x/p.json": claim("data")}, "base")
+    trees.write({"x/c.json": config(k="2"), "y/c.json": config(k="3"), "y/p.json": claim("data")}, "target")
+    found = trees.diff()
+    assert len(found.review.groups) == 4
+    removed = next(group for group in found.review.groups if group.changes[0].kind == "removed")
+    assert (removed.sources, [flag.source for flag in removed.flags]) == (("argocd/a",), ["argocd/a"])
+    assert [flag.name for flag in found.review.flags] == ["deletes-volume"]
+
+
+def test_a_changed_destination_is_a_danger(trees: Trees) -> None:
+    trees.write({"x/c.json": config(k="1")})
+    trees.write({"a.json": app("a", "x")}, "base")
+    there = {"server": "https://other.example.com", "namespace": "a"}
+    trees.write({"a.json": app("a", "x", destination=there, project="other")}, "target")
+    assert [flag.name for flag in trees.diff().review.flags] == ["destination-changed", "project-changed"]
+
+
+def test_an_application_that_another_one_renders_is_shown_once(trees: Trees) -> None:
+    trees.write({"root.json": app("root", "apps"), "x/c.json": config(k="1")})
+    trees.write({"apps/a.json": app("a", "x")}, "base")
+    trees.write({"apps/a.json": app("a", "x", project="other")}, "target")
+    found = trees.diff()
+    assert [(change.key.name, change.source) for change in found.review.comparison.changes] == [("a", "argocd/root")]
+
+
+@pytest.mark.requirement("D66", "D67")
+def test_which_changed_files_count(two: Trees) -> None:
+    assert two.states(considered=Considered(include=("two/**",))) == {"one": "not-rendered", "two": "not-rendered"}
+    assert two.codes() == ["CMD-ARGO-802"]
+    assert two.states(considered=Considered(include=("one/**",))) == {"one": "changed", "two": "not-rendered"}
+    both = Considered(include=("one/**",), ignore=("**/*.json",))
+    assert two.states(considered=both) == {"one": "not-rendered", "two": "not-rendered"}
+    with pytest.raises(UsageError, match="the pattern '\\['"):
+        two.diff(considered=Considered(include=("[",)))
+
+
+@pytest.mark.requirement("D68")
+def test_changed_files_from_a_list(two: Trees) -> None:
+    listed = two.root / "changed.txt"
+    listed.write_text("./two/a.json\n\n", encoding="utf-8")
+    assert two.states(considered=Considered(listed=listed)) == {"one": "not-rendered", "two": "unchanged"}
+    with pytest.raises(InputError, match="cannot be read"):
+        two.diff(considered=Considered(listed=two.root / "none"))
+
+
+@pytest.mark.requirement("D63")
+def test_changed_settings_concern_all(two: Trees) -> None:
+    text = "kind: ConfigMap\napiVersion: v1\nmetadata: {name: argocd-cm}\ndata: {installationID: '%s'}\n"
+    two.write({"cm.yaml": text % "a"}, "base")
+    two.write({"cm.yaml": text % "b"}, "target")
+    assert set(two.states().values()) == {"changed"}
+
+
+@pytest.mark.requirement("D64", "D65")
+def test_unknown_reads_are_told_and_rendered(two: Trees) -> None:
+    two.write({"two/.argocd-source.yaml": "[]"})
+    assert two.states() == {"one": "changed", "two": "unknown"}
+    told = {one.code: one.severity for one in two.found.found()}
+    assert told["CMD-ARGO-801"] == "warning"
+    two.diff(strict_changed_only=True)
+    assert {one.code: one.severity for one in two.found.found()}["CMD-ARGO-801"] == "error"
+
+
+@pytest.mark.requirement("D69")
+def test_a_file_of_two_applications_concerns_both(trees: Trees) -> None:
+    trees.write({"a.json": app("a", "x"), "b.json": app("b", "x"), "c.json": app("c", "y"), "y/c.json": config()})
+    trees.write({"x/c.json": config(k="1")}, "base")
+    trees.write({"x/c.json": config(k="2")}, "target")
+    assert trees.states() == {"a": "changed", "b": "changed", "c": "not-rendered"}
+
+
+def test_applications_by_name_on_either_side(two: Trees) -> None:
+    two.write({"gone.json": app("gone", "two")}, "base")
+    assert two.states(apps=("gone",)) == {"gone": "removed"}
+    assert two.states(apps=("two",)) == {"two": "unchanged"}  # one alone is always rendered
+    assert two.states(project="none") == {}
+    with pytest.raises(CommodoreError, match="no Application fits 'gnoe'"):
+        two.diff(apps=("gnoe",))
+
+
+def test_hooks_can_be_left_out(trees: Trees) -> None:
+    def job(image: str) -> str:
+        metadata = {"name": "j", "annotations": {"argocd.argoproj.io/hook": "PreSync"}}
+        return json.dumps({"apiVersion": "batch/v1", "kind": "Job", "metadata": metadata, "spec": {"image": image}})
+
+    trees.write({"a.json": app("a", "x")})
+    trees.write({"x/a.json": job("a:1")}, "base")
+    trees.write({"x/a.json": job("a:2")}, "target")
+    assert (trees.states(), trees.states(hooks=False)) == ({"a": "changed"}, {"a": "unchanged"})
+
+
+@pytest.mark.requirement("D86")
+def test_a_markdown_report_that_is_cut_says_so(trees: Trees) -> None:
+    names = [f"app-{number:03d}" for number in range(120)]
+    trees.write({f"{name}.json": app(name, name) for name in names})
+    trees.write({f"{name}/a.json": config(f"c-{name}", k="1") for name in names}, "base")
+    trees.write(
+        {f"{name}/a.json": config(f"c-{name}", k=f"{name * 40}x{index}") for index, name in enumerate(names)}, "target"
+    )
+    report = markdown_report(trees.diff().review, budget=4096)
+    assert len(report.encode()) <= 4096
+    assert "Not everything fits here" in report
+    assert " more | |" in report
+
+
+def test_no_applications_on_one_side(trees: Trees) -> None:
+    trees.write({"a.json": app("a", "x"), "x/a.json": config()}, "target")
+    assert trees.states() == {"a": "added"}
+    assert trees.codes() == []
+
+
+def test_the_url_of_the_repository_is_that_of_ssh_too(trees: Trees) -> None:
+    source = {"repoURL": URL.replace("https://git.example.com/", "git@git.example.com:"), "path": "x"}
+    trees.write({"a.json": app("a", "x", source=source)})
+    trees.write({"x/a.json": config(k="1")}, "base")
+    trees.write({"x/a.json": config(k="2")}, "target")
+    assert trees.states() == {"a": "changed"}
+
+
+@pytest.mark.requirement("D87")
+@pytest.mark.parametrize("side", ["base", "target"])
+def test_what_a_broken_parent_made_is_unknown(trees: Trees, side: str) -> None:
+    trees.write({"root.json": app("root", "apps"), "apps/a.jsonnet": app("a", "x"), "x/c.json": config(k="1")})
+    trees.write({"apps/a.jsonnet": f"{app('a', 'x')} /* argoproj.io/v1alpha1 */ +"}, side)
+    found = trees.diff()
+    assert [(one.name, one.state) for one in found.applications] == [
+        ("argocd/a", "unknown"),
+        ("argocd/root", "unknown"),
+    ]
+    assert found.applications[0].note.endswith("argocd/root, which renders it, does not render")
+    assert not any(flag.name == "application-removed" for flag in found.review.flags)
+
+
+@pytest.mark.requirement("D87")
+def test_what_a_broken_set_made_is_unknown(trees: Trees) -> None:
+    def appset(generator: object) -> str:
+        template = {"metadata": {"name": "{{name}}"}, "spec": json.loads(app("x", "x"))["spec"]}
+        spec = {"generators": [generator], "template": template}
+        metadata = {"name": "set", "namespace": "argocd"}
+        return json.dumps(
+            {"apiVersion": "argoproj.io/v1alpha1", "kind": "ApplicationSet", "metadata": metadata, "spec": spec}
+        )
+
+    trees.write({"x/c.json": config(k="1")})
+    trees.write({"set.json": appset({"list": {"elements": [{"name": "a"}]}})}, "base")
+    trees.write({"set.json": appset({"git": {"repoURL": URL, "directories": [{"path": "["}]}})}, "target")
+    assert trees.states() == {"a": "unknown"}

@@ -1,0 +1,127 @@
+"""The two trees of a comparison."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+
+from commodore.argocd.comparing import Side, Sought, find_sides
+from commodore.argocd.running import Named
+from commodore.context import Context
+from commodore.errors import CommodoreError
+from commodore.events import ignore
+from commodore.limits import DEFAULT_LIMITS
+from tests.argocd.comparing.conftest import git
+
+CONTEXT = Context(ignore, DEFAULT_LIMITS, offline=True)
+
+
+@pytest.fixture
+def checkout(tmp_path: Path) -> Path:
+    """A checkout with the commits `one` (tag), `two` on `main`, and a changed file; `origin/main` is `one`."""
+    folder = tmp_path / "checkout"
+    (folder / "sub").mkdir(parents=True)
+    git(folder, "init", "-q", "-b", "main")
+    git(folder, "remote", "add", "origin", "https://git.example.com/shop")
+    for name in ("one", "two"):
+        (folder / "sub" / "file").write_text(name, encoding="utf-8")
+        git(folder, "add", ".")
+        git(folder, "commit", "-qm", name)
+        git(folder, "tag", name)
+    git(folder, "update-ref", "refs/remotes/origin/main", "one")
+    (folder / "sub" / "file").write_text("three", encoding="utf-8")
+    return folder
+
+
+def sides(folder: Path, **sought: object) -> tuple[Side, Side]:
+    scratch = folder.parent / f"scratch-{len(list(folder.parent.iterdir()))}"
+    return find_sides(Sought(Named(folder), **sought), scratch, CONTEXT)  # type: ignore[arg-type]
+
+
+def content(side: Side) -> str:
+    return (side.root / "sub" / "file").read_text(encoding="utf-8")
+
+
+@pytest.mark.requirement("D10", "D60")
+@pytest.mark.parametrize(
+    ("sought", "base", "target"),
+    [
+        ({}, "one", "three"),
+        ({"base": "two"}, "two", "three"),
+        ({"base": "one", "revision": "two"}, "one", "two"),
+        ({"base": "one..two"}, "one", "two"),
+        ({"base": "HEAD~1.."}, "one", "two"),
+        ({"revision": "main"}, "one", "two"),
+    ],
+)
+def test_revisions_and_the_folder(checkout: Path, sought: dict[str, str], base: str, target: str) -> None:
+    old, new = sides(checkout, **sought)
+    assert (content(old), content(new)) == (base, target)
+    assert old.commit == git(checkout, "rev-parse", base)
+    assert new.named.self_urls == ("https://git.example.com/shop",)
+    assert new.as_dict()["kind"] == ("folder" if target == "three" else "commit")
+
+
+@pytest.mark.requirement("D60")
+def test_the_checkout_stays_as_it_is(checkout: Path) -> None:
+    (checkout / ".git" / "index.lock").touch()  # another git is at work
+    before = {path: path.stat().st_mtime_ns for path in checkout.rglob("*")}
+    sides(checkout, base="one..two")
+    assert {path: path.stat().st_mtime_ns for path in checkout.rglob("*")} == before
+    os.remove(checkout / ".git" / "index.lock")
+    assert git(checkout, "status", "--short") == "M sub/file"
+
+
+def test_a_folder_of_a_checkout_stays_selected(checkout: Path) -> None:
+    old, new = sides(checkout / "sub", base="one")
+    assert (old.named.folder.name, new.named.folder.name, content(old), content(new)) == ("sub", "sub", "one", "three")
+    assert new.root == checkout.resolve()
+
+
+def test_two_folders(tmp_path: Path, checkout: Path) -> None:
+    (tmp_path / "other" / "sub").mkdir(parents=True)
+    (tmp_path / "other" / "sub" / "file").write_text("other", encoding="utf-8")
+    old, new = sides(checkout, base_folder=tmp_path / "other")
+    assert (content(old), content(new)) == ("other", "three")
+    assert old.named.self_urls == new.named.self_urls == ("https://git.example.com/shop",)
+
+
+def test_a_bare_repository_has_revisions(tmp_path: Path, checkout: Path) -> None:
+    git(tmp_path, "clone", "-q", "--bare", str(checkout), "bare.git")
+    old, new = sides(tmp_path / "bare.git", base="one", revision="two")
+    assert (content(old), content(new)) == ("one", "two")
+
+
+@pytest.mark.parametrize(
+    ("sought", "code", "words"),
+    [
+        ({"base": "onee"}, "CMD-ARGO-003", "did you mean 'one'"),
+        ({"base": "--upload-pack=x"}, "CMD-ARGO-003", "name a branch"),
+        ({"base": "one..two", "revision": "two"}, "CMD-ARGO-023", "--base main"),
+        ({"base": "one...two"}, "CMD-ARGO-023", "--base main"),
+        ({"base": "one", "base_folder": Path()}, "CMD-ARGO-023", "--base main"),
+    ],
+)
+def test_what_cannot_be_compared(checkout: Path, sought: dict[str, str], code: str, words: str) -> None:
+    with pytest.raises(CommodoreError) as caught:
+        sides(checkout, **sought)
+    assert caught.value.code == code
+    assert words in (caught.value.hint or "")
+
+
+def test_without_a_base(tmp_path: Path, checkout: Path) -> None:
+    (tmp_path / "plain").mkdir()
+    for folder, code in ((tmp_path / "plain", "CMD-ARGO-004"), (tmp_path / "none", "CMD-ARGO-001")):
+        with pytest.raises(CommodoreError) as caught:
+            sides(folder)
+        assert caught.value.code == code
+    git(checkout, "update-ref", "-d", "refs/remotes/origin/main")
+    with pytest.raises(CommodoreError) as caught:
+        sides(checkout)
+    assert caught.value.code == "CMD-ARGO-005"
+    alone = git(checkout, "commit-tree", "-m", "alone", "HEAD^{tree}")
+    git(checkout, "update-ref", "refs/remotes/origin/master", alone)
+    with pytest.raises(CommodoreError, match="have no commit in common"):
+        sides(checkout)

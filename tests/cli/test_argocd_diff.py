@@ -1,0 +1,108 @@
+"""`commodore argocd diff`: exit codes, streams, reports."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import jsonschema
+import pytest
+
+from tests.argocd.comparing.conftest import app, config, git
+
+Shown = tuple[int, str, str]
+Call = Callable[..., Shown]
+PAGES = Path(__file__).resolve().parents[2] / "docs"
+SCHEMA = json.loads((PAGES / "reference" / "argocd-diff-schema.json").read_text(encoding="utf-8"))
+
+
+@pytest.fixture
+def shop(tmp_path: Path) -> Path:
+    """A checkout with two Applications of which one differs from `HEAD`."""
+    folder = tmp_path / "shop"
+    for name in ("a", "b"):
+        (folder / name).mkdir(parents=True)
+        (folder / f"{name}.json").write_text(app(name, name), encoding="utf-8")
+        (folder / name / "c.json").write_text(config(k="1"), encoding="utf-8")
+    (folder / "a" / "claim.json").write_text(
+        '{"apiVersion": "v1", "kind": "PersistentVolumeClaim", "metadata": {"name": "data"}}', encoding="utf-8"
+    )
+    git(folder, "init", "-q", "-b", "main")
+    git(folder, "remote", "add", "origin", "https://git.example.com/team/shop.git")
+    git(folder, "add", ".")
+    git(folder, "commit", "-qm", "one")
+    (folder / "a" / "c.json").write_text(config(k="2"), encoding="utf-8")
+    (folder / "a" / "claim.json").unlink()
+    return folder
+
+
+@pytest.fixture
+def diff(call: Call, shop: Path) -> Call:
+    return lambda *words: call("argocd", "diff", "--offline", "--path", str(shop), *words)
+
+
+@pytest.mark.requirement("D70", "D71", "D72", "D73")
+def test_exit_codes_and_streams(diff: Call, shop: Path) -> None:
+    code, out, err = diff("--base", "HEAD")
+    assert code == 1
+    assert out.splitlines()[:2] == [
+        "1 changed, 1 removed; dangers: 1 critical",
+        "  ~ argocd/a  1 changed, 1 removed; dangers: deletes-volume",
+    ]
+    assert err.splitlines() == [
+        f"Comparing {shop} with HEAD ({git(shop, 'rev-parse', '--short=10', 'HEAD')}).",
+        "Applications: 1 changed, 1 not rendered.",
+    ]
+    assert diff("--base", "HEAD", "--no-exit-code")[0] == 0
+    assert diff("--base", "HEAD..HEAD")[:2] == (0, "no object differs\n")
+    assert diff("--base", "nonsense")[0] == 2
+    (shop / "a" / "broken.json").write_text("{", encoding="utf-8")
+    code, out, _ = diff("--base", "HEAD", "-o", "json", "--all")
+    data = json.loads(out)
+    assert (code, data["partial"], [one["state"] for one in data["applications"]]) == (
+        2,
+        True,
+        ["unknown", "unchanged"],
+    )
+
+
+@pytest.mark.requirement("D70")
+def test_forms(diff: Call, tmp_path: Path) -> None:
+    data = json.loads(diff("--base", "HEAD", "-o", "json")[1])
+    jsonschema.Draft202012Validator(SCHEMA).validate(data)
+    assert data["summary"]["objects"] == {"added": 0, "changed": 1, "removed": 1, "unchanged": 0}
+    assert diff("--base", "HEAD", "-o", "stat")[1] == "1 changed, 1 removed; dangers: 1 critical\n"
+    files = {form: tmp_path / f"report.{form}" for form in ("markdown", "html", "json")}
+    words = [word for form, file in files.items() for word in (f"--{form}", str(file))]
+    assert diff("--base", "HEAD", *words)[0] == 1
+    for form, file in files.items():
+        assert diff("--base", "HEAD", "-o", form)[1] == file.read_text(encoding="utf-8")
+    row = "| &#126; argocd/a | 1 changed, 1 removed; dangers: deletes-volume |"
+    assert row in files["markdown"].read_text(encoding="utf-8")
+    assert "<td>~ argocd/a</td>" in files["html"].read_text(encoding="utf-8")
+
+
+def test_dangers_fail(diff: Call) -> None:
+    code, _, err = diff("--base", "HEAD", "--fail-on", "deletes-volume", "--no-exit-code")
+    assert (code, "[CMD-ARGO-711]" in err) == (2, True)
+    assert diff("--base", "HEAD", "--fail-on", "deletes-crd")[0] == 1
+    assert "[CMD-CLI-030]" in diff("--base", "HEAD", "--fail-on", "deletes-crds")[2]
+
+
+@pytest.mark.requirement("D28")
+def test_strict_makes_an_error_of_what_was_unknown_before(diff: Call, shop: Path) -> None:
+    (shop / "b" / "broken.json").write_text("{", encoding="utf-8")
+    git(shop, "add", "b")
+    git(shop, "commit", "-qm", "two")
+    assert diff("--base", "HEAD", "--all")[0] == 1
+    assert diff("--base", "HEAD", "--all", "--strict")[0] == 2
+
+
+@pytest.mark.requirement("D35", "D36")
+def test_a_url_that_is_the_tree_itself(diff: Call, shop: Path) -> None:
+    git(shop, "remote", "remove", "origin")
+    code, out, err = diff("--base", "HEAD")
+    assert (code, out, "[CMD-ARGO-805]" in err) == (0, "no object differs\n", True)
+    assert "? 2 Applications  unknown: as before, https://git.example.com/team" in diff("--base", "HEAD", "--all")[1]
+    assert diff("--base", "HEAD", "--repo-map", "https://git.example.com/team/shop=@")[0] == 1
