@@ -26,7 +26,8 @@ def observe_once(ctx: click.Context, /, **values: Any) -> int:
     """Look at all Stages of a cluster once, and make the Promotions that are due.
 
     Promotions are made for images that stay the same for the time of `--settle`. If controllers run beside it, it takes
-    their lease meanwhile, and ends with exit code 4 if one of them keeps it. Needs the extra `observe`. Ends with exit
+    their lease meanwhile, and ends with exit code 4 if one of them keeps it. At most `--max-promotions` are made within
+    a minute, with those of earlier passes; others are left for the next pass. Needs the extra `observe`. Ends with exit
     code 1 if a Promotion that is due could not be made.
     """
     clusters = given.clusters(values)
@@ -39,7 +40,7 @@ def observe_once(ctx: click.Context, /, **values: Any) -> int:
     failed = False
     for decision, outcome in done:
         if outcome is not None:
-            failed |= outcome.kind not in ("created", "exists", "changed")
+            failed |= outcome.kind not in ("created", "exists", "changed", "left")
             told = " ".join(filter(None, (outcome.kind, outcome.promotion, outcome.message)))
             console.status(f"{decision.stage}: {printable(told)}")
     return int(failed)

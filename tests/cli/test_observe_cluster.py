@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from tests.world.apiserver import free_port
-from tests.world.kargo import REPOSITORY, application, drifted, freight, freight_name, stage
+from tests.world.kargo import application, drifted, freight, freight_name, stage
 from tests.world.kubernetes import Running, serving, wait_until
 
 Call = Callable[..., tuple[int, str, str]]
@@ -170,16 +170,6 @@ def test_run(cluster: Running, run: Callable[..., subprocess.Popen[str]]) -> Non
     assert all(one != other for one, other in itertools.pairwise(told))
     (lease,) = cluster.api.all("leases")
     assert lease["spec"]["holderIdentity"] == ""
-
-
-def test_once_beside_a_controller(cluster: Running, call: Call, run: Callable[..., subprocess.Popen[str]]) -> None:
-    """The controller holds the lease and renews it: `once` waits for it in vain, and says so."""
-    cluster.api.put(*drifted(application(images=[f"{REPOSITORY}:1"])))
-    run("--metrics-addr=", "--health-addr=")
-    wait_until(lambda: cluster.api.all("leases"))
-    code, _, err = call("observe", "once", "--kubeconfig", str(cluster.kubeconfig))
-    assert code == 4
-    assert "CMD-OBS-020" in err
 
 
 def test_without_the_extra(call: Call, cluster: Running, monkeypatch: pytest.MonkeyPatch) -> None:

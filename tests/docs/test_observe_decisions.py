@@ -35,3 +35,14 @@ def test_the_page_has_the_order_of_the_table() -> None:
     assert [reason for reason in reasons if reason in rows] == [
         "StageDeleting" if reason == "ApplicationDeleting" else reason for reason in rows
     ]
+
+
+EVENT = re.compile(r"\"((?:Promotion|AuthorizedStage|DryRunPromotion)[A-Z]?[a-z]+[A-Za-z]*)\"")
+
+
+def test_every_event_of_its_own_is_on_the_page() -> None:
+    source = (ROOT / "commodore" / "observe" / "cluster" / "controller.py").read_text(encoding="utf-8")
+    page = (ROOT / "docs" / "how-to" / "observe-kargo.md").read_text(encoding="utf-8")
+    reasons = set(EVENT.findall(source))
+    assert "PromotionsLimited" in reasons
+    assert reasons <= set(re.findall(r"`(\w+)`", page)) | {reason for reason, _ in given()}

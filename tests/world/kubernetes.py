@@ -5,12 +5,13 @@ It knows no schemas and no rights; tests/world/apiserver.py starts a real server
 
 from __future__ import annotations
 
+import bisect
 import contextlib
 import copy
 import json
 import threading
 import time
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -66,6 +67,7 @@ class FakeApiServer:
         self.faults: list[Fault] = []
         self.requests: Counter[tuple[str, str]] = Counter()
         self.refused: list[tuple[str, str, int]] = []
+        self.tokens: set[str] = set()
         self._objects: dict[Key, Object] = {}
         self._log: list[tuple[int, str, str, Object]] = []
         self._version = 100
@@ -116,8 +118,12 @@ class FakeApiServer:
             for one in self.all("promotions"):
                 if not one.get("status", {}).get("phase"):
                     self._store("promotions", finish(one, phase))
+            promotions: dict[str, list[Object]] = defaultdict(list)
+            for one in self.all("promotions"):
+                promotions[one["spec"]["stage"]].append(one)
+            freights = self.all("freights")
             for stage in self.all("stages"):
-                after = record(stage, self.all("promotions"), self.all("freights"))
+                after = record(stage, promotions[stage["metadata"]["name"]], freights)
                 if after != stage:
                     self._store("stages", after)
 
@@ -167,7 +173,7 @@ class FakeApiServer:
             if limit and start + limit < len(found):
                 meta["continue"] = str(start + limit)
             wanted = found[start : start + limit] if limit else found
-            return {"kind": "List", "metadata": meta, "items": copy.deepcopy(wanted)}
+            return {"kind": "List", "metadata": meta, "items": wanted}
 
     def events(self, plural: str, namespace: str | None, version: int, seconds: float) -> Iterator[Object]:
         """What a watch sends."""
@@ -179,7 +185,7 @@ class FakeApiServer:
                 if version < self._oldest:
                     yield {"type": "ERROR", "object": {"kind": "Status", "code": 410, "message": "too old"}}
                     return
-                fresh = [entry for entry in self._log if entry[0] > version]
+                fresh = self._log[bisect.bisect_right(self._log, version, key=lambda entry: entry[0]) :]
                 version = fresh[-1][0] if fresh else version
                 if not fresh:
                     if self._stopped or generation != self._generation or time.monotonic() > end:
@@ -222,6 +228,7 @@ class FakeApiServer:
 
 class _Handler(BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
+    disable_nagle_algorithm = True  # the body is a packet of its own, which would wait for a delayed ACK
     api: FakeApiServer
 
     def log_message(self, *_: object) -> None:
@@ -244,6 +251,7 @@ class _Handler(BaseHTTPRequestHandler):
         self._do("PATCH")
 
     def _do(self, method: str) -> None:
+        self.api.tokens.add(self.headers.get("Authorization", "").removeprefix("Bearer "))
         length = int(self.headers.get("Content-Length") or 0)
         body = json.loads(self.rfile.read(length)) if length else {}
         url = urlsplit(self.path)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import asyncio
+import contextlib
 import json
 from collections.abc import AsyncIterator, Callable, Mapping
 from dataclasses import dataclass
@@ -19,6 +21,7 @@ from commodore.observe.kargo import ARGOCD_GROUP, KARGO_GROUP
 PAGE = 500
 _METHODS = {"get": "GET", "list": "GET", "create": "POST", "update": "PUT", "patch": "PATCH"}
 _SILENCE = 30.0  # seconds after the end of a watch in which nothing came
+_LONGEST_WATCH = 600.0  # seconds after which no request is under way any more
 
 Object = dict[str, Any]
 Counted = Callable[[str, str, str], None]
@@ -110,8 +113,9 @@ class Client:
     def __init__(self, access: Access, count: Counted | None = None) -> None:
         self._access = access
         self._count = count or (lambda _verb, _resource, _code: None)
-        self._config = config = access.load()
-        self._retired: list[Any] = []
+        config = access.load()
+        self._state = (config, _files(config))
+        self._retired: list[tuple[float, Any]] = []  # connections of before, with the time since when
         self.namespace = config.namespace
         self.server = config.cluster.server
         self._http = self._open(config)
@@ -124,15 +128,32 @@ class Client:
             raise self._access._fault(str(error)) from error
 
     def reload(self) -> None:
-        """Read the configuration again: tokens and certificates change. What is under way goes on as it began."""
+        """Read the configuration again: tokens and certificates change. What is under way goes on as it began.
+
+        Raises:
+            EnvironmentFault: CMD-OBS-010, it cannot be read, perhaps because it is being written; the one of before
+                is used further.
+        """
         config = self._access.load()
-        if config != self._config:
-            self._config = config
-            self._retired.append(self._http)
-            self._http = self._open(config)
+        state = (config, _files(config))
+        if state != self._state:
+            opened = self._open(config)
+            self._retired.append((asyncio.get_running_loop().time(), self._http))
+            self._state, self._http = state, opened
+
+    async def keep_fresh(self, period: float) -> None:
+        """Read the configuration again every `period` seconds, until it is cancelled."""
+        while True:
+            await asyncio.sleep(period)
+            with contextlib.suppress(EnvironmentFault):
+                self.reload()
+            old = [one for one in self._retired if one[0] < asyncio.get_running_loop().time() - _LONGEST_WATCH]
+            self._retired = [one for one in self._retired if one not in old]
+            for _, http in old:
+                await http.aclose()
 
     async def aclose(self) -> None:
-        for one in (*self._retired, self._http):
+        for one in (*(http for _, http in self._retired), self._http):
             await one.aclose()
 
     async def list_all(
@@ -252,6 +273,18 @@ class Client:
         if not isinstance(found, dict):
             raise ApiError(0, "the answer is no object")
         return found
+
+
+def _files(config: SingleConfig) -> tuple[bytes | None, ...]:
+    """What is in the files with credentials that the configuration names; None where one cannot be read."""
+    user, cluster = config.user or _anonymous(), config.cluster
+    found: list[bytes | None] = []
+    for name in filter(None, (user.token_file, user.client_cert, user.client_key, cluster.certificate_auth)):
+        try:
+            found.append(Path(config.abs_file(name)).read_bytes())
+        except (ConfigError, OSError):
+            found.append(None)
+    return tuple(found)
 
 
 def _anonymous() -> Any:

@@ -45,6 +45,7 @@ class ControllerOptions:
     max_promotions: int = 10
     request_timeout: float = 30.0
     unknown_wait: float = _UNKNOWN
+    reread: float = 60.0  # how often tokens and kubeconfigs are read again
     pauses: Pauses = field(default_factory=Pauses)
 
 
@@ -57,19 +58,24 @@ class Budget:
         self._clock = clock
         self._at = clock()
 
-    def wait(self) -> float:
-        """Seconds until there is one; 0: it may be taken."""
-        self._fill()
-        return 0.0 if self._left >= 1 else (1 - self._left) * 60 / self._size
+        self._told = False
 
-    def take(self) -> None:
-        self._fill()
-        self._left -= 1
-
-    def _fill(self) -> None:
+    def take(self) -> float:
+        """Take one; returns seconds until there is one, 0 if it was taken."""
         now = self._clock()
         self._left = min(self._left + (now - self._at) * self._size / 60, self._size)
         self._at = now
+        if self._left < 1:
+            return (1 - self._left) * 60 / self._size
+        if self._left == self._size:
+            self._told = False
+        self._left -= 1
+        return 0.0
+
+    def is_news(self) -> bool:
+        """Whether it was not told yet that it is used up; true once until it has been full again."""
+        told, self._told = self._told, True
+        return not told
 
 
 class Controller:
@@ -83,6 +89,7 @@ class Controller:
         self._metrics = metrics
         self._lease = lease
         self._kargo = kargo
+        self._clients = {id(one): one for one in (kargo, argocd)}.values()
         self.index = Index(options.scope)
         self.queue: WorkQueue[StageName] = WorkQueue(self._loop.time)
         instance = lease.holder if lease else "single"
@@ -112,6 +119,7 @@ class Controller:
         tasks = [asyncio.create_task(one.run()) for one in self.reflectors]
         tasks += [asyncio.create_task(self._work()) for _ in range(self._options.workers)]
         tasks += [asyncio.create_task(self._resync()), asyncio.create_task(self._tick())]
+        tasks += [asyncio.create_task(one.keep_fresh(self._options.reread)) for one in self._clients]
         if self._lease is not None:
             tasks.append(asyncio.create_task(self._lead(self._lease)))
         else:
@@ -248,10 +256,9 @@ class Controller:
             return Outcome("changed", "the program has just started", retry_after=rest)
         if (rest := self._unknown.get(name, now) - now) > 0:
             return Outcome("changed", "an answer was lost: the server may still carry it out", retry_after=rest)
-        if (rest := self._budget.wait()) > 0:
-            _LOG.info("%s waits: %d Promotions in a minute are enough", name, self._options.max_promotions)
+        if (rest := self._budget.take()) > 0:
+            await self._tell_budget(world)
             return Outcome("changed", "enough Promotions for now", retry_after=rest)
-        self._budget.take()
         creator = Creator(self._kargo, self._plan_options(), self._remaining, self._options.request_timeout)
         outcome = await creator.create(world, decision, datetime.now(UTC))
         await self._report(world, decision, outcome)
@@ -260,6 +267,16 @@ class Controller:
             return replace(outcome, retry_after=self._options.unknown_wait)
         self._unknown.pop(name, None)
         return outcome
+
+    async def _tell_budget(self, world: StageWorld) -> None:
+        """An event on the first Stage that has to wait: there may be many, and all wait for the same."""
+        if self._budget.is_news() and world.stage is not None:
+            message = (
+                f"others may wait, too: --max-promotions allows {self._options.max_promotions} Promotions a minute"
+            )
+            _LOG.info("%s: PromotionsLimited: %s", world.name, message)
+            subject = Subject.stage(world.stage.meta)
+            await self._events.record(subject, "PromotionsLimited", message, warning=False, again=True)
 
     async def _report(self, world: StageWorld, decision: Decision, outcome: Outcome) -> None:
         where = (world.name.namespace, world.name.name)

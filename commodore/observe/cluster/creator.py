@@ -14,7 +14,9 @@ from commodore.observe.planning import Decision, plan_stage
 from commodore.observe.promotion import is_ours
 from commodore.observe.worlds import StageWorld
 
-Kind = Literal["created", "exists", "changed", "refused", "forbidden", "failed", "unreachable", "unknown", "no time"]
+Kind = Literal[
+    "created", "exists", "changed", "left", "refused", "forbidden", "failed", "unreachable", "unknown", "no time"
+]
 
 _SHORT, _LONG = 300.0, 600.0
 _SOON = 60.0

@@ -6,7 +6,6 @@ import asyncio
 import logging
 import random
 import secrets
-from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
@@ -39,6 +38,7 @@ class Lease:
         self._name = name
         self._seen: tuple[str, str] | None = None  # holder and time of renewal, as they were last seen
         self._seen_at = 0.0
+        self._renewed_by_another = False
         self._renewed_at: float | None = None
 
     def remaining(self) -> float:
@@ -47,10 +47,18 @@ class Lease:
             return 0.0
         return max(self._renewed_at + self.times.duration - _now(), 0.0)
 
-    async def acquire(self, waiting: Callable[[], None] = lambda: None) -> None:
-        """Wait until the lease is ours."""
+    async def acquire(self, *, patient: bool = True) -> None:
+        """Wait until the lease is ours.
+
+        Args:
+            patient: wait for as long as it takes, or only until its holder renews it.
+
+        Raises:
+            LeaseLostError: another replica has it, and renews it.
+        """
         while not await self._attempt():
-            waiting()
+            if self._renewed_by_another and not patient:
+                raise LeaseLostError(f"the lease {self._namespace}/{self._name} is held")
             await asyncio.sleep(self.times.retry * random.uniform(1.0, 1.2))  # noqa: S311
 
     async def hold(self) -> None:
@@ -85,7 +93,8 @@ class Lease:
         """Take or renew the lease, if it is free, ours, or has not been renewed for its duration."""
         before = _now()
         try:
-            ours = await asyncio.wait_for(self._write(), self.times.renew)
+            async with asyncio.timeout(self.times.renew):
+                ours = await self._write()
         except ApiError as error:
             if error.code == 403:
                 _LOG.warning("the lease cannot be written: %s", error.message[:500])
@@ -113,6 +122,7 @@ class Lease:
         spec = found.setdefault("spec", {})
         holder, renewed = str(spec.get("holderIdentity") or ""), str(spec.get("renewTime") or "")
         if (holder, renewed) != self._seen:
+            self._renewed_by_another = self._seen is not None and self._seen[0] == holder != self.holder
             self._seen, self._seen_at = (holder, renewed), _now()
         if holder and holder != self.holder and _now() - self._seen_at < self.times.duration:
             return False

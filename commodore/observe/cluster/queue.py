@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import heapq
 from collections.abc import Callable
 from typing import Generic, TypeVar
@@ -45,10 +46,10 @@ class WorkQueue(Generic[Key]):
             if key is not None:
                 return key[0]
             self._woken.clear()
-            try:
-                await asyncio.wait_for(self._woken.wait(), self._rest())
-            except TimeoutError:
-                continue
+            # No wait_for: before Python 3.12 it loses a cancellation that comes together with what it waits for.
+            with contextlib.suppress(TimeoutError):
+                async with asyncio.timeout(self._rest()):
+                    await self._woken.wait()
 
     def done(self, key: Key, *, failed: bool = False) -> None:
         """The key was looked at. One that failed is added again, each time later."""

@@ -10,7 +10,7 @@ import signal
 import socket
 from collections.abc import AsyncIterator, Iterable, Mapping
 from dataclasses import dataclass, field, replace
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from commodore.errors import EnvironmentFault, PolicyError
@@ -31,8 +31,9 @@ from commodore.observe.cluster.index import settled
 from commodore.observe.cluster.lease import Lease, LeaseLostError, LeaseTimes
 from commodore.observe.cluster.metrics import Metrics
 from commodore.observe.cluster.serving import Page, serve
-from commodore.observe.kargo import Application, KargoObject, UnreadableError, read_object
+from commodore.observe.kargo import Application, KargoObject, Promotion, UnreadableError, read_object
 from commodore.observe.planning import Decision, plan_stage
+from commodore.observe.promotion import is_ours, made_at
 from commodore.observe.worlds import Scope, StageWorld, build_worlds
 
 _LOG = logging.getLogger(__name__)
@@ -184,16 +185,25 @@ async def observe_once(
         after = await read_cluster(kargo, argocd, options.scope)
         creator = Creator(kargo, options.plan, remaining, options.request_timeout)
         done: list[tuple[Decision, Outcome | None]] = []
-        promoted = 0
+        left = options.max_promotions - _made_just_now(after, options.plan.label_prefix, now)
         for world in build_worlds(after, options.scope, holds=holds):
             aged = _aged(world, before, options)
             decision = plan_stage(aged, options.plan, now)
             outcome = None
-            if decision.kind == "promote" and promoted < options.max_promotions:
+            if decision.kind == "promote" and left > 0:
                 outcome = await creator.create(aged, decision, now)
-                promoted += 1
+                left -= 1
+            elif decision.kind == "promote":
+                allowed = f"--max-promotions allows {options.max_promotions} Promotions a minute"
+                outcome = Outcome("left", f"for the next pass: {allowed}")
             done.append((decision, outcome))
         return done
+
+
+def _made_just_now(objects: Iterable[KargoObject], label_prefix: str, now: datetime) -> int:
+    """How many Promotions an observer has made within a minute, so that passes together keep to the limit, too."""
+    ours = (one for one in objects if isinstance(one, Promotion) and is_ours(one, label_prefix))
+    return sum(made_at(one) > now - timedelta(minutes=1) for one in ours)
 
 
 def _aged(world: StageWorld, before: Iterable[KargoObject], options: ControllerOptions) -> StageWorld:
@@ -210,8 +220,9 @@ async def _lease_if_there(kargo: Client, options: LeaseOptions | None) -> AsyncI
         return
     lease = _lease(kargo, options)
     try:
-        await asyncio.wait_for(lease.acquire(), options.times.duration + 2 * options.times.retry)
-    except TimeoutError as error:
+        async with asyncio.timeout(options.times.duration + 2 * options.times.retry):
+            await lease.acquire(patient=False)
+    except (LeaseLostError, TimeoutError) as error:
         raise PolicyError(
             "CMD-OBS-020",
             f"a controller holds the lease {options.namespace or kargo.namespace}/{options.name}",

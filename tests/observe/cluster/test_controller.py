@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import threading
 from collections.abc import Callable
 from datetime import timedelta
@@ -23,7 +24,7 @@ from tests.world.kargo import (
     stage,
     warehouse,
 )
-from tests.world.kubernetes import Running, names, wait_until
+from tests.world.kubernetes import Running, kubeconfig_for, names, wait_until
 
 VERSIONS = pytest.mark.parametrize("version", ["1.10", "1.11"])
 
@@ -333,6 +334,28 @@ def test_a_budget_over_all_stages(cluster: Running, start: Start) -> None:
     wait_until(lambda: len(promotions(cluster)) == 2)
     wait_until(lambda: all(replica.reason(one) in ("Promote", "PromotionInFlight") for one in stages))
     assert len(promotions(cluster)) == 2
+    (event,) = wait_until(lambda: events(cluster, "PromotionsLimited"))
+    assert "--max-promotions allows 2 Promotions a minute" in event["message"]
+    assert event["count"] == 1
+
+
+def test_tokens_that_change_are_read_again(cluster: Running, start: Start) -> None:
+    """Of the kubeconfig and of the files that it names, though the server still takes the old ones."""
+    cluster.api.put(*drifted(application(images=[f"{REPOSITORY}:1"])))
+    file = cluster.kubeconfig.parent / "token"
+    server = f"http://127.0.0.1:{cluster.port}"
+    kubeconfig = kubeconfig_for(server, "first")
+    cluster.kubeconfig.write_text(json.dumps(kubeconfig), encoding="utf-8")
+    replica = start(reread=0.05)
+    replica.reaches("Converged")
+    kubeconfig["users"][0]["user"] = {"tokenFile": str(file)}
+    file.write_text("second", encoding="utf-8")
+    for token in ("second", "third"):
+        file.write_text(token, encoding="utf-8")
+        cluster.kubeconfig.write_text(json.dumps(kubeconfig), encoding="utf-8")
+        # Watches go on as they began; those that begin anew take the new token.
+        wait_until(lambda: cluster.api.drop_watches() or token in cluster.api.tokens)  # noqa: B023
+    assert cluster.api.tokens == {"first", "second", "third"}
 
 
 # Two replicas

@@ -102,3 +102,29 @@ def test_what_is_forgotten_is_not_given(due: Due) -> None:
     queue.add("a")
     queue.forget("a")
     assert due(queue) == []
+
+
+@pytest.mark.parametrize("turns", range(4))
+def test_a_worker_that_is_cancelled_as_it_is_woken_ends(loop: asyncio.Runner, turns: int) -> None:
+    """Otherwise the program would not end when it is told to."""
+
+    async def work() -> None:
+        queue = WorkQueue[str](Clock())
+        queue.add("later", 7200)
+
+        async def worker() -> None:
+            while True:
+                queue.done(await queue.get())
+
+        task = asyncio.create_task(worker())
+        for _ in range(3):
+            await asyncio.sleep(0)
+        queue.add("later", 3600)
+        for _ in range(turns):
+            await asyncio.sleep(0)
+        task.cancel()
+        done, _ = await asyncio.wait([task], timeout=5)
+        task.cancel()
+        assert done
+
+    loop.run(work())

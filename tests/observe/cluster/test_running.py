@@ -1,0 +1,66 @@
+"""One pass over a cluster: how many Promotions it makes, and what it does beside a controller."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from commodore.errors import PolicyError
+from commodore.observe import Decision
+from commodore.observe.cluster.client import Access
+from commodore.observe.cluster.creator import Outcome
+from commodore.observe.cluster.running import Clusters, LeaseOptions, observe_once
+from tests.observe.cluster.conftest import OPTIONS, TIMES, Start
+from tests.world.kargo import REPOSITORY, Object, application, drifted, promotion, stage
+from tests.world.kubernetes import Running, wait_until
+
+Done = Sequence[tuple[Decision, Outcome | None]]
+
+
+def once(cluster: Running, **options: Any) -> Done:
+    clusters = Clusters(Access(cluster.kubeconfig))
+    lease = LeaseOptions(namespace="observer", times=TIMES)
+    return asyncio.run(observe_once(clusters, replace(OPTIONS, **options), None, lease))
+
+
+def outcomes(done: Done) -> list[str]:
+    return [outcome.kind if outcome else "" for _, outcome in done]
+
+
+def stages(count: int) -> list[Object]:
+    """Stages that all run what is not recorded."""
+    names = [f"s{number}" for number in range(count)]
+    return [*drifted(without="Application"), *(application(one, stage=f"shop:{one}") for one in names)] + [
+        stage(one) for one in names
+    ]
+
+
+def test_a_pass_keeps_to_the_limit_with_the_passes_before_it(cluster: Running) -> None:
+    cluster.api.put(*stages(5))
+    assert outcomes(once(cluster, max_promotions=2)) == ["created", "created", "left", "left", "left"]
+    assert outcomes(once(cluster, max_promotions=3)) == ["", "", "created", "left", "left"]
+    assert outcomes(once(cluster, max_promotions=3)) == ["", "", "", "left", "left"]
+    assert len(cluster.api.all("promotions")) == 3
+
+
+def test_promotions_of_others_and_old_ones_do_not_count(cluster: Running) -> None:
+    cluster.api.put(*stages(1), promotion("1", ago=0, stage="spare"), promotion("1", ago=2, stage="other", ours=True))
+    assert outcomes(once(cluster, max_promotions=1)) == ["created"]
+
+
+def test_a_pass_beside_a_controller(cluster: Running, start: Start) -> None:
+    """The controller holds the lease and renews it, so the pass ends; once it is left, the pass takes it."""
+    cluster.api.put(*drifted(application(images=[f"{REPOSITORY}:1"])))
+    replica = start(times=TIMES)
+    wait_until(lambda: replica.value("leader") == 1)
+    with pytest.raises(PolicyError, match="holds the lease observer/commodore-observe") as caught:
+        once(cluster)
+    assert caught.value.code == "CMD-OBS-020"
+    replica.stop()
+    assert outcomes(once(cluster)) == [""]
+    (lease,) = cluster.api.all("leases")
+    assert lease["spec"]["holderIdentity"] == ""
