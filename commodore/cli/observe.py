@@ -119,7 +119,7 @@ def _time(text: str | None) -> datetime:
     if text is None:
         return datetime.now(UTC)
     time = read_time(text)
-    if time is None:
+    if time is None or time.year < 1970:
         raise UsageError(
             "CMD-OBS-030", f"the value '{text}' of --at cannot be read", hint="give a time like 2026-01-02T03:04:05Z"
         )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -13,6 +14,7 @@ from commodore.manifests import load_all
 from commodore.observe.kargo import KargoObject, UnreadableError, read_object
 from commodore.tree import files
 
+_SEPARATOR = re.compile(rb"^---(?=\s|$)", re.MULTILINE)
 _SUFFIXES = frozenset({".yaml", ".yml", ".json"})
 _KINDS = frozenset({"Application", "Stage", "Freight", "Warehouse", "Promotion"})
 
@@ -93,8 +95,11 @@ def _documents(sources: Sequence[Source], findings: list[CommodoreError]) -> Ite
         try:
             documents = _load(source)
         except CommodoreError as error:
-            findings.append(_unreadable(source.place, error.message))
-            continue
+            parts = _SEPARATOR.split(source.text)
+            if len(parts) == 1:
+                findings.append(_unreadable(source.place, error.message))
+                continue
+            documents = [document for part in parts for document in _load_part(source.place, part, findings)]
         for number, document in enumerate(documents, start=1):
             place = f"{source.place} (document {number})" if len(documents) > 1 else source.place
             if document is not None:
@@ -104,10 +109,35 @@ def _documents(sources: Sequence[Source], findings: list[CommodoreError]) -> Ite
 def _load(source: Source) -> list[Any]:
     if source.text.lstrip().startswith(b"{"):
         try:
-            return [json.loads(source.text)]
+            return list(_json_documents(source.text.decode()))
         except (ValueError, RecursionError):
-            pass  # several documents, or YAML that begins like JSON
+            pass  # YAML that begins like JSON
     return load_all(source.text, place=source.place)
+
+
+def _load_part(place: str, text: bytes, findings: list[CommodoreError]) -> list[Any]:
+    """One document of a stream that cannot be read as a whole; None in its place if it is what cannot be read."""
+    try:
+        return load_all(text, place=place) or [None]
+    except CommodoreError as error:
+        findings.append(_unreadable(place, error.message))
+        return [None]
+
+
+def _json_documents(text: str) -> Iterator[Any]:
+    """One JSON text after the other."""
+    decoder = json.JSONDecoder()
+    position = _space_after(text, 0)
+    while position < len(text):
+        document, position = decoder.raw_decode(text, position)
+        position = _space_after(text, position)
+        yield document
+
+
+def _space_after(text: str, position: int) -> int:
+    while position < len(text) and text[position].isspace():
+        position += 1
+    return position
 
 
 def _taken_apart(place: str, document: Any, findings: list[CommodoreError]) -> Iterator[tuple[str, Mapping[str, Any]]]:

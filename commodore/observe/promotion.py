@@ -13,6 +13,7 @@ from typing import Any
 from commodore import __version__
 from commodore.observe.kargo import KARGO_GROUP, PREFIXES, Promotion, Stage
 from commodore.observe.matching import Drift
+from commodore.observe.quantities import LATEST
 
 MANAGED_BY = "app.kubernetes.io/managed-by"
 MANAGER = "kargo-argocd-observer"
@@ -23,6 +24,7 @@ _STAGE_LENGTH = 218  # so that stage, ULID and a piece of the Freight's name sta
 _LABEL_VALUE = re.compile(r"[A-Za-z0-9]([A-Za-z0-9._-]{0,61}[A-Za-z0-9])?")
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _MILLISECOND = timedelta(milliseconds=1)
+_LATEST = (LATEST - _EPOCH) // _MILLISECOND
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,10 +56,7 @@ def name_time(name: str, stage: str) -> datetime | None:
     milliseconds = 0
     for letter in ulid[:10]:
         milliseconds = milliseconds * 32 + _ALPHABET.index(letter)
-    try:
-        return _EPOCH + timedelta(milliseconds=milliseconds)
-    except OverflowError:
-        return datetime.max.replace(tzinfo=UTC)
+    return _EPOCH + timedelta(milliseconds=min(milliseconds, _LATEST))
 
 
 def ulid_time(promotion: Promotion) -> datetime | None:
@@ -72,8 +71,8 @@ def new_time(stage: Stage) -> datetime:
     """
     last = name_time(stage.last.name, stage.meta.name) if stage.last else None
     if last is None:
-        return stage.meta.created or _EPOCH
-    return last + _MILLISECOND if last < datetime.max.replace(tzinfo=UTC) - _MILLISECOND else last
+        return max(stage.meta.created or _EPOCH, _EPOCH)
+    return last + _MILLISECOND
 
 
 def promotion_name(stage: Stage, freight: str, tries: int) -> str:

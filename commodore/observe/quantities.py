@@ -10,27 +10,31 @@ _NUMBER = r"(?:\d+(?:\.\d*)?|\.\d+)"
 _PART = re.compile(rf"({_NUMBER})(ns|us|µs|μs|ms|s|m|h)")
 _DURATION = re.compile(rf"(?:{_NUMBER}(?:ns|us|µs|μs|ms|s|m|h))+")
 
+# What is read can be added without leaving the years that Python knows.
+LATEST = datetime(9000, 1, 1, tzinfo=UTC)
+_LONGEST = timedelta(days=365 * 900)
+
 
 def read_duration(text: str) -> timedelta | None:
     """A number of seconds (`30`) or a Go duration (`1h30m`), not negative; None if it is neither or too large."""
     text = text.strip()
-    try:
-        if re.fullmatch(_NUMBER, text):
-            return timedelta(seconds=float(text))
-        if _DURATION.fullmatch(text):
-            return timedelta(seconds=sum(float(number) * _UNITS[unit] for number, unit in _PART.findall(text)))
-    except OverflowError:
+    if re.fullmatch(_NUMBER, text):
+        seconds = float(text)
+    elif _DURATION.fullmatch(text):
+        seconds = sum(float(number) * _UNITS[unit] for number, unit in _PART.findall(text))
+    else:
         return None
-    return None
+    return timedelta(seconds=seconds) if seconds <= _LONGEST.total_seconds() else None
 
 
 def read_time(text: str) -> datetime | None:
-    """A time as RFC 3339 writes it, in UTC; None if it is none. Without an offset it is UTC."""
+    """A time as RFC 3339 writes it, in UTC; None if it is none, or after the year 9000. Without an offset it is UTC."""
     try:
-        time = datetime.fromisoformat(text.strip())
-        return time.replace(tzinfo=UTC) if time.tzinfo is None else time.astimezone(UTC)
+        time = datetime.fromisoformat(text.strip().upper())
+        time = time.replace(tzinfo=UTC) if time.tzinfo is None else time.astimezone(UTC)
     except (ValueError, OverflowError):
         return None
+    return time if time <= LATEST else None
 
 
 def show_time(time: datetime) -> str:

@@ -117,6 +117,7 @@ def test_row_6_nothing_deployed() -> None:
     assert decide(drifted(application(images=["registry.example.com/other:1", REPOSITORY]))).reason == "NothingDeployed"
 
 
+@pytest.mark.requirement("G1")
 @pytest.mark.parametrize(
     ("change", "word"),
     [
@@ -133,7 +134,7 @@ def test_row_7_not_synced(change: dict[str, Any], word: str) -> None:
     assert decide(drifted(application(**change)), unsynced=True).reason == "Promote"
 
 
-@pytest.mark.requirement("O31")
+@pytest.mark.requirement("O31", "G2")
 def test_row_8_settling_with_two_versions() -> None:
     decision = decide(drifted(application(images=[f"{REPOSITORY}:1", f"{REPOSITORY}:2"])))
     assert (decision.kind, decision.reason) == ("wait", "Settling")
@@ -191,7 +192,7 @@ def test_row_9_compares_the_newest_history_with_the_summary() -> None:
 # Rows 10 to 14: the Stage as a whole
 
 
-@pytest.mark.requirement("O15")
+@pytest.mark.requirement("O15", "G11")
 def test_row_10_awaiting_sync() -> None:
     decision = decide(drifted(application(synced=31)))
     assert (decision.kind, decision.reason, decision.verdict.severity) == ("wait", "AwaitingSync", "normal")
@@ -244,7 +245,7 @@ def test_row_11_no_promotion_steps() -> None:
     assert (decision.kind, decision.reason) == ("blocked", "StageHasNoPromotionSteps")
 
 
-@pytest.mark.requirement("O16")
+@pytest.mark.requirement("O16", "G3")
 @pytest.mark.parametrize("phase", ["", "Pending", "Running", "Novel"])
 def test_row_12_promotion_in_flight(phase: str) -> None:
     decision = decide(drifted(promotion("9", phase, ago=1)))
@@ -258,6 +259,7 @@ def test_row_12_the_stage_says_so(field: str) -> None:
     assert decide(drifted(stage(**{field: {"name": "it"}}))).reason == "PromotionInFlight"
 
 
+@pytest.mark.requirement("G4")
 @pytest.mark.parametrize("phase", ["", "Pending", "Running"])
 def test_row_13_verifying(phase: str) -> None:
     decision = decide(drifted(stage(verifications=[phase])))
@@ -269,7 +271,7 @@ def test_row_13_verified(phase: str) -> None:
     assert decide(drifted(stage(verifications=[phase]))).reason == "Promote"
 
 
-@pytest.mark.requirement("O36")
+@pytest.mark.requirement("O36", "G9")
 @pytest.mark.parametrize(
     ("name", "reason"),
     [
@@ -356,7 +358,7 @@ def test_row_16_all_drifted_pairs_count() -> None:
     assert "but not together" in decision.message
 
 
-@pytest.mark.requirement("O29")
+@pytest.mark.requirement("O29", "G5")
 def test_row_17_freight_conflict() -> None:
     decision = decide(two_images(web="2", db="4"))
     assert (decision.kind, decision.reason) == ("blocked", "FreightConflict")
@@ -373,6 +375,7 @@ OTHERS: list[tuple[str, list[Object]]] = [
 ]
 
 
+@pytest.mark.requirement("G6")
 @pytest.mark.parametrize(("field", "value"), OTHERS)
 def test_row_18_freight_carries_more(field: str, value: list[Object]) -> None:
     objects = drifted(freight("2", **{field: value}))
@@ -390,7 +393,7 @@ def test_row_18_nothing_recorded_is_no_difference() -> None:
     assert decide(drifted(freight("2", commits=COMMITS), stage(history=[]))).reason == "Promote"
 
 
-@pytest.mark.requirement("O30")
+@pytest.mark.requirement("O30", "G8")
 def test_row_19_freight_not_available() -> None:
     asks = stage(requests=[request(stages=["test"], requiredSoakTime="1h")])
     decision = decide(drifted(asks))
@@ -445,6 +448,7 @@ def auto(**fields: Any) -> list[Object]:
     return drifted(stage(autoPromotionEnabled=True, **fields), freight("3", discovered=5))
 
 
+@pytest.mark.requirement("G7")
 def test_row_22_auto_promotion_would_undo() -> None:
     decision = decide(auto())
     assert (decision.kind, decision.reason) == ("blocked", "AutoPromotionWouldUndo")
@@ -457,7 +461,7 @@ def test_row_22_auto_promotion_would_undo() -> None:
 # Rows 23 to 25
 
 
-@pytest.mark.requirement("O34")
+@pytest.mark.requirement("O34", "G10")
 def test_row_23_flapping() -> None:
     def many(count: int, first: float = 20) -> list[Object]:
         return [promotion(f"f{number}", ago=first + number, ours=True) for number in range(count)]
