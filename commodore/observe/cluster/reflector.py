@@ -31,6 +31,11 @@ class Pauses:
     absent: float = 30.0
     watch: tuple[int, int] = (240, 480)
 
+    def backoff(self, failures: int) -> float:
+        """The longest pause after so many failures in turn."""
+        longest: float = min(self.first * 2 ** min(failures - 1, 10), self.longest)
+        return longest
+
 
 @dataclass(slots=True)
 class Health:
@@ -149,8 +154,7 @@ class Reflector:
         return error.retry_after if error.retry_after is not None else self._backoff()
 
     def _backoff(self) -> float:
-        longest: float = min(self._pauses.first * 2 ** min(self._failures - 1, 10), self._pauses.longest)
-        return longest * random.uniform(0.75, 1.0)  # noqa: S311
+        return self._pauses.backoff(self._failures) * random.uniform(0.75, 1.0)  # noqa: S311
 
 
 def _key(body: Object) -> Key:

@@ -19,6 +19,7 @@ from commodore.observe.cluster.controller import Controller, ControllerOptions
 from commodore.observe.cluster.lease import Lease, LeaseTimes
 from commodore.observe.cluster.metrics import Metrics
 from commodore.observe.cluster.reflector import Pauses
+from commodore.observe.cluster.running import Clusters, connected
 from tests.world.kubernetes import Running, serving, wait_until
 
 QUICK = Pauses(first=0.02, longest=0.1, forbidden=0.2, absent=0.1, watch=(5, 9))
@@ -31,11 +32,13 @@ OPTIONS = ControllerOptions(
 class Replica:
     """One controller in a thread with a loop of its own."""
 
-    def __init__(self, kubeconfig: Path, options: ControllerOptions, times: LeaseTimes | None, holds: bool) -> None:
+    def __init__(
+        self, kubeconfigs: tuple[Path, Path], options: ControllerOptions, times: LeaseTimes | None, holds: bool
+    ) -> None:
         self.metrics = Metrics()
         self.error: BaseException | None = None
         self.controller: Controller | None = None
-        self._kubeconfig = kubeconfig
+        self._kubeconfigs = kubeconfigs
         self._options = options
         self._times = times
         self._holds = holds
@@ -57,15 +60,16 @@ class Replica:
             self._loop.close()
 
     async def _main(self) -> None:
-        access = Access(self._kubeconfig, timeout=self._options.request_timeout)
-        client = Client(access, self.metrics.count_request)
+        kargo, argocd = (Access(one, timeout=self._options.request_timeout) for one in self._kubeconfigs)
+        clusters = Clusters(kargo, argocd if argocd != kargo else None)
+        async with connected(clusters, self.metrics) as (client, other):
+            await self._follow(client, other)
+
+    async def _follow(self, client: Client, other: Client) -> None:
         lease = Lease(client, "observer", "commodore-observe", "replica", self._times) if self._times else None
-        try:
-            self.controller = Controller(client, client, self._options, self.metrics, lease)
-            self.controller.index.holds = self._holds
-            await self.controller.run(self._stop)
-        finally:
-            await client.aclose()
+        self.controller = Controller(client, other, self._options, self.metrics, lease)
+        self.controller.index.holds = self._holds
+        await self.controller.run(self._stop)
 
     def stop(self) -> None:
         """End it as SIGTERM does."""
@@ -106,10 +110,12 @@ def start(cluster: Running) -> Iterator[Start]:
     """Start controllers; keywords change their options and those of their plans. `times` makes them elect a leader."""
     with ExitStack() as stack:
 
-        def started(*, times: LeaseTimes | None = None, holds: bool = False, **options: Any) -> Replica:
+        def started(
+            *, times: LeaseTimes | None = None, holds: bool = False, argocd: Path | None = None, **options: Any
+        ) -> Replica:
             plan = {key: options.pop(key) for key in list(options) if hasattr(PlanOptions(), key)}
             chosen = replace(OPTIONS, plan=replace(OPTIONS.plan, **plan), **options)
-            replica = Replica(cluster.kubeconfig, chosen, times, holds)
+            replica = Replica((cluster.kubeconfig, argocd or cluster.kubeconfig), chosen, times, holds)
             stack.callback(replica.stop)
             return replica
 

@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 
 from commodore.observe.cluster.lease import LeaseLostError
+from commodore.observe.cluster.reflector import Pauses
 from tests.observe.cluster.conftest import TIMES, Start
 from tests.world.kargo import (
     REPOSITORY,
@@ -24,7 +25,7 @@ from tests.world.kargo import (
     stage,
     warehouse,
 )
-from tests.world.kubernetes import Running, kubeconfig_for, names, wait_until
+from tests.world.kubernetes import Running, kubeconfig_for, names, serving, wait_until
 
 VERSIONS = pytest.mark.parametrize("version", ["1.10", "1.11"])
 
@@ -242,6 +243,46 @@ def test_a_kind_that_cannot_be_listed(cluster: Running, start: Start, code: int)
     settle_down(cluster, replica)
     assert replica.controller.is_ready
     assert replica.controller.is_alive
+
+
+def test_a_server_that_is_away_for_long(cluster: Running, start: Start) -> None:
+    """Not ready after ten minutes; alive, as the cause is known: a restart would not help."""
+    cluster.api.put(*drifted(application(images=[f"{REPOSITORY}:1"])))
+    replica = start()
+    replica.reaches("Converged")
+    controller = replica.controller
+    assert controller is not None
+    assert controller.is_fresh
+    fault = cluster.api.fail("watch", "stages", code=503, times=1000)
+    cluster.api.drop_watches()
+    (stages,) = [one for one in controller.reflectors if one.resource.plural == "stages"]
+    wait_until(lambda: stages.health.problem)
+    stages.health.since -= 601
+    assert not controller.is_fresh
+    assert controller.is_alive
+    fault.times = 0
+    cluster.api.put(stage(verifications=["Successful"]))
+    wait_until(lambda: controller.is_fresh)
+
+
+def test_pauses_grow_to_half_a_minute() -> None:
+    assert [Pauses().backoff(failures) for failures in (1, 2, 3, 6, 7, 500)] == [0.8, 1.6, 3.2, 25.6, 30.0, 30.0]
+
+
+@pytest.mark.requirement("O32")
+def test_applications_in_another_cluster(cluster: Running, start: Start, tmp_path: Path) -> None:
+    """They are read there, and what is wrong with them is told there; all else is where Kargo is."""
+    with serving(tmp_path) as argocd:
+        cluster.api.put(*drifted(without="Application"))
+        argocd.api.put(application(), application("odd", stage="shop"))
+        replica = start(argocd=argocd.kubeconfig)
+        settle_down(cluster, replica)
+        (told,) = wait_until(lambda: argocd.api.all("events"))
+        assert (told["reason"], told["involvedObject"]["name"]) == ("AuthorizedStageInvalid", "odd")
+        wait_until(lambda: events(cluster, "PromotionCreated"))
+        assert {plural for _, plural in argocd.api.requests} == {"applications", "events"}
+        assert "applications" not in {plural for _, plural in cluster.api.requests}
+        replica.stop()
 
 
 def test_what_changes_wakes_the_stage(cluster: Running, start: Start) -> None:
