@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -16,10 +16,14 @@ from commodore.errors import CommodoreError
 
 if TYPE_CHECKING:
     from commodore.argocd.diagnostics import Diagnostics
+    from commodore.git import PushRights
+    from commodore.hydrate.model import Writing
     from commodore.hydrate.publishing import Result
     from commodore.hydrate.rendering import Rules
     from commodore.hydrate.running import Hydrator, Job, Planned
     from commodore.hydrate.texts import Texts
+
+Rights = Callable[[str, frozenset[str]], "PushRights | None"]
 
 SOURCES = click.argument(
     "sources", nargs=-1, type=click.Path(exists=True, allow_dash=True, path_type=Path), metavar="[SOURCE]..."
@@ -39,14 +43,46 @@ def opened(
     diagnostics = Diagnostics()
     job = _job(sources, values, context, diagnostics)
     workspace = Workspace.at(working_dir(ctx))
-    with workspace.locked(context.limits), RepositoryStore(workspace.repositories, context) as store:
-        yield Hydrator(job, store, context, diagnostics)
+    with (
+        pushing(values, context) as rights,
+        workspace.locked(context.limits),
+        RepositoryStore(workspace.repositories, context) as store,
+    ):
+        yield Hydrator(replace(job, rights=rights), store, context, diagnostics)
+
+
+@contextlib.contextmanager
+def pushing(values: Mapping[str, Any], context: Context) -> Iterator[Rights]:
+    """What pushes are let in by, as the options say; files of keys are there as long as the block runs."""
+    from commodore.hydrate.credentials import read_credentials
+    from commodore.staging import temporary_folder
+
+    place = values.get("push_credentials")
+    if place is None:
+        yield lambda *_: None
+        return
+    with temporary_folder() as folder:
+        yield read_credentials(place, folder, context.limits).rights
+
+
+def writing_of(values: Mapping[str, Any]) -> Writing:
+    """How commits are made, by the options."""
+    from commodore.hydrate.model import Writing
+
+    return Writing(
+        removal=values.get("removed", "report"),
+        rewrite=values.get("rewrite", False),
+        allow_empty=values.get("allow_empty", False),
+        allow_mass_removal=values.get("allow_mass_removal", False),
+        adopt=tuple(values.get("adopt", ())),
+        notes=values["notes"],
+        dated_dry=values.get("commit_date") == "dry",
+    )
 
 
 def _job(sources: Sequence[Path], values: Mapping[str, Any], context: Context, diagnostics: Diagnostics) -> Job:
     from commodore.argocd.configuration import read_settings
     from commodore.git import author_from
-    from commodore.hydrate.model import Writing
     from commodore.hydrate.rendering import author_of, templates_of
     from commodore.hydrate.running import Job, Narrowing
     from commodore.hydrate.sources import expanded, read_sources
@@ -54,21 +90,14 @@ def _job(sources: Sequence[Path], values: Mapping[str, Any], context: Context, d
     settings = read_settings(values["argocd_settings"], context.limits, diagnostics)
     found = read_sources(sources or [Path.cwd()], context.limits)
     texts = templates_of(settings, values["readme_template"], values["message_template"], found.texts)
+    texts.check()
     given = author_from(values.get("git_author_name"), values.get("git_author_email"), context.announce)
     sign = values.get("sign")
     return Job(
         found=expanded(found, settings, context, diagnostics),
         settings=settings,
         rules=rules_of(values, texts, context),
-        writing=Writing(
-            removal=values.get("removed", "report"),
-            rewrite=values.get("rewrite", False),
-            allow_empty=values.get("allow_empty", False),
-            allow_mass_removal=values.get("allow_mass_removal", False),
-            adopt=tuple(values.get("adopt", ())),
-            notes=values["notes"],
-            dated_dry=values.get("commit_date") == "dry",
-        ),
+        writing=writing_of(values),
         only=Narrowing(tuple(values["only"]), tuple(values["branch"])),
         protect=tuple(values["protect"]),
         author=given or author_of(settings, found.author),

@@ -13,8 +13,9 @@ from commodore.cli._options import options
     cls=LazyGroup,
     lazy={
         "check": LazyCommand("commodore.cli.hydrate_look:check", "Prove that branches are what they say."),
+        "commit": LazyCommand("commodore.cli.hydrate_commit:commit", "Commit and push what a bundle wants."),
         "plan": LazyCommand("commodore.cli.hydrate_run:plan", "Show what would be hydrated, and why."),
-        "render": LazyCommand("commodore.cli.hydrate_render:render", "Write what branches would hold as folders."),
+        "render": LazyCommand("commodore.cli.hydrate_render:render", "Render, and write folders or a bundle."),
         "run": LazyCommand("commodore.cli.hydrate_run:run", "Render, commit and push."),
         "status": LazyCommand("commodore.cli.hydrate_look:status", "Show what branches are at."),
     },

@@ -1,28 +1,59 @@
-"""`commodore hydrate render`: what branches would hold, as plain folders."""
+"""`commodore hydrate render`: the commits that are wanted as a bundle, or what branches would hold as folders."""
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import click
 
-from commodore.cli._hydrate import rules_of
+from commodore.cli._hydrate import SOURCES, opened, rules_of
 from commodore.cli._options import options
 from commodore.cli.console import console_of
 from commodore.errors import UsageError
+from commodore.printable import printable
 from commodore.settings.hydrate import HYDRATE_RENDER
 
 
 @click.command("render")
+@SOURCES
 @options(*HYDRATE_RENDER)
 @click.pass_context
-def render(ctx: click.Context, /, **values: Any) -> int:
-    """Render Applications with source hydrators, and write what each branch would hold to a folder.
+def render(ctx: click.Context, /, sources: tuple[Path, ...], **values: Any) -> int:
+    """Render Applications, and write the commits that are wanted to a bundle, or whole branches to a folder.
 
-    Branches go to branches/NAME in the folder, and groups.json beside them says what became of each. Every branch is
-    written as if it were empty; no remote is asked for it. Sources come from the folders that --repo-map names, at the
-    commit that is checked out there.
+    With --bundle, SOURCE is as for run; what run would push goes to a new folder, and hydrate commit pushes it from a
+    job with the rights for that.
+
+    With --tree, branches go to branches/NAME in the folder, and groups.json beside them says what became of each. Every
+    branch is written as if it were empty; no remote is asked for it. Applications come from --app, their sources from
+    the folders that --repo-map names, at the commit that is checked out there.
     """
+    if values["bundle"] is not None:
+        return _bundle(ctx, sources, values)
+    return _trees(ctx, (*sources, *values["app"]), values)
+
+
+def _bundle(ctx: click.Context, sources: tuple[Path, ...], values: dict[str, Any]) -> int:
+    from commodore.hydrate.bundle import write_bundle
+
+    console = console_of(ctx)
+    if values["tree"] is not None:
+        raise UsageError("CMD-HYD-013", "--bundle and --tree cannot be combined", hint="name one of them")
+    with opened(ctx, (*sources, *values["app"]), {**values, "dry_run": True}, console.context) as hydrator:
+        planned = hydrator.plan()
+        with hydrator.rendering():
+            requests, failed = hydrator.requests(planned)
+        write_bundle(values["bundle"], [request for _, request in requests])
+    for one in planned:
+        error = failed.get(one.group.id)
+        console.result(printable(f"{one.group.branch}  {'failed' if error else one.decision}"))
+        if error is not None:
+            console.error(error.about(f"branch {one.group.branch}"))
+    return max((error.exit_code for error in failed.values()), default=0)
+
+
+def _trees(ctx: click.Context, sources: tuple[Path, ...], values: dict[str, Any]) -> int:
     from commodore.argocd.acquiring import RepoMap, parse_repo_map
     from commodore.argocd.configuration import read_settings
     from commodore.argocd.diagnostics import Diagnostics
@@ -33,16 +64,16 @@ def render(ctx: click.Context, /, **values: Any) -> int:
     from commodore.hydrate.trees import render_trees
 
     console = console_of(ctx)
-    if not values["app"] or values["tree"] is None:
-        missing = "--app" if not values["app"] else "--tree"
+    if not sources or values["tree"] is None:
+        missing = "--app" if not sources else "--tree or --bundle"
         raise UsageError("CMD-HYD-013", f"{missing} is missing", hint="see 'commodore hydrate render --help'")
     context, found = console.context, Diagnostics()
     settings = read_settings(values["argocd_settings"], context.limits, found)
-    sources = read_sources(values["app"], context.limits)
-    texts = templates_of(settings, values["readme_template"], values["message_template"], sources.texts)
+    read = read_sources(sources, context.limits)
+    texts = templates_of(settings, values["readme_template"], values["message_template"], read.texts)
     rules = rules_of(values, texts, context)
     repo_map = RepoMap(parse_repo_map(values["repo_map"]))
-    applications = expanded(sources, settings, context, found).applications
+    applications = expanded(read, settings, context, found).applications
     with open_run(settings, repo_map, Capabilities(), context, found) as run:
         renderer = GroupRenderer(settings, run.renderer, rules, context, found)
         groups = render_trees(applications, renderer, values["tree"])

@@ -248,7 +248,7 @@ class Repository:
             EnvironmentFault: offline, or the remote does not answer.
         """
         self._refuse_offline("its remote must be asked")
-        return ask(self.url, self.context, self.path)
+        return ask(self.url, self.context, self.path if self.path.exists() else None)
 
     def is_current(self, version: str | None) -> bool:
         """Whether a fetch would not change what a version means, so that none is needed.

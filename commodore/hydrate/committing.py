@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import time
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -22,6 +23,7 @@ _FILE, _EXECUTABLE = "100644", "100755"
 _KEPT = "refs/commodore/hydrate/"
 _NEW_NOTES = "refs/notes/commodore-hydrate-building"
 _ANCESTORS = 50
+_UNSAFE = re.compile(r"[\x00-\x1f<>]")  # what ends a name or an address where git reads them
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,7 +80,8 @@ class Committer:
     def stamp(self, request: CommitRequest) -> Stamp:
         """The author at the time of the dry commit, in UTC; the committer now, or then if that is wanted."""
         identity = identity_environment(self.bare, request.author, self._context)
-        who = f"{identity['GIT_AUTHOR_NAME']} <{identity['GIT_AUTHOR_EMAIL']}>"
+        name, mail = (_UNSAFE.sub("", identity[f"GIT_AUTHOR_{key}"]) for key in ("NAME", "EMAIL"))
+        who = f"{name} <{mail}>"
         author = f"{who} {int(datetime.fromisoformat(request.commit.date).timestamp())} +0000"
         if self._writing.dated_dry:
             return Stamp(author, author)

@@ -170,14 +170,12 @@ def templates_of(settings: ArgoSettings, readme: Path | None, message: Path | No
         configured: those of `hydrate.yaml`.
 
     Raises:
-        InputError: CMD-HYD-025, a template does not work, or its file cannot be read.
+        InputError: CMD-HYD-025, the file of one cannot be read.
     """
-    texts = Texts(
+    return Texts(
         read_template(readme) if readme else configured.readme or settings["sourceHydrator.readmeMessageTemplate"],
         read_template(message) if message else configured.message or settings["sourceHydrator.commitMessageTemplate"],
     )
-    texts.check()
-    return texts
 
 
 def author_of(settings: ArgoSettings, configured: Author | None) -> Author | None:

@@ -66,7 +66,7 @@ class Job:
         each_commit: hydrate the dry commits since the last one, too, each by itself.
         twice: render twice, and compare.
         verify_dry: take dry commits with a good signature alone.
-        rights: what a push to a URL is let in by.
+        rights: what a push is let in by, to a URL to which Applications of some projects write.
     """
 
     found: Found
@@ -85,7 +85,7 @@ class Job:
     each_commit: bool = False
     twice: bool = False
     verify_dry: bool = False
-    rights: Callable[[str], PushRights | None] = lambda _: None
+    rights: Callable[[str, frozenset[str]], PushRights | None] = lambda *_: None
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,6 +119,7 @@ class Hydrator:
     _refusals: dict[int, CommodoreError | None] = field(default_factory=dict)
     _renderers: dict[tuple[str, str], GroupRenderer] = field(default_factory=dict)
     _written: dict[tuple[str, str], set[str]] = field(default_factory=dict)
+    _projects: dict[str, set[str]] = field(default_factory=dict)
     _data: dict[tuple[Location, str], Mapping[str, Any]] = field(default_factory=dict)
 
     def plan(self) -> list[Planned]:
@@ -131,6 +132,7 @@ class Hydrator:
         hydrations = read_all(job.found.applications, lenient=job.lenient, options_in_git=job.options_in_git)
         self._data = {(place, data["metadata"]["name"]): data for data, place in job.found.applications}
         for one in hydrations:
+            self._projects.setdefault(repository_key(one.url), set()).add(one.project)
             self._written.setdefault((repository_key(one.url), one.branch), set()).add(one.path)
         planning.check(hydrations, (*job.protect, *job.found.protect))
         check_projects(hydrations, (*job.settings.projects, *job.found.projects))
@@ -240,9 +242,8 @@ class Hydrator:
         destination = destinations.get(group.key)
         if destination is None:
             url = group.first.url
-            destination = Destination(
-                self.store.repository(url), self.context, self.job.writing, self.job.sign, self.job.rights(url)
-            )
+            rights = self.job.rights(url, frozenset(self._projects[group.key]))
+            destination = Destination(self.store.repository(url), self.context, self.job.writing, self.job.sign, rights)
             destination.bring_notes()
             destinations[group.key] = destination
         inputs = planning.inputs_digest(group, self.job.rules.as_dict())

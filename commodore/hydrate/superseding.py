@@ -54,11 +54,11 @@ class Superseding:
 
 def is_older(repository: Repository, sha: str, known: str) -> bool:
     """Whether a commit is an ancestor of another one; not if one of both is nowhere to be had."""
-    for one in (sha, known):
-        try:
-            if not repository.has_commits([one]) and not repository.fetch_commit(one):
-                return False
-        except EnvironmentFault:
+    try:
+        repository.ensure_present()
+        if not all(repository.has_commits([one]) or repository.fetch_commit(one) for one in (sha, known)):
             return False
+    except EnvironmentFault:
+        return False
     git = Git(repository.path, repository.context)
     return git.run(["merge-base", "--is-ancestor", sha, known], check=False).returncode == 0

@@ -110,27 +110,6 @@ COMMITTING = (
         kind="switch",
         default=False,
     ),
-    Setting(
-        "dry_sha",
-        ("--dry-sha",),
-        "Hydrate this dry commit instead of what revisions mean; an older one than what is hydrated needs "
-        "--allow-older.",
-        metavar="COMMIT",
-    ),
-    Setting(
-        "each_commit",
-        ("--each-commit",),
-        "Hydrate each dry commit since the last one that is hydrated, oldest first, by a commit of its own.",
-        kind="switch",
-        default=False,
-    ),
-    Setting(
-        "verify_dry",
-        ("--verify-dry",),
-        "Hydrate only dry commits whose signature git finds good.",
-        kind="switch",
-        default=False,
-    ),
     Setting("allow_empty", ("--allow-empty",), "Let a path become empty.", kind="switch", default=False),
     Setting(
         "rewrite",
@@ -147,6 +126,42 @@ COMMITTING = (
         metavar="PATH",
     ),
     Setting(
+        "sign",
+        ("--sign",),
+        "Sign commits with this key; `default` is the one of git's configuration.",
+        metavar="KEY",
+    ),
+    Setting(
+        "push_credentials",
+        ("--push-credentials",),
+        "A file, or a folder of files, with Secrets that pushes are let in by; by default git's own credentials.",
+        kind="path",
+        environment="COMMODORE_HYDRATE_PUSH_CREDENTIALS",
+        metavar="PATH",
+    ),
+)
+REQUESTING = (
+    Setting(
+        "dry_sha",
+        ("--dry-sha",),
+        "Hydrate this dry commit instead of what revisions mean; an older one than what is hydrated is superseded.",
+        metavar="COMMIT",
+    ),
+    Setting(
+        "each_commit",
+        ("--each-commit",),
+        "Hydrate each dry commit since the last one that is hydrated, oldest first, by a commit of its own.",
+        kind="switch",
+        default=False,
+    ),
+    Setting(
+        "verify_dry",
+        ("--verify-dry",),
+        "Hydrate only dry commits whose signature git finds good.",
+        kind="switch",
+        default=False,
+    ),
+    Setting(
         "git_author_name",
         ("--git-author-name",),
         "Name of the commits' author; goes with the e-mail address.",
@@ -159,12 +174,6 @@ COMMITTING = (
         "E-mail address of the commits' author; goes with the name.",
         environment="GIT_AUTHOR_EMAIL",
         metavar="EMAIL",
-    ),
-    Setting(
-        "sign",
-        ("--sign",),
-        "Sign commits with this key; `default` is the one of git's configuration.",
-        metavar="KEY",
     ),
 )
 TWICE = Setting(
@@ -214,14 +223,6 @@ OFFLINE = Setting(
     default=False,
 )
 
-HYDRATE_RENDER = (
-    APP,
-    Setting("tree", ("--tree",), "Where the branches are written, as folders.", kind="path", metavar="FOLDER"),
-    REPO_MAP,
-    *TEMPLATES,
-    *WRITTEN,
-    INSTALLATION,
-)
 _COMMON = (*GROUPS, *TEMPLATES, *WRITTEN, *READING, JOBS, INSTALLATION)
 
 HYDRATE_PLAN = (
@@ -230,7 +231,7 @@ HYDRATE_PLAN = (
     OFFLINE,
     output("text", "json"),
 )
-HYDRATE_RUN = (*_COMMON, *COMMITTING, COMMIT_DATE, TWICE, *LOOPING, output("text", "json"))
+HYDRATE_RUN = (*_COMMON, *COMMITTING, *REQUESTING, COMMIT_DATE, TWICE, *LOOPING, output("text", "json"))
 HYDRATE_STATUS = (*_COMMON, OFFLINE, output("text", "json"))
 HYDRATE_CHECK = (
     *_COMMON,
@@ -240,5 +241,33 @@ HYDRATE_CHECK = (
         "A commit of a hydrated branch, instead of the newest one of each.",
         metavar="COMMIT",
     ),
+    output("text", "json"),
+)
+HYDRATE_RENDER = (
+    APP,
+    Setting("tree", ("--tree",), "Where the branches are written, as folders.", kind="path", metavar="FOLDER"),
+    REPO_MAP,
+    Setting(
+        "bundle",
+        ("--bundle",),
+        "A new folder for the commits that are wanted, which hydrate commit pushes.",
+        kind="path",
+        metavar="FOLDER",
+    ),
+    *_COMMON,
+    *REQUESTING,
+    TWICE,
+)
+HYDRATE_COMMIT = (
+    Setting(
+        "allow",
+        ("--allow",),
+        "A repository, and a pattern of its branches, that the bundle may write to; may be repeated.",
+        multiple=True,
+        metavar="URL=PATTERN",
+    ),
+    *COMMITTING,
+    COMMIT_DATE,
+    Setting("notes", ("--notes/--no-notes",), "Keep notes of what is hydrated.", kind="switch", default=True),
     output("text", "json"),
 )

@@ -307,3 +307,21 @@ def test_what_joins_later_is_hydrated_from_the_same_commit(place: Place) -> None
     place.application("c")
     (group,) = place.run("--branch", "env/dev")[1]
     assert (group["outcome"], group["changed"]) == ("committed", ["c"])
+
+
+@pytest.mark.requirement("H13", "H51")
+def test_two_jobs(place: Place) -> None:
+    """One renders, and cannot push; the other one pushes, and has no tools."""
+    bundle = str(place.folder.parent / "bundle")
+    place.remote.refuse_pushes("rendering does not push")
+    code, out, _ = place.call(
+        "-d", str(place.folder.parent / "one"), "hydrate", "render", str(place.folder), "--bundle", bundle
+    )
+    assert (code, out.splitlines()) == (0, ["env/dev  render", "env/dev-next  render"])
+    (place.remote.path / "hooks" / "pre-receive").unlink()
+    words = ["-d", str(place.folder.parent / "two"), "hydrate", "commit", bundle, "-o", "json"]
+    code, _, err = place.call(*words)
+    assert (code, "CMD-HYD-018" in err) == (2, True)
+    code, out, _ = place.call(*words, "--allow", f"{place.remote.url}=env/*")
+    assert (code, [one["outcome"] for one in json.loads(out)["groups"]]) == (0, ["committed", "committed"])
+    assert [one["outcome"] for one in place.run()[1]] == ["hydrated", "hydrated"]

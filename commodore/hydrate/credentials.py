@@ -1,0 +1,187 @@
+"""What pushes are let in by: Secrets as Argo CD's commit server has them, in files."""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import os
+import shlex
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+
+from commodore.errors import CommodoreError, InputError, Location
+from commodore.git import PushRights, normalize, redact, repository_key
+from commodore.limits import Limits
+from commodore.manifests.kube_yaml import read_placed_documents
+from commodore.workspace import guard_disk
+
+_LABEL = "argocd.argoproj.io/secret-type"
+_EXACT, _PREFIX = "repository-write", "repo-write-creds"
+_APP = "githubAppID"
+
+
+@dataclass(frozen=True, slots=True)
+class Credential:
+    """One Secret.
+
+    Attributes:
+        exact: whether its URL is that of one repository, or the beginning of several.
+        values: its keys; never shown.
+    """
+
+    name: str
+    exact: bool
+    values: Mapping[str, str] = field(repr=False)
+
+    @property
+    def url(self) -> str:
+        return self.values.get("url", "")
+
+    def fits(self, url: str, projects: frozenset[str]) -> bool:
+        """Whether it is for a repository, to which Applications of these projects write."""
+        project = self.values.get("project", "")
+        if project and projects != {project}:
+            return False
+        if self.exact:
+            return _key(self.url) == repository_key(url)
+        beginning, whole = redact(self.url), redact(normalize(url))
+        return whole == beginning or whole.startswith(beginning if beginning.endswith("/") else f"{beginning}/")
+
+
+@dataclass(frozen=True, slots=True)
+class Credentials:
+    """The Secrets that pushes are let in by.
+
+    Args:
+        folder: where files of keys are put; it is removed after the run.
+    """
+
+    secrets: tuple[Credential, ...]
+    folder: Path
+
+    def rights(self, url: str, projects: frozenset[str]) -> PushRights | None:
+        """What a push to a repository is let in by; None for git's own ways.
+
+        Raises:
+            InputError: CMD-HYD-081, two Secrets are for it; CMD-HYD-080, the Secret is of a kind that cannot be used.
+        """
+        fitting = [one for one in self.secrets if one.fits(url, projects)]
+        if not fitting:
+            return None
+        best = max(fitting, key=_rank)
+        same = sorted(one.name for one in fitting if _rank(one) == _rank(best))
+        if len(same) > 1:
+            raise InputError(
+                "CMD-HYD-081",
+                f"the Secrets {' and '.join(same)} are both for {redact(url)}",
+                hint="remove one of them, or name the repository's whole URL in one",
+            )
+        if _APP in best.values:
+            raise InputError(
+                "CMD-HYD-080",
+                f"the Secret {best.name} is that of a GitHub App, which is not supported",
+                hint="make a token of the App in a step before, and give it as password",
+            )
+        return self._rights(url, best)
+
+    def _rights(self, url: str, credential: Credential) -> PushRights:
+        values = credential.values
+        settings: list[tuple[str, str]] = [("credential.helper", "")]
+        environment: dict[str, str] = {}
+        parts = urlsplit(redact(normalize(url)))
+        base = f"http.{parts.scheme}://{parts.netloc}/"
+        if token := values.get("bearerToken"):
+            settings.append((f"{base}.extraHeader", f"Authorization: Bearer {token}"))
+        elif password := values.get("password"):
+            pair = base64.b64encode(f"{values.get('username') or 'git'}:{password}".encode()).decode()
+            settings.append((f"{base}.extraHeader", f"Authorization: Basic {pair}"))
+        insecure = values.get("insecure") == "true"
+        if insecure:
+            settings.append((f"{base}.sslVerify", "false"))
+        for key, setting in (("tlsClientCertData", "sslCert"), ("tlsClientCertKey", "sslKey")):
+            if content := values.get(key):
+                settings.append((f"{base}.{setting}", str(self._file(credential, key, content))))
+        if private := values.get("sshPrivateKey"):
+            file = self._file(credential, "sshPrivateKey", private.rstrip("\n") + "\n")
+            command = ["ssh", "-i", str(file), "-o", "IdentitiesOnly=yes", "-o", "BatchMode=yes"]
+            command += ["-o", "StrictHostKeyChecking=no"] if insecure else []
+            environment["GIT_SSH_COMMAND"] = shlex.join(command)
+        return PushRights(tuple(settings), environment)
+
+    def _file(self, credential: Credential, key: str, content: str) -> Path:
+        path = self.folder / f"{self.secrets.index(credential)}-{key}"
+        with guard_disk(path):
+            descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
+            with os.fdopen(descriptor, "wb") as file:
+                file.write(content.encode())
+        return path
+
+
+def read_credentials(place: Path, folder: Path, limits: Limits) -> Credentials:
+    """The Secrets of a file, or of all YAML files of a folder.
+
+    Those without the label of write credentials are passed over: what a repository is read with never pushes.
+
+    Args:
+        folder: for files of keys; private to the run.
+
+    Raises:
+        InputError: CMD-HYD-080, a file cannot be read, or a Secret is wrong. No value is in the message.
+    """
+    files = sorted(place.glob("*.y*ml")) if place.is_dir() else [place]
+    secrets = [one for file in files for one in _secrets(file, limits)]
+    return Credentials(tuple(secrets), folder)
+
+
+def _secrets(file: Path, limits: Limits) -> Iterable[Credential]:
+    try:
+        content = file.read_bytes()[: limits.hydrate_bundle_bytes]
+        documents = list(read_placed_documents(content, place=str(file)))
+    except (OSError, CommodoreError) as error:
+        raise _wrong(f"the file {file} of push credentials cannot be read", Location(str(file))) from error
+    for value, line in documents:
+        place = Location(str(file), line)
+        if not isinstance(value, Mapping) or value.get("kind") != "Secret":
+            continue
+        metadata = value.get("metadata")
+        labels = metadata.get("labels") if isinstance(metadata, Mapping) else None
+        kind = labels.get(_LABEL) if isinstance(labels, Mapping) else None
+        if isinstance(metadata, Mapping) and kind in (_EXACT, _PREFIX):
+            name = str(metadata.get("name", ""))
+            values = _values(value, name, place)
+            if values.get("type", "git") == "git":
+                if not values.get("url"):
+                    raise _wrong(f"the Secret {name} has no url", place)
+                yield Credential(name, kind == _EXACT, values)
+
+
+def _values(secret: Mapping[str, Any], name: str, place: Location) -> dict[str, str]:
+    plain, encoded = secret.get("stringData") or {}, secret.get("data") or {}
+    try:
+        decoded = {str(key): base64.b64decode(value, validate=True).decode() for key, value in encoded.items()}
+        return decoded | {str(key): str(value) for key, value in plain.items()}
+    except (binascii.Error, ValueError, TypeError, AttributeError) as error:
+        raise _wrong(f"the Secret {name} has data that cannot be decoded", place) from error
+
+
+def _wrong(message: str, place: Location) -> InputError:
+    return InputError(
+        "CMD-HYD-080",
+        message,
+        hint="push credentials are Secrets in YAML, with url and password, bearerToken or sshPrivateKey",
+        locations=[place],
+    )
+
+
+def _rank(credential: Credential) -> tuple[bool, int]:
+    return credential.exact, len(credential.url)
+
+
+def _key(url: str) -> str:
+    try:
+        return repository_key(url)
+    except CommodoreError:
+        return ""

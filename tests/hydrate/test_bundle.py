@@ -1,0 +1,166 @@
+"""Commits as files, between a job that renders and a job that pushes."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from commodore.errors import CommodoreError, InputError, PolicyError
+from commodore.git import RepositoryStore
+from commodore.hydrate.bundle import Allowed, Publishing, publish_bundle, read_allowed, read_bundle, write_bundle
+from commodore.hydrate.model import CommitRequest, Writing
+from commodore.limits import DEFAULT_LIMITS
+from tests.hydrate.conftest import Hydrated, config_map, output
+from tests.world.repos import GitWorld, git
+
+GROUP = "0123456789ab"
+INPUTS = f"sha256:{0:064x}"
+
+
+@pytest.fixture
+def wanted(hydrated: Hydrated) -> CommitRequest:
+    request = hydrated.request(output("a", config_map("x", k="1e3", n="")), group=GROUP)
+    return replace(request, inputs=INPUTS, url=hydrated.remote.url)
+
+
+@pytest.mark.requirement("H13")
+def test_a_bundle_is_read_as_it_was_written(hydrated: Hydrated, wanted: CommitRequest, tmp_path: Path) -> None:
+    write_bundle(tmp_path / "bundle", [wanted])
+    allowed = [read_allowed(f"{hydrated.remote.url}=env/*")]
+    assert read_bundle(tmp_path / "bundle", allowed, DEFAULT_LIMITS) == [wanted]
+
+
+@pytest.mark.requirement("H51")
+def test_what_is_pushed_is_what_a_run_pushes(
+    hydrated: Hydrated, wanted: CommitRequest, world: GitWorld, tmp_path: Path
+) -> None:
+    """The same commit id, if the committer's date is that of the dry commit."""
+    dated = Writing(dated_dry=True)
+    hydrated.publish(wanted, writing=dated)
+    other = world.remote("other", {"README.md": "mine\n"}, branch="main")
+    write_bundle(tmp_path / "bundle", [replace(wanted, url=other.url)])
+    allowed = [Allowed(other.url, "env/*")]
+    requests = read_bundle(tmp_path / "bundle", allowed, DEFAULT_LIMITS)
+    with RepositoryStore(tmp_path / "repos", hydrated.context) as store:
+        ((_, result),) = publish_bundle(requests, store, hydrated.context, Publishing(dated, allow_older=True))
+    assert not isinstance(result, CommodoreError)
+    assert result.word == "committed"
+    assert other.sha("env/dev") == hydrated.remote.sha("env/dev")
+
+
+@pytest.mark.requirement("H51")
+def test_what_pushes_loads_nothing_that_renders() -> None:
+    code = (
+        "import sys, commodore.hydrate.bundle, commodore.hydrate.credentials;"
+        "print(*(name for name in sys.modules if name.startswith('commodore.')))"
+    )
+    loaded = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.split()
+    assert "commodore.hydrate.publishing" in loaded
+    rooms = {name.split(".")[1] for name in loaded}
+    assert not rooms & {"argocd", "engine", "gotemplate", "stages"}
+
+
+def test_a_bundle_that_is_late_is_not_pushed(hydrated: Hydrated, wanted: CommitRequest, world: GitWorld) -> None:
+    """Its dry branch has moved since it was rendered."""
+    dry = world.remote("dry", {"x": "1"}, branch="main")
+    commit = replace(wanted.commit, sha=dry.sha())
+    late = replace(wanted, commit=commit, follows=("main",), scope=replace(wanted.scope, dry_url=dry.url))
+    dry.commit({"x": "2"})
+    with RepositoryStore(hydrated.folder / "repos", hydrated.context) as store:
+        ((_, result),) = publish_bundle([late], store, hydrated.context, Publishing(Writing()))
+    assert not isinstance(result, CommodoreError)
+    assert result.word == "superseded"
+    assert hydrated.remote.sha("env/dev", missing="none") == "none"
+
+
+Damage = Callable[[dict[str, Any], Path], None]
+
+
+def _foreign_path(index: dict[str, Any], folder: Path) -> None:
+    index["requests"][0]["paths"][0]["path"] = "../a"
+
+
+def _foreign_file(index: dict[str, Any], folder: Path) -> None:
+    index["requests"][0]["paths"][0]["manifest"] = "../secret.yaml"
+
+
+def _option(index: dict[str, Any], folder: Path) -> None:
+    index["requests"][0]["targetBranch"] = "--force"
+
+
+def _schema(index: dict[str, Any], folder: Path) -> None:
+    index["schema"] = 2
+
+
+def _digest(index: dict[str, Any], folder: Path) -> None:
+    (folder / "manifests" / "0000-00000.yaml").write_text("kind: Other\n")
+
+
+def _group(index: dict[str, Any], folder: Path) -> None:
+    index["requests"][0]["group"] = "../heads/main"
+
+
+def _missing(index: dict[str, Any], folder: Path) -> None:
+    del index["requests"][0]["dryCommit"]
+
+
+@pytest.mark.parametrize(
+    ("damage", "code"),
+    [
+        (_foreign_path, "CMD-HYD-007"),
+        (_foreign_file, "CMD-HYD-070"),
+        (_option, "CMD-HYD-008"),
+        (_schema, "CMD-HYD-070"),
+        (_digest, "CMD-HYD-070"),
+        (_group, "CMD-HYD-070"),
+        (_missing, "CMD-HYD-070"),
+    ],
+)
+def test_a_bundle_is_not_trusted(wanted: CommitRequest, tmp_path: Path, damage: Damage, code: str) -> None:
+    folder = tmp_path / "bundle"
+    write_bundle(folder, [wanted])
+    index = json.loads((folder / "bundle.json").read_text())
+    damage(index, folder)
+    (folder / "bundle.json").write_text(json.dumps(index))
+    with pytest.raises(CommodoreError) as caught:
+        read_bundle(folder, [Allowed(wanted.url, "*")], DEFAULT_LIMITS)
+    assert caught.value.code == code
+
+
+@pytest.mark.parametrize("allowed", ["{url}=prod/*", "https://git.example.com/other=*"])
+def test_a_bundle_writes_only_where_it_is_allowed(wanted: CommitRequest, tmp_path: Path, allowed: str) -> None:
+    write_bundle(tmp_path / "bundle", [wanted])
+    with pytest.raises(PolicyError, match="the branch env/dev of") as caught:
+        read_bundle(tmp_path / "bundle", [read_allowed(allowed.format(url=wanted.url))], DEFAULT_LIMITS)
+    assert caught.value.code == "CMD-HYD-071"
+
+
+def test_the_branch_of_the_sources_is_never_allowed(wanted: CommitRequest, tmp_path: Path) -> None:
+    scope = replace(wanted.scope, dry_url=wanted.url, dry_revisions=("env/dev",))
+    write_bundle(tmp_path / "bundle", [replace(wanted, scope=scope)])
+    with pytest.raises(PolicyError, match="not allowed"):
+        read_bundle(tmp_path / "bundle", [Allowed(wanted.url, "*")], DEFAULT_LIMITS)
+
+
+def test_a_bundle_goes_to_a_new_folder(wanted: CommitRequest, tmp_path: Path) -> None:
+    (tmp_path / "file").touch()
+    with pytest.raises(InputError, match="is not empty"):
+        write_bundle(tmp_path, [wanted])
+    with pytest.raises(InputError, match="no repository with a pattern"):
+        read_allowed("https://git.example.com/shop")
+
+
+def test_an_author_cannot_speak_to_git(hydrated: Hydrated, wanted: CommitRequest) -> None:
+    """A name with line feeds would be commands of the stream that makes commits."""
+    assert wanted.author is not None
+    name = "Jo\ncommit refs/heads/main\n<x>"
+    hydrated.publish(replace(wanted, author=replace(wanted.author, name=name)))
+    assert git(hydrated.remote.path, "log", "-1", "--format=%an", "env/dev") == "Jocommit refs/heads/mainx"
+    assert hydrated.commits("main") == ["Change"]

@@ -1,0 +1,107 @@
+"""What pushes are let in by, against a real git server that asks for a password."""
+
+from __future__ import annotations
+
+import base64
+import stat
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from commodore.errors import EnvironmentFault, InputError
+from commodore.git import RepositoryStore
+from commodore.hydrate.credentials import Credentials, read_credentials
+from commodore.hydrate.model import Writing
+from commodore.hydrate.publishing import Destination
+from commodore.limits import DEFAULT_LIMITS
+from tests.hydrate.conftest import Hydrated, config_map, output
+from tests.world.git_server import GitServer
+
+LABEL = "argocd.argoproj.io/secret-type"
+NO_PROJECTS = frozenset[str]()
+
+
+def secret(name: str, kind: str = "repository-write", **values: str) -> dict[str, Any]:
+    metadata = {"name": name, "labels": {LABEL: kind}}
+    return {"apiVersion": "v1", "kind": "Secret", "metadata": metadata, "stringData": values}
+
+
+def read(tmp_path: Path, *secrets: dict[str, Any]) -> Credentials:
+    file, folder = tmp_path / "secrets.yaml", tmp_path / "keys"
+    file.write_text(yaml.safe_dump_all(secrets))
+    folder.mkdir(exist_ok=True)
+    return read_credentials(file, folder, DEFAULT_LIMITS)
+
+
+@pytest.mark.requirement("H33")
+def test_a_push_with_its_own_password(hydrated: Hydrated, tmp_path: Path) -> None:
+    """What reads the repository may not push; the Secret may, and is nowhere else."""
+    with GitServer(hydrated.remote.path.parent, password="s3cret") as server:
+        url = f"{server.site}/{hydrated.remote.path.name}"
+        credentials = read(tmp_path, secret("writer", url=url, username="bot", password="s3cret"))
+        request = hydrated.request(output("a", config_map("x")))
+        with RepositoryStore(tmp_path / "repos", hydrated.context) as store:
+            store.sync([(url, "env/dev")])
+            repository = store.repository(url)
+            with pytest.raises(EnvironmentFault) as caught:
+                Destination(repository, hydrated.context, Writing()).publish([request], lambda asked: [""] * len(asked))
+            assert caught.value.code == "CMD-HYD-051"
+            rights = credentials.rights(url, NO_PROJECTS)
+            done = Destination(repository, hydrated.context, Writing(), rights=rights)
+            assert not isinstance(done.publish([request], lambda asked: [""])[request.group], Exception)
+    assert hydrated.commits() == ["Change 1"]
+    kept = b"".join(path.read_bytes() for path in (tmp_path / "repos").rglob("*") if path.is_file())
+    assert b"s3cret" not in kept
+    assert base64.b64encode(b"bot:s3cret") not in kept
+
+
+@pytest.mark.parametrize(
+    ("url", "name"),
+    [
+        ("https://git.example.com/org/shop.git", "exact"),
+        ("https://git.example.com/org/other", "org"),
+        ("https://git.example.com/organisation/other", "host"),
+        ("https://git.example.com.evil.example/org/shop", None),
+    ],
+)
+def test_the_secret_that_fits_best(tmp_path: Path, url: str, name: str | None) -> None:
+    credentials = read(
+        tmp_path,
+        secret("host", "repo-write-creds", url="https://git.example.com", bearerToken="host"),
+        secret("org", "repo-write-creds", url="https://git.example.com/org", bearerToken="org"),
+        secret("exact", url="https://git.example.com/org/shop", bearerToken="exact"),
+        secret("reader", "repository", url=url, bearerToken="reader"),
+        secret("project", url="https://git.example.com/org/other", bearerToken="project", project="team"),
+    )
+    rights = credentials.rights(url, frozenset({"default", "team"}))
+    tokens = [value.rpartition(" ")[2] for key, value in rights.settings if "extraHeader" in key] if rights else [None]
+    assert tokens == [name]
+
+
+def test_a_key_of_ssh_is_a_file_of_the_user_alone(tmp_path: Path) -> None:
+    credentials = read(tmp_path, secret("key", url="ssh://git@git.example.com/shop.git", sshPrivateKey="KEY"))
+    rights = credentials.rights("ssh://git@git.example.com/shop.git", NO_PROJECTS)
+    assert rights is not None
+    (file,) = (tmp_path / "keys").iterdir()
+    assert (file.read_text(), stat.S_IMODE(file.stat().st_mode)) == ("KEY\n", 0o600)
+    assert f"ssh -i {file} -o IdentitiesOnly=yes" in rights.environment["GIT_SSH_COMMAND"]
+    assert "KEY" not in repr(rights)
+
+
+@pytest.mark.parametrize(
+    ("secrets", "code"),
+    [
+        ([secret("one", url="https://git.example.com/x", password="p"),
+          secret("two", url="https://git.example.com/x", password="p")], "CMD-HYD-081"),
+        ([secret("app", url="https://git.example.com/x", githubAppID="1")], "CMD-HYD-080"),
+        ([secret("none")], "CMD-HYD-080"),
+        ([{**secret("bad"), "data": {"password": "s3cret!"}}], "CMD-HYD-080"),
+    ],
+)  # fmt: skip
+def test_secrets_that_cannot_be_used(tmp_path: Path, secrets: list[dict[str, Any]], code: str) -> None:
+    with pytest.raises(InputError) as caught:
+        read(tmp_path, *secrets).rights("https://git.example.com/x", NO_PROJECTS)
+    assert caught.value.code == code
+    assert "s3cret" not in str(caught.value)
