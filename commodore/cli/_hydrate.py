@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from commodore.cli.console import working_dir
+from commodore.cli.console import Console, working_dir
 from commodore.context import Context
 from commodore.errors import CommodoreError
 
@@ -126,6 +126,13 @@ def permissive(hydrator: Hydrator) -> Hydrator:
     """One that renders what was committed already, whatever secrets are in it."""
     job = hydrator.job
     return replace(hydrator, job=replace(job, rules=replace(job.rules, secrets="allow")))
+
+
+def tell_lost(hydrator: Hydrator, console: Console) -> int:
+    """Say which Applications were left out, and why. Returns the exit code that they make."""
+    for error in hydrator.lost:
+        console.error(error)
+    return max((error.exit_code for error in hydrator.lost), default=0)
 
 
 def group_data(planned: Planned) -> dict[str, Any]:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from commodore.cli._hydrate import SOURCES, opened, permissive
+from commodore.cli._hydrate import SOURCES, opened, permissive, tell_lost
 from commodore.cli._options import options
 from commodore.cli.console import console_of
 from commodore.context import Context
@@ -34,15 +34,16 @@ def status(ctx: click.Context, /, sources: tuple[Path, ...], **values: Any) -> i
     context = Context(console.announce, console.context.limits, values["offline"])
     with opened(ctx, sources, values, context) as hydrator:
         found = survey(hydrator)
+    code = tell_lost(hydrator, console)
     if values["out"] == "json":
         console.result(json.dumps({"branches": [one.as_dict() for one in found]}, indent=2))
-        return 0
+        return code
     for one in found:
         console.result(printable(_line(one)))
         for path, sha in one.paths:
             mark = "  stale" if path in one.stale else "  of another program" if path in one.foreign else ""
             console.result(printable(f"  {path}  {sha[:7]}{mark}"))
-    return 0
+    return code
 
 
 @click.command("check")
@@ -61,6 +62,7 @@ def check(ctx: click.Context, /, sources: tuple[Path, ...], **values: Any) -> in
     with opened(ctx, sources, values, console.context) as hydrator:
         found = Checker(permissive(hydrator)).check(values["commit"] or "")
     code = 1 if any(one.answer == "different" for one in found) else 0
+    code = max(code, tell_lost(hydrator, console))
     if values["out"] == "json":
         console.result(json.dumps({"paths": [one.as_dict() for one in found], "exit": code}, indent=2))
         return code

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from commodore.cli._hydrate import SOURCES, group_data, opened, outcome_data, outcome_lines
+from commodore.cli._hydrate import SOURCES, group_data, opened, outcome_data, outcome_lines, tell_lost
 from commodore.cli._options import options
 from commodore.cli.console import Console, console_of
 from commodore.context import Context
@@ -43,6 +43,7 @@ def plan(ctx: click.Context, /, sources: tuple[Path, ...], **values: Any) -> int
     with opened(ctx, sources, values, context) as hydrator:
         planned = hydrator.plan()
     code = 1 if values["check"] and any(one.decision != "hydrated" for one in planned) else 0
+    code = max(code, tell_lost(hydrator, console))
     if values["out"] == "json":
         console.result(json.dumps({"groups": [group_data(one) for one in planned], "exit": code}, indent=2))
         return code
@@ -71,7 +72,7 @@ def run(ctx: click.Context, /, sources: tuple[Path, ...], **values: Any) -> int:
         return 0
     with opened(ctx, sources, values, console.context) as hydrator:
         results = hydrator.run()
-    return _show(results, values["out"], console)
+    return max(_show(results, values["out"], console), tell_lost(hydrator, console))
 
 
 def _watch(ctx: click.Context, sources: tuple[Path, ...], values: dict[str, Any], console: Console) -> None:
@@ -91,6 +92,7 @@ def _watch(ctx: click.Context, sources: tuple[Path, ...], values: dict[str, Any]
                 with opened(ctx, sources, values, console.context) as hydrator:
                     results = hydrator.run(patience.is_ready)
                 patience.learn(results)
+                tell_lost(hydrator, console)
                 news = [one for one in results if one[0].decision not in ("hydrated", "waiting")]
                 if news:
                     _show(news, values["out"], console)

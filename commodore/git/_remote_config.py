@@ -50,8 +50,12 @@ class PushRights:
 
 
 def push_access(url: str, rights: PushRights | None) -> Access:
-    """How a push reaches the remote at `url`: with these rights, and no credentials of the URL, if some are given."""
-    settings = [("remote.commodore.url", url if rights is None else redact(url)), *(rights.settings if rights else ())]
+    """How a push reaches the remote at `url`: with these rights, and no credentials of the URL, if some are given.
+
+    What it has pushed, git notes as the remote's branches in the clone.
+    """
+    settings = [("remote.commodore.url", url if rights is None else redact(url))]
+    settings += [("remote.commodore.fetch", FETCH_REFSPEC), *(rights.settings if rights else ())]
     return Access("commodore", {**_settings(settings), **(rights.environment if rights else {})})
 
 

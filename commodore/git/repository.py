@@ -203,7 +203,10 @@ class Repository:
         self._refuse_offline("commits are to be pushed to it")
         reached = push_access(self.url, rights)
         arguments = ["push", "--no-verify", "--recurse-submodules=no", *options, reached.name, *refs]
-        return self.git.run(arguments, check=False, environment=reached.environment)
+        answer = self.git.run(arguments, check=False, environment=reached.environment)
+        with self.lock:
+            self._refs = None
+        return answer
 
     def refs(self) -> RemoteRefs:
         """The remote's branches and tags as of the last fetch."""

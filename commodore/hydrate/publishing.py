@@ -244,7 +244,7 @@ class Destination:
         self, answer: Pushed, work: _Round, waiting: list[CommitRequest], results: dict[str, Result]
     ) -> bool:
         refused = {ref for ref, word in answer.answers.items() if word == "refused"}
-        if NOTES in refused:
+        if refused == {NOTES}:
             raise self._refusal(NOTES, answer.words.get(NOTES, ""), "add --no-notes if the server takes no notes")
         for request in list(waiting):
             built = work.built[request.group]

@@ -75,7 +75,10 @@ def _push(
     if atomic and _NOT_ATOMIC in done.stderr:
         return Pushed({}, atomic=False)
     words = _server_words(done.stderr)
-    found = _read(done.text, lost_race=_LOST_RACE.search(words) is not None)
+    found: dict[str, tuple[Answer, str]] = _read(done.text, lost_race=_LOST_RACE.search(words) is not None)
+    if atomic and any(answer != "pushed" for answer, _ in found.values()):
+        # By HTTP, git tells only of the ref that was refused.
+        found = {**dict.fromkeys(refs, ("held", "")), **found}
     if set(found) != set(refs) or (done.returncode != 0 and all(answer == "pushed" for answer, _ in found.values())):
         raise EnvironmentFault(
             "CMD-HYD-051",

@@ -16,7 +16,7 @@ from commodore.argocd.rendering import Capabilities
 from commodore.argocd.running import open_run
 from commodore.argocd.trees import Tree
 from commodore.context import Context
-from commodore.errors import CommodoreError, InputError, Location
+from commodore.errors import CommodoreError, InputError, Location, raise_all
 from commodore.events import stage
 from commodore.git import Author, Git, PushRights, Repository, RepositoryStore, repository_key
 from commodore.hydrate import layout, planning
@@ -110,12 +110,16 @@ class Hydrator:
 
     Args:
         store: the clones of all repositories.
+
+    Attributes:
+        lost: why Applications were left out of the last plan.
     """
 
     job: Job
     store: RepositoryStore
     context: Context
     diagnostics: Diagnostics
+    lost: list[CommodoreError] = field(default_factory=list)
     _refusals: dict[int, CommodoreError | None] = field(default_factory=dict)
     _renderers: dict[tuple[str, str], GroupRenderer] = field(default_factory=dict)
     _written: dict[tuple[str, str], set[str]] = field(default_factory=dict)
@@ -125,8 +129,10 @@ class Hydrator:
     def plan(self) -> list[Planned]:
         """The groups, and what is to be done for each. Remotes are asked once; nothing is rendered or written.
 
+        Applications whose sources or branches cannot be reached are left out; `lost` says why.
+
         Raises:
-            CommodoreError: an Application is wrong, or a repository cannot be reached.
+            CommodoreError: an Application is wrong, or none is in reach.
         """
         job = self.job
         hydrations = read_all(job.found.applications, lenient=job.lenient, options_in_git=job.options_in_git)
@@ -137,8 +143,7 @@ class Hydrator:
         planning.check(hydrations, (*job.protect, *job.found.protect))
         check_projects(hydrations, (*job.settings.projects, *job.found.projects))
         check_promotions(hydrations, job.found.strategies, self.context.announce)
-        branches = {(one.url, name) for one in hydrations for name in (one.branch, one.sync_branch)}
-        self.store.sync([*((one.dry_url, self._wanted(one)) for one in hydrations), *sorted(branches)])
+        hydrations = self._within_reach(hydrations)
         for one in hydrations:
             planning.check_dry_branch(one, _revision(one) or self.dry(one).default_branch())
         groups = planning.group(hydrations, self._dry_sha)
@@ -222,6 +227,32 @@ class Hydrator:
     def data(self, hydration: Hydration) -> Mapping[str, Any]:
         """The Application as it is written."""
         return self._data[hydration.place, hydration.name]
+
+    def _within_reach(self, hydrations: Sequence[Hydration]) -> list[Hydration]:
+        """Fetch what is needed. Those whose repositories or revisions are not there are left out, if there are others.
+
+        Raises:
+            CommodoreError: none is left.
+        """
+        needed = [self._needed(one) for one in hydrations]
+        with contextlib.suppress(CommodoreError):
+            self.store.sync(sorted({pair for pairs in needed for pair in pairs}, key=str))
+        left = []
+        for one, pairs in zip(hydrations, needed, strict=True):
+            try:
+                self.store.sync(pairs)
+                self._dry_sha(one)
+            except CommodoreError as error:
+                self.lost.append(error.about(f"Application {one.name}", at=[one.place]))
+            else:
+                left.append(one)
+        if not left:
+            raise_all(self.lost)
+        return left
+
+    def _needed(self, hydration: Hydration) -> list[tuple[str, str | None]]:
+        dry = (hydration.dry_url, self._wanted(hydration))
+        return [dry, (hydration.url, hydration.branch), (hydration.url, hydration.sync_branch)]
 
     def _publish(self, wanted: Sequence[tuple[Planned, CommitRequest]]) -> dict[str, Result]:
         by_destination: dict[int, list[tuple[Planned, CommitRequest]]] = {}

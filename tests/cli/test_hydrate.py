@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -12,6 +13,7 @@ from typing import Any
 import pytest
 import yaml
 
+from tests.world.git_server import GitServer
 from tests.world.repos import GitWorld, Remote, git
 
 Shown = tuple[int, str, str]
@@ -325,3 +327,50 @@ def test_two_jobs(place: Place) -> None:
     code, out, _ = place.call(*words, "--allow", f"{place.remote.url}=env/*")
     assert (code, [one["outcome"] for one in json.loads(out)["groups"]]) == (0, ["committed", "committed"])
     assert [one["outcome"] for one in place.run()[1]] == ["hydrated", "hydrated"]
+
+
+@pytest.mark.requirement("H36", "H37")
+def test_the_same_commits_everywhere(place: Place, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whatever the order of files, the locale, the time zone, the umask and the number of workers: one commit id."""
+    found = set()
+    ways = [("ab", "UTC", 0o022, 1), ("ba", "Asia/Kolkata", 0o077, 3), ("ab", "America/St_Johns", 0o002, 2)]
+    for number, (order, zone, umask, jobs) in enumerate(ways):
+        out = GitWorld(place.folder.parent / f"out{number}").remote("out")
+        for file in place.folder.iterdir():
+            file.unlink()
+        for position, name in enumerate(order):
+            place.application(name, syncSource={"repoURL": out.url, "targetBranch": "env/dev", "path": name})
+            (place.folder / f"{name}.yaml").rename(place.folder / f"{position}.yaml")
+        monkeypatch.setenv("TZ", zone)
+        monkeypatch.setenv("LC_ALL", "tr_TR.UTF-8" if umask == 0o077 else "C")
+        old = os.umask(umask)
+        try:
+            code, _ = place.run("--jobs", str(jobs), "--commit-date", "dry", work=f"work{number}")
+        finally:
+            os.umask(old)
+        assert code == 0
+        found.add(out.sha("env/dev"))
+    assert len(found) == 1
+
+
+def test_a_repository_that_is_gone_does_not_hold_back_others(place: Place) -> None:
+    gone = GitWorld(place.folder.parent / "gone").remote("gone", {"x/y.yaml": "kind: X\n"}, branch="main")
+    place.application("c", drySource={"repoURL": gone.url, "path": "x"})
+    gone.vanish()
+    code, groups = place.run()
+    assert (code, [one["outcome"] for one in groups]) == (3, ["committed", "committed"])
+
+
+def test_nothing_new_asks_once_and_writes_nothing(place: Place) -> None:
+    with GitServer(place.remote.path.parent) as server:
+        url = f"{server.site}/{place.remote.path.name}"
+        for name in "ab":
+            place.application(name, drySource={"repoURL": url, "targetRevision": "main", "path": f"apps/{name}"})
+        place.run()
+        before = git(place.remote.path, "for-each-ref")
+        server.asked.clear()
+        assert {one["outcome"] for one in place.run()[1]} == {"hydrated"}
+        assert [path.rpartition("/")[2] for method, path in server.asked if method == "GET"] == [
+            "refs?service=git-upload-pack"
+        ]
+    assert git(place.remote.path, "for-each-ref") == before

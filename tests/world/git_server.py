@@ -7,6 +7,7 @@ with GitServer(folder, password="secret") as server:
 from __future__ import annotations
 
 import base64
+import contextlib
 import os
 import subprocess
 from pathlib import Path
@@ -72,7 +73,8 @@ class _Handler(LoopbackHandler):
             return
         head, _, content = done.stdout.partition(b"\r\n\r\n")
         headers = dict(line.split(": ", 1) for line in head.decode().splitlines() if ": " in line)
-        self.send(int(headers.pop("Status", "200").split(" ")[0]), headers, content)
+        with contextlib.suppress(BrokenPipeError, ConnectionResetError):  # git has read enough
+            self.send(int(headers.pop("Status", "200").split(" ")[0]), headers, content)
 
     def _chunks(self) -> bytes:
         found = b""

@@ -1,0 +1,168 @@
+"""Other writers, accidents of servers, and ends at any point: what must hold afterwards."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from commodore.hydrate.model import CommitRequest
+from tests.hydrate.conftest import Heard, Hydrated, config_map, output
+from tests.world.git_server import GitServer
+from tests.world.repos import GitWorld, git
+
+Asked = Sequence[tuple[CommitRequest, str]]
+
+
+def once(accident: Callable[[], object]) -> Callable[[Asked], list[str]]:
+    """What happens just before the first push."""
+    waiting = [accident]
+
+    def reasons(asked: Asked) -> list[str]:
+        if waiting:
+            waiting.pop()()
+        return [""] * len(asked)
+
+    return reasons
+
+
+def test_a_commit_beside_ours(hydrated: Hydrated, heard: Heard) -> None:
+    hydrated.publish(hydrated.request(output("a", config_map("x"))))
+    wanted = hydrated.request(output("a", config_map("x", k="v")), number=2)
+    accident = once(lambda: hydrated.remote.commit({"other": "theirs"}, branch="env/dev", message="Theirs"))
+    (outcome,) = hydrated.publish(wanted, superseded=accident)
+    assert (outcome.word, hydrated.commits()) == ("committed", ["Change 2", "Theirs", "Change 1"])
+    assert heard.codes == []
+
+
+def test_a_commit_over_our_manifest(hydrated: Hydrated, heard: Heard) -> None:
+    """It is rendered again over it, and its author is told."""
+    hydrated.publish(hydrated.request(output("a", config_map("x"))))
+    wanted = hydrated.request(output("a", config_map("x", k="v")), number=2)
+    accident = once(lambda: hydrated.remote.commit({"a/manifest.yaml": "x: 1\n"}, branch="env/dev"))
+    hydrated.publish(wanted, superseded=accident)
+    assert "k: v" in hydrated.files()["a/manifest.yaml"]
+    assert heard.codes == ["CMD-HYD-032"]
+
+
+def test_a_branch_that_is_deleted_meanwhile(hydrated: Hydrated) -> None:
+    hydrated.publish(hydrated.request(output("a", config_map("x"))))
+    wanted = hydrated.request(output("a", config_map("x", k="v")), number=2)
+    hydrated.publish(wanted, superseded=once(lambda: hydrated.remote.delete_branch("env/dev")))
+    assert hydrated.commits()[0] == "Change 2"
+    assert hydrated.note()["drySha"] == f"{2:040x}"
+
+
+def test_a_branch_that_was_set_back_is_hydrated_again(hydrated: Hydrated) -> None:
+    hydrated.publish(hydrated.request(output("a", config_map("x"))))
+    hydrated.publish(hydrated.request(output("a", config_map("x", k="v")), number=2))
+    hydrated.remote.start_branch("env/dev", "env/dev^")
+    (outcome,) = hydrated.publish(hydrated.request(output("a", config_map("x", k="v")), number=2))
+    assert (outcome.word, hydrated.commits()) == ("committed", ["Change 2", "Change 1"])
+
+
+def test_notes_of_another_history(hydrated: Hydrated, world: GitWorld) -> None:
+    """Ours are added to them; nothing is forced."""
+    hydrated.publish(hydrated.request(output("a", config_map("x"))))
+    other = world.remote("notes", {"ab" * 20: "theirs"}, branch="main")
+    git(hydrated.remote.path, "fetch", "--quiet", other.url, "+main:refs/notes/hydrator.metadata")
+    theirs = git(hydrated.remote.path, "rev-parse", "refs/notes/hydrator.metadata")
+    hydrated.publish(hydrated.request(output("a", config_map("x")), number=2))
+    assert hydrated.note()["drySha"] == f"{2:040x}"
+    assert git(hydrated.remote.path, "rev-parse", "refs/notes/hydrator.metadata^") == theirs
+
+
+@pytest.mark.requirement("H49")
+def test_a_note_that_did_not_arrive(hydrated: Hydrated) -> None:
+    """The server takes no several refs together, and the run ended between branch and note."""
+    git(hydrated.remote.path, "config", "receive.advertiseAtomic", "false")
+    wanted = hydrated.request(output("a", config_map("x")))
+    hydrated.publish(wanted)
+    git(hydrated.remote.path, "update-ref", "-d", "refs/notes/hydrator.metadata")
+    (outcome,) = hydrated.publish(wanted)
+    assert (outcome.word, hydrated.commits()) == ("noted", ["Change 1"])
+
+
+def test_an_empty_repository(hydrated: Hydrated, world: GitWorld, tmp_path: Path) -> None:
+    empty = Hydrated(tmp_path / "elsewhere", world.remote("empty"), Heard())
+    (outcome,) = empty.publish(empty.request(output("a", config_map("x"))))
+    assert (outcome.word, empty.commits()) == ("committed", ["Change 1"])
+
+
+def test_notes_of_what_was_not_pushed_stay_away(hydrated: Hydrated) -> None:
+    """A commit that is superseded leaves no note, neither here nor there."""
+    first = hydrated.request(output("a", config_map("x")))
+    hydrated.publish(first)
+    late = hydrated.request(output("a", config_map("x")), number=2)
+    both = [late, hydrated.request(output("b", config_map("y")), branch="env/prod", number=2)]
+    hydrated.publish(*both, superseded=lambda asked: ["late" if one.branch == "env/dev" else "" for one, _ in asked])
+    assert hydrated.note()["drySha"] == f"{1:040x}"
+
+
+@pytest.mark.requirement("H41")
+def test_an_answer_that_is_lost(hydrated: Hydrated, tmp_path: Path) -> None:
+    """The server has taken the push, and the connection broke: that is found out, and nothing is pushed twice."""
+    with GitServer(hydrated.remote.path.parent) as server:
+        server.lost = 1
+        url = f"{server.site}/{hydrated.remote.path.name}"
+        (outcome,) = _at(hydrated, url, tmp_path / "web").publish(
+            replace(hydrated.request(output("a", config_map("x"))), url=url)
+        )
+    assert (outcome.word, hydrated.commits()) == ("committed", ["Change 1"])
+    assert hydrated.note()["drySha"] == f"{1:040x}"
+
+
+@pytest.mark.requirement("H14", "H41")
+def test_ten_of_one_commit_by_http(hydrated: Hydrated, tmp_path: Path) -> None:
+    """Ten want the same dry commit at once: there is one afterwards."""
+    with GitServer(hydrated.remote.path.parent) as server:
+        url = f"{server.site}/{hydrated.remote.path.name}"
+
+        def hydrate(number: int) -> str:
+            one = _at(hydrated, url, tmp_path / f"web{number}")
+            (outcome,) = one.publish(replace(one.request(output("a", config_map("x"))), url=url))
+            return outcome.word
+
+        with ThreadPoolExecutor(10) as pool:
+            words = list(pool.map(hydrate, range(10)))
+    assert "committed" in words  # of several, if they made the very same commit in the same second
+    assert set(words) <= {"committed", "unchanged", "noted"}
+    assert hydrated.commits() == ["Change 1"]
+
+
+def _at(hydrated: Hydrated, url: str, folder: Path) -> Hydrated:
+    class Web:
+        path = hydrated.remote.path
+
+        def __init__(self) -> None:
+            self.url = url
+
+    return Hydrated(folder, Web(), Heard())  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("taken", [0, 1], ids=["taken", "refused"])
+def test_killed_while_it_pushes(hydrated: Hydrated, tmp_path: Path, taken: int) -> None:
+    """The program ends at once while the server decides; another run brings the same state."""
+    config = tmp_path / "hydrate.yaml"
+    dry = GitWorld(tmp_path / "sources").remote("dry", {"app/x.yaml": "kind: X\nmetadata: {name: x}\n"}, branch="main")
+    config.write_text(
+        "apiVersion: commodore.dev/v1alpha1\nkind: HydrateConfig\nentries: [{name: a,"
+        f" drySource: {{repoURL: '{dry.url}', path: app}},"
+        f" syncSource: {{repoURL: '{hydrated.remote.url}', targetBranch: env/dev, path: a}}}}]\n"
+    )
+    command = [sys.executable, "-m", "commodore", "-d", str(tmp_path / "work"), "hydrate", "run", str(config)]
+    hydrated.remote.hook(
+        "pre-receive", f'[ -e "{tmp_path}/done" ] || {{ touch "{tmp_path}/done"; kill -9 $(cat "{tmp_path}/pid"); }}'
+        f'\n[ -e "{tmp_path}/again" ] || exit {taken}'
+    )  # fmt: skip
+    with subprocess.Popen(["sh", "-c", f'echo $$ > "{tmp_path}/pid"; exec "$@"', "sh", *command]) as process:
+        assert process.wait() == -9
+    (tmp_path / "again").touch()
+    assert subprocess.run(command, check=False).returncode == 0
+    assert len(hydrated.commits()) == 1
+    assert hydrated.note()["drySha"] == dry.sha()
