@@ -1,0 +1,1 @@
+(import '../../lib.libsonnet')('prod', 3)
