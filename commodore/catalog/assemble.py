@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import filecmp
 import os
 import re
 import shutil
@@ -48,8 +49,8 @@ def assemble(compiled: Compiled, destination: Path, current: Path | None = None)
         `destination`.
 
     Raises:
-        InputError: CMD-CAT-001, two instances write one file, or one a file where the other has a folder (all of
-            them are reported); CMD-CAT-003, something is neither a file nor a folder.
+        InputError: CMD-CAT-001, two instances write different bytes to one file, or one a file where the other has a
+            folder (all of them are reported); CMD-CAT-003, something is neither a file nor a folder.
         PolicyError: CMD-CAT-002, a link leads out of the instance's folder or to itself; CMD-CAT-004, a file would
             end up in a repository's own folder.
         EnvironmentFault: the operating system refused.
@@ -106,23 +107,29 @@ def _rendered(
 
 
 def _collisions(files: list[_Rendered]) -> list[CommodoreError]:
-    """Every pair of instances that conflict, also if what they write is equal: whichever of the two is
-    removed from the cluster would take the file of the other with it."""
-    owners: dict[str, str] = {}
+    """Every pair of instances that conflict. Two that write the same bytes to one file do not: whichever of them is
+    removed from the cluster, the other goes on writing it."""
+    owners: dict[str, _Rendered] = {}
     folders: dict[str, dict[str, None]] = {}
     errors: list[CommodoreError] = []
     for file in files:
-        owner = owners.setdefault(file.path, file.instance)
-        if owner != file.instance:
-            errors.append(_collision(owner, file.instance, f"both write the file {file.path!r}"))
+        owner = owners.setdefault(file.path, file)
+        if owner is not file and not _is_same(owner.source, file.source):
+            errors.append(_collision(owner.instance, file.instance, f"both write the file {file.path!r}"))
         for parent in PurePosixPath(file.path).parents:
             folders.setdefault(str(parent), {})[file.instance] = None
     for path, owner in owners.items():
         errors += [
-            _collision(owner, other, f"the first writes the file {path!r}, the second a folder of that name")
+            _collision(owner.instance, other, f"the first writes the file {path!r}, the second a folder of that name")
             for other in folders.get(path, {})
         ]
     return errors
+
+
+def _is_same(one: Path, other: Path) -> bool:
+    with guard_disk(other):
+        executable = [bool(file.stat().st_mode & stat.S_IXUSR) for file in (one, other)]
+        return executable[0] == executable[1] and filecmp.cmp(one, other, shallow=False)
 
 
 _BLOCK_END: Final = re.compile(rb"\n(?=\S)")

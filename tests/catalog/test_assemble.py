@@ -66,9 +66,9 @@ class TestAssemble:
 
     @pytest.mark.requirement("C33", "C44")
     def test_two_instances_write_one_file(self, tmp_path: Path) -> None:
-        """Every collision is named, equal contents are no excuse; the published tool lets chance decide."""
-        a = output(tmp_path / "a", {"one.yaml": "1", "two.yaml": "2", "fine.yaml": ""})
-        b = output(tmp_path / "b", {"one.yaml": "1", "two.yaml": "other"})
+        """Every collision is named; the published tool lets chance decide. Equal files are one file."""
+        a = output(tmp_path / "a", {"one.yaml": "1", "two.yaml": "2", "fine.yaml": "", "same.yaml": "1"})
+        b = output(tmp_path / "b", {"one.yaml": "0", "two.yaml": "other", "same.yaml": "1"})
         with pytest.raises(Findings) as caught:
             assemble([("inst-b", b), ("inst-a", a)], tmp_path / "new")
         assert [(error.code, error.message) for error in caught.value.errors] == [
@@ -80,6 +80,16 @@ class TestAssemble:
         ]
         assert all(error.hint for error in caught.value.errors)
         assert not (tmp_path / "new").exists()
+
+    def test_two_instances_write_the_same(self, tmp_path: Path) -> None:
+        """Each would write it alone, too; but not if only one of the two can be executed."""
+        a = output(tmp_path / "a", {"00_namespace.yaml": "1", "run.sh": "1"})
+        b = output(tmp_path / "b", {"00_namespace.yaml": "1", "run.sh": "1"})
+        new = assemble([("inst-a", a), ("inst-b", b)], tmp_path / "new")
+        assert {file.name: file.read_text() for file in new.iterdir()} == {"00_namespace.yaml": "1", "run.sh": "1"}
+        (a / "run.sh").chmod(0o755)
+        with pytest.raises(InputError, match=r"both write the file 'run\.sh'"):
+            assemble([("inst-a", a), ("inst-b", b)], tmp_path / "newer")
 
     def test_a_file_in_the_way_of_a_folder(self, tmp_path: Path) -> None:
         a = output(tmp_path / "a", {"x/deep/file.yaml": "1", "y": "2"})
