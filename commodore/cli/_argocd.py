@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -95,16 +95,22 @@ def _show(one: Diagnostic, console: Console) -> None:
     if console.log_format == "json":
         click.echo(json.dumps({"event": "Diagnostic", **one.as_dict()}, sort_keys=True), err=True)
         return
+    for line in diagnostic_lines(one):
+        click.echo(line, err=True)
+
+
+def diagnostic_lines(one: Diagnostic) -> Iterator[str]:
+    """A diagnostic as lines for people."""
     about = one.application or one.set
     about += f", source {one.source}" if one.source is not None else ""
     times = f" ({one.count} times)" if one.count > 1 else ""
     head = click.style(one.severity, fg=_COLOURS[one.severity], bold=one.severity == "error")
     subject = f"{about}: " if about else ""
-    click.echo(f"{head}: {printable_lines(subject + one.message)}{times} [{one.code}]", err=True)
+    yield f"{head}: {printable_lines(subject + one.message)}{times} [{one.code}]"
     for place in one.locations:
-        click.echo(f"  at {printable_lines(str(place))}", err=True)
+        yield f"  at {printable_lines(str(place))}"
     if one.hint:
-        click.echo(f"  hint: {printable_lines(one.hint)}", err=True)
+        yield f"  hint: {printable_lines(one.hint)}"
 
 
 def document(command: str, found: Sequence[Diagnostic], **parts: Any) -> dict[str, Any]:

@@ -14,6 +14,9 @@ from commodore.cli._options import options
     cls=ArgoGroup,
     lazy={
         "apps": LazyCommand("commodore.cli.argocd_apps:apps", "List Applications."),
+        "diagnostics": LazyCommand("commodore.cli.argocd_diagnostics:diagnostics", "List all that is found."),
+        "explain": LazyCommand("commodore.cli.argocd_explain:explain", "Explain an Application."),
+        "images": LazyCommand("commodore.cli.argocd_images:images", "List the images of Applications."),
         "diff": LazyCommand("commodore.cli.argocd_diff:diff", "Show what a change changes in what is deployed."),
         "normalize": LazyCommand("commodore.cli.argocd_normalize:normalize", "Show objects as they are compared."),
         "appsets": LazyCommand("commodore.cli.argocd_appsets:appsets", "Show what ApplicationSets make."),

@@ -54,7 +54,7 @@ def diff(ctx: click.Context, /, apps: tuple[str, ...], **values: Any) -> int:
     from commodore.staging import temporary_folder
 
     console = console_of(ctx)
-    context = context_of(console, offline=values["offline"])
+    context = context_of(console, offline=values["offline"], reuse=not values["no_reuse"])
     check_flags(values["fail_on"])
     repo_map = RepoMap(parse_repo_map(values["repo_map"]))
     wanted = _wanted(apps, values)

@@ -310,3 +310,18 @@ ARGOCD_DIFF = (
     *COMMON,
     output("text", "stat", "json", "markdown", "html"),
 )
+ARGOCD_IMAGES = (*SIDES, *SEARCH, *COMMON, output("table", "name", "json"))
+ARGOCD_EXPLAIN = (*SEARCH, *COMMON, output("text", "json"))
+ARGOCD_DIAGNOSTICS = (
+    *SEARCH,
+    Setting(
+        "render",
+        ("--render",),
+        "Render all Applications, and check their ignore rules, too.",
+        kind="switch",
+        default=False,
+    ),
+    INSTALLATION,
+    STRICT,
+    output("text", "json"),
+)

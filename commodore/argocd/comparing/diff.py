@@ -25,7 +25,7 @@ from commodore.argocd.discovery import Origin, select
 from commodore.argocd.finishing import desired, manifests
 from commodore.argocd.finishing.hooks import hook_phases
 from commodore.argocd.model.application import Application
-from commodore.argocd.rendering import Capabilities
+from commodore.argocd.rendering import Capabilities, Rendered
 from commodore.argocd.running import Listing, Run, list_applications, open_run
 from commodore.context import Context
 from commodore.errors import CommodoreError
@@ -141,7 +141,20 @@ class _Work:
         names = self._selected()
         self._tell_foreign(names)
         affected = self._affected(names)
-        return [self._verdict(name, rendered=affected is None or name in affected) for name in names]
+        wanted = [name for name in names if affected is None or name in affected]
+        sides = [self._rendered(tree, wanted) for tree in (self.old, self.new)]
+        return [
+            self._verdict(name, sides[0].get(name, _Rendered()), sides[1].get(name, _Rendered()))
+            if affected is None or name in affected
+            else Verdict(name, self.old.applications.get(name), self.new.applications.get(name), "not-rendered")
+            for name in names
+        ]
+
+    def _rendered(self, tree: _Tree, names: Iterable[str]) -> dict[str, _Rendered]:
+        """What the Applications of a side render to, those that are there."""
+        wanted = [tree.applications[name] for name in names if name in tree.applications]
+        made = tree.run.renderer.render_all(wanted, tree.side.named.jobs)
+        return {tree.listing.label(one): self._finished(one, objects, tree) for one, objects in made}
 
     def _sides(self, name: str) -> list[tuple[_Tree, Application]]:
         return [(tree, tree.applications[name]) for tree in (self.old, self.new) if name in tree.applications]
@@ -223,18 +236,15 @@ class _Work:
             )
         )
 
-    def _verdict(self, name: str, *, rendered: bool) -> Verdict:
+    def _verdict(self, name: str, old: _Rendered, new: _Rendered) -> Verdict:
         before, after = (tree.applications.get(name) for tree in (self.old, self.new))
-        if not rendered:
-            return Verdict(name, before, after, "not-rendered")
         if reason := self._lost(name):
             return Verdict(name, before or after, before or after, "unknown", note=reason)
-        sides = [self._render(one, tree) for one, tree in ((before, self.old), (after, self.new))]
         unknown = Verdict(name, before, after, "unknown")
-        if sides[0].error is not None or sides[1].error is not None:
-            return _told(unknown, (sides[0].error, sides[1].error), self.found)
+        if old.error is not None or new.error is not None:
+            return _told(unknown, (old.error, new.error), self.found)
         try:
-            return compare_application(sides[0].edition, sides[1].edition, self.wanted.rules, self.found)
+            return compare_application(old.edition, new.edition, self.wanted.rules, self.found)
         except CommodoreError as error:
             return _told(unknown, (None, error), self.found)
 
@@ -254,12 +264,14 @@ class _Work:
             return f"{side}the ApplicationSet {origin.set}, which makes it, fails"
         return ""
 
-    def _render(self, application: Application | None, tree: _Tree) -> _Rendered:
-        if application is None:
-            return _Rendered()
+    def _finished(
+        self, application: Application, rendered: tuple[Rendered, ...] | CommodoreError, tree: _Tree
+    ) -> _Rendered:
+        if isinstance(rendered, CommodoreError):
+            return _Rendered(error=rendered)
         settings = tree.listing.settings
         try:
-            tracked = manifests(application, tree.run.renderer.render(application), settings, tree.found)
+            tracked = manifests(application, rendered, settings, tree.found)
             objects = desired(application, tracked, settings, self.wanted.cluster_scoped, tree.found)
         except CommodoreError as error:
             return _Rendered(error=error)

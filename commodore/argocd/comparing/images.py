@@ -1,0 +1,79 @@
+"""Which images Applications run, and how that differs between two trees."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from commodore.argocd.comparing.applications import Difference
+from commodore.manifests import ObjectKey, key_of
+from commodore.manifests.object_diff import Image, images_of
+from commodore.manifests.object_diff.json_report import key_data
+
+
+@dataclass(frozen=True, slots=True)
+class Use:
+    """An image that an object of an Application names.
+
+    Attributes:
+        change: `added`, `removed` or `changed` between two trees; empty if there is but one.
+        before: the image that was there, of a changed one.
+        place: the container, or the path of the field.
+    """
+
+    image: Image
+    application: str
+    key: ObjectKey
+    place: str
+    change: str = ""
+    before: Image | None = None
+
+    def as_dict(self) -> dict[str, Any]:
+        """JSON-ready data."""
+        found: dict[str, Any] = {
+            "image": self.image.text,
+            "registry": self.image.registry,
+            "repository": self.image.repository,
+            "tag": self.image.tag,
+            "digest": self.image.digest,
+            "application": self.application,
+            "object": key_data(self.key),
+            "place": self.place,
+        }
+        if self.change:
+            found["change"] = self.change
+            found["from"] = self.before.text if self.before is not None else ""
+        return found
+
+
+def uses_of(application: str, objects: Iterable[Mapping[str, Any]]) -> Iterator[Use]:
+    """The images of the objects of an Application."""
+    for data in objects:
+        for one in images_of(data):
+            yield Use(one.image, application, key_of(data), one.place)
+
+
+def changed_uses(found: Difference) -> Iterator[Use]:
+    """The images that differ. In one place of an object those of one repository are one that changed."""
+    for verdict in found.applications:
+        for change in verdict.changes:
+            old, new = (
+                {use.place: use for use in uses_of(verdict.name, [side.content])} if side is not None else {}
+                for side in (change.old, change.new)
+            )
+            for place in dict.fromkeys((*old, *new)):
+                yield from _changed(old.get(place), new.get(place))
+
+
+def _changed(old: Use | None, new: Use | None) -> Iterator[Use]:
+    if old is not None and new is not None:
+        one, other = old.image, new.image
+        if (one.registry, one.repository) == (other.registry, other.repository):
+            if (one.tag, one.digest) != (other.tag, other.digest):
+                yield Use(other, new.application, new.key, new.place, "changed", one)
+            return
+    if old is not None:
+        yield Use(old.image, old.application, old.key, old.place, "removed")
+    if new is not None:
+        yield Use(new.image, new.application, new.key, new.place, "added")

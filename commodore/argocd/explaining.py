@@ -1,0 +1,138 @@
+"""Why an Application is there, where its sources come from, and what they read and give."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from commodore.argocd.acquiring import RepoMap, repository_identity
+from commodore.argocd.comparing import reads_of
+from commodore.argocd.diagnostics import Diagnostics
+from commodore.argocd.finishing import desired, manifests
+from commodore.argocd.model.application import Application
+from commodore.argocd.model.sources import Source
+from commodore.argocd.planning import overridden, source_type
+from commodore.argocd.rendering import Rendered
+from commodore.argocd.running import Listing, Run
+from commodore.argocd.trees import folder_of
+from commodore.context import Context
+from commodore.errors import CommodoreError
+from commodore.git import redact
+from commodore.manifests import key_of
+
+
+@dataclass(frozen=True, slots=True)
+class Explained:
+    """One Application.
+
+    Attributes:
+        data: what it is and where it is from, JSON-ready.
+        objects: what Argo CD compares with the cluster; empty if it does not render.
+        error: why it does not render.
+    """
+
+    data: dict[str, Any]
+    objects: Sequence[Rendered] = ()
+    error: CommodoreError | None = None
+
+
+def explain(
+    application: Application, listing: Listing, repo_map: RepoMap, run: Run, context: Context, found: Diagnostics
+) -> Explained:
+    """An Application with the chain that leads to it, and its sources with all that they read of the repository."""
+    label = listing.label(application)
+    commands: list[str] = []
+    error: CommodoreError | None = None
+    objects: tuple[Rendered, ...] = ()
+    try:
+        tracked = manifests(application, run.renderer.render(application, commands), listing.settings, found)
+        objects = desired(application, tracked, listing.settings, (), found)
+    except CommodoreError as failure:
+        error = failure
+    destination = application.destination
+    data = {
+        "name": label,
+        "instance": listing.settings.instance_name(application.namespace, application.name),
+        "project": application.project,
+        "destination": {
+            "server": destination.server,
+            "name": destination.name,
+            "namespace": destination.namespace,
+        },
+        "chain": list(_chain(label, application, listing)),
+        "sources": [
+            {"index": number, **_source(application, one, listing, repo_map, run, context)}
+            for number, one in enumerate(application.sources, 1)
+        ],
+        "commands": commands,
+        "reads": _reads(application, listing, context),
+        "objects": [{"source": one.source, "from": one.origin, **key_of(one.data)._asdict()} for one in objects],
+    }
+    return Explained(data, objects, error)
+
+
+def _chain(label: str, application: Application, listing: Listing) -> list[str]:
+    """What leads to an Application, the outermost first."""
+    known = {listing.label(one): one for one in listing.applications}
+    steps: list[str] = []
+    seen: set[str] = set()
+    while label not in seen and application is not None:
+        seen.add(label)
+        origin = listing.origins.get(label)
+        place = f"{application.place.place}:{application.place.line}"
+        if origin is None or origin.kind == "file":
+            steps.append(f"{label} is defined in {place}")
+            break
+        if origin.kind == "set":
+            steps.append(f"{label} is made by the ApplicationSet {origin.set} in {place}, by {origin.generator}")
+            break
+        steps.append(f"{label} is rendered by {origin.parent or 'an entry'}")
+        if origin.parent not in known:
+            break
+        label, application = origin.parent, known[origin.parent]
+    return steps[::-1]
+
+
+def _source(
+    application: Application, source: Source, listing: Listing, repo_map: RepoMap, run: Run, context: Context
+) -> dict[str, Any]:
+    found: dict[str, Any] = {
+        "repoURL": redact(source.repo_url),
+        "path": source.path,
+        "chart": source.chart,
+        "targetRevision": source.revision,
+        "ref": source.ref,
+        "from": _where(source, listing, repo_map),
+        "type": "",
+        "overrides": [],
+    }
+    if source.chart or not source.path:
+        return {**found, "type": "Helm" if source.chart else ""}
+    try:
+        tree = run.repositories.tree(source.repo_url, source.revision)
+        folder = folder_of(tree, source.path, source.place)
+        instance = listing.settings.instance_name(application.namespace, application.name)
+        given, files = overridden(source, folder, tree.root, instance, context.limits)
+        kind = source_type(given, folder, listing.settings)
+    except CommodoreError:
+        return found  # rendering says so
+    return {**found, "type": kind, "overrides": files, "commit": tree.revision}
+
+
+def _where(source: Source, listing: Listing, repo_map: RepoMap) -> str:
+    if source.chart:
+        return "its chart repository, or the cache"
+    mapped = repo_map.find(source.repo_url)
+    if mapped is not None:
+        return f"{mapped.folder}, by --repo-map"
+    if repository_identity(source.repo_url) in listing.own:
+        return "the tree itself, whatever revision is asked for"
+    return "its repository, or the cache"
+
+
+def _reads(application: Application, listing: Listing, context: Context) -> list[str]:
+    try:
+        return reads_of(application, listing.settings, listing.own, context.limits).as_lines()
+    except CommodoreError:
+        return []

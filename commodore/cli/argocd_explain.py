@@ -1,0 +1,80 @@
+"""`commodore argocd explain`: why an Application is there, and what it is made of."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from typing import Any
+
+import click
+
+from commodore.cli._argocd import FAILED, context_of, document, named_by, show_diagnostics
+from commodore.cli._options import options
+from commodore.cli.console import console_of
+from commodore.errors import UsageError
+from commodore.printable import printable
+from commodore.settings.argocd import ARGOCD_EXPLAIN
+
+
+@click.command("explain")
+@click.argument("app")
+@options(*ARGOCD_EXPLAIN)
+@click.pass_context
+def explain(ctx: click.Context, /, app: str, **values: Any) -> int:
+    """Explain an Application.
+
+    What leads to it: a file, an ApplicationSet, another Application. Where each source comes from, of which type it is
+    and what overrides it; the commands that give the same; which files of the repository it reads; its objects, each
+    with its source and, where it is known, its file. APP is NAME or NAMESPACE/NAME.
+    """
+    from commodore.argocd.acquiring import RepoMap, parse_repo_map
+    from commodore.argocd.diagnostics import Diagnostics
+    from commodore.argocd.discovery import select
+    from commodore.argocd.explaining import explain as explained_of
+    from commodore.argocd.rendering import Capabilities
+    from commodore.argocd.running import list_applications, open_run
+
+    console = console_of(ctx)
+    context = context_of(console, offline=values["offline"], reuse=not values["no_reuse"])
+    found = Diagnostics()
+    repo_map = RepoMap(parse_repo_map(values["repo_map"]))
+    capabilities = Capabilities(values["kube_version"] or "", values["api_version"])
+    listing = list_applications(named_by(values, context), context, found, repo_map, capabilities)
+    wanted = select(listing.applications, (app,), controller=listing.settings.namespace)
+    if len(wanted) != 1:
+        raise UsageError("CMD-ARGO-026", f"{app!r} fits {len(wanted)} Applications", hint="name one, as NAMESPACE/NAME")
+    with open_run(listing.settings, repo_map, capabilities, context, found, listing.own) as run:
+        result = explained_of(wanted[0], listing, repo_map, run, context, found)
+    if result.error is not None:
+        found.take(result.error, application=result.data["name"])
+    if values["out"] == "json":
+        data = document("explain", found.found(strict=values["strict"]), application=result.data)
+        console.result(json.dumps(data, indent=2))
+    else:
+        console.result("\n".join(map(printable, _lines(result.data))))
+    return max(show_diagnostics(found, values, console), FAILED if result.error is not None else 0)
+
+
+def _lines(data: dict[str, Any]) -> Iterator[str]:
+    yield data["name"]
+    yield from (f"  {step}" for step in data["chain"])
+    destination = data["destination"]
+    where = " ".join(filter(None, (destination["server"], destination["name"], destination["namespace"])))
+    yield f"  project {data['project']}, destination {where}"
+    for one in data["sources"]:
+        what = one["chart"] or one["path"] or f"${one['ref']}"
+        yield f"source {one['index']}: {' '.join(filter(None, (one['type'], what)))}"
+        yield f"  of {one['repoURL']} at {one['targetRevision'] or 'HEAD'}"
+        yield f"  from {one['from']}"
+        yield from (f"  overridden by {name}" for name in one["overrides"])
+    if data["commands"]:
+        yield "commands"
+        yield from (f"  {command}" for command in data["commands"])
+    if data["reads"]:
+        yield "reads of the repository"
+        yield from (f"  {path}" for path in data["reads"])
+    yield f"objects: {len(data['objects'])}"
+    for one in data["objects"]:
+        name = "/".join(filter(None, (one["namespace"], one["name"])))
+        place = f", {one['from']}" if one["from"] else ""
+        yield f"  {one['kind']} {name} (source {one['source']}{place})"

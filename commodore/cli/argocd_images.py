@@ -1,0 +1,127 @@
+"""`commodore argocd images`: which images Applications run."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator, Sequence
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from commodore.cli._argocd import (
+    DIFFERENT,
+    EQUAL,
+    context_of,
+    document,
+    named_by,
+    show_diagnostics,
+    sought_by,
+)
+from commodore.cli._options import options
+from commodore.cli.console import Console, console_of
+from commodore.context import Context
+from commodore.printable import printable, some_of
+from commodore.settings.argocd import ARGOCD_IMAGES
+
+if TYPE_CHECKING:
+    from commodore.argocd import Diagnostics
+    from commodore.argocd.acquiring import RepoMap
+    from commodore.argocd.comparing.images import Use
+    from commodore.argocd.rendering import Capabilities
+
+_SIGNS = {"": "", "added": "+ ", "removed": "- ", "changed": "~ "}
+
+
+@click.command("images")
+@click.argument("apps", nargs=-1, metavar="[APP]...")
+@options(*ARGOCD_IMAGES)
+@click.pass_context
+def images(ctx: click.Context, /, apps: tuple[str, ...], **values: Any) -> int:
+    """List the images that Applications run, or with a base those that differ.
+
+    With --base or --base-path two trees are compared as `argocd diff` does, and the exit code is 1 if an image
+    differs. APP is NAME or NAMESPACE/NAME, or a pattern of these.
+    """
+    from commodore.argocd.acquiring import RepoMap, parse_repo_map
+    from commodore.argocd.diagnostics import Diagnostics
+    from commodore.argocd.rendering import Capabilities
+
+    console = console_of(ctx)
+    context = context_of(console, offline=values["offline"], reuse=not values["no_reuse"])
+    found = Diagnostics()
+    repo_map = RepoMap(parse_repo_map(values["repo_map"]))
+    capabilities = Capabilities(values["kube_version"] or "", values["api_version"])
+    compared = bool(values["base"] or values["base_path"])
+    look = _differing if compared else _listed
+    uses = look(apps, values, capabilities, repo_map, context, found)
+    _show(uses, values["out"], console, document("images", found.found(strict=values["strict"])))
+    code = show_diagnostics(found, values, console)
+    return DIFFERENT if code == EQUAL and compared and uses else code
+
+
+def _listed(
+    apps: tuple[str, ...],
+    values: dict[str, Any],
+    capabilities: Capabilities,
+    repo_map: RepoMap,
+    context: Context,
+    found: Diagnostics,
+) -> list[Use]:
+    from commodore.argocd.comparing.images import uses_of
+    from commodore.argocd.discovery import select
+    from commodore.argocd.running import list_applications, open_run
+    from commodore.errors import CommodoreError
+
+    listing = list_applications(named_by(values, context), context, found, repo_map, capabilities)
+    settings = listing.settings
+    wanted = select(listing.applications, apps, controller=settings.namespace, project=values["project"] or "")
+    listing.tell_failures(found, but=wanted)
+    uses: list[Use] = []
+    with open_run(settings, repo_map, capabilities, context, found, listing.own) as run:
+        for application, rendered in run.renderer.render_all(wanted, values["jobs"]):
+            if isinstance(rendered, CommodoreError):
+                found.take(rendered, application=listing.label(application))
+            else:
+                uses += uses_of(listing.label(application), (one.data for one in rendered))
+    return uses
+
+
+def _differing(
+    apps: tuple[str, ...],
+    values: dict[str, Any],
+    capabilities: Capabilities,
+    repo_map: RepoMap,
+    context: Context,
+    found: Diagnostics,
+) -> list[Use]:
+    from commodore.argocd.comparing import Wanted, diff, find_sides
+    from commodore.argocd.comparing.images import changed_uses
+    from commodore.staging import temporary_folder
+
+    wanted = Wanted(apps=apps, project=values["project"] or "", capabilities=capabilities)
+    with temporary_folder() as scratch:
+        base, target = find_sides(sought_by(values, context), scratch, context)
+        return list(changed_uses(diff(base, target, wanted, repo_map, context, found)))
+
+
+def _show(uses: Sequence[Use], form: str, console: Console, data: dict[str, Any]) -> None:
+    if form == "json":
+        diagnostics = {key: data.pop(key) for key in ("diagnostics", "partial")}
+        console.result(json.dumps({**data, "images": [one.as_dict() for one in uses], **diagnostics}, indent=2))
+    elif form == "name":
+        for text in sorted({one.image.text for one in uses}):
+            console.result(printable(text))
+    else:
+        for line in _lines(uses):
+            console.result(line)
+
+
+def _lines(uses: Iterable[Use]) -> Iterator[str]:
+    """Each image once, below it the Applications that run it."""
+    found: dict[str, dict[str, None]] = {}
+    for one in uses:
+        before = f" (was {one.before.text})" if one.before is not None else ""
+        found.setdefault(f"{_SIGNS[one.change]}{one.image.text}{before}", {})[one.application] = None
+    for text in sorted(found):
+        yield printable(text)
+        yield printable(f"    in {some_of(list(found[text]))}")

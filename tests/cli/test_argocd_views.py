@@ -1,0 +1,136 @@
+"""`commodore argocd images`, `explain` and `diagnostics`."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from tests.argocd.comparing.conftest import app, git
+
+Shown = tuple[int, str, str]
+Call = Callable[..., Shown]
+
+
+def pod(image: str, name: str = "web") -> str:
+    spec = {"containers": [{"name": "main", "image": image}]}
+    return json.dumps({"apiVersion": "v1", "kind": "Pod", "metadata": {"name": name}, "spec": spec})
+
+
+@pytest.fixture
+def shop(tmp_path: Path) -> Path:
+    """A checkout with the Applications `a` and `b`, of which `a` runs another image than in `HEAD`."""
+    folder = tmp_path / "shop"
+    for name in ("a", "b"):
+        (folder / name).mkdir(parents=True)
+        (folder / f"{name}.json").write_text(app(name, name), encoding="utf-8")
+        (folder / name / "pod.json").write_text(pod("nginx:1.2"), encoding="utf-8")
+    git(folder, "init", "-q", "-b", "main")
+    git(folder, "remote", "add", "origin", "https://git.example.com/team/shop.git")
+    git(folder, "add", ".")
+    git(folder, "commit", "-qm", "one")
+    (folder / "a" / "pod.json").write_text(pod("nginx:1.3"), encoding="utf-8")
+    (folder / "a" / "new.json").write_text(pod("quay.io/x/y:1", "new"), encoding="utf-8")
+    return folder
+
+
+@pytest.fixture
+def run(call: Call, shop: Path) -> Call:
+    return lambda command, *words: call("argocd", command, "--offline", "--path", str(shop), *words)
+
+
+@pytest.mark.requirement("D83")
+def test_images(run: Call) -> None:
+    assert run("images") == (
+        0,
+        "nginx:1.2\n    in argocd/b\nnginx:1.3\n    in argocd/a\nquay.io/x/y:1\n    in argocd/a\n",
+        "",
+    )
+    assert run("images", "b", "-o", "name")[1] == "nginx:1.2\n"
+    (row,) = json.loads(run("images", "b", "-o", "json")[1])["images"]
+    assert (row["repository"], row["tag"], row["place"], row["object"]["name"]) == (
+        "library/nginx",
+        "1.2",
+        "main",
+        "web",
+    )
+
+
+@pytest.mark.requirement("D72", "D83")
+def test_images_that_differ(run: Call, shop: Path) -> None:
+    code, out, _ = run("images", "--base", "HEAD")
+    assert (code, out.splitlines()) == (
+        1,
+        ["+ quay.io/x/y:1", "    in argocd/a", "~ nginx:1.3 (was nginx:1.2)", "    in argocd/a"],
+    )
+    changed = {
+        row["change"]: row["from"] for row in json.loads(run("images", "--base", "HEAD", "-o", "json")[1])["images"]
+    }
+    assert changed == {"added": "", "changed": "nginx:1.2"}
+    assert run("images", "--base", "HEAD..HEAD")[:2] == (0, "")
+    (shop / "a" / "pod.json").write_text(pod("docker.io/library/nginx:1.2"), encoding="utf-8")
+    (shop / "a" / "new.json").unlink()
+    assert run("images", "--base", "HEAD")[0] == 0  # the same image, written otherwise
+    (shop / "a" / "pod.json").write_text(pod("apache:1.2"), encoding="utf-8")
+    assert [line[:8] for line in run("images", "--base", "HEAD")[1].splitlines()[::2]] == ["+ apache", "- nginx:"]
+
+
+def test_images_of_what_renders(run: Call, shop: Path) -> None:
+    (shop / "a" / "broken.json").write_text("{", encoding="utf-8")
+    code, out, err = run("images")
+    assert (code, out, "[CMD-ARGO-401]" in err) == (2, "nginx:1.2\n    in argocd/b\n", True)
+
+
+@pytest.mark.requirement("D83")
+def test_explain(run: Call, shop: Path) -> None:
+    code, out, _ = run("explain", "b")
+    assert code == 0
+    assert out.splitlines() == [
+        "argocd/b",
+        "  argocd/b is defined in b.json:1",
+        "  project default, destination https://kubernetes.default.svc b",
+        "source 1: Directory b",
+        "  of https://git.example.com/team/shop.git at HEAD",
+        "  from the tree itself, whatever revision is asked for",
+        "reads of the repository",
+        "  b/*",
+        "objects: 1",
+        "  Pod b/web (source 1, pod.json)",
+    ]
+    data = json.loads(run("explain", "b", "-o", "json")[1])
+    assert (data["schema"], data["application"]["sources"][0]["type"]) == ("commodore.argocd/explain/v1", "Directory")
+    assert "[CMD-ARGO-026]" in run("explain", "*")[2]
+    (shop / "b" / "broken.json").write_text("{", encoding="utf-8")
+    code, out, err = run("explain", "b")
+    assert (code, out.splitlines()[-1], "[CMD-ARGO-401]" in err) == (2, "objects: 0", True)
+
+
+def test_explain_the_chain(run: Call, shop: Path) -> None:
+    template = {"metadata": {"name": "made"}, "spec": json.loads(app("x", "apps"))["spec"]}
+    spec = {"generators": [{"list": {"elements": [{"name": "a"}]}}], "template": template}
+    metadata = {"name": "set", "namespace": "argocd"}
+    appset = {"apiVersion": "argoproj.io/v1alpha1", "kind": "ApplicationSet", "metadata": metadata, "spec": spec}
+    (shop / "set.json").write_text(json.dumps(appset), encoding="utf-8")
+    (shop / "apps").mkdir()
+    (shop / "apps" / "c.jsonnet").write_text(app("c", "b"), encoding="utf-8")
+    lines = run("explain", "c")[1].splitlines()
+    assert lines[1].startswith("  argocd/made is made by the ApplicationSet argocd/set in set.json:1, by ")
+    assert lines[2] == "  argocd/c is rendered by argocd/made"
+
+
+@pytest.mark.requirement("D83")
+def test_diagnostics(run: Call, shop: Path) -> None:
+    assert run("diagnostics") == (0, "nothing was found\n", "")
+    (shop / "b" / "broken.json").write_text("{", encoding="utf-8")
+    (shop / "bad.yaml").write_text("a: [argocd", encoding="utf-8")
+    code, out, err = run("diagnostics")
+    assert (code, out.count("[CMD-ARGO-102]"), err) == (0, 1, "")
+    code, out, _ = run("diagnostics", "--render", "-o", "json")
+    data = json.loads(out)
+    assert (code, data["partial"], {one["code"] for one in data["diagnostics"]}) == (
+        2,
+        True,
+        {"CMD-ARGO-102", "CMD-ARGO-401"},
+    )
