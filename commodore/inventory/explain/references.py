@@ -7,6 +7,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 _START = re.compile(r"(?P<escapes>\\*)\$(?P<bracket>[{\[])")
+DEEPEST = 200
+"""References in one another."""
 _INSIDE = re.compile(r"\$\{|\}")
 
 
@@ -22,7 +24,9 @@ Parts = tuple[str | Ref, ...]
 
 
 def parse_references(text: str) -> Parts | None:
-    """The texts and references that a value is made of; None if a brace is missing, which reclass-rs refuses."""
+    """The texts and references that a value is made of; None if a brace is missing, or there are more than
+    `DEEPEST` references in one another: reclass-rs refuses both.
+    """
     if "$" not in text:
         return (text,)
     parts: list[str | Ref] = []
@@ -61,6 +65,8 @@ def _inside(text: str, start: int) -> tuple[Ref | None, int]:
         parts.append(text[position : found.start()])
         position = found.end()
         if found[0] == "${":
+            if len(stack) == DEEPEST:
+                return None, len(text)
             stack.append((found.start(), []))
             continue
         ref = Ref(_joined(parts), text[begin:position])

@@ -12,7 +12,7 @@ from typing import Final
 
 from yaml import Node, ScalarNode
 
-from commodore.inventory.explain.references import Ref, parse_references, references_in
+from commodore.inventory.explain.references import DEEPEST, Ref, parse_references, references_in
 from commodore.inventory.lint.class_file import ClassFile, entries, is_map, is_reference, key_text, texts
 from commodore.inventory.lint.deprecated import REMOVED_VARIABLES
 from commodore.inventory.lint.linter import Linter
@@ -77,7 +77,8 @@ class References(Linter):
         if parts is None:
             if "\\" not in node.value:  # what else a backslash may mean is not for us to say
                 start = node.value[node.value.rfind("${") :].splitlines()[0]
-                message = f"{parameter} has a reference that is not closed: {start[:60]!r}"
+                deep = f", or nests more than {DEEPEST} levels deep" if node.value.count("${") > DEEPEST else ""
+                message = f"{parameter} has a reference that is not closed{deep}: {start[:60]!r}"
                 hint = "close it with '}', or write '\\${' if it is meant as text"
                 yield file.finding(
                     self.name, UNCLOSED, file.place_of(node, start), message, parameter=parameter, hint=hint
