@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import yaml
 
 from commodore.observe.cluster.lease import LeaseLostError
 from commodore.observe.cluster.reflector import Pauses
@@ -27,6 +28,7 @@ from tests.world.kargo import (
 )
 from tests.world.kubernetes import Running, kubeconfig_for, names, serving, wait_until
 
+MANIFESTS = Path(__file__).resolve().parent.parent.parent.parent / "commodore" / "observe" / "manifests.yaml"
 VERSIONS = pytest.mark.parametrize("version", ["1.10", "1.11"])
 
 
@@ -433,6 +435,38 @@ def test_a_lease_that_another_has_taken_ends_the_process(cluster: Running, start
     assert isinstance(replica.error, LeaseLostError)
     cluster.api.put(application())
     assert promotions(cluster) == []
+
+
+# Rights
+
+
+@pytest.mark.requirement("O24")
+def test_the_roles_give_what_is_used_and_nothing_else(cluster: Running, start: Start) -> None:
+    """All that the controller asks for is in the roles, and what the roles give is asked for, with what is listed."""
+    cluster.api.put(*drifted())
+    gate = threading.Event()
+    cluster.api.fail("create", "promotions", gate=gate)
+    slow = start(times=TIMES, max_promotions=1, sync_period=0.2)
+    wait_until(lambda: cluster.api.requests["create", "promotions"])
+    start()
+    wait_until(lambda: promotions(cluster))
+    gate.set()  # the same name is there: the Promotion is read
+    settle_down(cluster, slow)
+    cluster.api.put(application("odd", stage="shop"))
+    wait_until(lambda: events(cluster, "AuthorizedStageInvalid"))
+    wait_until(lambda: cluster.api.requests["update", "leases"])
+    slow.stop()
+    roles = yaml.safe_load_all(MANIFESTS.read_text(encoding="utf-8"))
+    rules = [rule for one in roles if one["kind"] in ("Role", "ClusterRole") for rule in one["rules"]]
+    given = {(verb, plural) for rule in rules for plural in rule.get("resources", ()) for verb in rule["verbs"]}
+    used = set(cluster.api.requests)
+    assert used <= given
+    assert given - used == {
+        ("get", "applications"),  # these two for users who look with the same rights
+        ("get", "warehouses"),
+        ("patch", "events"),  # when the same happens again within ten minutes
+        ("promote", "stages"),  # Kargo's webhook asks for it
+    }
 
 
 # Size
