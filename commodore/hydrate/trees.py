@@ -10,6 +10,7 @@ from typing import Any
 
 from commodore.errors import CommodoreError, InputError, Location
 from commodore.hydrate import layout, planning
+from commodore.hydrate.conventions import check_projects
 from commodore.hydrate.model import Group, Hydration
 from commodore.hydrate.provenance import read_commit
 from commodore.hydrate.reading import read_hydration
@@ -52,7 +53,7 @@ def render_trees(applications: Sequence[Placed], renderer: GroupRenderer, folder
         EnvironmentFault: the folder cannot be written.
     """
     members, failed = _read(applications)
-    for branch, error in _conflicts([one for one, _ in members]):
+    for branch, error in _conflicts([one for one, _ in members], renderer.settings.projects):
         failed.setdefault(branch, []).append(error)
     good = [(one, data) for one, data in members if one.branch not in failed]
     done = [TreeGroup(branch, error=_joined(errors)) for branch, errors in failed.items()]
@@ -93,11 +94,13 @@ def _branch_of(data: Mapping[str, Any]) -> str:
     return ""
 
 
-def _conflicts(hydrations: Sequence[Hydration]) -> list[tuple[str, CommodoreError]]:
+def _conflicts(hydrations: Sequence[Hydration], projects: Sequence[Placed]) -> list[tuple[str, CommodoreError]]:
     found = []
     for branch in sorted({one.branch for one in hydrations}):
+        of_branch = [one for one in hydrations if one.branch == branch]
         try:
-            planning.check([one for one in hydrations if one.branch == branch])
+            planning.check(of_branch)
+            check_projects(of_branch, projects)
         except CommodoreError as error:
             found.append((branch, error))
     return found

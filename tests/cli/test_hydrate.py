@@ -181,9 +181,17 @@ def test_branches_as_folders(place: Place, tmp_path: Path) -> None:
     words = [word for name in "abcd" for word in ("--app", str(place.folder / f"{name}.yaml"))]
     tree = tmp_path / "tree"
     mapped = f"{place.remote.url}={checkout}"
+    settings = tmp_path / "settings.yaml"
+    project = {"kind": "AppProject", "metadata": {"name": "closed"}, "spec": {"sourceRepos": ["https://other/*"]}}
+    settings.write_text(yaml.safe_dump(project))
+    closed = yaml.safe_load((place.folder / "b.yaml").read_text())
+    closed["spec"]["project"] = "closed"
+    (place.folder / "b.yaml").write_text(yaml.safe_dump(closed))
+    words += ["--argocd-settings", str(settings)]
     code, _, err = place.call("hydrate", "render", *words, "--repo-map", mapped, "--tree", str(tree))
-    assert code == 1
+    assert code == 4
     assert "CMD-HYD-006" in err
+    assert "CMD-HYD-011" in err
     groups = {one["branch"]: one for one in json.loads((tree / "groups.json").read_text())}
     assert groups["env/two"]["error"]
     assert groups["env/dev"]["drySha"] == place.remote.sha()
