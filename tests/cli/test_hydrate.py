@@ -382,3 +382,36 @@ def test_nothing_new_asks_once_and_writes_nothing(place: Place) -> None:
             "refs?service=git-upload-pack"
         ]
     assert git(place.remote.path, "for-each-ref") == before
+
+
+def test_what_is_recorded_is_of_the_sources(place: Place) -> None:
+    """Also if another repository is written to; paths know the reference, whose lines are no part of the body."""
+    out = GitWorld(place.folder.parent / "out").remote("out")
+    place.application("a", syncSource={"repoURL": out.url, "targetBranch": "env/dev", "path": "./a/"})
+    (place.folder / "b.yaml").unlink()
+    sha = "ab" * 20
+    message = (
+        "Take a new\nimage\n\nArgocd-reference-commit-sha: not here\n\nIt is better.\n\n"
+        f"Argocd-reference-commit-sha: {sha}\nArgocd-reference-commit-author: Jo <jo@example.com>\n"
+        "Argocd-reference-commit-repourl: https://git.example.com/code\n"
+    )
+    place.remote.commit({"apps/a/config.yaml": CONFIG.format(name="a", value=5)}, message=message)
+    assert place.run()[0] == 0
+    root, path = (json.loads(git(out.path, "show", f"env/dev:{name}hydrator.metadata")) for name in ("", "a/"))
+    for told in (root, path):
+        assert (told["repoURL"], told["subject"]) == (place.remote.url, "Take a new image")
+        assert told["body"] == "Argocd-reference-commit-sha: not here\n\nIt is better.\n"
+        assert told["references"] == [
+            {"commit": {"author": "Jo <jo@example.com>", "sha": sha, "repoURL": "https://git.example.com/code"}}
+        ]
+        assert told["date"].endswith("Z")
+    readme = git(out.path, "show", "env/dev:a/README.md")
+    assert f"git clone {place.remote.url}" in readme
+    assert f"It is about {sha} of https://git.example.com/code" in readme
+
+
+def test_what_fails_leaves_no_branch_behind(place: Place) -> None:
+    """No empty branch to begin with is pushed before all is rendered."""
+    place.remote.commit({"apps/b/config.yaml": None})
+    assert [one["outcome"] for one in place.run("--branch", "env/dev-next")[1]] == ["failed"]
+    assert git(place.remote.path, "for-each-ref", "--format=%(refname)") == "refs/heads/main"
