@@ -113,6 +113,15 @@ def clean_environment(
     monkeypatch.chdir(tmp_path)
 
 
+@pytest.fixture
+def netrc() -> Path:
+    """A `.netrc` with credentials for servers on loopback."""
+    file = Path.home() / ".netrc"
+    file.write_text("machine 127.0.0.1 login tess password secret\n")
+    file.chmod(0o600)
+    return file
+
+
 def give_programs(patch: pytest.MonkeyPatch, folder: Path) -> None:
     """Let PATH be the pinned tools and, in a new folder, links to what every machine has."""
     for name in PROGRAMS:

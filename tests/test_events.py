@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from commodore.events import Event, StageFinished, StageStarted, ignore, stage
+from commodore.events import Event, StageFinished, StageStarted, stage
 
 
 def test_a_stage_is_announced() -> None:
@@ -21,8 +21,3 @@ def test_a_stage_that_fails_does_not_end() -> None:
     with pytest.raises(KeyError), stage(heard.append, "compiling"):
         raise KeyError
     assert heard == [StageStarted("compiling")]
-
-
-def test_nobody_need_listen() -> None:
-    with stage(ignore, "compiling"):
-        pass

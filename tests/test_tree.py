@@ -9,20 +9,12 @@ from pathlib import Path
 import pytest
 
 from commodore.tree import Refused, Rules, files, is_hidden, measure, size_of, walk
+from tests.world.folders import make_folder
 
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
-    root = tmp_path / "folder"
-    for name, content in (("b.txt", "2"), ("a/z", "1"), ("a.txt", "0"), ("c", "4"), ("b/x/y", "3"), (".h/i", "5")):
-        path = root / name
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(content, encoding="utf-8")
-    (root / "link").symlink_to("c")
-    (root / "linked-folder").symlink_to("a")
-    (root / "empty").mkdir()
-    (root / "c").chmod(0o700)
-    return root
+    return make_folder(tmp_path / "folder", **{".h/i": "5"})
 
 
 def test_depth_first_in_the_byte_order_of_names(folder: Path) -> None:

@@ -575,6 +575,7 @@ class TestRemoveTree:
         remove_tree(tmp_path / "nothing")
         (tmp_path / "file").write_text("")
         remove_tree(tmp_path / "file" / "below")
+        assert [path.name for path in tmp_path.iterdir()] == ["file"]
 
     def test_each_kind(self, tmp_path: Path) -> None:
         (tmp_path / "file").write_text("")

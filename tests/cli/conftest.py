@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from pathlib import Path
 
 import click
 import pytest
@@ -11,6 +12,7 @@ import pytest
 from commodore.cli._lazy import LazyGroup
 from commodore.cli.main import commodore, run
 from tests.cli import probe
+from tests.world.cluster import ClusterWorld
 
 Shown = tuple[int, str, str]
 
@@ -51,3 +53,12 @@ def probed(monkeypatch: pytest.MonkeyPatch) -> Callable[[], probe.Seen]:
     monkeypatch.setitem(commodore.lazy, "probe", probe.ENTRY)
     probe.SEEN.clear()
     return lambda: probe.SEEN[-1]
+
+
+@pytest.fixture
+def component(tmp_path: Path) -> Path:
+    folder = tmp_path / "component-app"
+    for name, text in ClusterWorld.component_files("app", {"a": "1"}).items():
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / name).write_text(str(text))
+    return folder

@@ -92,15 +92,6 @@ def watching(arguments: list[str], directory: Path, **environment: str) -> Itera
         program.process.stdout.close()
 
 
-@pytest.fixture
-def component(tmp_path: Path) -> Path:
-    folder = tmp_path / "component-app"
-    for name, text in ClusterWorld.component_files("app", {"a": "1"}).items():
-        (folder / name).parent.mkdir(parents=True, exist_ok=True)
-        (folder / name).write_text(str(text))
-    return folder
-
-
 def test_save_see_break_mend_end(component: Path, tmp_path: Path) -> None:
     """The diff of the manifests, an error that leaves them as they are, what the mended component changes, and a good
     end that leaves nothing behind.

@@ -15,7 +15,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.world.cluster import ROOT, ClusterWorld
+from tests.world.cluster import ROOT
 
 PATIENCE = 120
 
@@ -84,15 +84,6 @@ class Terminal:
         self.process.kill()
         self.process.wait()
         os.close(self._main)
-
-
-@pytest.fixture
-def component(tmp_path: Path) -> Path:
-    folder = tmp_path / "component-app"
-    for name, text in ClusterWorld.component_files("app", {"a": "1"}).items():
-        (folder / name).parent.mkdir(parents=True, exist_ok=True)
-        (folder / name).write_text(str(text))
-    return folder
 
 
 @pytest.fixture

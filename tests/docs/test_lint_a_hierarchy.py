@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-import os
 import re
-import shlex
-import sys
 from pathlib import Path
 
 import pytest
 
 from commodore.inventory.lint import LINTERS
-from tests.docs.tutorials import follow
+from tests.docs.tutorials import follow, reader_environment
 from tests.world.cluster import ROOT
 
 HOW_TO = ROOT / "docs" / "how-to" / "lint-a-hierarchy.md"
@@ -19,14 +16,7 @@ REFERENCE = ROOT / "docs" / "reference" / "linters.md"
 
 
 def test_a_reader_sees_what_the_page_shows(tmp_path: Path, tmp_path_factory: pytest.TempPathFactory) -> None:
-    programs = tmp_path_factory.mktemp("bin")
-    (programs / "commodore").write_text(f'#!/bin/sh\nexec {shlex.quote(sys.executable)} -m commodore "$@"\n')
-    (programs / "commodore").chmod(0o755)
-    environment = {
-        **os.environ,
-        "PATH": f"{programs}{os.pathsep}{os.environ['PATH']}",
-        "PYTHONPATH": str(ROOT),
-    }
+    environment = reader_environment(tmp_path_factory.mktemp("bin"))
     done = follow(HOW_TO.read_text(encoding="utf-8"), tmp_path, environment)
     assert [complaint for one in done if (complaint := one.complaint())] == []
     assert [one.code for one in done] == [0, 0, 0, 1, 1, 0, 0, 0, 0, 1]

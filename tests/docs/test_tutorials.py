@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import os
-import shlex
-import sys
 from pathlib import Path
 
 import pytest
 
-from tests.docs.tutorials import Command, Done, WriteFile, follow, steps
+from tests.docs.tutorials import Command, Done, WriteFile, follow, reader_environment, steps
 from tests.world.cluster import ROOT
 
 TUTORIALS = ROOT / "docs" / "tutorial"
@@ -17,14 +15,7 @@ TUTORIALS = ROOT / "docs" / "tutorial"
 
 @pytest.mark.parametrize("page", ["first-component", "first-fleet", "first-package"])
 def test_a_reader_sees_what_the_page_shows(page: str, tmp_path: Path, tmp_path_factory: pytest.TempPathFactory) -> None:
-    programs = tmp_path_factory.mktemp("bin")
-    (programs / "commodore").write_text(f'#!/bin/sh\nexec {shlex.quote(sys.executable)} -m commodore "$@"\n')
-    (programs / "commodore").chmod(0o755)
-    environment = {
-        **os.environ,
-        "PATH": f"{programs}{os.pathsep}{os.environ['PATH']}",
-        "PYTHONPATH": str(ROOT),
-    }
+    environment = reader_environment(tmp_path_factory.mktemp("bin"))
     done = follow((TUTORIALS / f"{page}.md").read_text(encoding="utf-8"), tmp_path, environment)
     assert [complaint for one in done if (complaint := one.complaint())] == []
     programs_run = [one.step.shell.split()[:3] for one in done if isinstance(one.step, Command)]

@@ -8,12 +8,16 @@ A page is Markdown with two kinds of blocks that count, in order (docs/how-to/de
 
 from __future__ import annotations
 
+import os
 import re
 import shlex
+import sys
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from subprocess import DEVNULL, PIPE, STDOUT, run
+
+from tests.world.cluster import ROOT
 
 BLOCK = re.compile(r"^```(console|\{code-block\} \w+\n:caption: (\S+))\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 END = "\x1e"  # between what commands print: no text holds this character
@@ -70,6 +74,14 @@ def steps(page: str) -> Iterator[Command | WriteFile]:
         for part in re.split(r"^\$ ", content, flags=re.MULTILINE)[1:]:
             line, _, shown = part.partition("\n")
             yield Command(line, shown)
+
+
+def reader_environment(programs: Path) -> dict[str, str]:
+    """The environment of a reader who has installed `commodore`, in the folder `programs`."""
+    (programs / "commodore").write_text(f'#!/bin/sh\nexec {shlex.quote(sys.executable)} -m commodore "$@"\n')
+    (programs / "commodore").chmod(0o755)
+    path = f"{programs}{os.pathsep}{os.environ['PATH']}"
+    return {**os.environ, "PATH": path, "PYTHONPATH": str(ROOT)}
 
 
 def follow(page: str, folder: Path, environment: Mapping[str, str]) -> list[Done]:

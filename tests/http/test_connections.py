@@ -12,14 +12,6 @@ from tests.world.certificates import make_certificate
 from tests.world.lieutenant import LieutenantServer, redirect, slow
 
 
-@pytest.fixture
-def netrc() -> Path:
-    file = Path.home() / ".netrc"
-    file.write_text("machine 127.0.0.1 login tess password secret\n")
-    file.chmod(0o600)
-    return file
-
-
 def test_netrc_says_nothing_about_us_and_redirects_are_left_alone(netrc: Path) -> None:
     with LieutenantServer() as api, open_session(WatchedAdapter()) as session:
         api.script(redirect("http://[malformed"))

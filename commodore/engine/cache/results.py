@@ -28,12 +28,12 @@ from commodore.tree import lies_in
 from commodore.workspace import is_inside, write_atomically
 
 
-def begin(run: Run, instance: str, programs: Programs | None) -> TraceRecorder:
+def begin(run: Run, instance: str, programs: Programs | None) -> TraceRecorder:  # runs in workers
     """An empty record of an instance."""
     return TraceRecorder(instance, PortablePaths.of(run, instance, installed()), programs)
 
 
-def finish(
+def finish(  # runs in workers
     run: Run,
     node: Mapping[str, Any],
     reads: TraceRecorder,
@@ -66,7 +66,7 @@ def finish(
     return record
 
 
-def _note_sources(
+def _note_sources(  # runs in workers
     run: Run, node: Mapping[str, Any], reads: TraceRecorder, dependencies: Sequence[KapitanDependency]
 ) -> None:
     """Note where fetched files are from. They stand for the files, so the files must be theirs and nothing else."""

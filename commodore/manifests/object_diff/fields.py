@@ -21,7 +21,7 @@ _EMBEDDED_CHARACTERS = 1 << 20
 def field_changes(old: Any, new: Any) -> tuple[FieldChange, ...]:
     """How two values differ, in the order of their paths. Nothing for equal ones.
 
-    `apply_changes(old, field_changes(old, new))` is `new`. With swapped sides, the same changes are found, mirrored.
+    Applied to `old` they give `new`. With swapped sides, the same changes are found, mirrored.
     """
     return in_path_order(_changes(old, new, ()))
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import enum
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any, Literal
 
 from commodore.manifests.objects import ObjectKey
@@ -46,7 +46,6 @@ Step = Key | Item
 Path = tuple[Step, ...]
 
 FieldKind = Literal["added", "removed", "replaced", "reordered"]
-_MIRRORED: dict[str, FieldKind] = {"added": "removed", "removed": "added"}
 _RANK = {"removed": 0, "replaced": 1, "reordered": 2, "added": 3}
 
 
@@ -70,16 +69,9 @@ class FieldChange:
     order: tuple[tuple[int, int], ...] = ()
     inside: tuple[FieldChange, ...] = ()
 
-    def mirrored(self) -> FieldChange:
-        """The same difference, seen from the other side."""
-        path = tuple(Item(step.name, step.new, step.old) if isinstance(step, Item) else step for step in self.path)
-        order = tuple(sorted(((new, old) for old, new in self.order), key=lambda pair: pair[1]))
-        inside = in_path_order(change.mirrored() for change in self.inside)
-        return FieldChange(path, _MIRRORED.get(self.kind, self.kind), self.new, self.old, order, inside)
-
 
 def in_path_order(changes: Iterable[FieldChange]) -> tuple[FieldChange, ...]:
-    """Changes in the order in which they are shown; mirrored changes come in the same."""
+    """Changes in the order in which they are shown; with swapped sides they come in the same."""
     return tuple(sorted(changes, key=lambda change: (tuple(map(_step_order, change.path)), _RANK[change.kind])))
 
 
@@ -166,20 +158,6 @@ class ObjectChange:
         side = self.new or self.old
         return side.source if side is not None else ""
 
-    def mirrored(self) -> ObjectChange:
-        """The same difference, seen from the other side."""
-        kinds: dict[str, ObjectKind] = {"added": "removed", "removed": "added"}
-        return replace(
-            self,
-            kind=kinds.get(self.kind, self.kind),
-            old_key=self.new_key,
-            new_key=self.old_key,
-            old=self.new,
-            new=self.old,
-            fields=in_path_order(change.mirrored() for change in self.fields),
-            hidden=in_path_order(change.mirrored() for change in self.hidden),
-        )
-
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
@@ -193,13 +171,9 @@ class Comparison:
     changes: tuple[ObjectChange, ...]
     unchanged: int = 0
 
-    def mirrored(self) -> Comparison:
-        """The same comparison with its sides swapped."""
-        return Comparison(in_object_order(change.mirrored() for change in self.changes), self.unchanged)
-
 
 def in_object_order(changes: Iterable[ObjectChange]) -> tuple[ObjectChange, ...]:
-    """Changes by kind, group, namespace and name; mirrored changes come in the same order."""
+    """Changes by kind, group, namespace and name; with swapped sides they come in the same order."""
     return tuple(sorted(changes, key=_object_order))
 
 

@@ -11,20 +11,12 @@ import pytest
 
 from commodore.dependencies.bundle import sum_of
 from commodore.dependencies.bundle.sums import signature
+from tests.world.folders import make_folder
 
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
-    root = tmp_path / "package"
-    for name, content in (("b.txt", "2"), ("a/z", "1"), ("a.txt", "0"), ("c", "4"), ("b/x/y", "3"), ("B", "-")):
-        path = root / name
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(content, encoding="utf-8")
-    (root / "link").symlink_to("c")
-    (root / "linked-folder").symlink_to("a")
-    (root / "empty").mkdir()
-    (root / "c").chmod(0o700)
-    return root
+    return make_folder(tmp_path / "package", B="-")
 
 
 def test_contents_in_byte_order_of_names_depth_first(folder: Path) -> None:

@@ -28,14 +28,6 @@ def server() -> Iterator[LieutenantServer]:
         yield one
 
 
-@pytest.fixture
-def netrc() -> Path:
-    file = Path.home() / ".netrc"
-    file.write_text("machine 127.0.0.1 login tess password secret\n")
-    file.chmod(0o600)
-    return file
-
-
 def sent(*servers: LieutenantServer) -> dict[str, str | None]:
     """What was authorized how, by path."""
     return {one.path: one.headers.get("authorization") for server in servers for one in server.requests}

@@ -72,6 +72,50 @@ def test_a_program_that_is_replaced_while_it_is_used(reads: TraceRecorder, tmp_p
     assert reads.refusal == "the program helm changed while it was used"
 
 
+def test_all_targets_are_all_names_and_values_and_how_others_are_compiled(reads: TraceRecorder) -> None:
+    """Of others, which no other run has at the same place."""
+    nodes = {"app": {"parameters": {"a": 1}}, "other": {"parameters": {"b": 2}}}
+    reads.everything(nodes)
+    assert reads.refusal == "a template reads how other is compiled"
+    kinds = [key[0] for key in reads.conclude()]
+    assert (kinds.count("value"), "root" in kinds) == (2, True)
+
+
+@pytest.mark.parametrize(
+    ("text", "names"),
+    [
+        ("std.length(i.parameters)", ["parameters", "app", "more"]),
+        ("i.parameters.app.x", []),
+        ("std.length(i.parameters.app)", ["app"]),
+    ],
+)
+def test_names_count_if_a_template_can_see_them(
+    reads: TraceRecorder, tmp_path: Path, text: str, names: list[str]
+) -> None:
+    """Handed out are the parameters and the fields of one; which of their names count, the Jsonnet text decides."""
+    node = {"parameters": {"app": {"x": 1}, "more": {"y": 2}}}
+    for key in ("", "app", "more"):
+        reads.touched("app", node, key)
+    reads.jsonnet(
+        str(tmp_path / "main.jsonnet"), f"local i = (import 'lib/kapitan.libjsonnet').inventory(); {text}".encode()
+    )
+    assert [key[-1] for key in reads.conclude() if key[0] == "names"] == names
+
+
+def test_what_is_written_outside_is_kept_with_its_mode(reads: TraceRecorder, tmp_path: Path) -> None:
+    """The instance's own files are no reads."""
+    file = tmp_path / "beside" / "file"
+    file.parent.mkdir()
+    file.write_text("mine")
+    file.chmod(0o640)
+    reads.written(str(file.parent))
+    reads.written(str(file))
+    assert reads.outside() == (("root:beside/file", 0o640, b"mine"),)
+    assert (reads.wrote(str(file)), reads.wrote(str(tmp_path / "other"))) == (True, False)
+    reads.file(str(file))
+    assert {key[1] for key in reads.conclude()} == {"root:beside", "root:beside/file"}
+
+
 @pytest.fixture(scope="module")
 def opened() -> list[str]:
     """The files that this process opens. Such a hook stays for as long as the process."""

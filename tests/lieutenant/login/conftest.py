@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -27,16 +28,17 @@ def store(tmp_path: Path) -> TokenStore:
     return TokenStore(tmp_path / "cache" / "token", make_context())
 
 
+def login_options(provider: OidcProvider, **changes: Any) -> LoginOptions:
+    given: dict[str, Any] = {
+        "api_url": API,
+        "client_id": provider.client_id,
+        "discovery_url": provider.discovery_url,
+        "callback": CallbackSettings(port=0),
+        "device": False,
+    }
+    return LoginOptions(**{**given, **changes})
+
+
 @pytest.fixture
 def options(provider: OidcProvider) -> Callable[..., LoginOptions]:
-    def options(**changes: Any) -> LoginOptions:
-        given: dict[str, Any] = {
-            "api_url": API,
-            "client_id": provider.client_id,
-            "discovery_url": provider.discovery_url,
-            "callback": CallbackSettings(port=0),
-            "device": False,
-        }
-        return LoginOptions(**{**given, **changes})
-
-    return options
+    return functools.partial(login_options, provider)

@@ -7,8 +7,6 @@ import math
 import socket
 import threading
 import time
-from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
@@ -18,42 +16,19 @@ import requests
 from commodore.errors import CommodoreError
 from commodore.events import PageToVisit, Warned
 from commodore.lieutenant import TokenStore
-from commodore.lieutenant.login import CallbackSettings, Login, LoginOptions, log_in
+from commodore.lieutenant.login import CallbackSettings, Login, log_in
 from commodore.limits import Limits
+from tests.lieutenant.login.conftest import API, login_options
 from tests.world.context import make_context
 from tests.world.lieutenant import Reply, answering, dropped, failing, plain, redirect, slow
 from tests.world.oidc import Browser, OidcProvider
-
-API = "https://api.example.com"
-
-
-@pytest.fixture
-def provider() -> Iterator[OidcProvider]:
-    with OidcProvider() as server:
-        yield server
-
-
-@pytest.fixture
-def store(tmp_path: Path) -> TokenStore:
-    return TokenStore(tmp_path / "cache" / "token", make_context())
-
-
-def options(provider: OidcProvider, **changes: Any) -> LoginOptions:
-    given: dict[str, Any] = {
-        "api_url": API,
-        "client_id": provider.client_id,
-        "discovery_url": provider.discovery_url,
-        "callback": CallbackSettings(port=0),
-        "device": False,
-    }
-    return LoginOptions(**{**given, **changes})
 
 
 def attempt(
     provider: OidcProvider, store: TokenStore, browser: Browser, limits: Limits | None = None, **changes: Any
 ) -> Login:
     return log_in(
-        options(provider, **changes), store, make_context(announce=browser.announce, limits=limits or Limits())
+        login_options(provider, **changes), store, make_context(announce=browser.announce, limits=limits or Limits())
     )
 
 
@@ -442,7 +417,7 @@ def test_nobody_logs_in(provider: OidcProvider, store: TokenStore) -> None:
     """There was no overall timeout."""
     heard: list[Any] = []
     with pytest.raises(CommodoreError) as caught:
-        log_in(options(provider), store, make_context(announce=heard.append, limits=Limits(login_seconds=0.5)))
+        log_in(login_options(provider), store, make_context(announce=heard.append, limits=Limits(login_seconds=0.5)))
     assert caught.value.code == "CMD-LOGIN-033"
     (page,) = [event for event in heard if isinstance(event, PageToVisit)]
     assert not page.opened

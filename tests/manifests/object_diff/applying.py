@@ -1,13 +1,14 @@
-"""What a comparison says, applied to the old side: it gives the new one, or the comparison has left something out."""
+"""What holds for each comparison: applied to the old side it gives the new one, and swapped sides its mirror image."""
 
 from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable
+from dataclasses import replace
 from typing import Any
 
-from commodore.manifests.object_diff import Comparison, FieldChange, PlacedObject
-from commodore.manifests.object_diff.model import ABSENT, Item, Key, Path
+from commodore.manifests.object_diff import Comparison, FieldChange, ObjectChange, PlacedObject
+from commodore.manifests.object_diff.model import ABSENT, Item, Key, Path, in_object_order, in_path_order
 from commodore.manifests.object_diff.pairing import identity
 
 
@@ -80,3 +81,32 @@ def apply_comparison(old: Iterable[PlacedObject], comparison: Comparison) -> lis
             content = change.new.content if change.old is None else apply_changes(change.old.content, fields)
             result.append(PlacedObject(content, change.new.file, change.new.source))
     return [*result, *(one for same in left.values() for one in same)]
+
+
+_OTHER_SIDE: dict[str, Any] = {"added": "removed", "removed": "added"}
+
+
+def mirrored_field(change: FieldChange) -> FieldChange:
+    """The same difference, seen from the other side."""
+    path = tuple(Item(step.name, step.new, step.old) if isinstance(step, Item) else step for step in change.path)
+    order = tuple(sorted(((new, old) for old, new in change.order), key=lambda pair: pair[1]))
+    inside = in_path_order(map(mirrored_field, change.inside))
+    return FieldChange(path, _OTHER_SIDE.get(change.kind, change.kind), change.new, change.old, order, inside)
+
+
+def mirrored(comparison: Comparison) -> Comparison:
+    """The same comparison with its sides swapped."""
+    return Comparison(in_object_order(map(_mirrored_object, comparison.changes)), comparison.unchanged)
+
+
+def _mirrored_object(change: ObjectChange) -> ObjectChange:
+    return replace(
+        change,
+        kind=_OTHER_SIDE.get(change.kind, change.kind),
+        old_key=change.new_key,
+        new_key=change.old_key,
+        old=change.new,
+        new=change.old,
+        fields=in_path_order(map(mirrored_field, change.fields)),
+        hidden=in_path_order(map(mirrored_field, change.hidden)),
+    )

@@ -1,0 +1,23 @@
+"""A folder in which everything stands that a walk has to decide about."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+
+def make_folder(root: Path, **more: str) -> Path:
+    """Files (their names sort otherwise than their paths), links to a file and to a folder, and an empty folder.
+
+    Args:
+        more: further files, content by path.
+    """
+    contents = {"b.txt": "2", "a/z": "1", "a.txt": "0", "c": "4", "b/x/y": "3", **more}
+    for name, content in contents.items():
+        path = root / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(content, encoding="utf-8")
+    (root / "link").symlink_to("c")
+    (root / "linked-folder").symlink_to("a")
+    (root / "empty").mkdir()
+    (root / "c").chmod(0o700)
+    return root
