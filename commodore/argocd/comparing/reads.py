@@ -50,8 +50,14 @@ class Reads:
         return parents[0] in self.flat or any(parent in self.folders for parent in parents)
 
     def as_lines(self) -> list[str]:
-        """The paths in order, as people write them."""
-        lines = [*self.files, *(f"{one}/**" if one else "**" for one in self.folders)]
+        """The paths in order, as people write them, without those that are below others."""
+        if "" in self.folders:
+            return ["**"]
+        files, folders = (
+            [one for one in several if not any(parent in self.folders for parent in _parents(one))]
+            for several in (self.files, self.folders)
+        )
+        lines = [*files, *(f"{one}/**" for one in folders)]
         return sorted([*lines, *(f"{one}/*" if one else "*" for one in self.flat)])
 
 

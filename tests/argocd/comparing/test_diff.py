@@ -351,3 +351,18 @@ def test_what_a_broken_set_made_is_unknown(trees: Trees) -> None:
     trees.write({"set.json": appset({"list": {"elements": [{"name": "a"}]}})}, "base")
     trees.write({"set.json": appset({"git": {"repoURL": URL, "directories": [{"path": "["}]}})}, "target")
     assert trees.states() == {"a": "unknown"}
+
+
+@pytest.mark.requirement("D61")
+def test_what_is_not_rendered_would_be_unchanged(two: Trees) -> None:
+    two.write({"three.json": app("three", "two"), "four.json": app("four", "k")})
+    two.write({"k/code.jsonnet": "[import '../one/a.json']"})
+    some, every = two.diff(), two.diff(changed_only=False)
+    before = {one.name: one for one in every.applications}
+    for one in some.applications:
+        assert one.state == before[one.name].state or (one.state, before[one.name].state) == (
+            "not-rendered",
+            "unchanged",
+        )
+    assert difference_data(some)["groups"] == difference_data(every)["groups"]
+    assert some.count("not-rendered") == 2
