@@ -87,6 +87,8 @@ class Limits:
     fleet_file_bytes: int = 4 << 20  # one file of a fleet's configuration, or of what is known about its state
     fleet_values: int = 100_000  # values in it, what aliases stand for counted each time
     helm_timeout: float = 120.0  # rendering the chart of one cell
+    # For a cluster's workspace: what another thread is just starting has the lock that this one has left, for a moment.
+    fleet_lock_wait: float = 10.0
     fleet_pauses: tuple[float, ...] = (5.0, 20.0)  # before a cluster is tried again; the last one for all further times
     status_age: float = 900.0  # older files with the state of applications are refused
 

@@ -40,7 +40,7 @@ class RepositoryStore:
         context: offline, no remote is asked; what is not there is an error. Closing the store cancels a part of it.
         mirrors: where everything that is fetched is kept for other working directories
             (`commodore.caches.repository_cache()`); None keeps and takes nothing.
-        answers: what remotes have, for stores that see the same commits of branches; whoever made them ends them.
+        answers: what remotes have, for stores that see the same commits of branches; their owner ends them.
     """
 
     def __init__(

@@ -147,7 +147,8 @@ class _Fleet:
     ) -> None:
         self._wanted = wanted
         self._ask = ask
-        self._context = context.nested()
+        limits = replace(context.limits, lock_wait=context.limits.fleet_lock_wait)
+        self._context = replace(context, limits=limits).nested()
         self._run = run
         self._waves = waves
         self._durations = _durations(run)
@@ -297,11 +298,12 @@ class _Fleet:
         with self._lock:
             self._note_pins()
             if done.outcome.state != "cancelled":
-                first = self._groups.add(one.id, done.hunks)
-                hunks = [hunk.as_dict(whole=hunk in first) for hunk in done.hunks]
+                first = {hunk.id for hunk in self._groups.add(one.id, done.hunks)}
+                hunks = [hunk.as_dict(whole=hunk.id in first) for hunk in done.hunks]
                 self._journal.write("compiled", cluster=done.outcome.as_dict(), hunks=hunks)
             self._outcomes[one.id] = done.outcome
-            self._compiled[one.id] = done
+            if done.staged is not None and self._wanted.request.push:
+                self._compiled[one.id] = replace(done, hunks=())  # a fleet's would be many
         self._tell(done.outcome)
 
     def _note_pins(self) -> None:

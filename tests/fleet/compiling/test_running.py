@@ -12,6 +12,9 @@ import pytest
 from commodore.errors import PolicyError
 from commodore.fleet import FleetReport, Wave, canary
 from commodore.fleet.compiling.waves import Amount, Match
+from commodore.limits import Limits
+from commodore.workspace import Workspace
+from tests.world import many_clusters
 from tests.world.many_clusters import FleetWorld
 from tests.world.repos import RoundTrips, git
 
@@ -154,6 +157,38 @@ def test_a_killed_run_goes_on(tmp_path: Path, hook: str) -> None:
     assert [world.commits(name) for name in world.names] == [1, 1, 1]
     head = world.catalogs["c-2"].sha()
     assert next(one["commit"] for one in report["clusters"] if one["id"] == "c-2") == head
+
+
+@pytest.mark.requirement("FC3")
+def test_a_workspace_that_another_run_holds(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its cluster fails, and no other."""
+    world = FleetWorld(tmp_path, 2)
+    monkeypatch.setattr(many_clusters, "LIMITS", Limits(fleet_lock_wait=0.0))
+    with Workspace.at(tmp_path / "work" / "clusters" / "c-1").locked(Limits()):
+        report = world.run(push=False)
+    assert (states(report), codes(report)) == ({"c-1": "failed", "c-2": "changed"}, {"c-1": "CMD-WORK-002"})
+
+
+@pytest.mark.requirement("FC8")
+def test_an_interrupted_run_goes_on(tmp_path: Path) -> None:
+    """Ctrl-C ends everything that runs, and leaves a report."""
+    world = FleetWorld(tmp_path, 2)
+    running = world.start("--push")
+    assert running.wait_for("compiling")
+    running.signal_group(signal.SIGINT)
+    assert running.finish().code == 130
+    assert running.orphans() == []
+    [report] = (tmp_path / "work" / "fleet" / "runs").glob("*/report.json")
+    assert [wave["state"] for wave in json.loads(report.read_text())["waves"]] == ["interrupted"]
+    assert world.cli("--push", "--resume", "newest").code == 0
+    assert [world.commits(name) for name in world.names] == [1, 1]
+
+
+@pytest.mark.requirement("FC8")
+def test_a_cluster_that_takes_too_long(tmp_path: Path) -> None:
+    report = FleetWorld(tmp_path, 1).run(timeout=0.0, retries=3)
+    assert (states(report), codes(report)) == ({"c-1": "timeout"}, {"c-1": "CMD-FLT-109"})
+    assert [one.attempts for one in report.clusters] == [1]
 
 
 @pytest.mark.requirement("FC8")
