@@ -278,3 +278,17 @@ def test_a_link_inside_of_one_repository(world: ClusterWorld) -> None:
     world.descriptions["c-link"]["path"] = "sub"
     result = world.compile()
     assert result.code == 0, result.stderr
+
+
+@pytest.mark.harmless
+@pytest.mark.parametrize("name", ["manifests", "manifests/c-good/config.yaml", "refs"])
+def test_a_catalog_with_a_link(world: ClusterWorld, tmp_path: Path, name: str) -> None:
+    """The new tree takes its place; nothing is written through it."""
+    outside = tmp_path / "outside"
+    outside.mkdir()
+    (outside / "config.yaml").write_text("mine: true\n")
+    world.catalog.commit({name: Link(str(outside / "config.yaml" if name.endswith("yaml") else outside))})
+    result = world.compile("--push")
+    assert result.code == 0, result.stderr
+    assert "kind: ConfigMap" in world.tree()["manifests/c-good/config.yaml"]
+    assert [(path.name, path.read_text()) for path in outside.iterdir()] == [("config.yaml", "mine: true\n")]
