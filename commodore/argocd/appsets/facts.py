@@ -71,16 +71,22 @@ def read_facts(files: Iterable[Path], limits: Limits) -> Facts:
     clusters: list[Cluster] = []
     for file in files:
         for value, line in read_placed_documents(read_file(file, limits), place=str(file)):
-            place = Location(str(file), line)
-            fields = Fields.of(value, "", place)
-            _refuse_unknown(fields, frozenset(_KNOWN))
-            for section, known in _KNOWN.items():
-                for entry in fields.items(section):
-                    _refuse_unknown(entry, frozenset(known.split()))
-                    sections.setdefault(section, []).append(entry.data)
-                    if section == "clusters":
-                        clusters.append(_cluster(entry))
+            try:
+                _read(value, Location(str(file), line), sections, clusters)
+            except InputError as error:
+                raise InputError("CMD-ARGO-203", error.message, hint=error.hint, locations=error.locations) from error
     return Facts({key: tuple(value) for key, value in sections.items()}, tuple(clusters))
+
+
+def _read(value: Any, place: Location, sections: dict[str, list[Facet]], clusters: list[Cluster]) -> None:
+    fields = Fields.of(value, "", place)
+    _refuse_unknown(fields, frozenset(_KNOWN))
+    for section, known in _KNOWN.items():
+        for entry in fields.items(section):
+            _refuse_unknown(entry, frozenset(known.split()))
+            sections.setdefault(section, []).append(entry.data)
+            if section == "clusters":
+                clusters.append(_cluster(entry))
 
 
 def _refuse_unknown(fields: Fields, known: frozenset[str]) -> None:

@@ -126,3 +126,9 @@ def test_jsonnet_can_be_switched_off(argo: Argo) -> None:
     argo.files({"a.jsonnet": "{kind: 'A', metadata: {name: 'a'}}", "b.yaml": config_map("b")})
     argo.config["jsonnet.enable"] = "false"
     assert len(argo.objects({"path": "."})) == 1
+
+
+def test_no_program_is_needed(argo: Argo, monkeypatch: pytest.MonkeyPatch) -> None:
+    argo.files({"a.yaml": config_map("a"), "b.jsonnet": "{kind: 'B', metadata: {name: 'b'}}"})
+    monkeypatch.setenv("PATH", "")
+    assert [one["metadata"]["name"] for one in argo.objects({"path": "."})] == ["a", "b"]

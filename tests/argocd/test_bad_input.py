@@ -1,0 +1,304 @@
+"""Bad and hostile input, row by row: each is refused with its code, soon, and what is sound goes on.
+
+Rows about chart repositories are in acquiring/test_charts.py, about jq and pointers in normalising/test_normalise.py,
+about files with Applications in discovery/test_scan.py.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from commodore.argocd import ArgoSettings, Diagnostics
+from commodore.argocd.appsets import Expander, Facts, read_set
+from commodore.argocd.appsets.facts import read_facts
+from commodore.context import Context
+from commodore.errors import CommodoreError, Findings, Location
+from commodore.events import ignore
+from commodore.limits import DEFAULT_LIMITS
+from tests.argocd.conftest import OTHER, URL, Argo, chart, config_map
+
+Source = dict[str, Any]
+
+BOMB = "a: &a [x, x, x, x, x, x, x, x, x]\n" + "".join(
+    f"{name}: &{name} [{', '.join([f'*{before}'] * 9)}]\n"
+    for before, name in zip("abcdefghi", "bcdefghij", strict=True)
+)
+OBJECT = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: c}\n"
+
+
+def code_of(call: Callable[[], object]) -> str:
+    """The code of the error that a call ends with; empty if it does not."""
+    try:
+        call()
+    except Findings as error:
+        return ",".join(sorted({one.code.removeprefix("CMD-ARGO-") for one in error.errors}))
+    except CommodoreError as error:
+        return error.code.removeprefix("CMD-ARGO-")
+    return ""
+
+
+def helm(**options: Any) -> Source:
+    return {"path": "web", "helm": options}
+
+
+SOURCES: dict[str, tuple[Source, str]] = {
+    "nothing is named": ({}, "301"),
+    "a path that is absolute": ({"path": "/etc"}, "309"),
+    "a path that leaves": ({"path": "../other"}, "309"),
+    "a path that is a file": ({"path": "web/Chart.yaml"}, "309"),
+    "a path with a step back": ({"path": "web/../web"}, ""),
+    "a chart without a version": ({"chart": "c", "repoURL": "https://charts.example.com"}, "303"),
+    "a revision that is an option": (
+        {"repoURL": "https://x.example.com/r", "path": ".", "targetRevision": "--x"},
+        "320",
+    ),
+    "a revision with a line break": (
+        {"repoURL": "https://x.example.com/r", "path": ".", "targetRevision": "a\nb"},
+        "320",
+    ),
+    "a revision that is long": (
+        {"repoURL": "https://x.example.com/r", "path": ".", "targetRevision": "a" * 9999},
+        "320",
+    ),
+    "a URL that is a program": ({"repoURL": "ext::sh -c id", "path": "."}, "320"),
+    "a URL of files": ({"repoURL": "file:///etc", "path": "."}, "320"),
+    "a URL that is an option": ({"repoURL": "-x", "path": "."}, "320"),
+    "several types": ({"path": "web", "helm": {"releaseName": "a"}, "kustomize": {"namePrefix": "b"}}, "302"),
+    "a plugin": ({"path": "web", "plugin": {"name": "p"}}, "420"),
+    "a value file that is not there": (helm(valueFiles=["none.yaml"]), "407"),
+    "a value file that is a folder": (helm(valueFiles=["templates"]), "407"),
+    "a value file that leaves": (helm(valueFiles=["../../x.yaml"]), "408"),
+    "a value file of no ref": (helm(valueFiles=["$values/x.yaml"]), "407"),
+    "a value file of another scheme": (helm(valueFiles=["ftp://example.com/v"]), "320"),
+    "a value file that is a list": (helm(valueFiles=["list.yaml"]), "405"),
+    "values that are a bomb": (helm(values=BOMB), "405"),
+    "a version that is none": (helm(kubeVersion="banana"), "103"),
+    "a value that is required": ({"path": "required"}, "405"),
+    "output that is no YAML": ({"path": "invalid"}, "405"),
+    "a template without end": ({"path": "endless"}, "405"),
+    "a chart without output": ({"path": "silent"}, ""),
+    "a kustomization with an unknown field": ({"path": "unknown"}, "410"),
+    "a base that is missing": ({"path": "missing"}, "410"),
+    "kustomizations in a circle": ({"path": "circle"}, "410"),
+    "a version of kustomize": ({"path": "k", "kustomize": {"version": "v9"}}, "411"),
+    "a chart that is a kustomization, too": ({"path": "both"}, ""),
+    "a file that is no manifest": ({"path": "notes"}, ""),
+    "a manifest with a brace": ({"path": "brace"}, "401"),
+    "JSON with two objects": ({"path": "json"}, "401"),
+    "a manifest that is a bomb": ({"path": "bomb"}, "401"),
+    "an object without a kind": ({"path": "kindless"}, ""),
+    "Jsonnet that imports anything": ({"path": "passwd"}, "408"),
+    "Jsonnet that imports from above": ({"path": "above"}, "408"),
+    "Jsonnet that calls itself": ({"path": "recursion"}, "404"),
+    "Jsonnet that is a number": ({"path": "number"}, "417"),
+}
+
+
+@pytest.fixture
+def bad(argo: Argo) -> Argo:
+    """A repository with one folder per row that needs one."""
+    template = "templates/all.yaml"
+    charts = {
+        "web": chart(),
+        "required": chart(**{template: OBJECT + "data: {a: {{ required `missing` .Values.none }}}\n"}),
+        "invalid": chart(**{template: OBJECT + "data: {a: [\n"}),
+        "endless": chart(**{template: '{{ define "a" }}{{ include "a" . }}{{ end }}{{ include "a" . }}'}),
+        "silent": chart(**{template: ""}),
+        "both": {**chart(), "kustomization.yaml": "resources: []\n"},
+    }
+    for below, files in charts.items():
+        argo.files(files, below=below)
+    files: Mapping[str, str] = {
+        "web/list.yaml": "- a\n",
+        "unknown/kustomization.yaml": "resource: [a.yaml]\n",
+        "missing/kustomization.yaml": "resources: [../none]\n",
+        "circle/kustomization.yaml": "resources: [a]\n",
+        "circle/a/kustomization.yaml": "resources: [../../circle]\n",
+        "k/kustomization.yaml": "resources: []\n",
+        "notes/notes.yaml": "a: [\n",
+        "brace/a.yaml": OBJECT + "data: {{ .x }}\n",
+        "json/a.json": '{"kind": "A"} {"kind": "B"}',
+        "bomb/a.yaml": OBJECT + BOMB,
+        "kindless/a.yaml": "metadata: {name: a}\n",
+        "passwd/a.jsonnet": "importstr '/etc/passwd'",
+        "above/a.jsonnet": "import '../../x.libsonnet'",
+        "recursion/a.jsonnet": "local f(x) = f(x + 1) + 1; {kind: 'A', a: f(0)}",
+        "number/a.jsonnet": "5",
+    }
+    argo.files(files)
+    (argo.root / "x.libsonnet").write_text("{}")
+    return argo
+
+
+def test_sources(bad: Argo) -> None:
+    found = {row: code_of(partial(bad.objects, source)) for row, (source, _) in SOURCES.items()}
+    assert found == {row: code for row, (_, code) in SOURCES.items()}
+
+
+def test_links_out_of_the_repository(bad: Argo, tmp_path: Path) -> None:
+    """Argo CD renders nothing of such a repository."""
+    (tmp_path / "secret").mkdir()
+    (tmp_path / "secret" / "a.yaml").write_text(OBJECT)
+    os.symlink(tmp_path / "secret", bad.folder() / "out")
+    assert code_of(lambda: bad.objects({"path": "out"})) == "309"
+    assert code_of(lambda: bad.objects({"path": "k"})) == "318"
+    (bad.folder() / "out").unlink()
+    os.symlink("../../../secret/a.yaml", bad.folder() / "web" / "out.yaml")
+    assert code_of(lambda: bad.objects(helm(valueFiles=["out.yaml"]))) in ("318", "408")
+    assert code_of(lambda: bad.objects({"path": "k"})) == "318"
+
+
+REFS: dict[str, tuple[list[Source], str]] = {
+    "a ref that is no word": ([{"ref": "a b", "path": "k"}], "304"),
+    "a ref twice": ([{"ref": "a", "path": "k"}, {"ref": "a", "path": "k"}], "304"),
+    "no such ref": ([{"ref": "other"}, helm(valueFiles=["$values/x.yaml"])], "304"),
+    "a ref and a way out": ([{"ref": "values"}, helm(valueFiles=["$values/../../x"])], "408"),
+    "a ref alone": ([{"ref": "values"}, helm(valueFiles=["$values"])], "408"),
+    "a ref of a chart": (
+        [
+            {"ref": "values", "repoURL": "https://c.example.com", "chart": "c", "targetRevision": "1.0.0"},
+            helm(valueFiles=["$values/x.yaml"]),
+        ],
+        "304,310",
+    ),
+}
+
+
+@pytest.mark.parametrize("row", REFS)
+def test_references(row: str, bad: Argo) -> None:
+    sources, code = REFS[row]
+    several = sources if len(sources) > 1 else [*sources, {"path": "k"}]
+    assert code in code_of(lambda: bad.objects(*several))
+
+
+@pytest.mark.parametrize(
+    ("spec", "code"),
+    [
+        ({"source": []}, "103"),
+        ({"sources": {}}, "103"),
+        ({"sources": [None]}, "103"),
+        ({"source": {"repoURL": {}}}, "103"),
+        ({"source": {"repoURL": URL, "path": "k", "helm": {"valuesObject": []}}}, "103"),
+        ({"destination": {}}, "606"),
+    ],
+)
+def test_fields(spec: dict[str, Any], code: str, bad: Argo) -> None:
+    assert code_of(lambda: bad.objects({"path": "k"}, **spec)) == code
+
+
+def test_a_password_in_a_url_is_in_no_message(bad: Argo) -> None:
+    source = {"repoURL": "https://me:s3cret@x.example.com/r", "path": "."}
+    with pytest.raises(CommodoreError) as caught:
+        bad.objects(source)
+    assert caught.value.code == "CMD-ARGO-310"
+    assert "s3cret" not in repr(caught.value) + str(caught.value) + caught.value.hint
+
+
+def test_control_characters_are_shown_as_escapes(bad: Argo) -> None:
+    bad.files({"control/templates/a.yaml": '{{ fail "\\u001b[31mred" }}', "control/Chart.yaml": chart()["Chart.yaml"]})
+    with pytest.raises(CommodoreError) as caught:
+        bad.objects({"path": "control"})
+    assert "\x1b" not in caught.value.message
+
+
+def expand(generators: str, template: str = "{{name}}", **options: Any) -> list[str]:
+    """The codes of a set."""
+    from commodore.manifests.kube_yaml import read_documents
+
+    text = f"metadata: {{name: s}}\nspec:\n  generators: {generators}\n"
+    value = next(read_documents(text, place="set"))
+    value["spec"] |= {
+        "template": {
+            "metadata": {"name": template},
+            "spec": {
+                "project": "default",
+                "destination": {"name": "in-cluster"},
+                "source": {"repoURL": URL, "path": "."},
+            },
+        },
+        **options,
+    }
+    found = Diagnostics()
+    limits = replace(DEFAULT_LIMITS, argocd_set_applications=100)
+    context = Context(ignore, limits, offline=True)
+
+    def no_repository(url: str, revision: str) -> Any:
+        raise AssertionError(f"{url} {revision} is asked for")
+
+    try:
+        expander = Expander(ArgoSettings(), no_repository, Facts(), context, found)
+        expander.expand(read_set(value, Location("set.yaml", 1)))
+    except CommodoreError as error:
+        found.take(error)
+    return [one.code.removeprefix("CMD-ARGO-") for one in found.found()]
+
+
+def ten(key: str) -> str:
+    """A list generator of ten elements."""
+    elements = ", ".join(f"{{{key}: '{number}x'}}" for number in range(10))
+    return f"{{list: {{elements: [{elements}]}}}}"
+
+
+THOUSAND = f"[{{matrix: {{generators: [{ten('a')}, {{matrix: {{generators: [{ten('b')}, {ten('c')}]}}}}]}}}}]"
+GO: dict[str, Any] = {"goTemplate": True}
+
+
+@pytest.mark.parametrize(
+    ("generators", "template", "options", "code"),
+    [
+        ("[{generator: {}}]", "a", {}, "201"),
+        ("[{lists: {}}]", "a", {}, "201"),
+        ("[{matrix: {generators: [{list: {}}]}}]", "a", {}, "211"),
+        ("[{list: {elements: [a]}}]", "a", {}, "103"),
+        ("[{list: {elements: [{count: 5}]}}]", "a", {}, "103"),
+        ("[{list: {elements: [{x: v}]}}]", "{{ .x ", GO, "205"),
+        ("[{list: {elements: [{x: v}]}}]", "{{ .x.y }}", GO, "206"),
+        ("[{list: {elements: [{x: v}]}}]", '{{ env "HOME" }}', GO, "205"),
+        ("[{list: {elements: [{x: v}]}}]", "{{ now }}", GO, "207"),
+        ("[{list: {elements: [{x: v}]}}]", '{{ fail "x" }}', GO, "206"),
+        (
+            "[{list: {elements: [{x: v}]}}]",
+            '{{ define "a" }}{{ template "a" . }}{{ end }}{{ template "a" . }}',
+            GO,
+            "206",
+        ),
+        ("[{list: {elements: [{x: v}]}}]", "{{ range until 100000000 }}x{{ end }}", GO, "206"),
+        ("[{list: {elements: [{x: v}]}}]", '{{ repeat 100000000 "xxxxxxxxxx" }}', GO, "206"),
+        ("[{list: {elements: [{x: v}]}}]", "a{{nope}}", {}, "215"),
+        ("[{list: {elements: [{x: ''}]}}]", "{{ .x }}", GO, "214"),
+        ("[{list: {elements: [{x: a}, {x: b}]}}]", "same", {}, "209"),
+        (
+            THOUSAND,
+            "{{a}}{{b}}{{c}}",
+            {},
+            "217",
+        ),
+        ("[{plugin: {configMapRef: {name: p}}}]", "a", {}, "202"),
+    ],
+)
+def test_sets(generators: str, template: str, options: dict[str, Any], code: str) -> None:
+    assert code in expand(generators, template, **options)
+
+
+@pytest.mark.parametrize("text", ["cluster: []\n", "clusters: 5\n", "clusters: [{nam: a}]\n"])
+def test_facts(text: str, tmp_path: Path) -> None:
+    file = tmp_path / "facts.yaml"
+    file.write_text(text)
+    assert code_of(lambda: read_facts([file], DEFAULT_LIMITS)) == "203"
+
+
+def test_objects_whose_labels_are_no_texts(bad: Argo) -> None:
+    bad.files({"labels/a.yaml": OBJECT.replace("name: c", "name: c, labels: {a: 5}")})
+    assert code_of(lambda: bad.desired({"path": "labels"})) == "503"
+
+
+def test_the_others_go_on(bad: Argo) -> None:
+    bad.files({"a.yaml": config_map("a")}, url=OTHER)
+    assert len(bad.objects({"repoURL": OTHER, "path": "."})) == 1
