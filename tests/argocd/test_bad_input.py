@@ -137,11 +137,13 @@ def bad(argo: Argo) -> Argo:
     return argo
 
 
+@pytest.mark.requirement("D4", "D54", "D74")
 def test_sources(bad: Argo) -> None:
     found = {row: code_of(partial(bad.objects, source)) for row, (source, _) in SOURCES.items()}
     assert found == {row: code for row, (_, code) in SOURCES.items()}
 
 
+@pytest.mark.requirement("D44")
 def test_links_out_of_the_repository(bad: Argo, tmp_path: Path) -> None:
     """Argo CD renders nothing of such a repository."""
     (tmp_path / "secret").mkdir()
@@ -193,6 +195,7 @@ def test_fields(spec: dict[str, Any], code: str, bad: Argo) -> None:
     assert code_of(lambda: bad.objects({"path": "k"}, **spec)) == code
 
 
+@pytest.mark.requirement("D39", "D40", "D41")
 def test_a_password_in_a_url_is_in_no_message(bad: Argo) -> None:
     source = {"repoURL": "https://me:s3cret@x.example.com/r", "path": "."}
     with pytest.raises(CommodoreError) as caught:
@@ -201,6 +204,7 @@ def test_a_password_in_a_url_is_in_no_message(bad: Argo) -> None:
     assert "s3cret" not in repr(caught.value) + str(caught.value) + caught.value.hint
 
 
+@pytest.mark.requirement("D89")
 def test_control_characters_are_shown_as_escapes(bad: Argo) -> None:
     bad.files({"control/templates/a.yaml": '{{ fail "\\u001b[31mred" }}', "control/Chart.yaml": chart()["Chart.yaml"]})
     with pytest.raises(CommodoreError) as caught:

@@ -67,7 +67,7 @@ CONFIG = (
 )
 
 
-@pytest.mark.requirement("D16", "D23")
+@pytest.mark.requirement("D15", "D16", "D23")
 def test_one_of_each(folder: Folder) -> None:
     folder.write(
         a="# first\n---\n" + app("a"),

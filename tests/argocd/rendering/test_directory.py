@@ -128,6 +128,7 @@ def test_jsonnet_can_be_switched_off(argo: Argo) -> None:
     assert len(argo.objects({"path": "."})) == 1
 
 
+@pytest.mark.requirement("D1")
 def test_no_program_is_needed(argo: Argo, monkeypatch: pytest.MonkeyPatch) -> None:
     argo.files({"a.yaml": config_map("a"), "b.jsonnet": "{kind: 'B', metadata: {name: 'b'}}"})
     monkeypatch.setenv("PATH", "")
