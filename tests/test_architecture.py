@@ -204,6 +204,8 @@ APART = {
     "kapitan/patches.py _open_confined open": "the same, for writing; reads what was copied to the temporary folder",
     "kapitan/patches.py _write_helm_values fdopen": "a temporary file of ours",
     "kapitan/helm_key.py is_random read_bytes": "looks for names of functions in a chart that was judged",
+    "kapitan/apart.py _in_child open": "what a child of ours answers",
+    "kapitan/apart.py _work_in_child open": "the same, from the other end",
     "kapitan/kustomize_trace.py environment write_text": "a script in the temporary folder",
     "kapitan/kustomize_trace.py conclude read_text": "what that script has noted",
     "kapitan/kustomize_trace.py _local read_bytes": "files of a kustomization that was judged, to record them",

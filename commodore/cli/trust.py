@@ -37,12 +37,13 @@ def trust_explain(ctx: click.Context, /, component: str, **values: Any) -> int:
     executed or fetched. The exit code is 1 if something of it would be refused.
     """
     from commodore.confinement import read_policy
-    from commodore.stages.trust import explain_trust
+    from commodore.stages.trust import describe_isolation, explain_trust
     from commodore.workspace import Workspace
 
     console = console_of(ctx)
     given = read_policy(values["trust_policy"]) if values["trust_policy"] is not None else None
-    actions = explain_trust(Workspace.at(working_dir(ctx)), component, given, console.context)
+    workspace = Workspace.at(working_dir(ctx))
+    actions = explain_trust(workspace, component, given, console.context)
     if values["output_format"] == "json":
         console.result(json.dumps([asdict(one) for one in actions], indent=2))
     else:
@@ -51,6 +52,8 @@ def trust_explain(ctx: click.Context, /, component: str, **values: Any) -> int:
             console.result(printable_lines(f"{one.instance}: {one.what}{needs}"))
             if one.refusal:
                 console.result(printable_lines(f"  refused: {one.refusal}"))
+        if any(one.capability in ("external", "kadet") for one in actions):
+            console.result(describe_isolation(workspace, given))
         if not actions:
             console.result(printable_lines(f"{component} executes and fetches nothing."))
     return 1 if any(one.refusal for one in actions) else 0

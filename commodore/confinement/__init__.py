@@ -12,18 +12,24 @@ from commodore.lazy_exports import lazy_exports
 
 if TYPE_CHECKING:
     from commodore.confinement.confinement import Confinement, Roots, is_absent
+    from commodore.confinement.namespaces import View
     from commodore.confinement.policy import CAPABILITIES, DEFAULT_POLICY, TrustPolicy
     from commodore.confinement.policy_file import read_policy
-    from commodore.confinement.programs import start
+    from commodore.confinement.programs import BUBBLEWRAP, NAMESPACES, cannot_isolate, isolation, start
     from commodore.confinement.words import split_words
 
 __all__ = [
+    "BUBBLEWRAP",
     "CAPABILITIES",
     "Confinement",
     "DEFAULT_POLICY",
+    "NAMESPACES",
     "Roots",
     "TrustPolicy",
+    "View",
+    "cannot_isolate",
     "is_absent",
+    "isolation",
     "read_policy",
     "split_words",
     "start",
@@ -34,7 +40,8 @@ __getattr__ = lazy_exports(
     {
         "confinement": ("Confinement", "Roots", "is_absent"),
         "policy": ("CAPABILITIES", "DEFAULT_POLICY", "TrustPolicy"),
-        "programs": ("start",),
+        "namespaces": ("View",),
+        "programs": ("BUBBLEWRAP", "NAMESPACES", "cannot_isolate", "isolation", "start"),
         "policy_file": ("read_policy",),
         "words": ("split_words",),
     },

@@ -19,8 +19,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from commodore.confinement.namespaces import View
 from commodore.confinement.policy import DEFAULT_POLICY, TrustPolicy
 from commodore.confinement.programs import start
+from commodore.confinement.views import view_of
 from commodore.errors import PolicyError
 from commodore.limits import Limits
 from commodore.tree import Entry, walk
@@ -243,11 +245,22 @@ class Confinement:
             is_ours: whether it is one of the user's tools, such as helm, and none that a component brings.
 
         Raises:
-            PolicyError: it must not have the network, and this machine cannot keep it away.
+            PolicyError: it must be kept apart, and this machine cannot do that.
             OSError: it cannot be started.
             subprocess.TimeoutExpired: it took longer than the `timeout` among the options.
         """
-        return start(command, isolated=self.policy.isolated and not is_ours, **options)
+        if is_ours or self.policy.isolated is False:
+            return start(command, **options)
+        path = (options.get("env") or os.environ).get("PATH", os.defpath)
+        return start(command, view=self.view(path), required=self.policy.isolated is True, **options)
+
+    def view(self, path: str) -> View:
+        """What a program of the component sees of the file system, if it is kept apart.
+
+        Args:
+            path: its PATH; programs in these folders can be run.
+        """
+        return view_of(dict(self._roots), self._writable, path)
 
     # Writing
 

@@ -41,7 +41,8 @@ class TrustPolicy:
             its link that does not count: they have to be named in full.
         near_hosts: whether the addresses of this machine and its link count like others.
         rendering_seconds, rendering_bytes: time and memory for one rendering; None for those of `Limits`.
-        isolated: whether the programs that components bring (`external`) get no network.
+        isolated: whether code that components bring (`external`, `kadet`, plugins of helm and kustomize) runs without
+            network and with its own files only. None for where this machine can do that.
     """
 
     external: tuple[str, ...] = EVERY
@@ -55,7 +56,7 @@ class TrustPolicy:
     near_hosts: bool = False
     rendering_seconds: float | None = None
     rendering_bytes: int | None = None
-    isolated: bool = False
+    isolated: bool | None = None
 
     def allows(self, capability: str, component: str) -> bool:
         """Whether a component has one of the `CAPABILITIES`."""

@@ -10,33 +10,69 @@ import sys
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from commodore.confinement.namespaces import View, launcher
 from commodore.errors import PolicyError
 
-_WITHOUT_NETWORK = ("--user", "--map-current-user", "--net", "--")
+NAMESPACES, BUBBLEWRAP = "namespaces", "bubblewrap"
+_SEEN = View(("/usr", "/bin", "/lib", "/lib64", "/nix", "/gnu"), (), ())
 
 
-def start(command: Sequence[str], *, isolated: bool, **options: Any) -> subprocess.CompletedProcess[Any]:
+def start(
+    command: Sequence[str], *, view: View | None = None, required: bool = False, **options: Any
+) -> subprocess.CompletedProcess[Any]:
     """Run a program to its end, as `subprocess.run` does.
 
     Args:
-        isolated: give it no network.
+        view: give it no network, no sight of other processes, and these files only, if this machine can do that.
+        required: refuse to start it if this machine cannot.
         options: those of `subprocess.run`.
 
     Raises:
-        PolicyError: it must not have the network, and this machine cannot keep it away.
+        PolicyError: CMD-CONF-013, it must be kept apart, and this machine cannot do that.
         OSError: it cannot be started.
         subprocess.TimeoutExpired: it took longer than the `timeout` among the options.
     """
-    if isolated:
-        unshare = _find_unshare(os.environ.get("PATH", os.defpath))
-        if unshare is None:
-            raise PolicyError(
-                "CMD-CONF-013",
-                "a component's program must not have the network, and this machine cannot keep it away",
-                hint="it takes Linux, `unshare` of util-linux and user namespaces for all; or leave out `isolated`",
-            )
-        command = [unshare, *_WITHOUT_NETWORK, *_located(command, options.get("env"))]
+    if view is not None:
+        means = isolation()
+        if not means and required:
+            raise cannot_isolate()
+        located = _located(command, options.get("env"))
+        if means == NAMESPACES:
+            command = launcher(view, located)
+        elif means == BUBBLEWRAP:
+            command = _bubblewrap(view, located, os.fspath(options.get("cwd") or os.getcwd()))
     return subprocess.run(command, **{"check": False, **options})
+
+
+def isolation() -> str:
+    """How this machine keeps programs apart: `namespaces`, `bubblewrap`, or empty if it cannot."""
+    return _find_isolation(os.environ.get("PATH", os.defpath))
+
+
+def cannot_isolate() -> PolicyError:
+    """What is raised if a policy demands what this machine cannot do."""
+    return PolicyError(
+        "CMD-CONF-013",
+        "a component's program must be kept apart, and this machine cannot do that",
+        hint="it takes Linux with user namespaces for all, or bubblewrap; or leave out `isolated`",
+    )
+
+
+@functools.cache
+def _find_isolation(path: str) -> str:
+    if sys.platform != "linux":
+        return ""
+    found = shutil.which("bwrap", path=path)
+    for means, command in (
+        (NAMESPACES, launcher(_SEEN, ["/bin/true"])),
+        (BUBBLEWRAP, _bubblewrap(_SEEN, ["/bin/true"], "/") if found else []),
+    ):
+        try:
+            if command and subprocess.run(command, capture_output=True, check=False, timeout=10).returncode == 0:
+                return means
+        except (OSError, subprocess.TimeoutExpired):
+            continue
+    return ""
 
 
 def _located(command: Sequence[str], environment: Mapping[str, str] | None) -> list[str]:
@@ -48,11 +84,19 @@ def _located(command: Sequence[str], environment: Mapping[str, str] | None) -> l
     return [found, *command[1:]]
 
 
-@functools.cache
-def _find_unshare(path: str) -> str | None:
-    """The program that starts others in namespaces of their own, if it can do that here."""
-    found = shutil.which("unshare", path=path) if sys.platform == "linux" else None
-    if found is None:
-        return None
-    tried = subprocess.run([found, *_WITHOUT_NETWORK, "true"], capture_output=True, check=False, timeout=10)
-    return found if tried.returncode == 0 else None
+def _bubblewrap(view: View, command: Sequence[str], folder: str) -> list[str]:
+    """The command that runs another one with this view, by bubblewrap."""
+    words = ["bwrap", "--unshare-all", "--die-with-parent", "--new-session", "--cap-drop", "ALL"]
+    words += ["--tmpfs", "/tmp"]  # noqa: S108 - in memory, and of that process alone
+    words += ["--dir", view.home] if view.home else []
+    for name in sorted(os.listdir("/")):
+        if os.path.islink(f"/{name}"):
+            words += ["--symlink", os.readlink(f"/{name}"), f"/{name}"]
+    for place in view.places():
+        if not os.path.exists(place) or os.path.realpath(place) != place:
+            continue
+        if place in view.hidden:
+            words += ["--tmpfs", place] if os.path.isdir(place) else ["--ro-bind", "/dev/null", place]
+        else:
+            words += ["--bind" if place in view.write else "--ro-bind", place, place]
+    return [*words, "--proc", "/proc", "--dev", "/dev", "--chdir", folder, "--", *command]

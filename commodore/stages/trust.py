@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from commodore.confinement import DEFAULT_POLICY, TrustPolicy, split_words
+from commodore.confinement import BUBBLEWRAP, DEFAULT_POLICY, NAMESPACES, TrustPolicy, isolation, split_words
 from commodore.context import Context
 from commodore.errors import InputError, PolicyError, did_you_mean
 from commodore.git import redact_text
@@ -60,6 +60,22 @@ def explain_trust(
         for what, capability, judged in _actions(kapitan if isinstance(kapitan, Mapping) else {}, parameters):
             actions.append(Action(name, what, capability, _refusal(policy, instances[name], capability, judged)))
     return tuple(dict.fromkeys(actions))
+
+
+def describe_isolation(workspace: Workspace, given: TrustPolicy | None) -> str:
+    """How code that components bring is kept apart on this machine, as a sentence.
+
+    Raises:
+        CommodoreError: the policy cannot be used.
+    """
+    policy = effective_policy(workspace, given) or DEFAULT_POLICY
+    means = "" if policy.isolated is False else isolation()
+    if means == NAMESPACES:
+        return "Commands and Python code run without network and with their own files only (namespaces)."
+    if means == BUBBLEWRAP:
+        return "Commands run without network and with their own files only (bubblewrap), Python code does not."
+    refused = " They are refused, as the policy demands it." if policy.isolated else ""
+    return f"Commands and Python code do what you may do: they are not kept apart.{refused}"
 
 
 def _component(workspace: Workspace, instance: str) -> str:

@@ -44,6 +44,15 @@ _KUSTOMIZE_HARMLESS = re.compile(
 )
 
 
+# Options by which helm and kustomize start programs that a component brings.
+_STARTS_PROGRAMS = re.compile(r"--?(post-renderer|enable-exec|enable-alpha-plugins|enable-star|network|mount)([-=].*)?")
+
+
+def starts_programs(words: Iterable[str]) -> bool:
+    """Whether a call of helm or kustomize starts other programs."""
+    return any(_STARTS_PROGRAMS.fullmatch(word) for word in words)
+
+
 def check_helm(
     confinement: Confinement, helm_path: str | None, parameters: Mapping[str, Any], values: Iterable[str]
 ) -> None:

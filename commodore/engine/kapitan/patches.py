@@ -11,6 +11,7 @@ from __future__ import annotations
 import builtins
 import contextlib
 import os
+import shlex
 import subprocess
 import tempfile
 from collections.abc import Mapping
@@ -29,7 +30,7 @@ from commodore import manifests
 from commodore.confinement import start
 from commodore.engine.cache.tool_identity import defaults_digest, tool_digest
 from commodore.engine.kapitan import jsonnet_natives, templates
-from commodore.engine.kapitan.commands import HELM_PARAMETERS, check_helm
+from commodore.engine.kapitan.commands import HELM_PARAMETERS, check_helm, starts_programs
 from commodore.engine.kapitan.context import current
 from commodore.engine.kapitan.helm_key import is_random, rendering_key
 from commodore.engine.kapitan.shell import quote_paths
@@ -321,8 +322,14 @@ def _fill_in(folder: str, text: str) -> str:
 
 
 def _run_tool(*command: Any, args: Any = None, **options: Any) -> Any:
-    """`subprocess.run` for helm, kustomize and cue, which are the user's. helm fetches, too, outside of renderings."""
-    return start(command[0] if command else args, isolated=False, **options)
+    """`subprocess.run` for helm, kustomize and cue, which are the user's. helm fetches, too, outside of renderings.
+
+    With an option that makes them start another program they are kept apart as if they were a component's.
+    """
+    words = command[0] if command else args
+    if starts_programs(words):
+        return current().confinement.run(words, is_ours=False, **options)
+    return start(words, **options)
 
 
 _PROCESSES = SimpleNamespace(run=_run_tool, PIPE=subprocess.PIPE, TimeoutExpired=subprocess.TimeoutExpired)
@@ -341,7 +348,8 @@ def _run_external(command: str, **kwargs: Any) -> Any:
     if watch is not None:
         kwargs["env"] = watch.environment(kwargs["env"])
     words = ["/bin/sh", "-c", command]
-    result = current().confinement.run(words, is_ours=watch is not None, **{**kwargs, "shell": False})
+    is_ours = watch is not None and not starts_programs(shlex.split(command))
+    result = current().confinement.run(words, is_ours=is_ours, **{**kwargs, "shell": False})
     if result.returncode != 0:
         raise CommandError(result.returncode, watch.words(result.stderr) if watch is not None else result.stderr)
     return result

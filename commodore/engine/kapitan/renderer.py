@@ -8,6 +8,7 @@ functions that are slow, write without looking where, or leave files behind; eve
 from __future__ import annotations
 
 import contextlib
+import functools
 import glob
 import os
 import tempfile
@@ -31,6 +32,7 @@ from commodore.engine.cache.tool_identity import Programs
 from commodore.engine.cache.trace import TraceRecorder
 from commodore.engine.jsonnet.evaluator import Evaluator
 from commodore.engine.kapitan import patches
+from commodore.engine.kapitan.apart import run_apart
 from commodore.engine.kapitan.commands import check_kustomization, prepare_external
 from commodore.engine.kapitan.confining import Confinements
 from commodore.engine.kapitan.context import SearchPaths, Work, current, working
@@ -219,8 +221,12 @@ class Renderer:
                     if place.input_type == "external":
                         own = entry.model_copy(deep=True)
                         program = prepare_external(confinement, own, path, current().known_paths)
+                    run = functools.partial(compiler.compile_input_path, own, program, folder)
                     with self._observed(entry, place, path, folder):
-                        compiler.compile_input_path(own, program, folder)
+                        if _runs_python(place, confinement):
+                            run_apart(confinement, run, functools.partial(explain, place=place, path=path))
+                        else:
+                            run()
             if place.input_type in _RUN_CODE:
                 confinement.check_links(confinement.output)
         except Exception as error:
@@ -288,6 +294,13 @@ class Renderer:
         if known is None:
             watch.conclude(source)
             part.conclude(read_folder(Path(output)) if is_alone else None)
+
+
+def _runs_python(place: EntryPlace, confinement: Confinement) -> bool:
+    """Whether an input executes Python code that is not ours."""
+    if place.input_type == "jinja2":
+        return confinement.policy.allows("jinja2_filters", confinement.component)
+    return place.input_type == "kadet"
 
 
 def _say_at_work(run: Run, place: EntryPlace, path: str) -> None:

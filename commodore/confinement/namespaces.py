@@ -1,0 +1,236 @@
+"""Namespaces of Linux for code that components bring: no network, no other processes, and no files but its own.
+
+Also a program: it goes into namespaces and becomes the command that it is given. It imports nothing of this package, so
+that it starts at once.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import fcntl
+import json
+import os
+import signal
+import socket
+import struct
+import sys
+from collections.abc import Iterable, Sequence
+from dataclasses import asdict, dataclass
+from typing import Any, NoReturn
+
+_NEW = 0x7C020000  # of mounts, host names, IPC, users, processes and networks
+_BIND, _RECURSIVE, _PRIVATE = 0x1000, 0x4000, 0x40000
+_READ_ONLY, _NO_SUID, _NO_DEVICES, _NO_EXECUTION = 1, 2, 4, 8
+_DETACH = 2
+_SETTING, _OF_ALL_BELOW = 442, 0x8000  # mount_setattr(2), which has this number on all machines
+_CAPABILITIES = 64
+_DEVICES = ("null", "zero", "full", "random", "urandom", "tty")
+_MEMORY = "mode=755,size=1g"  # for what is written to /tmp
+_EXIT = 125
+
+
+@dataclass(frozen=True, slots=True)
+class View:
+    """What of the file system can be seen. Absolute paths; what does not exist is left out.
+
+    Args:
+        read: files and folders that are there.
+        write: those that may be changed; they are there, too.
+        hidden: what is empty, but for what is named here and lies below it.
+        home: an empty folder that can be written to, and is gone in the end.
+    """
+
+    read: tuple[str, ...]
+    write: tuple[str, ...]
+    hidden: tuple[str, ...]
+    home: str = ""
+
+    def places(self) -> list[str]:
+        """All of them, each after what holds it."""
+        return sorted({*self.read, *self.write, *self.hidden}, key=lambda place: (place.count("/"), place))
+
+
+def enter(view: View) -> None:
+    """Go into namespaces of their own. Returns in a new process; this one waits for it and ends as it does.
+
+    The process must have one thread. Its working directory stays what it is, if that can be seen.
+
+    Raises:
+        OSError: this machine does not allow it.
+    """
+    folder, uid, gid = os.getcwd(), os.geteuid(), os.getegid()
+    libc = _Libc()
+    libc.call("unshare", _NEW)
+    for name, text in (("setgroups", "deny"), ("uid_map", f"{uid} {uid} 1"), ("gid_map", f"{gid} {gid} 1")):
+        with open(f"/proc/self/{name}", "w", encoding="ascii") as file:
+            file.write(text)
+    if (child := os.fork()) != 0:
+        _end_as(child)
+    libc.call("prctl", 1, signal.SIGKILL, 0, 0, 0)  # it ends with who waits for it
+    os.setsid()
+    _start_loopback()
+    _Root(libc).show(view)
+    os.chdir(folder if os.path.isdir(folder) else "/")
+    libc.give_up_rights()
+
+
+def _end_as(child: int) -> NoReturn:
+    _, status = os.waitpid(child, 0)
+    code = os.waitstatus_to_exitcode(status)
+    os._exit(code if code >= 0 else 128 - code)
+
+
+class _Libc:
+    def __init__(self) -> None:
+        self._library = ctypes.CDLL(None, use_errno=True)
+
+    def call(self, name: str, *arguments: Any) -> None:
+        self._checked(name, getattr(self._library, name)(*arguments))
+
+    def mount(self, source: str, place: str, kind: str = "", flags: int = 0, options: str = "") -> None:
+        words = [os.fsencode(word) if word else None for word in (source, place, kind)]
+        self._checked(f"mount {place}", self._library.mount(*words, ctypes.c_ulong(flags), options.encode() or None))
+
+    def forbid_writing(self, place: str) -> None:
+        wanted = struct.pack("QQQQ", _READ_ONLY | _NO_SUID, 0, 0, 0)
+        path = os.fsencode(place)
+        done = self._library.syscall(_SETTING, -100, path, _OF_ALL_BELOW, wanted, len(wanted))
+        self._checked(f"mount {place}", done)
+
+    def pivot(self) -> None:
+        """Let the working directory be the root, and detach what was the root."""
+        self._checked("pivot_root", self._library.syscall(_PIVOT_ROOT[os.uname().machine], b".", b"."))
+        self.call("umount2", b".", _DETACH)
+
+    def give_up_rights(self) -> None:
+        for number in range(_CAPABILITIES):
+            self._library.prctl(24, number, 0, 0, 0)  # also those that root would get back with another program
+        self.call("prctl", 38, 1, 0, 0, 0)
+        self.call("capset", struct.pack("Ii", 0x20080522, 0), bytes(24))
+
+    @staticmethod
+    def _checked(what: str, answer: int) -> None:
+        if answer != 0:
+            number = ctypes.get_errno()
+            raise OSError(number, f"{what}: {os.strerror(number)}")
+
+
+_PIVOT_ROOT = {"x86_64": 155, "aarch64": 41, "riscv64": 41, "ppc64le": 203, "s390x": 217}
+
+
+class _Root:
+    """A new root folder in memory. The one before it lies in `/old` until the new one, `/new`, is complete."""
+
+    def __init__(self, libc: _Libc) -> None:
+        self._libc = libc
+
+    def show(self, view: View) -> None:
+        self._libc.mount("", "/", flags=_RECURSIVE | _PRIVATE)
+        links = {name: os.readlink(f"/{name}") for name in os.listdir("/") if os.path.islink(f"/{name}")}
+        real = {place: os.path.realpath(place) for place in view.places() if os.path.exists(place)}
+        self._begin()
+        for name, target in links.items():
+            os.symlink(target, f"/new/{name}")
+        for place, source in real.items():
+            if place in view.hidden:
+                self._hide(source)
+            else:
+                self._bind(source, writable=place in view.write)
+        for place, source in real.items():
+            self._link(place, source)
+        self._add_system()
+        for folder in ("/tmp", view.home):  # noqa: S108 - in memory, and of this process alone
+            if folder and not os.path.lexists(f"/new{folder}"):
+                os.makedirs(f"/new{folder}")
+                os.chmod(f"/new{folder}", 0o1777)  # noqa: S103 - as everywhere
+        os.chdir("/new")
+        self._libc.pivot()
+
+    def _begin(self) -> None:
+        place = "/tmp"  # noqa: S108 - any folder will do
+        self._libc.mount("tmpfs", place, "tmpfs", _NO_SUID | _NO_DEVICES, _MEMORY)
+        os.mkdir(f"{place}/old")
+        os.chdir(place)
+        number = _PIVOT_ROOT[os.uname().machine]
+        self._libc.call("syscall", number, b".", b"old")
+        os.mkdir("/new")
+        os.chdir("/")
+        self._libc.mount("tmpfs", "/new", "tmpfs", _NO_SUID | _NO_DEVICES, _MEMORY)
+
+    def _bind(self, place: str, *, writable: bool) -> None:
+        source, place = f"/old{place}", f"/new{place}"
+        if not os.path.lexists(place):
+            os.makedirs(place if os.path.isdir(source) else os.path.dirname(place), exist_ok=True)
+            if not os.path.isdir(source):
+                os.close(os.open(place, os.O_CREAT | os.O_WRONLY, 0o600))
+        self._libc.mount(source, place, flags=_BIND | _RECURSIVE)
+        if not writable:
+            self._libc.forbid_writing(place)
+
+    def _link(self, place: str, target: str) -> None:
+        """Let a path that leads to another one through links do so here as well."""
+        if place != target and not os.path.lexists(f"/new{place}"):
+            os.makedirs(os.path.dirname(f"/new{place}"), exist_ok=True)
+            os.symlink(target, f"/new{place}")
+
+    def _hide(self, place: str) -> None:
+        place = f"/new{place}"
+        if os.path.isdir(place):
+            self._libc.mount("tmpfs", place, "tmpfs", _NO_SUID | _NO_DEVICES, "mode=755,size=1m")
+        elif os.path.exists(place):
+            self._libc.mount("/old/dev/null", place, flags=_BIND)
+
+    def _add_system(self) -> None:
+        os.makedirs("/new/proc", exist_ok=True)
+        self._libc.mount("proc", "/new/proc", "proc", _NO_SUID | _NO_DEVICES | _NO_EXECUTION)
+        os.makedirs("/new/dev/shm")
+        os.chmod("/new/dev/shm", 0o1777)  # noqa: S103 - as everywhere
+        for name in _DEVICES:
+            os.close(os.open(f"/new/dev/{name}", os.O_CREAT | os.O_WRONLY, 0o600))
+            self._libc.mount(f"/old/dev/{name}", f"/new/dev/{name}", flags=_BIND)
+        for number, name in enumerate(("stdin", "stdout", "stderr")):
+            os.symlink(f"/proc/self/fd/{number}", f"/new/dev/{name}")
+        os.symlink("/proc/self/fd", "/new/dev/fd")
+
+
+def _start_loopback() -> None:
+    """Programs may talk to each other on this machine, which ends at the namespace."""
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as opened:
+        request = struct.pack("16sH22x", b"lo", 1)
+        fcntl.ioctl(opened, 0x8914, request)
+
+
+def launcher(view: View, command: Sequence[str]) -> list[str]:
+    """The command that runs another one with this view."""
+    return [sys.executable, "-I", "-S", __file__, json.dumps(asdict(view)), *command]
+
+
+def close_others(kept: Iterable[int]) -> None:
+    """Close all files but these and the standard ones: what is open could be used in spite of the namespaces."""
+    wanted = {0, 1, 2, *kept}
+    for name in os.listdir("/proc/self/fd"):
+        if int(name) not in wanted:
+            try:
+                os.close(int(name))
+            except OSError:
+                continue  # that of the list
+
+
+def main(arguments: Sequence[str]) -> NoReturn:
+    """Become the command that follows the view, which is the first argument."""
+    fields = json.loads(arguments[0])
+    with open("/proc/self/environ", "rb") as file:  # as it was given: Python may have added to it
+        given = [one.partition(b"=") for one in file.read().split(b"\0") if one]
+    try:
+        close_others(())
+        read, write, hidden = (tuple(fields[name]) for name in ("read", "write", "hidden"))
+        enter(View(read, write, hidden, fields["home"]))
+    except OSError as error:
+        sys.stderr.write(f"it cannot be kept apart: {error}\n")
+        os._exit(_EXIT)
+    variables = {name: value for name, _, value in given}
+    os.execve(arguments[1], list(arguments[1:]), variables)  # noqa: S606 - the command it was asked for
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])

@@ -1,0 +1,152 @@
+"""What executes by the policy does so without network, without sight of other processes, and with its own files."""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+
+import pytest
+
+from commodore.confinement import TrustPolicy, isolation
+from tests.attacks.conftest import Secret, Witness
+from tests.engine.world import World
+
+pytestmark = pytest.mark.skipif(not isolation(), reason="this machine has no namespaces for all")
+
+
+def kadet(world: World, body: str, **fields: object) -> None:
+    """An instance `a` whose Python code makes `out.json`."""
+    world.write("dependencies/a/code/__init__.py", f"import os\n\ndef main():\n{body}\n")
+    entry = {"input_type": "kadet", "input_paths": ["a/code"], "output_path": ".", "output_type": "json"}
+    world.add("a", {**entry, **fields})
+
+
+def external(world: World, script: str) -> None:
+    """An instance `a` whose command writes to the folder `$OUT`."""
+    world.write("dependencies/a/run", f"#!/bin/sh\n{script}\n", executable=True)
+    entry = {"input_type": "external", "input_paths": ["a/run"], "output_path": ".", "args": []}
+    world.add("a", {**entry, "env_vars": {"OUT": "${compiled_target_dir}"}})
+
+
+def out(world: World) -> str:
+    return "\n".join(world.read(f"a/{name}") for name in world.files("a"))
+
+
+SHELL = {
+    "absolute": "cat {path}",
+    "climbing": 'cat "$OUT"/../../../../../../../../../../../..{path}',
+    "link": 'ln -s {path} "$OUT/link"; cat "$OUT/link"; rm "$OUT/link"',
+    "process": "cat /proc/*/root{path} /proc/1/root{path}",
+    "old root": "cat /old{path} /new{path} /proc/self/cwd/../../..{path}",
+    "user": "cat ~/secret",
+    "hidden": "cat .env",
+    "environment": "cat /proc/*/environ | tr '\\0' '\\n'",
+    "ancestor": "tr '\\0' '\\n' </proc/$PPID/environ",
+    "unmounted": "umount -l /tmp /proc; unshare -Urm sh -c 'umount -l .env; cat .env {path}'",
+    "found": "find / -xdev -name credentials.yml -exec cat {{}} +",
+}
+
+
+@pytest.mark.harmless
+@pytest.mark.parametrize("way", SHELL)
+def test_what_a_command_may_not_see(world: World, secret: Secret, monkeypatch: pytest.MonkeyPatch, way: str) -> None:
+    monkeypatch.setenv("SOME_SECRET", secret.text)
+    world.environment |= {"SOME_SECRET": secret.text}
+    world.write(".env", secret.text)
+    external(world, f'{{ {SHELL[way].format(path=secret.path)}; }} >"$OUT/seen" 2>&1; true')
+    world.compile()
+    assert world.files("a") == ["seen"]
+    assert secret.text not in out(world)
+
+
+@pytest.mark.harmless
+@pytest.mark.parametrize("place", ["{witness}", "../../../x", "/usr/x", "$HOME/x", "dependencies/b/x", ".env"])
+def test_where_a_command_may_not_write(world: World, witness: Witness, tmp_path: Path, place: str) -> None:
+    """What it changes in memory is gone in the end."""
+    world.write("dependencies/b/y", "y")
+    world.write(".env", "before")
+    before = {path for path in tmp_path.rglob("*") if "compiled" not in path.parts}
+    external(world, f"echo changed >{place.format(witness=witness.path)}; true")
+    world.compile()
+    after = {path for path in tmp_path.rglob("*") if "compiled" not in path.parts}
+    assert {path for path in after - before if path.name in ("x", "executed")} == set()
+    assert (world.root / ".env").read_text() == "before"
+    assert not Path("/usr/x").exists()
+    assert not Path("~/x").expanduser().exists()
+
+
+def test_a_network_is_not_there(world: World) -> None:
+    """Neither the machine's interfaces, nor servers on its loopback."""
+    external(world, "exec 3<>/dev/tcp/127.0.0.1/9 || curl -s http://127.0.0.1:9 || exit 3")
+    assert world.fail_once().code == "CMD-ENG-020"
+
+
+PYTHON = {
+    "file": "    return {{'out': {{'seen': open({path!r}).read()}}}}",
+    "process": "    return {{'out': {{'seen': open(f'/proc/{{os.getppid()}}/environ').read()}}}}",
+    "descriptor": "    return {{'out': {{'seen': str([os.readlink(f'/proc/self/fd/{{n}}') for n in range(3, 64)"
+    " if os.path.exists(f'/proc/self/fd/{{n}}') and 'socket' in os.readlink(f'/proc/self/fd/{{n}}')])}}}}",
+    "variable": "    return {{'out': {{'seen': os.environ.get('SOME_SECRET', '[]')}}}}",
+    "program": "    return {{'out': {{'seen': os.popen('cat {path}').read()}}}}",
+}
+
+
+@pytest.mark.harmless
+@pytest.mark.parametrize("way", PYTHON)
+def test_what_python_code_may_not_see(world: World, secret: Secret, way: str) -> None:
+    world.environment |= {"SOME_SECRET": secret.text}
+    kadet(world, PYTHON[way].format(path=str(secret.path)))
+    if way in ("file", "process"):
+        assert world.fail_once().code == "CMD-ENG-024"
+        return
+    world.compile()
+    assert json.loads(world.read("a/out.json"))["seen"] in ("", "[]")
+
+
+@pytest.mark.harmless
+def test_python_code_that_changes_the_worker(world: World) -> None:
+    """What it patches is patched in its own process; the next instance is rendered by the program as it is."""
+    kadet(world, "    import json\n    json.dumps = lambda *_, **__: 'patched'\n    return {'out': {}}")
+    world.write("dependencies/b/code/__init__.py", "def main():\n    return {'out': {'x': 1}}\n")
+    entry = {"input_type": "kadet", "input_paths": ["b/code"], "output_path": ".", "output_type": "json"}
+    world.add("b", entry)
+    world.compile(processes=1)
+    assert json.loads(world.read("b/out.json")) == {"x": 1}
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "    os._exit(0)",
+        "    raise SystemExit(0)",
+        "    raise ValueError('wrong')",
+        "    [os.write(n, b'[1]') for n in range(3, 9) if os.path.exists(f'/proc/self/fd/{n}')]; os._exit(0)",
+    ],
+)
+def test_python_code_that_ends_its_process(world: World, body: str) -> None:
+    """It must not count as done."""
+    kadet(world, body)
+    error = world.fail_once()
+    assert error.code in ("CMD-ENG-022", "CMD-ENG-024", "CMD-ENG-061")
+    assert error.exit_code in (1, 3)
+
+
+@pytest.mark.allowed
+def test_its_own_files(world: World) -> None:
+    """A command reads its component, writes its output, its checkout and temporary files, and finds programs."""
+    world.write("dependencies/a/data", "mine")
+    external(
+        world, 'cp dependencies/a/data "$OUT/x"; echo y >dependencies/a/y; t=$(mktemp); echo z >$t; sed p $t >"$OUT/z"'
+    )
+    world.compile()
+    assert (world.read("a/x"), world.read("a/z")) == ("mine", "z\nz\n")
+    assert (world.root / "dependencies" / "a" / "y").read_text() == "y\n"
+
+
+@pytest.mark.allowed
+def test_a_policy_without_isolation(world: World, witness: Witness) -> None:
+    external(world, witness.shell)
+    world.compile(policy=TrustPolicy(isolated=False))
+    assert witness.was_written
+    assert os.environ["HOME"]
