@@ -12,10 +12,11 @@ from commodore.lazy_exports import lazy_exports
 
 if TYPE_CHECKING:
     from commodore.confinement.confinement import Confinement, Roots, is_absent
-    from commodore.confinement.namespaces import View
+    from commodore.confinement.namespaces import View, launcher
     from commodore.confinement.policy import CAPABILITIES, DEFAULT_POLICY, TrustPolicy
     from commodore.confinement.policy_file import read_policy
     from commodore.confinement.programs import BUBBLEWRAP, NAMESPACES, cannot_isolate, isolation, start
+    from commodore.confinement.views import view_of
     from commodore.confinement.words import split_words
 
 __all__ = [
@@ -30,9 +31,11 @@ __all__ = [
     "cannot_isolate",
     "is_absent",
     "isolation",
+    "launcher",
     "read_policy",
     "split_words",
     "start",
+    "view_of",
 ]
 
 __getattr__ = lazy_exports(
@@ -40,9 +43,10 @@ __getattr__ = lazy_exports(
     {
         "confinement": ("Confinement", "Roots", "is_absent"),
         "policy": ("CAPABILITIES", "DEFAULT_POLICY", "TrustPolicy"),
-        "namespaces": ("View",),
+        "namespaces": ("View", "launcher"),
         "programs": ("BUBBLEWRAP", "NAMESPACES", "cannot_isolate", "isolation", "start"),
         "policy_file": ("read_policy",),
+        "views": ("view_of",),
         "words": ("split_words",),
     },
 )

@@ -18,7 +18,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any, NoReturn
 
-_NEW = 0x7C020000  # of mounts, host names, IPC, users, processes and networks
+_NEW = 0x3C020000  # namespaces of mounts, host names, IPC, users and processes
+_NEW_NETWORK = 0x40000000
 _BIND, _RECURSIVE, _PRIVATE = 0x1000, 0x4000, 0x40000
 _READ_ONLY, _NO_SUID, _NO_DEVICES, _NO_EXECUTION = 1, 2, 4, 8
 _DETACH = 2
@@ -38,12 +39,14 @@ class View:
         write: those that may be changed; they are there, too.
         hidden: what is empty, but for what is named here and lies below it.
         home: an empty folder that can be written to, and is gone in the end.
+        network: whether the network is there.
     """
 
     read: tuple[str, ...]
     write: tuple[str, ...]
     hidden: tuple[str, ...]
     home: str = ""
+    network: bool = False
 
     def places(self) -> list[str]:
         """All of them, each after what holds it."""
@@ -60,7 +63,7 @@ def enter(view: View) -> None:
     """
     folder, uid, gid = os.getcwd(), os.geteuid(), os.getegid()
     libc = _Libc()
-    libc.call("unshare", _NEW)
+    libc.call("unshare", _NEW if view.network else _NEW | _NEW_NETWORK)
     for name, text in (("setgroups", "deny"), ("uid_map", f"{uid} {uid} 1"), ("gid_map", f"{gid} {gid} 1")):
         with open(f"/proc/self/{name}", "w", encoding="ascii") as file:
             file.write(text)
@@ -68,7 +71,8 @@ def enter(view: View) -> None:
         _end_as(child)
     libc.call("prctl", 1, signal.SIGKILL, 0, 0, 0)  # it ends with who waits for it
     os.setsid()
-    _start_loopback()
+    if not view.network:
+        _start_loopback()
     _Root(libc).show(view)
     os.chdir(folder if os.path.isdir(folder) else "/")
     libc.give_up_rights()
@@ -169,9 +173,13 @@ class _Root:
 
     def _link(self, place: str, target: str) -> None:
         """Let a path that leads to another one through links do so here as well."""
-        if place != target and not os.path.lexists(f"/new{place}"):
+        if place == target or os.path.lexists(f"/new{place}"):
+            return
+        try:
             os.makedirs(os.path.dirname(f"/new{place}"), exist_ok=True)
             os.symlink(target, f"/new{place}")
+        except (FileExistsError, FileNotFoundError):
+            return  # a link on the way leads there already
 
     def _hide(self, place: str) -> None:
         place = f"/new{place}"
@@ -224,7 +232,7 @@ def main(arguments: Sequence[str]) -> NoReturn:
     try:
         close_others(())
         read, write, hidden = (tuple(fields[name]) for name in ("read", "write", "hidden"))
-        enter(View(read, write, hidden, fields["home"]))
+        enter(View(read, write, hidden, fields["home"], fields["network"]))
     except OSError as error:
         sys.stderr.write(f"it cannot be kept apart: {error}\n")
         os._exit(_EXIT)

@@ -23,7 +23,8 @@ def start(
     """Run a program to its end, as `subprocess.run` does.
 
     Args:
-        view: give it no network, no sight of other processes, and these files only, if this machine can do that.
+        view: give it no network, unless the view says so, no sight of other processes, and these files only, if this
+            machine can do that.
         required: refuse to start it if this machine cannot.
         options: those of `subprocess.run`.
 
@@ -87,6 +88,7 @@ def _located(command: Sequence[str], environment: Mapping[str, str] | None) -> l
 def _bubblewrap(view: View, command: Sequence[str], folder: str) -> list[str]:
     """The command that runs another one with this view, by bubblewrap."""
     words = ["bwrap", "--unshare-all", "--die-with-parent", "--new-session", "--cap-drop", "ALL"]
+    words += ["--share-net"] if view.network else []
     words += ["--tmpfs", "/tmp"]  # noqa: S108 - in memory, and of that process alone
     words += ["--dir", view.home] if view.home else []
     for name in sorted(os.listdir("/")):

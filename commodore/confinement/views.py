@@ -11,8 +11,18 @@ from commodore.confinement.namespaces import View
 _PROGRAMS = ("/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32", "/opt", "/nix", "/gnu")
 _SETTINGS = (
     *("alternatives", "ca-certificates", "crypto-policies", "group", "hosts", "ld.so.cache", "ld.so.conf"),
-    *("ld.so.conf.d", "locale.alias", "localtime", "mime.types", "nsswitch.conf", "passwd", "pki", "profile"),
-    *("protocols", "services", "ssl", "static", "terminfo", "timezone"),
+    *(
+        "ld.so.conf.d",
+        "locale.alias",
+        "localtime",
+        "mime.types",
+        "nsswitch.conf",
+        "passwd",
+        "pki",
+        "profile",
+        "resolv.conf",
+    ),
+    *("protocols", "resolv.conf", "services", "ssl", "static", "terminfo", "timezone"),
 )
 _LIBRARIES = ("site-packages", "dist-packages")
 _REPOSITORIES = 2  # folders between a working directory and the repositories in it

@@ -16,6 +16,8 @@ from commodore.errors import InputError, Location
 from commodore.git import redact
 from commodore.manifests.kube_yaml import read_documents
 
+_GIT = shutil.ignore_patterns(".git")
+
 
 @dataclass(frozen=True, slots=True)
 class _Dependency:
@@ -25,7 +27,8 @@ class _Dependency:
 
 
 def with_dependencies(unit: Unit) -> Path:
-    """The folder of a chart with all its dependencies: its own, or a copy that has those that are missing there.
+    """The folder of a chart with all its dependencies: its own, or a copy that has those that are missing there,
+    and nothing of git.
 
     Raises:
         InputError: CMD-ARGO-406, a dependency says no repository that can be asked, or its lock does not fit.
@@ -35,11 +38,11 @@ def with_dependencies(unit: Unit) -> Path:
     wanted, lock = _wanted(chart)
     present = set(_present(chart))
     missing = [one for one in wanted if one.name not in present]
-    if not missing:
+    if not missing and not (chart / ".git").exists():
         return chart
-    locked = _locked(chart / lock, wanted)
+    locked = _locked(chart / lock, wanted) if missing else {}
     copy = unit.scratch / "chart"
-    shutil.copytree(chart, copy, ignore_dangling_symlinks=True)
+    shutil.copytree(chart, copy, ignore_dangling_symlinks=True, ignore=_GIT)
     (copy / "charts").mkdir(exist_ok=True)
     for number, one in enumerate(missing):
         _bring(unit, locked.get((one.name, one.repository), one), copy / "charts" / f"{one.name}-{number}")
@@ -118,7 +121,7 @@ def _bring(unit: Unit, one: _Dependency, place: Path) -> None:
                 f"the dependency {one.name} is not at {one.repository}",
                 hint="the path begins at the folder of the chart",
             )
-        shutil.copytree(source, place, ignore_dangling_symlinks=True)
+        shutil.copytree(source, place, ignore_dangling_symlinks=True, ignore=_GIT)
         return
     if "://" not in one.repository:
         where = f"names the repository {redact(one.repository)!r}" if one.repository else "names no repository"

@@ -32,6 +32,8 @@ def evaluate_files(unit: Unit, options: DirectoryOptions, files: list[Path]) -> 
     libraries = [_library(unit, path) for path in options.libraries]
     request = {
         "root": str(unit.root),
+        "size": unit.context.limits.input_file_bytes,
+        "memory": unit.context.limits.rendering_bytes,
         "files": list(map(str, files)),
         # Later libraries win; the folder of the source is asked last.
         "search": [*reversed(libraries), str(unit.folder)],

@@ -2,23 +2,37 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
+import resource
 import sys
+from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
-
-class _Outside(Exception):
-    pass
+from commodore.confinement import Confinement, Roots
+from commodore.errors import PolicyError
+from commodore.limits import DEFAULT_LIMITS
 
 
 def main() -> None:
     """Evaluate the files of a request, each for itself."""
     request = json.load(sys.stdin)
-    json.dump([_answer(request, path) for path in request["files"]], sys.stdout)
+    _bound_memory(request["memory"])
+    limits = replace(DEFAULT_LIMITS, input_file_bytes=request["size"])
+    confinement = Confinement(Path.cwd(), Roots(read=(Path(request["root"]),)), limits)
+    json.dump([_answer(request, path, confinement) for path in request["files"]], sys.stdout)
 
 
-def _answer(request: dict[str, Any], path: str) -> dict[str, str]:
+def _bound_memory(size: int) -> None:
+    """Let this process have no more memory than that."""
+    _, most = resource.getrlimit(resource.RLIMIT_DATA)
+    with contextlib.suppress(OSError, ValueError):  # a system without such a limit
+        resource.setrlimit(resource.RLIMIT_DATA, (size if most == resource.RLIM_INFINITY else min(size, most), most))
+
+
+def _answer(request: dict[str, Any], path: str, confinement: Confinement) -> dict[str, str]:
     import _gojsonnet
 
     outside: list[str] = []
@@ -27,23 +41,22 @@ def _answer(request: dict[str, Any], path: str) -> dict[str, str]:
         for base in (folder, *request["search"]):
             found = os.path.normpath(os.path.join(base, name))
             if os.path.isfile(found):
-                if not os.path.realpath(found).startswith(f"{request['root']}/"):
+                try:
+                    return found, confinement.read(found, "import")
+                except (PolicyError, FileNotFoundError):
                     outside.append(name)
-                    raise _Outside(name)
-                with open(found, "rb") as file:
-                    return found, file.read()
+                    raise
         raise FileNotFoundError(f"couldn't open import {name!r}: no match locally or in the Jsonnet library paths")
 
     try:
-        with open(path, encoding="utf-8") as file:
-            text = file.read()
+        text = confinement.read(path).decode()
         value = _gojsonnet.evaluate_snippet(
             path,
             text,
             import_callback=importer,
             **{key: request[key] for key in ("ext_vars", "ext_codes", "tla_vars", "tla_codes")},
         )
-    except (RuntimeError, OSError, UnicodeDecodeError) as error:
+    except (RuntimeError, OSError, UnicodeDecodeError, PolicyError) as error:
         return {"outside": outside[0]} if outside else {"error": str(error)}
     return {"value": value}
 

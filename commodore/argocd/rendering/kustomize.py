@@ -27,6 +27,7 @@ from commodore.tree import walk
 
 _REFUSED = ("--enable-exec", "--network", "--network-name", "--mount", "--env", "-e")
 _HARMLESS = frozenset(("--enable-helm", "--enable-alpha-plugins"))  # of kustomizations without charts and plugins
+_UNRESTRICTED = "LoadRestrictionsNone"  # it may read any file then
 _HELM = ("helmCharts", "helmChartInflationGenerator")
 
 
@@ -101,7 +102,8 @@ class _Kustomize:
 
     def run(self, folder: Path, code: str, *arguments: str) -> bytes:
         online = not self._unit.context.offline
-        program = Program("kustomize", arguments, folder, self._home, code, self._rename, online)
+        confined = self._unit.root if any(_UNRESTRICTED in word for word in arguments) else None
+        program = Program("kustomize", arguments, folder, self._home, code, self._rename, online, confined)
         return run_program(program, self._unit.context.limits)
 
 
@@ -136,13 +138,13 @@ def _check_options(options: list[str]) -> None:
 
 
 def _workplace(unit: Unit, options: KustomizeOptions, build: list[str]) -> Path:
-    """The folder in which kustomize works: the repository itself, or a copy of it if anything will be written.
+    """The folder in which kustomize works: the repository itself, or a copy of it, without git's own folder, if that
+    could be read, or anything will be written.
 
     All files of a copy but those of the source's folder are further names of the files of the repository.
     """
-    if not options.edits and "--enable-helm" not in build:
-        return unit.root
-    if not options.edits and not _inflates(unit.root):
+    is_read = (unit.root / ".git").exists() and any((unit.root / name).exists() for name in KUSTOMIZATIONS)
+    if not options.edits and not is_read and not ("--enable-helm" in build and _inflates(unit.root)):
         return unit.root
     copy = unit.scratch / "repository"
     source = str(unit.folder)

@@ -11,10 +11,11 @@ import subprocess
 import tempfile
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import IO
 
+from commodore.confinement import NAMESPACES, View, isolation, launcher, view_of
 from commodore.errors import CommodoreError, EnvironmentFault, InputError, PolicyError
 from commodore.git import redact_text
 from commodore.limits import Limits
@@ -43,6 +44,7 @@ class Program:
     Attributes:
         code: the code of the error if it fails.
         rename: pairs of texts that are replaced in what it says, such as folders of this run.
+        confined: the folder, besides that of `home`, that alone it may read where this machine can see to that.
     """
 
     name: str
@@ -52,6 +54,7 @@ class Program:
     code: str
     rename: Mapping[str, str]
     online: bool = False
+    confined: Path | None = None
 
 
 def command_of(name: str) -> list[str]:
@@ -80,6 +83,8 @@ def run_program(program: Program, limits: Limits) -> bytes:
     command = command_of(program.name)
     within_kubectl = len(command) > 1
     command += program.arguments[1:] if within_kubectl else program.arguments
+    if program.confined is not None and isolation() == NAMESPACES:
+        command = launcher(_view(program, program.confined, command[0]), command)
     with tempfile.TemporaryFile() as errors:
         try:
             process = subprocess.Popen(
@@ -107,6 +112,13 @@ def run_program(program: Program, limits: Limits) -> bytes:
     if code != 0:
         raise _failed(program, code, said)
     return output
+
+
+def _view(program: Program, root: Path, command: str) -> View:
+    scratch = str(program.home.parent)
+    found = [command, os.path.realpath(command), *(os.readlink(one) for one in _few_programs(program).iterdir())]
+    paths = os.pathsep.join(map(os.path.dirname, found))
+    return replace(view_of({str(root): "read", scratch: "read"}, (scratch,), paths), network=program.online)
 
 
 def _environment(program: Program) -> dict[str, str]:

@@ -54,6 +54,8 @@ def check_inside(path: Path, root: Path, named: str) -> None:
 
 
 def is_within(path: Path, root: Path) -> bool:
-    """Whether a path is, with every link followed, a folder or below it."""
+    """Whether a path is, with every link followed, a folder or below it, and not in git's own folder, which has the
+    credentials of remotes.
+    """
     real, top = os.path.realpath(path), os.path.realpath(root)
-    return real == top or real.startswith(f"{top}/")
+    return real == top or (real.startswith(f"{top}/") and ".git" not in real[len(top) :].split("/"))
