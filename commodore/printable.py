@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import unicodedata
 from collections.abc import Sequence
 
@@ -28,11 +29,13 @@ def _shown(character: str) -> str:
 
 
 def _without(character: str) -> str:
-    if unicodedata.category(character) in ("Cc", "Cs"):
+    if unicodedata.category(character) in _NOT_SEEN or character in _MARKS_OF_DIRECTION:
         return ""
     return "" if unicodedata.bidirectional(character) in _TURNS else character
 
 
+_NOT_SEEN = frozenset({"Cc", "Cs", "Zl", "Zp"})
+_MARKS_OF_DIRECTION = frozenset("\u061c\u200e\u200f")
 _TURNS = frozenset({"LRE", "RLE", "LRO", "RLO", "PDF", "LRI", "RLI", "FSI", "PDI"})
 
 
@@ -43,6 +46,14 @@ def only_printable(text: str, instead: str = "") -> str:
         instead: stands for each letter that is left out.
     """
     return "".join(letter if letter.isprintable() else instead for letter in text)
+
+
+def in_markdown(text: str) -> str:
+    """Text of one line in which nothing is Markdown, HTML, a link or a mention, for the middle of a line."""
+    return _ACTIVE.sub(lambda match: "".join(f"&#{ord(letter)};" for letter in match[0]), text)
+
+
+_ACTIVE = re.compile(r"[\\`*_\[\]#|~<>@$&]|(?<=:)//|(?<=www)\.", re.IGNORECASE)
 
 
 def some_of(names: Sequence[str]) -> str:

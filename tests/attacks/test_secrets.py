@@ -116,3 +116,27 @@ def test_a_password_that_an_older_version_has_stored(secretive: ClusterWorld) ->
     assert world.compile("--push").code == 0
     assert holding(PASSWORD.encode(), own(world)) == []
     assert os.environ["SOME_SECRET"] == VARIABLE
+
+
+@pytest.mark.harmless
+@pytest.mark.parametrize("fails", [False, True])
+def test_a_fact_that_nothing_renders(secretive: ClusterWorld, fails: bool) -> None:
+    """It lies in the hierarchy that is compiled, and nowhere else: in no log, cache, trace, commit or message."""
+    world, canary = secretive, "canary-fact"
+    world.facts["unused"] = canary
+    if fails:
+        world.component("c-bad", {"component/main.jsonnet": "error 'wrong'"})
+    world.publish()
+    trace = world.root / "trace"
+    with world.lieutenant() as api:
+        result = world.run(
+            *("-vvv", "-d", str(world.work), "catalog", "compile", world.name, "--api-url", api.url),
+            *("--api-token", TOKEN, "--push", "--processes", "1", "--profile", str(trace)),
+        )
+    assert result.code == (1 if fails else 0)
+    for text in (canary, PASSWORD, TOKEN, VARIABLE):
+        assert text not in result.stdout + result.stderr
+        assert text not in str(world.tree())
+        assert text not in (trace.read_text() if trace.exists() else "")
+    hierarchy = world.work / "inventory" / "classes" / "params" / "cluster.yml"
+    assert holding(canary.encode(), [world.work, cache_folder()]) == [hierarchy]

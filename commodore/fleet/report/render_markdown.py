@@ -6,7 +6,7 @@ from itertools import groupby
 
 from commodore.fleet.report.model import FleetReport
 from commodore.fleet.report.render_text import render_text
-from commodore.printable import printable_lines
+from commodore.printable import in_markdown, printable_lines
 
 
 def render_markdown(report: FleetReport, limit: int) -> str:
@@ -26,7 +26,7 @@ def render_markdown(report: FleetReport, limit: int) -> str:
 
 
 def _escaped(text: str) -> str:
-    return "".join(f"\\{letter}" if letter in "`*_<>[]|#" else letter for letter in text) + "  "
+    return "\n".join(f"{in_markdown(line)}  " for line in text.split("\n"))
 
 
 def _fenced(lines: list[str]) -> str:

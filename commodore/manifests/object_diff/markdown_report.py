@@ -20,7 +20,7 @@ from commodore.manifests.object_diff.shown import (
     source_names,
     summary,
 )
-from commodore.printable import only_printable, printable
+from commodore.printable import in_markdown, only_printable, printable
 
 COMMENT_BYTES = 65_536
 """What forges take as a comment."""
@@ -103,15 +103,7 @@ def _plain(text: str, most: int) -> str:
     """Text from outside in which nothing is Markdown, HTML or a mention."""
     text = only_printable(printable(text), "?")
     text = text if len(text) <= most else f"{text[:most]}…"
-    return _ACTIVE.sub(_entity, text)
-
-
-_ACTIVE = re.compile(r"[\\`*_\[\]#|~<>@$&]|(?<=:)//|(?<=www)\.", re.IGNORECASE)
-"""What begins markup, a mention or a link, in the middle of a line."""
-
-
-def _entity(match: re.Match[str]) -> str:
-    return "".join(f"&#{ord(letter)};" for letter in match[0])
+    return in_markdown(text)
 
 
 def _group(one: Group) -> str:
