@@ -191,7 +191,8 @@ def test_folders_are_walked_by_one_module() -> None:
 
 RENDERING = (
     *("commodore/engine/kapitan/", "commodore/engine/filters/", "commodore/engine/jsonnet/"),
-    *("commodore/argocd/rendering/", "commodore/hydrate/", "commodore/dependencies/bundle/"),
+    *("commodore/argocd/rendering/", "commodore/hydrate/rendering", "commodore/hydrate/trees"),
+    "commodore/dependencies/bundle/",
 )
 OPENS = {"open", "read_bytes", "read_text", "write_bytes", "write_text"}
 STARTS = {"system", "popen", "Popen", "check_call", "check_output", "execv", "execve", "execvp", "posix_spawn"}
@@ -225,8 +226,6 @@ APART = {
     "rendering/programs.py run_program Popen": "the one place that starts helm and kustomize, with limits",
     "rendering/programs.py write_file open": "files of this run in its scratch folder",
     "rendering/kept.py _contents read_bytes": "files of a repository, to know that they are the same",
-    "hydrate/texts.py read_template read_text": "a file that the user names",
-    "hydrate/sources.py _start read_bytes": "files that the user names, and those in folders that the user names",
     "hydrate/trees.py _render write_bytes": "rendered files in a folder of this run",
     "bundle/_evaluate.py evaluate open": "the jsonnetfile of a component, which was checked to lead nowhere else",
     "bundle/_evaluate.py read open": "imports, which stay in the folder of the jsonnetfile; with limits",
