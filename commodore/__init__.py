@@ -5,10 +5,9 @@ What programs use of it; everything else may change between versions. A name is 
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from commodore.lazy_exports import lazy_exports
 
+TYPE_CHECKING = False  # as `typing` has it, which is too much to load before an interruption is answered
 if TYPE_CHECKING:
     from commodore.catalog import CatalogChange
     from commodore.context import Context

@@ -63,7 +63,7 @@ def test_the_wheel_names_its_command_and_not_the_published_tool(wheel: zipfile.Z
     (metadata,) = (name for name in wheel.namelist() if name.endswith(".dist-info/METADATA"))
     (commands,) = (name for name in wheel.namelist() if name.endswith(".dist-info/entry_points.txt"))
     assert "syn-commodore" not in wheel.read(metadata).decode()
-    assert "commodore = commodore.cli.main:main" in wheel.read(commands).decode()
+    assert "commodore = commodore.__main__:main" in wheel.read(commands).decode()
 
 
 STRANGER = re.compile(r"""(pip|pipx|uv)[^\n`]*\binstall[^\n`]*[\s'"]commodore(?![\w.-])|\bcommodore\[[a-z]""")

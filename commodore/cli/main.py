@@ -125,6 +125,9 @@ def run(arguments: list[str], *, dotenv: bool = False) -> int:
         _error_console(arguments).aborted()
         return 130
     except Exception as error:
+        if _is_interruption(error):
+            _error_console(arguments).aborted()
+            return 130
         if os.environ.get("COMMODORE_TRACEBACK"):
             raise
         if (fault := refusal(error)) is not None:
@@ -138,6 +141,16 @@ def run(arguments: list[str], *, dotenv: bool = False) -> int:
             )
         )
         return InternalError.exit_code
+
+
+def _is_interruption(error: BaseException) -> bool:
+    """Whether an interruption lies behind an error: what an import was doing may give it another type."""
+    causes: list[BaseException] = []
+    cause: BaseException | None = error
+    while cause is not None and cause not in causes:
+        causes.append(cause)
+        cause = cause.__cause__ or cause.__context__
+    return any(isinstance(cause, KeyboardInterrupt) for cause in causes)
 
 
 def _complete(arguments: list[str], *, dotenv: bool) -> int:

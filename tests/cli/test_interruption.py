@@ -97,11 +97,19 @@ def late():
 
 
 @click.command
+def importing():
+    try:
+        signal.raise_signal(NUMBER)
+    except KeyboardInterrupt as interruption:
+        raise RuntimeError("error calling __set_name__ on an attribute") from interruption
+
+
+@click.command
 def other():
     Failing()
 
 
-for each in (destructor, callback, again, waiting, late, other):
+for each in (destructor, callback, again, waiting, late, importing, other):
     program.commodore.lazy[each.name] = LazyCommand(f"__main__:{each.name}", "")
 """
 
@@ -119,11 +127,45 @@ def program(command: str, number: signal.Signals, *, before: str = "") -> subpro
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
-@pytest.mark.parametrize("command", ["destructor", "callback", "again", "waiting"])
+@pytest.mark.parametrize("command", ["destructor", "callback", "again", "waiting", "importing"])
 def test_an_interruption_is_not_lost(command: str, number: signal.Signals) -> None:
     """Without help these commands would sleep for two minutes, or work or wait for ever."""
     done = program(command, number)
     assert (done.returncode, done.stdout, done.stderr) == (130, "", "Aborted!\n")
+
+
+STARTING = """\
+import importlib.abc, os, signal, sys
+
+
+class Striking(importlib.abc.MetaPathFinder):
+    def find_spec(self, name, path, target=None):
+        if name == "commodore.cli.main":
+            os.kill(os.getpid(), signal.SIGINT)
+
+
+sys.meta_path.insert(0, Striking())
+sys.argv = ["commodore", "--version"]
+IGNORE
+from commodore.__main__ import main
+main()
+"""
+
+
+@pytest.mark.parametrize(
+    ("ignore", "code"), [("", -signal.SIGINT), ("signal.signal(signal.SIGINT, signal.SIG_IGN)", 0)]
+)
+def test_an_interruption_while_the_program_is_loaded(ignore: str, code: int) -> None:
+    """It ends as other programs do, without a traceback; in the background it goes on."""
+    done = subprocess.run(
+        [sys.executable, "-c", STARTING.replace("IGNORE", ignore)],
+        env={**os.environ, "PYTHONPATH": str(ROOT)},
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+    assert (done.returncode, done.stderr) == (code, "")
 
 
 def test_sigterm_is_not_lost_in_the_background() -> None:
