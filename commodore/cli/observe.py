@@ -14,7 +14,7 @@ import click
 from commodore.cli._lazy import LazyCommand, LazyGroup
 from commodore.cli._options import options
 from commodore.cli.console import Console, console_of
-from commodore.errors import Findings, UsageError
+from commodore.errors import CommodoreError, Findings, UsageError
 from commodore.events import Warned
 from commodore.printable import cells, printable
 from commodore.settings.observe import OBSERVE_PLAN
@@ -53,28 +53,22 @@ def observe_plan(ctx: click.Context, /, files: tuple[Path, ...], **values: Any) 
     FILES are files or folders with Applications, Stages, Freights, Warehouses and Promotions, as `kubectl get -A -o
     yaml` writes them; `-` is standard input. Without FILES the objects of a cluster are read. Nothing is written to a
     cluster. Ends with exit code 1 if an object in the files cannot be read or is there twice.
+
+    With --images-from rendered, what counts as deployed is what a git repository renders, whatever Pods run.
     """
     from commodore.cli import _observe_options as given
-    from commodore.observe import build_worlds, plan_stage, read_objects
+    from commodore.cli._observe_rendered import checked_source, rendered_images
+    from commodore.observe import plan_stage, with_rendered_images
 
     console = console_of(ctx)
     plan_options = given.plan_options(values)
-    scope = given.scope(values)
+    checked_source(values)
     now = _time(values["at"])
-    if files:
-        objects = read_objects(_sources(files))
-        worlds = build_worlds(objects.objects, scope, holds=given.holds(values), unreadable=objects.unreadable)
-        _warn(console, objects, worlds)
-        findings = objects.findings
-        decisions = [plan_stage(world, plan_options, now) for world in worlds]
-    else:
-        import asyncio
-
-        from commodore.observe.cluster import plan_cluster
-
-        findings = ()
-        clusters = given.clusters(values)
-        decisions = asyncio.run(plan_cluster(clusters, scope, plan_options, now, given.holds(values)))
+    worlds, findings = _worlds(console, files, values)
+    if values["images_from"] == "rendered":
+        wanted = {str(one.application.meta) for world in worlds for one in world.applications}
+        worlds = with_rendered_images(worlds, rendered_images(console, wanted, values))
+    decisions = [plan_stage(world, plan_options, now) for world in worlds]
     show_decisions(console, decisions, values)
     if values["emit"] is not None:
         _emit(values["emit"], decisions)
@@ -84,6 +78,27 @@ def observe_plan(ctx: click.Context, /, files: tuple[Path, ...], **values: Any) 
         console.error(Findings(findings))
     refused = values["check"] and any(one.kind in ("promote", "blocked") for one in decisions)
     return int(bool(findings) or refused)
+
+
+def _worlds(
+    console: Console, files: Sequence[Path], values: dict[str, Any]
+) -> tuple[list[StageWorld], Sequence[CommodoreError]]:
+    """What is known about each Stage, from files or else a cluster, and what is wrong with the files."""
+    from commodore.cli import _observe_options as given
+    from commodore.observe import build_worlds, read_objects
+
+    scope = given.scope(values)
+    holds = given.holds(values)
+    if files:
+        objects = read_objects(_sources(files))
+        worlds = build_worlds(objects.objects, scope, holds=holds, unreadable=objects.unreadable)
+        _warn(console, objects, worlds)
+        return worlds, objects.findings
+    import asyncio
+
+    from commodore.observe.cluster import cluster_worlds
+
+    return asyncio.run(cluster_worlds(given.clusters(values), scope, holds)), ()
 
 
 def _try_out(console: Console, decisions: Sequence[Decision], values: dict[str, Any]) -> None:

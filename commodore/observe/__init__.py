@@ -10,6 +10,7 @@ from commodore.observe.explaining import HEADINGS, decision_rows, explain
 from commodore.observe.files import GivenObjects, Source, read_files, read_objects
 from commodore.observe.planning import Decision, plan_stage
 from commodore.observe.quantities import read_duration, read_time, show_time
+from commodore.observe.rendered import RenderedImages, with_rendered_images
 from commodore.observe.worlds import (
     Authorization,
     LabelRule,
@@ -30,6 +31,7 @@ __all__ = [
     "HEADINGS",
     "LabelRule",
     "PlanOptions",
+    "RenderedImages",
     "Scope",
     "SeenApplication",
     "Source",
@@ -49,4 +51,5 @@ __all__ = [
     "read_selector",
     "read_time",
     "show_time",
+    "with_rendered_images",
 ]

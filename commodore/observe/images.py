@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 from commodore.limits import DEFAULT_LIMITS
@@ -72,6 +73,17 @@ def read_image(text: str) -> Image:
         if not _TAG.fullmatch(tag):
             raise InvalidImageError("its tag is none")
     return Image(_repository(name), Version(tag, digest))
+
+
+def read_images(texts: Iterable[str]) -> tuple[tuple[Image, ...], tuple[str, ...]]:
+    """The images that some references name, and the texts that are none; each once, sorted."""
+    images, invalid = set(), set()
+    for text in texts:
+        try:
+            images.add(read_image(text))
+        except InvalidImageError:
+            invalid.add(text)
+    return tuple(sorted(images)), tuple(sorted(invalid))
 
 
 def read_repository(url: str) -> str:

@@ -9,7 +9,7 @@ from typing import Any
 
 from commodore.limits import DEFAULT_LIMITS
 from commodore.observe.fields import Fields
-from commodore.observe.images import Image, InvalidImageError, Version, read_image, read_repository
+from commodore.observe.images import Image, InvalidImageError, Version, read_images, read_repository
 
 KARGO_GROUP = "kargo.akuity.io"
 ARGOCD_GROUP = "argoproj.io"
@@ -39,15 +39,15 @@ class Meta:
 class Application:
     """An Application of Argo CD.
 
-    `deployed` is when its newest deployment was recorded; `operation_finished` when its last operation ended;
-    `reconciled` and `unreadable_images` are what its images are worth.
+    `revisions` are what Argo CD has synced of each source; `deployed` is when its newest deployment was recorded;
+    `operation_finished` when its last operation ended.
     """
 
     meta: Meta
     images: tuple[Image, ...]
     invalid_images: tuple[str, ...]
     sync: str
-    revision: str
+    revisions: tuple[str, ...]
     operation: str
     operation_finished: datetime | None
     deployed: datetime | None
@@ -223,20 +223,15 @@ def _application(fields: Fields) -> Application:
     texts = list(summary.texts("images"))
     if len(texts) > (most := DEFAULT_LIMITS.observed_images):
         fields.problems.append(f"status.summary.images has more than {most} images: the others are ignored")
-    images, invalid = [], []
-    for text in texts[:most]:
-        try:
-            images.append(read_image(text))
-        except InvalidImageError:
-            invalid.append(text)
+    images, invalid = read_images(texts[:most])
     operation = status.fields("operationState")
     sync = status.fields("sync")
     return Application(
         meta=_meta(fields),
-        images=tuple(sorted(set(images))),
-        invalid_images=tuple(sorted(set(invalid))),
+        images=images,
+        invalid_images=invalid,
         sync=sync.text("status"),
-        revision=sync.text("revision"),
+        revisions=tuple(filter(None, (sync.text("revision"), *sync.texts("revisions")))),
         operation=operation.text("phase"),
         operation_finished=operation.time("finishedAt"),
         deployed=max(filter(None, (one.time("deployedAt") for one in status.each("history"))), default=None),

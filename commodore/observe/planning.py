@@ -92,7 +92,7 @@ def _first(case: Case, rows: Sequence[tuple[str, Row]], steps: list[Step]) -> Ve
 def _notes(case: Case) -> list[str]:
     """What a user should know besides: images that do not count, Applications without images, Warehouses not there."""
     notes = []
-    for application in case.applications:
+    for application in (one.application for one in case.observed if not one.unknown):
         if application.invalid_images:
             shown = ", ".join(repr(text[:100]) for text in application.invalid_images[:3])
             notes.append(f"{application.meta} has images that cannot be read: {shown}")

@@ -59,6 +59,13 @@ def _nothing_subscribed(case: Case) -> Verdict | str:
     )
 
 
+def _images_unknown(case: Case) -> Verdict | str:
+    unknown = [f"{one.application.meta}: {one.unknown}" for one in case.observed if one.unknown]
+    if unknown:
+        return blocked("ImagesUnknown", f"what git renders is not known: {'; '.join(unknown)}")
+    return "the images of all Applications are known"
+
+
 def _nothing_deployed(case: Case) -> Verdict | str:
     deployed = case.comparison.deployed
     running = [one for one in sorted(case.comparison.subscribed) if one in deployed and deployed[one].versions]
@@ -197,6 +204,7 @@ STAGE_ROWS: tuple[tuple[str, Row], ...] = (
     ("StageDeleting", _deleting),
     ("StageHasTargets", _targets),
     ("NothingSubscribed", _nothing_subscribed),
+    ("ImagesUnknown", _images_unknown),
     ("NothingDeployed", _nothing_deployed),
     ("NotSynced", _not_synced),
     ("Settling", _settling),

@@ -43,10 +43,14 @@ class Authorization:
 
 @dataclass(frozen=True, slots=True)
 class SeenApplication:
-    """An Application, and for how long its images have been the same; None counts as long enough."""
+    """An Application, and for how long its images have been the same; None counts as long enough.
+
+    `unknown` says why its images are not known; empty if they are.
+    """
 
     application: Application
     unchanged_for: timedelta | None = None
+    unknown: str = ""
 
 
 @dataclass(frozen=True, slots=True)

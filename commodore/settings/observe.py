@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
+from commodore.settings.argocd import CAPABILITIES, FACTS, INSTALLATION, OFFLINE, SELF_URL
 from commodore.settings.model import Kind, Setting
 
 
@@ -180,6 +182,41 @@ OUTPUT = Setting(
     default="table",
 )
 
+RENDERED = (
+    Setting(
+        "images_from",
+        ("--images-from",),
+        "What is deployed: `status`, the images that Argo CD shows of Pods; `rendered`, those that git renders.",
+        kind="choice",
+        choices=("status", "rendered"),
+        default="status",
+    ),
+    Setting(
+        "repository",
+        ("--repository",),
+        "The folder with the Applications that are rendered, in a git repository.",
+        kind="path",
+        metavar="FOLDER",
+    ),
+    Setting(
+        "ref",
+        ("--ref",),
+        "The revision of the repository that is rendered; by default what is checked out, without changes that are not "
+        "committed.",
+        default="HEAD",
+        metavar="REV",
+    ),
+    replace(
+        SELF_URL,
+        help="A URL of that repository, beside those of its remotes; may be repeated.",
+    ),
+    FACTS,
+    *CAPABILITIES,
+    OFFLINE,
+    INSTALLATION,
+)
+"""Which Applications are rendered, and how."""
+
 OBSERVE_ONCE = (*CONNECTION, *SCOPE, *GUARDS, *WRITING, *LEASE, OUTPUT)
 
 OBSERVE_RUN = (
@@ -233,6 +270,7 @@ OBSERVE_PLAN = (
     *SCOPE,
     *GUARDS,
     *WRITING,
+    *RENDERED,
     OUTPUT,
     Setting(
         "explain",

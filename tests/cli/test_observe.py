@@ -6,7 +6,8 @@ import io
 import json
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -14,7 +15,9 @@ from typing import Any
 import pytest
 import yaml
 
+from tests.argocd.comparing.conftest import URL, app, git
 from tests.world.kargo import (
+    REPOSITORY,
     Object,
     application,
     at,
@@ -269,6 +272,137 @@ def test_what_a_user_sees_of_odd_texts(call: Call, given: Callable[..., str]) ->
     code, out, err = call("observe", "plan", given(*drifted(odd)))
     assert code == 1
     assert "\x1b" not in out + err
+
+
+def deployment(image: str) -> str:
+    spec = {"template": {"spec": {"containers": [{"name": "web", "image": image}]}}}
+    return json.dumps({"apiVersion": "apps/v1", "kind": "Deployment", "metadata": {"name": "web"}, "spec": spec})
+
+
+@dataclass(frozen=True)
+class Checkout:
+    """A repository that defines the Application `argocd/web`, a folder with a Deployment of image 2."""
+
+    folder: Path
+
+    @classmethod
+    def made(cls, folder: Path) -> Checkout:
+        (folder / "web").mkdir(parents=True)
+        (folder / "app.json").write_text(app("web", "web"), encoding="utf-8")
+        git(folder, "init", "-q", "-b", "main")
+        git(folder, "remote", "add", "origin", "https://git.example.com/team/shop.git")
+        found = cls(folder)
+        found.deploys(f"{REPOSITORY}:2")
+        return found
+
+    def deploys(self, image: str) -> None:
+        (self.folder / "web" / "web.json").write_text(deployment(image), encoding="utf-8")
+        git(self.folder, "add", ".")
+        git(self.folder, "commit", "-qm", "change")
+
+    @property
+    def commit(self) -> str:
+        return git(self.folder, "rev-parse", "HEAD").strip()
+
+    def synced(self, name: str = "web", **changes: Any) -> Object:
+        """The Application as the cluster has it, without Pods."""
+        one = application(name, images=[], **changes)
+        one["status"]["sync"]["revision"] = self.commit
+        return one
+
+
+@pytest.fixture
+def checkout(tmp_path: Path) -> Checkout:
+    return Checkout.made(tmp_path / "checkout")
+
+
+@pytest.fixture
+def rendered(call: Call, given: Callable[..., str], checkout: Checkout) -> Callable[..., dict[str, Any]]:
+    """The only decision about objects, with the images that the checkout renders."""
+
+    def decide(*objects: Object, flags: Sequence[str] = ()) -> dict[str, Any]:
+        where = ["--images-from", "rendered", "--repository", str(checkout.folder), "--offline", *flags]
+        code, out, err = call("observe", "plan", given(*drifted(*objects)), *where, "-o", "json", "--at", NOW)
+        assert code == 0, err
+        (decision,) = decisions(out)
+        return decision
+
+    return decide
+
+
+@pytest.mark.requirement("O5")
+def test_images_that_git_renders(
+    call: Call, given: Callable[..., str], checkout: Checkout, rendered: Callable[..., dict[str, Any]]
+) -> None:
+    """They count whatever Pods run: none, or those of a finished Job too."""
+    scaled_to_zero = checkout.synced()
+    _, out, _ = call("observe", "plan", given(*drifted(scaled_to_zero)), "-o", "json", "--at", NOW)
+    assert decisions(out)[0]["reason"] == "NothingDeployed"
+    decision = rendered(scaled_to_zero)
+    assert (decision["reason"], decision["freight"]) == ("Promote", freight_name("2"))
+    crowded = checkout.synced()
+    crowded["status"]["summary"]["images"] = [f"{REPOSITORY}:1", f"{REPOSITORY}:2"]
+    assert rendered(crowded)["reason"] == "Promote"
+    several = checkout.synced()
+    several["status"]["sync"] = {"status": "Synced", "revisions": ["1.0.0", checkout.commit]}
+    assert rendered(several)["reason"] == "Promote"
+
+
+def test_only_what_is_synced_counts_as_rendered(checkout: Checkout, rendered: Callable[..., dict[str, Any]]) -> None:
+    """Another commit than the synced one says nothing; changes that are not committed do not count."""
+    synced = checkout.synced()
+    before = checkout.commit
+    (checkout.folder / "web" / "web.json").write_text("{", encoding="utf-8")
+    assert rendered(synced)["reason"] == "Promote"
+    checkout.deploys(f"{REPOSITORY}:3")
+    decision = rendered(synced)
+    assert (decision["kind"], decision["reason"], decision["promotion"]) == ("blocked", "ImagesUnknown", None)
+    assert f"{checkout.commit[:12]} was rendered, and Argo CD has synced {before[:12]}" in decision["message"]
+    assert rendered(synced, flags=["--ref", before])["reason"] == "Promote"
+    unsaid = application(images=[f"{REPOSITORY}:2"])
+    assert "does not say which revision it has synced" in rendered(unsaid)["message"]
+
+
+def test_what_cannot_be_rendered_blocks_its_stage(checkout: Checkout, rendered: Callable[..., dict[str, Any]]) -> None:
+    """Nothing is guessed of an Application that the repository lacks, or that is broken, beside others."""
+    decision = rendered(checkout.synced(), checkout.synced("other"))
+    assert (decision["reason"], decision["promotion"]) == ("ImagesUnknown", None)
+    assert decision["message"].endswith("argocd/other: the repository defines no such Application")
+    (checkout.folder / "web" / "broken.json").write_text("{", encoding="utf-8")
+    checkout.deploys(f"{REPOSITORY}:2")
+    decision = rendered(checkout.synced())
+    assert (decision["reason"], "broken.json" in decision["message"]) == ("ImagesUnknown", True)
+
+
+def test_a_source_elsewhere_counts_if_it_is_pinned_to_what_is_synced(
+    checkout: Checkout, rendered: Callable[..., dict[str, Any]]
+) -> None:
+    sources = [{"repoURL": URL, "path": "web"}, {"repoURL": "https://git.example.com/other.git", "ref": "values"}]
+    text = json.loads(app("web", "web"))
+    del text["spec"]["source"]
+    text["spec"]["sources"] = sources
+    (checkout.folder / "app.json").write_text(json.dumps(text), encoding="utf-8")
+    checkout.deploys(f"{REPOSITORY}:2")
+    assert "HEAD was rendered, and Argo CD has synced" in rendered(checkout.synced())["message"]
+    sources[1]["targetRevision"] = pinned = "0123456789" * 4
+    (checkout.folder / "app.json").write_text(json.dumps(text), encoding="utf-8")
+    checkout.deploys(f"{REPOSITORY}:2")
+    both = checkout.synced()
+    assert "0123456789" in rendered(both)["message"]
+    both["status"]["sync"]["revisions"] = [checkout.commit, pinned]
+    assert rendered(both)["reason"] == "Promote"
+
+
+def test_options_that_do_not_fit_images_that_git_renders(call: Call, given: Callable[..., str]) -> None:
+    for flags in (
+        ["--images-from", "rendered"],
+        ["--repository", "."],
+        ["--images-from", "rendered", "--repository", ".", "--unsynced"],
+    ):
+        code, _, err = call("observe", "plan", given(*drifted()), *flags)
+        assert (code, "CMD-OBS-030" in err) == (2, True)
+    code, _, err = call("observe", "once", "--images-from", "rendered")
+    assert (code, "No such option" in err) == (2, True)
 
 
 def test_planning_loads_neither_kapitan_nor_a_client(given: Callable[..., str]) -> None:

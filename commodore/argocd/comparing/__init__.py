@@ -6,7 +6,7 @@ from commodore.argocd.comparing.applications import Difference, Rules, Verdict
 from commodore.argocd.comparing.changed import Considered
 from commodore.argocd.comparing.diff import Wanted, diff
 from commodore.argocd.comparing.reads import Reads, reads_of
-from commodore.argocd.comparing.sides import Side, Sought, find_sides
+from commodore.argocd.comparing.sides import Side, Sought, find_side, find_sides
 
 __all__ = [
     "Considered",
@@ -18,6 +18,7 @@ __all__ = [
     "Verdict",
     "Wanted",
     "diff",
+    "find_side",
     "find_sides",
     "reads_of",
 ]

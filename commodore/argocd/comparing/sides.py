@@ -63,15 +63,15 @@ def find_sides(sought: Sought, scratch: Path, context: Context) -> tuple[Side, S
         InputError: CMD-ARGO-001, 003, 004, 005, a tree is not there.
     """
     sought = _with_range(sought)
-    target = _side(sought.named, sought.revision, scratch / "target", context)
+    target = find_side(sought.named, sought.revision, scratch / "target", context)
     if sought.base_folder is not None:
-        base = _side(replace(sought.named, folder=sought.base_folder), "", scratch / "base", context)
+        base = find_side(replace(sought.named, folder=sought.base_folder), "", scratch / "base", context)
     elif sought.base:
-        base = _side(sought.named, sought.base, scratch / "base", context)
+        base = find_side(sought.named, sought.base, scratch / "base", context)
     else:
         repository, _ = repository_of(sought.named.folder, context)
         commit, branch = merge_base(repository, sought.revision, context)
-        base = _side(sought.named, commit, scratch / "base", context)
+        base = find_side(sought.named, commit, scratch / "base", context)
         base = replace(base, shown=f"{commit[:10]}, where it left {branch}")
     urls = dict.fromkeys((*target.named.self_urls, *base.named.self_urls))
     return tuple(replace(one, named=replace(one.named, self_urls=tuple(urls))) for one in (base, target))  # type: ignore[return-value]
@@ -94,7 +94,16 @@ def _several(message: str) -> UsageError:
     return UsageError("CMD-ARGO-023", message, hint="write --base main --ref feature, or --base main..feature")
 
 
-def _side(named: Named, revision: str, place: Path, context: Context) -> Side:
+def find_side(named: Named, revision: str, place: Path, context: Context) -> Side:
+    """One tree: the folder as it lies, or a commit of the repository around it.
+
+    Args:
+        revision: of that commit; empty for the folder.
+        place: a folder that is not there yet, in which the commit is laid out.
+
+    Raises:
+        InputError: CMD-ARGO-001, 003, 004, the folder, the revision or the repository is not there.
+    """
     if not revision:
         tree, _ = named.own(context)
         urls = (*named.self_urls, *remotes_of(tree.root, context))

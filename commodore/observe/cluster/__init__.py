@@ -14,9 +14,9 @@ from commodore.observe.cluster.running import (
     Clusters,
     LeaseOptions,
     RunOptions,
+    cluster_worlds,
     observe_once,
     observe_run,
-    plan_cluster,
     try_out,
 )
 from commodore.observe.cluster.serving import read_address
@@ -30,9 +30,9 @@ __all__ = [
     "Outcome",
     "Pauses",
     "RunOptions",
+    "cluster_worlds",
     "observe_once",
     "observe_run",
-    "plan_cluster",
     "read_address",
     "try_out",
 ]

@@ -139,10 +139,8 @@ def _stage_status(document: Object) -> Mapping[str, Any]:
     return {}
 
 
-async def plan_cluster(
-    clusters: Clusters, scope: Scope, options: PlanOptions, now: datetime, holds: bool | None
-) -> list[Decision]:
-    """What is decided about the Stages of a cluster now. Nothing is written.
+async def cluster_worlds(clusters: Clusters, scope: Scope, holds: bool | None) -> list[StageWorld]:
+    """What is known about the Stages of a cluster now. Nothing is written.
 
     Raises:
         EnvironmentFault: the cluster cannot be read.
@@ -150,7 +148,7 @@ async def plan_cluster(
     async with connected(clusters) as (kargo, argocd):
         objects = await read_cluster(kargo, argocd, scope)
         holds = await knows_holds(kargo) if holds is None else holds
-        return [plan_stage(world, options, now) for world in build_worlds(objects, scope, holds=holds)]
+        return build_worlds(objects, scope, holds=holds)
 
 
 async def try_out(clusters: Clusters, decisions: Iterable[Decision], timeout: float) -> dict[str, str]:

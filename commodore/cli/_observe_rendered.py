@@ -1,0 +1,90 @@
+"""The images of Applications as git renders them, for `observe plan`."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from typing import TYPE_CHECKING, Any
+
+from commodore.cli._argocd import context_of, named_by, show_diagnostics
+from commodore.cli.console import Console
+from commodore.errors import CommodoreError, UsageError
+
+if TYPE_CHECKING:
+    from commodore.argocd import Diagnostics
+    from commodore.argocd.model.application import Application
+    from commodore.argocd.running import Listing
+    from commodore.observe import RenderedImages
+
+_SEARCH = {"repo_map": (), "entry": (), "discovery": "full", "max_depth": 4, "jobs": 0}
+"""What `argocd render` has options for, and this has not."""
+
+
+def checked_source(values: Mapping[str, Any]) -> None:
+    """Refuse options that do not fit each other.
+
+    Raises:
+        UsageError: CMD-OBS-030, a repository is missing or given for nothing, or what is not synced is to count.
+    """
+    if (values["images_from"] == "rendered") != (values["repository"] is not None):
+        raise UsageError(
+            "CMD-OBS-030",
+            "--images-from rendered and --repository belong together",
+            hint="name the folder with the Applications, or leave both out",
+        )
+    if values["images_from"] == "rendered" and values["unsynced"]:
+        raise UsageError(
+            "CMD-OBS-030",
+            "--unsynced and --images-from rendered do not go together",
+            hint="leave --unsynced out: what git renders runs only once it is synced",
+        )
+
+
+def rendered_images(console: Console, wanted: Collection[str], values: Mapping[str, Any]) -> dict[str, RenderedImages]:
+    """What a commit renders of Applications, by their `namespace/name`; those that it does not define are left out.
+
+    Raises:
+        CommodoreError: the repository, the revision or a file that is named cannot be read.
+    """
+    from commodore.argocd.acquiring import RepoMap
+    from commodore.argocd.comparing import find_side
+    from commodore.argocd.diagnostics import Diagnostics
+    from commodore.argocd.rendering import Capabilities
+    from commodore.argocd.running import list_applications, open_run
+    from commodore.staging import temporary_folder
+
+    values = {**values, **_SEARCH, "path": values["repository"]}
+    context = context_of(console, offline=values["offline"])
+    capabilities = Capabilities(values["kube_version"] or "", values["api_version"])
+    found = Diagnostics()
+    images = {}
+    with temporary_folder() as scratch:
+        side = find_side(named_by(values, context), values["ref"], scratch / "tree", context)
+        listing = list_applications(side.named, context, found, RepoMap(), capabilities)
+        chosen = [one for one in listing.applications if listing.label(one) in wanted]
+        if len(chosen) < len(wanted):
+            listing.tell_failures(found, but=chosen)  # one of those may define what is missing
+        heard = Diagnostics()
+        with open_run(listing.settings, RepoMap(), capabilities, context, heard, listing.own) as run:
+            for application, result in run.renderer.render_all(chosen, values["jobs"]):
+                images[listing.label(application)] = _images(listing, application, result, side.commit, heard)
+    show_diagnostics(found, {"strict": False, "diagnostics": "actionable"}, console)
+    return images
+
+
+def _images(listing: Listing, application: Application, result: Any, commit: str, heard: Diagnostics) -> RenderedImages:
+    from commodore.argocd.acquiring import repository_identity
+    from commodore.argocd.comparing.images import uses_of
+    from commodore.observe import RenderedImages
+
+    label = listing.label(application)
+    if isinstance(result, CommodoreError):
+        return RenderedImages(problem=result.message)
+    doubts = [one.message for one in heard.found(strict=True) if one.application == label and one.severity == "error"]
+    if doubts:
+        return RenderedImages(problem="; ".join(doubts))
+    return RenderedImages(
+        images=tuple(use.image.text for use in uses_of(label, (one.data for one in result))),
+        revisions=tuple(
+            commit if repository_identity(one.repo_url) in listing.own else one.revision for one in application.sources
+        ),
+    )
