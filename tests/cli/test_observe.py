@@ -393,6 +393,19 @@ def test_a_source_elsewhere_counts_if_it_is_pinned_to_what_is_synced(
     assert rendered(both)["reason"] == "Promote"
 
 
+def test_what_is_rendered_with_a_doubt_is_not_known(
+    checkout: Checkout, rendered: Callable[..., dict[str, Any]]
+) -> None:
+    """What `argocd render --strict` makes an error of."""
+    variable = {"name": "more", "value": "$NOSUCH"}
+    source = {"repoURL": URL, "path": "web", "directory": {"jsonnet": {"extVars": [variable]}}}
+    (checkout.folder / "app.json").write_text(app("web", "web", source=source), encoding="utf-8")
+    (checkout.folder / "web" / "more.jsonnet").write_text("[]", encoding="utf-8")
+    checkout.deploys(f"{REPOSITORY}:2")
+    decision = rendered(checkout.synced())
+    assert (decision["reason"], "has no variable NOSUCH" in decision["message"]) == ("ImagesUnknown", True)
+
+
 def test_options_that_do_not_fit_images_that_git_renders(call: Call, given: Callable[..., str]) -> None:
     for flags in (
         ["--images-from", "rendered"],
