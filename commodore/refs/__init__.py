@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from commodore.refs.check import check_text
+from commodore.refs.check_output import check_output
 from commodore.refs.find import Reference, collect, find_references
-from commodore.refs.output import check_output
 from commodore.refs.write import build_refs, vault_parameters, write_refs
 
 __all__ = [

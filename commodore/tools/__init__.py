@@ -21,13 +21,13 @@ if TYPE_CHECKING:
         upgrade_tool,
     )
     from commodore.tools.latest import latest_versions
-    from commodore.tools.numbers import VersionNumber
-    from commodore.tools.pins import KNOWN_VERSIONS, MINIMUM_VERSIONS, Pins, known_pins
+    from commodore.tools.library_versions import CoreLibrary, core_libraries
+    from commodore.tools.pins import KNOWN_VERSIONS, Pins, known_pins
     from commodore.tools.releases import GITHUB_API, Platform, Releases, check_mirror
-    from commodore.tools.requirements import check_minimum
+    from commodore.tools.requirements import MINIMUM_VERSIONS, check_minimum
     from commodore.tools.status import ToolStatus, survey_tools
     from commodore.tools.toolbox import Toolbox
-    from commodore.tools.versions import CoreLibrary, core_libraries
+    from commodore.tools.version_numbers import VersionNumber
 
 __getattr__ = lazy_exports(
     __name__,
@@ -46,13 +46,13 @@ __getattr__ = lazy_exports(
             "upgrade_tool",
         ),
         "latest": ("latest_versions",),
-        "requirements": ("check_minimum",),
-        "numbers": ("VersionNumber",),
-        "pins": ("KNOWN_VERSIONS", "MINIMUM_VERSIONS", "Pins", "known_pins"),
+        "requirements": ("MINIMUM_VERSIONS", "check_minimum"),
+        "version_numbers": ("VersionNumber",),
+        "pins": ("KNOWN_VERSIONS", "Pins", "known_pins"),
         "releases": ("GITHUB_API", "Platform", "Releases", "check_mirror"),
         "status": ("ToolStatus", "survey_tools"),
         "toolbox": ("Toolbox",),
-        "versions": ("CoreLibrary", "core_libraries"),
+        "library_versions": ("CoreLibrary", "core_libraries"),
     },
 )
 

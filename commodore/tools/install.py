@@ -20,10 +20,10 @@ from commodore.tools._unpack import unpack_executable
 from commodore.tools._web import StatusError
 from commodore.tools.find import Source, Tool, ask_versions, locate_tool
 from commodore.tools.latest import latest_versions
-from commodore.tools.numbers import VersionNumber
 from commodore.tools.pins import KNOWN_VERSIONS
 from commodore.tools.releases import PROJECTS, Asset, Releases
 from commodore.tools.toolbox import Toolbox
+from commodore.tools.version_numbers import VersionNumber
 from commodore.workspace import guard_disk
 
 MANAGEABLE = tuple(PROJECTS)

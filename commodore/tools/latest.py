@@ -11,8 +11,8 @@ from commodore.caches import cache_folder
 from commodore.errors import EnvironmentFault
 from commodore.events import Warned
 from commodore.sealed import read_note, write_note
-from commodore.tools.numbers import VersionNumber
 from commodore.tools.releases import Releases
+from commodore.tools.version_numbers import VersionNumber
 
 
 def release_cache() -> Path:

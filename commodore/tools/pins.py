@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from functools import cache
 from importlib import resources
 
-from commodore.tools.numbers import VersionNumber
+from commodore.tools.version_numbers import VersionNumber
 
 Pins = Mapping[str, Mapping[str, Mapping[str, str]]]
 """The SHA-256 of archives, by tool, version and platform (`linux-amd64`)."""
@@ -18,9 +18,6 @@ Pins = Mapping[str, Mapping[str, Mapping[str, str]]]
 # The versions that are installed by default. Helm 4.1 because reference catalogs were made with it; Helm 4.2 may
 # render charts differently. kustomize 5.7 is what the kubectl of that time has built in.
 KNOWN_VERSIONS = {"helm": VersionNumber((4, 1, 4)), "kustomize": VersionNumber((5, 7, 1))}
-
-# Helm before 3.8 pulls no charts from OCI registries without a switch; kustomize before 5 has other fields and output.
-MINIMUM_VERSIONS = {"helm": VersionNumber((3, 8, 0)), "kustomize": VersionNumber((5, 0, 0))}
 
 
 @cache

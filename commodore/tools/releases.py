@@ -22,8 +22,8 @@ from commodore.errors import EnvironmentFault, InputError, PolicyError
 from commodore.events import Noted
 from commodore.http import without_credentials
 from commodore.tools._web import StatusError, Web
-from commodore.tools.numbers import VersionNumber
 from commodore.tools.pins import Pins, known_pins
+from commodore.tools.version_numbers import VersionNumber
 
 GITHUB_API = "https://api.github.com"
 

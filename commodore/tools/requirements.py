@@ -12,8 +12,10 @@ from commodore.context import Context
 from commodore.errors import EnvironmentFault, raise_all
 from commodore.sealed import read_note, write_note
 from commodore.tools.find import Tool, ask_versions, locate_tool
-from commodore.tools.numbers import VersionNumber
-from commodore.tools.pins import MINIMUM_VERSIONS
+from commodore.tools.version_numbers import VersionNumber
+
+# Helm before 3.8 pulls no charts from OCI registries without a switch; kustomize before 5 has other fields and output.
+MINIMUM_VERSIONS = {"helm": VersionNumber((3, 8, 0)), "kustomize": VersionNumber((5, 0, 0))}
 
 
 def version_cache() -> Path:

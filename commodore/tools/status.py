@@ -11,10 +11,11 @@ from commodore.events import Warned
 from commodore.tools.find import Source, Tool, ask_versions, locate_tool
 from commodore.tools.install import MANAGEABLE, NOT_NEEDED
 from commodore.tools.latest import latest_versions
-from commodore.tools.numbers import VersionNumber
-from commodore.tools.pins import KNOWN_VERSIONS, MINIMUM_VERSIONS
+from commodore.tools.pins import KNOWN_VERSIONS
 from commodore.tools.releases import Releases
+from commodore.tools.requirements import MINIMUM_VERSIONS
 from commodore.tools.toolbox import Toolbox
+from commodore.tools.version_numbers import VersionNumber
 
 
 @dataclass(frozen=True, slots=True)
