@@ -191,7 +191,7 @@ class _Root:
     def _add_system(self) -> None:
         os.makedirs("/new/proc", exist_ok=True)
         self._libc.mount("proc", "/new/proc", "proc", _NO_SUID | _NO_DEVICES | _NO_EXECUTION)
-        os.makedirs("/new/dev/shm")
+        os.makedirs("/new/dev/shm", exist_ok=True)  # a working directory may lie in it
         os.chmod("/new/dev/shm", 0o1777)  # noqa: S103 - as everywhere
         for name in _DEVICES:
             os.close(os.open(f"/new/dev/{name}", os.O_CREAT | os.O_WRONLY, 0o600))

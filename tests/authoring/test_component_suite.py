@@ -268,8 +268,10 @@ def test_an_interrupted_run_changes_nothing(number: signal.Signals, demo: Tested
     (demo.folder / "slow").chmod(0o755)
     before = snapshot(demo.folder)
     (tmp_path / "tmp").mkdir()
+    policy = tmp_path / "trust.toml"
+    policy.write_text("isolated = false\n")  # so that the script can say that it runs
     running = Running(
-        ["--log-format", "json", "component", "test", str(demo.folder), "--update"],
+        ["--log-format", "json", "component", "test", str(demo.folder), "--update", "--trust-policy", str(policy)],
         tmp_path,
         {"TMPDIR": str(tmp_path / "tmp")},
     )

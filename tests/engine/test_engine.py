@@ -15,6 +15,7 @@ from pathlib import Path
 import pytest
 import yaml
 
+from commodore.confinement import TrustPolicy
 from commodore.engine import COMPILE_STAGE, CompiledInstance, CompileRequest, Engine, InstanceJob
 from commodore.errors import EnvironmentFault, Findings, InputError, InternalError, PolicyError
 from commodore.events import StageAdvanced, Warned
@@ -259,7 +260,7 @@ def test_a_worker_that_is_killed_names_its_instance(world: World) -> None:
     world.write("dependencies/victim/deadly/__init__.py", "import os\ndef main(): os.kill(os.getpid(), 9)")
     world.add("bad", jsonnet("bad/main.jsonnet"))
     world.write("dependencies/bad/main.jsonnet", "error 'no way'")
-    dead, bad = world.fail()
+    dead, bad = world.fail(policy=TrustPolicy(isolated=False))  # else it is a child of the worker
     assert isinstance(dead, EnvironmentFault)
     assert dead.code == "CMD-ENG-005"
     assert "'victim' was killed by SIGKILL" in dead.message
@@ -309,6 +310,9 @@ def test_the_caller_loads_neither_kapitan_nor_go() -> None:
 INTERRUPTED = """
 import os, signal, sys, threading, time
 from pathlib import Path
+from commodore.confinement import TrustPolicy
+from commodore.confinement import TrustPolicy
+from commodore.confinement import TrustPolicy
 from commodore.context import Context
 from commodore.engine import CompileRequest, Engine, InstanceJob
 from commodore.events import ignore
@@ -324,7 +328,8 @@ def strike():
 threading.Thread(target=strike, daemon=True).start()
 entry = {"input_type": "external", "input_paths": ["sleep.sh"], "output_path": "."}
 node = {"parameters": {"kapitan": {"compile": [entry], "vars": {"target": "a"}}}, "classes": [], "applications": []}
-request = CompileRequest(root=root, output=root, search_paths=(root,), refs=root / "refs")
+policy = TrustPolicy(isolated=False)  # so that the script knows the numbers that its processes have outside
+request = CompileRequest(root=root, output=root, search_paths=(root,), refs=root / "refs", policy=policy)
 with Engine(Context(ignore, Limits()), processes=1) as engine:
     engine.compile([InstanceJob("a", "a", root)], {"a": node}, request)
 """

@@ -150,7 +150,7 @@ def test_setup_depends_on_the_folders_alone(tmp_path: Path) -> None:
 
     (tmp_path / "one").mkdir()
     first = refs(set_up(tmp_path / "one"))
-    assert sum(bool(one) for one in first.values()) == 7  # all but the catalog
+    assert sum(bool(one) for one in first.values()) == 8  # all but the catalogs
 
     settings = tmp_path / "gitconfig"
     settings.write_text("[core]\n\tautocrlf = true\n[commit]\n\tgpgSign = true\n[tag]\n\tgpgSign = true\n")

@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from commodore.confinement import TrustPolicy
 from commodore.engine import Engine
 from commodore.events import Event, StageAdvanced, TaskBegun, TaskEnded
 from tests.engine.echo import Echo
@@ -149,7 +150,12 @@ def test_new_instances_that_run_commands_come_first(world: World) -> None:
     chart = {"input_type": "helm", "input_paths": ["charts/one"], "output_path": ".", "helm_params": {"name": "x"}}
     for name in ("a", "b"):
         world.add(name, chart)
-    assert [compiled.name for compiled in world.compile(processes=2)] == ["y", "z", "a", "b"]
+    assert [compiled.name for compiled in world.compile(processes=2, policy=TrustPolicy(isolated=False))] == [
+        "y",
+        "z",
+        "a",
+        "b",
+    ]
 
 
 def test_instances_that_run_commands_do_not_take_all_places(world: World) -> None:
