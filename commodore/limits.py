@@ -128,6 +128,7 @@ class Limits:
     shapes: int = 16  # recorded read sets of one instance that are compared with the current files
     kustomizations: int = 1000  # folders that one kustomization is made of
     remembered_programs: int = 50  # programs whose digests are kept
+    little_space_bytes: int = 1 << 30  # free space at the cache below which `doctor` warns
     result_cache_bytes: int = 5 << 30  # all kept results; those used least recently go beyond it
     result_check_age: float = 86400.0  # how often this is looked at, after runs that keep results
     cache_age: float = 30 * 86400.0  # what `cache prune` removes if it was not used for so long

@@ -44,6 +44,7 @@ CONTEXT = {"help_option_names": ["-h", "--help"], "max_content_width": 100, "aut
         "catalog": LazyCommand("commodore.cli.catalog:catalog", "Compile, explain, list and clean cluster catalogs."),
         "component": LazyCommand("commodore.cli.component:component", "Work on components."),
         "completion": LazyCommand("commodore.cli.completion:completion", "Print what lets a shell complete."),
+        "doctor": LazyCommand("commodore.cli.doctor:doctor", "Check what a compile needs, and say how to mend it."),
         "explain": LazyCommand("commodore.cli.explain:explain", "Say what an error code means."),
         "fleet": LazyCommand("commodore.cli.fleet:fleet", "Generate the charts of a fleet, and compile its clusters."),
         "hydrate": LazyCommand("commodore.cli.hydrate:hydrate", "Render sources into branches with plain manifests."),

@@ -8,7 +8,7 @@ from commodore.lazy_exports import lazy_exports
 
 if TYPE_CHECKING:
     from commodore.lieutenant.api_url import normalise_api_url
-    from commodore.lieutenant.client import LieutenantClient
+    from commodore.lieutenant.client import LOGIN_HINT, LieutenantClient
     from commodore.lieutenant.cluster_file import (
         ClusterFileContent,
         list_cluster_file,
@@ -21,13 +21,13 @@ if TYPE_CHECKING:
     from commodore.lieutenant.models import Cluster, Tenant, parse_cluster
     from commodore.lieutenant.sources import ClusterFile, ClusterSource, LieutenantApi
     from commodore.lieutenant.token_store import TokenStore
-    from commodore.lieutenant.tokens import given_token, resolve_token
+    from commodore.lieutenant.tokens import HeldToken, given_token, held_token, resolve_token
 
 __getattr__ = lazy_exports(
     __name__,
     {
         "api_url": ("normalise_api_url",),
-        "client": ("LieutenantClient",),
+        "client": ("LOGIN_HINT", "LieutenantClient"),
         "cluster_file": ("ClusterFileContent", "list_cluster_file", "load_cluster_file", "read_cluster_file"),
         "dynamic_facts": ("parse_dynamic_facts",),
         "listing": ("ListFormat", "render_clusters"),
@@ -35,7 +35,7 @@ __getattr__ = lazy_exports(
         "models": ("Cluster", "Tenant", "parse_cluster"),
         "sources": ("ClusterFile", "ClusterSource", "LieutenantApi"),
         "token_store": ("TokenStore",),
-        "tokens": ("given_token", "resolve_token"),
+        "tokens": ("HeldToken", "given_token", "held_token", "resolve_token"),
     },
 )
 __all__ = [
@@ -43,12 +43,15 @@ __all__ = [
     "ClusterFile",
     "ClusterFileContent",
     "ClusterSource",
+    "HeldToken",
+    "LOGIN_HINT",
     "LieutenantApi",
     "LieutenantClient",
     "ListFormat",
     "Tenant",
     "TokenStore",
     "given_token",
+    "held_token",
     "list_cluster_file",
     "load_cluster",
     "load_cluster_file",

@@ -18,7 +18,7 @@ from commodore.printable import printable
 if TYPE_CHECKING:
     from commodore.http import Answer
 
-_LOGIN_HINT = "log in with `commodore login`, or give a token with --api-token (COMMODORE_API_TOKEN)"
+LOGIN_HINT = "log in with `commodore login`, or give a token with --api-token (COMMODORE_API_TOKEN)"
 _REASON_LENGTH = 300
 
 
@@ -77,6 +77,12 @@ class LieutenantClient:
         """Close the connections that are kept open."""
         self._http.close()
 
+    def reach(self) -> None:
+        """Ask for nothing and without a token, to see whether there is a server that answers."""
+        answer = self._http.get(self.api_url, self._policy)
+        if answer.status >= 500:
+            raise self._refusal(answer, "its first page", None, "")
+
     def clusters(self, tenant: str | None = None, sort_by: str | None = None) -> list[dict[str, Any]]:
         """All cluster objects, or those of one tenant, in the order of the API."""
         query = {"sort_by": sort_by, "tenant": tenant}
@@ -129,9 +135,7 @@ class LieutenantClient:
     def _token(self) -> str:
         token = self._token_source()
         if not token:
-            raise UsageError(
-                "CMD-API-003", f"there is no token for the Lieutenant API {self.api_url}", hint=_LOGIN_HINT
-            )
+            raise UsageError("CMD-API-003", f"there is no token for the Lieutenant API {self.api_url}", hint=LOGIN_HINT)
         check_token(token)
         if self.api_url.startswith("http:") and not self._warned and not is_loopback(self.api_url):
             self._warned = True
@@ -146,11 +150,12 @@ class LieutenantClient:
 
     def _refusal(self, answer: Answer, what: str, thing: str | None, token: str) -> CommodoreError:
         """The error for a status that is none of success. `thing` is what 404 says is not there."""
-        reason = _reason(answer).replace(token, "***")
+        reason = _reason(answer)
+        reason = reason.replace(token, "***") if token else reason
         said = f"{answer.status}: {reason}" if reason else str(answer.status)
         if answer.status == 401:
             return EnvironmentFault(
-                "CMD-API-010", f"{self.api_url} did not accept the token for {what} ({said})", hint=_LOGIN_HINT
+                "CMD-API-010", f"{self.api_url} did not accept the token for {what} ({said})", hint=LOGIN_HINT
             )
         if answer.status == 403:
             return EnvironmentFault(

@@ -5,13 +5,15 @@ from __future__ import annotations
 import errno
 import time
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 from commodore.context import Context
 from commodore.errors import InputError
 from commodore.events import Noted, Warned
-from commodore.lieutenant.jwt import is_expired
+from commodore.lieutenant.jwt import is_expired, token_expiry
 from commodore.lieutenant.token_store import TokenStore
 
 
@@ -68,6 +70,48 @@ def can_renew(entry: Mapping[str, Any] | None) -> bool:
     """Whether an entry of the store has a refresh token beside its ID token."""
     token = entry.get("refresh_token") if entry else None
     return isinstance(token, str) and bool(token) and id_token_of(entry) is not None
+
+
+@dataclass(frozen=True, slots=True)
+class HeldToken:
+    """What there is to ask the API with.
+
+    Attributes:
+        what: it in words.
+        usable: the token that has not expired, if there is one.
+        renewable: whether a login whose token has expired can be renewed without the user.
+    """
+
+    what: str
+    usable: str | None
+    renewable: bool = False
+
+
+def held_token(given: str | None, kept: Mapping[str, Any] | None, now: float) -> HeldToken:
+    """The token that commands would use, from the one given and the entry of the store; none is renewed.
+
+    Args:
+        now: seconds since the epoch.
+    """
+    if given is not None and not is_expired(given, now):
+        return HeldToken("the token given" + _lifetime(given), given)
+    stored = id_token_of(kept)
+    if stored is not None and not is_expired(stored, now):
+        return HeldToken("the token of the last login" + _lifetime(stored), stored)
+    if can_renew(kept):
+        return HeldToken("the token of the last login has expired", None, renewable=True)
+    if given is not None or stored is not None:
+        return HeldToken(f"the token {'given' if given is not None else 'of the last login'} has expired", None)
+    return HeldToken("there is none", None)
+
+
+def _lifetime(token: str) -> str:
+    """Until when a token is valid, in words; nothing if it does not say, or not in a time that calendars know."""
+    expiry = token_expiry(token)
+    try:
+        return "" if expiry is None else f", valid until {datetime.fromtimestamp(expiry, UTC):%Y-%m-%d %H:%M} UTC"
+    except (OverflowError, ValueError, OSError):
+        return ""
 
 
 def expiry_warning(*, given: bool) -> Warned:

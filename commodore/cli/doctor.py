@@ -1,0 +1,78 @@
+"""`commodore doctor`: what a compile needs, and how to mend what is not right."""
+
+from __future__ import annotations
+
+import json
+import sys
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from commodore.cli._options import options
+from commodore.cli.console import Console, console_of
+from commodore.printable import printable_lines
+from commodore.settings.common import DOCTOR
+
+if TYPE_CHECKING:
+    from commodore.doctor import Check
+
+_COLOURS = {"ok": "green", "warning": "yellow", "failed": "red", "skipped": "bright_black"}
+
+
+@click.command("doctor")
+@options(*DOCTOR)
+@click.pass_context
+def doctor(ctx: click.Context, /, **values: Any) -> int:
+    """Check what a compile needs: git, tools, the program's name, API, token and cache; and say how to mend it.
+
+    Nothing is changed. Without a URL of the API neither it nor a token is looked at. The exit code is 0 if all is well
+    or there are only warnings, else the highest of what is wrong: 3 for something on this machine or in the network,
+    1 and 2 for something that you gave.
+    """
+    from commodore.caches import token_cache
+    from commodore.doctor import Installation, examine
+
+    console = console_of(ctx)
+    installation = Installation(
+        program=_program(),
+        api_url=(values["api_url"] or "").strip() or None,
+        api_token=values["api_token"],
+        tokens=token_cache(),
+        timeout=ctx.find_root().obj["request_timeout"],
+    )
+    with console.working():
+        checks = tuple(examine(installation, console.context))
+    if values["output_format"] == "json":
+        console.result(json.dumps({"checks": [_as_dict(check) for check in checks]}, indent=2))
+    else:
+        _show(checks, console)
+    return max(check.exit_code for check in checks)
+
+
+def _show(checks: tuple[Check, ...], console: Console) -> None:
+    wide = max(len(check.name) for check in checks)
+    for check in checks:
+        state = click.style(f"{check.state:<7}", fg=_COLOURS[check.state])
+        code = f" [{check.code}]" if check.code else ""
+        console.result(f"{check.name:<{wide}}  {state}  {printable_lines(check.message)}{code}")
+        if check.cure:
+            console.result(f"{'':<{wide}}  {'':<7}  cure: {printable_lines(check.cure)}")
+    wrong = sum(check.state == "failed" for check in checks)
+    warned = sum(check.state == "warning" for check in checks)
+    if wrong or warned:
+        console.status(f"{wrong} of {len(checks)} checks failed, {warned} with a warning.")
+    else:
+        console.status("All is well.")
+
+
+def _as_dict(check: Check) -> dict[str, Any]:
+    told = asdict(check)
+    return {**told, "exitCode": told.pop("exit_code")}
+
+
+def _program() -> Path:
+    """The executable that was started: the command, or where the interpreter was started, the command beside it."""
+    started = Path(sys.argv[0])
+    return started.absolute() if started.name == "commodore" else Path(sys.executable).absolute().with_name("commodore")

@@ -1,0 +1,50 @@
+"""`commodore doctor` as users type it."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from tests.cli.conftest import Shown
+
+Call = Callable[..., Shown]
+
+
+def test_all_is_well(call: Call) -> None:
+    code, out, err = call("doctor")
+    assert (code, err) == (0, "All is well.\n")
+    assert [line.split()[:2] for line in out.splitlines() if not line.startswith(" ")] == [
+        ["git", "ok"],
+        ["helm", "ok"],
+        ["kustomize", "ok"],
+        ["name", "ok"],
+        ["API", "skipped"],
+        ["token", "skipped"],
+        ["cache", "ok"],
+    ]
+
+
+def test_what_is_wrong_has_a_cure_and_a_code(call: Call, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setenv("COMMODORE_API_URL", "http://127.0.0.1:1")
+    code, out, err = call("doctor")
+    assert code == 3
+    assert "API        failed   cannot reach http://127.0.0.1:1/" in out
+    assert "[CMD-API-006]" in out
+    assert "cure: check the API URL" in out
+    assert "cure: log in with `commodore login`" in out
+    assert err == "2 of 7 checks failed, 0 with a warning.\n"
+    code, out, err = call("doctor", "-o", "json")
+    told = {one["name"]: one for one in json.loads(out)["checks"]}
+    assert (code, err) == (3, "")
+    assert told["API"]["code"] == "CMD-API-006"
+    assert told["token"] == {
+        "name": "token",
+        "state": "failed",
+        "message": "there is none",
+        "cure": "log in with `commodore login`, or give a token with --api-token (COMMODORE_API_TOKEN)",
+        "code": "",
+        "exitCode": 3,
+    }
