@@ -121,7 +121,8 @@ class Destination:
         branch = next(iter(sorted(self._heads)), None)
         if branch is None:
             return
-        asked = push(self._repository, {_HEADS + branch: self._heads[branch]}, self._rights, dry=True)
+        present = {_HEADS + branch: self._heads[branch]}
+        asked = push(self._repository, present, present, self._rights, dry=True)
         for ref, answer in asked.answers.items():
             if answer == "refused":
                 raise self._refusal(ref, asked.words.get(ref, ""), "")
@@ -179,7 +180,10 @@ class Destination:
     def _push(self, refs: Mapping[str, str]) -> Pushed:
         """Push; when the answer is lost, ask the remote whether it has taken it."""
         try:
-            return push(self._repository, refs, self._rights)
+            expected = {_HEADS + name: sha for name, sha in self._heads.items()}
+            if notes := self._committer.notes_head():
+                expected[NOTES] = notes
+            return push(self._repository, refs, expected, self._rights)
         except EnvironmentFault as error:
             try:
                 state = self._repository.ask_again()

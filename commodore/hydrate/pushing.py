@@ -39,24 +39,32 @@ class Pushed:
 
 
 def push(
-    repository: Repository, refs: Mapping[str, str], rights: PushRights | None = None, *, dry: bool = False
+    repository: Repository,
+    refs: Mapping[str, str],
+    expected: Mapping[str, str],
+    rights: PushRights | None = None,
+    *,
+    dry: bool = False,
 ) -> Pushed:
     """Push commits to refs of a remote: all of them or none, where the server can do that.
 
     Args:
         repository: its bare clone, which has the commits.
         refs: full names of refs and commits.
+        expected: what the refs are at, by full names; a ref that is absent here must not be there. A ref that is at
+            another commit, or was deleted, counts as moved.
         rights: what the push is let in by; None for git's own ways.
         dry: only ask whether the remote would let us.
 
     Raises:
         EnvironmentFault: CMD-HYD-051, the remote does not answer.
     """
-    answer = _push(repository, refs, rights, dry=dry, atomic=True)
+    leased = {ref: (sha, expected.get(ref, "")) for ref, sha in refs.items()}
+    answer = _push(repository, leased, rights, dry=dry, atomic=True)
     if answer.atomic:
         return answer
-    notes = {ref: sha for ref, sha in refs.items() if not ref.startswith(_HEADS)}
-    branches = {ref: sha for ref, sha in refs.items() if ref not in notes}
+    notes = {ref: pair for ref, pair in leased.items() if not ref.startswith(_HEADS)}
+    branches = {ref: pair for ref, pair in leased.items() if ref not in notes}
     first = _push(repository, branches, rights, dry=dry, atomic=False) if branches else Pushed({})
     taken = all(answer == "pushed" for answer in first.answers.values())
     second = _push(repository, notes, rights, dry=dry, atomic=False) if notes and taken else Pushed({})
@@ -65,12 +73,23 @@ def push(
 
 
 def _push(
-    repository: Repository, refs: Mapping[str, str], rights: PushRights | None, *, dry: bool, atomic: bool
+    repository: Repository,
+    refs: Mapping[str, tuple[str, str]],
+    rights: PushRights | None,
+    *,
+    dry: bool,
+    atomic: bool,
 ) -> Pushed:
+    """One push of refs, each with its new commit and the one that is expected there.
+
+    New commits stand on those that are expected, so the leases force nothing: without them a push to a branch that was
+    deleted meanwhile would bring its history back.
+    """
     options = ["--porcelain", "--no-follow-tags"]
     options += ["--atomic"] if atomic else []
     options += ["--dry-run"] if dry else []
-    specs = [f"{sha}:{ref}" for ref, sha in sorted(refs.items())]
+    options += [f"--force-with-lease={ref}:{old}" for ref, (_, old) in sorted(refs.items())]
+    specs = [f"{sha}:{ref}" for ref, (sha, _) in sorted(refs.items())]
     done = repository.push(options, specs, rights)
     if atomic and _NOT_ATOMIC in done.stderr:
         return Pushed({}, atomic=False)

@@ -54,8 +54,18 @@ def test_a_branch_that_is_deleted_meanwhile(hydrated: Hydrated) -> None:
     hydrated.publish(hydrated.request(output("a", config_map("x"))))
     wanted = hydrated.request(output("a", config_map("x", k="v")), number=2)
     hydrated.publish(wanted, superseded=once(lambda: hydrated.remote.delete_branch("env/dev")))
-    assert hydrated.commits()[0] == "Change 2"
+    assert hydrated.commits() == ["Change 2"], "its history does not come back"
     assert hydrated.note()["drySha"] == f"{2:040x}"
+    assert "k: v" in hydrated.files()["a/manifest.yaml"]
+
+
+def test_a_staged_branch_that_is_deleted_meanwhile(hydrated: Hydrated) -> None:
+    """It begins again at the branch that is deployed."""
+    hydrated.remote.commit({"x": "1"}, branch="env/dev", message="Deployed")
+    hydrated.publish(hydrated.request(output("a", config_map("x")), branch="env/dev-next", sync="env/dev"))
+    wanted = hydrated.request(output("a", config_map("x", k="v")), branch="env/dev-next", sync="env/dev", number=2)
+    hydrated.publish(wanted, superseded=once(lambda: hydrated.remote.delete_branch("env/dev-next")))
+    assert hydrated.commits("env/dev-next")[:2] == ["Change 2", "Deployed"]
 
 
 def test_a_branch_that_was_set_back_is_hydrated_again(hydrated: Hydrated) -> None:
