@@ -40,6 +40,9 @@ class Limits:
     mirror_packs: int = 50  # files of objects of one repository that are kept for other working directories
     mirror_bytes: int = 1 << 30  # the bytes in them; larger repositories are cloned from their remotes each time
     push_attempts: int = 3  # pushes tried when the remote has moved meanwhile
+    hydrate_applications: int = 10_000  # of one commit on a hydrated branch
+    hydrate_objects: int = 200_000  # of one commit on a hydrated branch
+    hydrate_manifest_bytes: int = 64 << 20  # one manifest of a hydrated branch
     hydrate_commits: int = 100  # dry commits that are hydrated one by one in a run
     hydrate_bundle_bytes: int = 64 << 20  # one file of a bundle of commits that are wanted
     hydrate_push_attempts: int = 20  # the same of hydrated branches, to which many may push at once

@@ -13,6 +13,7 @@ import click
 from commodore.cli.console import Console, working_dir
 from commodore.context import Context
 from commodore.errors import CommodoreError
+from commodore.events import Warned
 
 if TYPE_CHECKING:
     from commodore.argocd.diagnostics import Diagnostics
@@ -49,6 +50,10 @@ def opened(
         RepositoryStore(workspace.repositories, context) as store,
     ):
         yield Hydrator(replace(job, rights=rights), store, context, diagnostics)
+    for one in diagnostics.found():
+        if one.severity == "warning":
+            about = f"Application {one.application}: " if one.application else ""
+            context.announce(Warned(one.code, f"{about}{one.message}", one.hint))
 
 
 @contextlib.contextmanager

@@ -13,7 +13,7 @@ from commodore.git.ls_remote import Pin, RemoteAnswers, RemoteState
 from commodore.git.mirrors import Mirrors
 from commodore.git.publish import PublishedClone, PushOutcome, commit, push, unstage, was_overtaken
 from commodore.git.repository import Repository
-from commodore.git.runner import Git, GitResult
+from commodore.git.runner import Git, GitResult, last_words
 from commodore.git.staging import RawChange, read_blobs, stage_all, staged_changes
 from commodore.git.store import FETCH_STAGE, RepositoryStore
 from commodore.git.urls import holds_credentials, normalize, push_url, redact, redact_text, repository_key
@@ -51,6 +51,7 @@ __all__ = [
     "holds_credentials",
     "identity_environment",
     "inspect",
+    "last_words",
     "normalize",
     "open_checkout",
     "push",

@@ -35,6 +35,7 @@ from commodore.git.versions import check_version, unknown_offline, unknown_versi
 
 _FETCH = ("fetch", "--no-tags", "--prune", "--no-write-fetch-head")
 _ALL = (FETCH_REFSPEC, FETCH_TAGS)
+_OTHER_FORMAT = "client sha1; server sha256"
 
 
 class Repository:
@@ -155,13 +156,24 @@ class Repository:
             before = self.refs()
             first = ("--no-auto-maintenance",) if before == NO_REFS else ()
             with writing(self.path):
-                answer = talk(self.git, self.url, [*_FETCH, *first], _ALL, settings=PACKED)
+                try:
+                    answer = talk(self.git, self.url, [*_FETCH, *first], _ALL, settings=PACKED)
+                except EnvironmentFault as fault:
+                    if not first or _OTHER_FORMAT not in fault.message:
+                        raise
+                    self._name_objects_by_sha256()
+                    answer = talk(self.git, self.url, [*_FETCH, *first], _ALL, settings=PACKED)
             if tells_damage(answer):
                 raise self.git.fault(_FETCH, answer)
             if answer.stderr.strip():
                 self._refs = None
                 keep_lost_tags(self.path, before, self.refs(), self.display_url, self.context)
             self._fetched(is_new=before == NO_REFS)
+
+    def _name_objects_by_sha256(self) -> None:
+        """Give the clone, which is empty yet, the object format of its remote."""
+        self.git.run(["config", "core.repositoryFormatVersion", "1"])
+        self.git.run(["config", "extensions.objectFormat", "sha256"])
 
     def fetch_commit(self, sha: str) -> bool:
         """Ask the remote for one commit that no branch or tag contains. Returns whether it is here now."""

@@ -313,6 +313,8 @@ def last_words(stderr: str) -> str:
     lines = [line.strip() for line in stderr.splitlines() if line.strip() and not line.startswith("hint:")]
     for prefix in ("fatal:", "error:", "remote:"):
         chosen = [line for line in lines if line.startswith(prefix) and line != "remote:"]
+        # What follows from the other side's end is no reason.
+        chosen = [line for line in chosen if "the remote end hung up" not in line] or chosen
         if prefix == "fatal:" and chosen and "Could not read from remote repository" in chosen[-1]:
             # ssh and the server say before it what really happened
             before = lines[: lines.index(chosen[-1])]

@@ -106,7 +106,7 @@ class Committer:
 
         Raises:
             PolicyError: CMD-HYD-007, something else than a folder is in the way; CMD-HYD-031, too much would go.
-            InputError: CMD-HYD-022, a path would become empty.
+            InputError: CMD-HYD-022, a path would become empty; CMD-HYD-028, a manifest would be too large.
             EnvironmentFault: git fails; CMD-HYD-052, the commit cannot be signed.
         """
         head = heads.get(request.branch, "")
@@ -243,11 +243,21 @@ class Committer:
         files = {layout.METADATA: layout.metadata(root)}
         for one in changed:
             files |= layout.path_files(one, root)
+            self._check_size(one.path, len(files[f"{one.path}/{layout.MANIFEST}"]))
         old = self._read(entries, [layout.ATTRIBUTES]).get(layout.ATTRIBUTES)
         lines = layout.attributes(old)
         if lines != old:
             files[layout.ATTRIBUTES] = lines
         return files
+
+    def _check_size(self, path: str, size: int) -> None:
+        most = self._context.limits.hydrate_manifest_bytes
+        if size > most:
+            raise InputError(
+                "CMD-HYD-028",
+                f"{path}/{layout.MANIFEST} has {size} bytes, which is more than {most}",
+                hint="hydrate fewer objects to one path",
+            )
 
     def _begin(self, request: CommitRequest, stamp: Stamp) -> str:
         """An empty first commit for the branch that is deployed: programs that promote expect one."""

@@ -112,7 +112,7 @@ def path_data(hydration: Hydration, commands: Sequence[str], tools: Mapping[str,
     )
 
 
-_KEYS = (
+KEYS = (
     "repoURL",
     "drySha",
     "commands",
@@ -127,11 +127,12 @@ _KEYS = (
     "files",
     "hydrator",
 )
+"""The keys of `hydrator.metadata`, in their order."""
 
 
 def metadata(data: Mapping[str, Any]) -> bytes:
     """`hydrator.metadata`: JSON with its keys in a fixed order."""
-    in_order = {key: data[key] for key in _KEYS if key in data}
+    in_order = {key: data[key] for key in KEYS if key in data}
     return (json.dumps(in_order, indent=2, ensure_ascii=False) + "\n").encode("utf-8", "replace")
 
 

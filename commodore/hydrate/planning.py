@@ -46,6 +46,25 @@ def check(hydrations: Sequence[Hydration], protect: Sequence[str] = ()) -> None:
     raise_all([*_same_path(hydrations), *_same_sync_branch(hydrations), *_forbidden(hydrations, protect)])
 
 
+def check_sizes(groups: Iterable[Group], most: int) -> None:
+    """See that no group has more Applications than `most`.
+
+    Raises:
+        InputError: CMD-HYD-028.
+    """
+    raise_all(
+        [
+            InputError(
+                "CMD-HYD-028",
+                f"{len(one.members)} Applications are hydrated to the branch {one.branch}, which is more than {most}",
+                hint="hydrate them to several branches",
+            )
+            for one in groups
+            if len(one.members) > most
+        ]
+    )
+
+
 def warn(groups: Iterable[Group], announce: Announce) -> None:
     """Tell of branches that get commits of several dry commits."""
     by_branch: dict[tuple[str, str], list[Group]] = {}

@@ -36,12 +36,31 @@ def read_commit(repository: Path, sha: str, context: Context) -> DryCommit:
     arguments = ["show", "--no-patch", "--no-mailmap", f"--format={_FORMAT}", "--end-of-options", sha]
     shown = git.run(arguments).stdout.decode("utf-8", "replace")
     full, author, date = shown.split("\n")[:3]
-    raw = git.run(["cat-file", "commit", sha]).stdout
-    message = raw.partition(b"\n\n")[2][:_LONGEST_MESSAGE].decode("utf-8", "replace").replace("\0", "\ufffd")
+    message = _message(git.run(["cat-file", "commit", sha]).stdout, sha, context.announce)
     subject, body = split_message(message)
     trailers = _trailers(git, message)
     reference, recorded = read_reference(trailers, lambda what: _warn(context.announce, sha, what))
     return DryCommit(full, _one_line(author), _in_utc(date), subject, without_lines(body, recorded), reference)
+
+
+def _message(raw: bytes, sha: str, announce: Announce) -> str:
+    """The message of a commit as git stores it, as text; it is told if that is another one."""
+    head, _, content = raw.partition(b"\n\n")
+    named = re.search(rb"^encoding (\S+)$", head, re.MULTILINE)
+    try:
+        message = content.decode(named[1].decode("ascii") if named else "utf-8")
+    except (UnicodeDecodeError, LookupError):
+        message = content.decode("utf-8", "replace")
+    kept = message.replace("\0", "\ufffd")[:_LONGEST_MESSAGE]
+    if "\ufffd" in kept or len(kept) < len(message):
+        announce(
+            Warned(
+                "CMD-HYD-027",
+                f"the message of commit {sha[:7]} is too long, or has bytes that are no text; it is kept without those",
+                hint="write messages in UTF-8",
+            )
+        )
+    return kept
 
 
 def check_signature(repository: Path, sha: str, context: Context) -> None:

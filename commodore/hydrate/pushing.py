@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from commodore.errors import EnvironmentFault
-from commodore.git import PushRights, Repository, redact_text, was_overtaken
+from commodore.git import PushRights, Repository, last_words, redact_text, was_overtaken
 
 _LOST_RACE = re.compile(r"cannot lock ref|incorrect old value|reference already exists|failed to lock")
 """What servers say of all refs of an atomic push when another push was quicker."""
@@ -101,7 +101,7 @@ def _push(
     if set(found) != set(refs) or (done.returncode != 0 and all(answer == "pushed" for answer, _ in found.values())):
         raise EnvironmentFault(
             "CMD-HYD-051",
-            f"{repository.display_url} does not take the push: {_last_line(done.stderr)}",
+            f"{repository.display_url} does not take the push: {redact_text(last_words(done.stderr)) or 'it says nothing'}",
             hint="check the URL, the network and the credentials of git, and run again",
         )
     said = {ref: words or why for ref, (answer, why) in found.items() if answer == "refused"}
@@ -132,8 +132,3 @@ def _answer(flag: str, summary: str, *, lost_race: bool) -> Answer:
 def _server_words(stderr: str) -> str:
     said = [line.removeprefix("remote:").strip() for line in stderr.splitlines() if line.startswith("remote:")]
     return redact_text(" ".join(filter(None, said)))
-
-
-def _last_line(stderr: str) -> str:
-    lines = [line for line in stderr.strip().splitlines() if line.strip()]
-    return redact_text(lines[-1]) if lines else "it says nothing"

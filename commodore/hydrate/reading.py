@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -20,6 +21,7 @@ _GENERATE_PATHS = "argocd.argoproj.io/manifest-generate-paths"
 _DRY = ("repoURL", "targetRevision", "path", "helm", "kustomize", "directory", "plugin")
 _OPTIONS = ("helm", "kustomize", "directory")
 _SYNC = ("targetBranch", "path", "repoURL")
+_OTHER_SOURCE = re.compile(r"\$(?!ARGOCD_|\$)\w[^/]*/")
 _OLD_WORDS = {"drySources": "drySource", "writeTo": "hydrateTo"}
 
 
@@ -39,7 +41,8 @@ def read_hydration(
         options_in_git: refuse options of tools that are not in files of the repository.
 
     Raises:
-        InputError: CMD-HYD-002 to CMD-HYD-005, CMD-HYD-010, fields are missing, wrong, or for what cannot be hydrated.
+        InputError: CMD-HYD-002 to CMD-HYD-005, CMD-HYD-010, CMD-HYD-019, fields are missing, wrong, or for what cannot
+            be hydrated.
         PolicyError: CMD-HYD-007, CMD-HYD-008, it writes where it may not.
     """
     fields = Fields.of(application, "", place)
@@ -171,6 +174,7 @@ def _check_dry(dry: Fields, options_in_git: bool) -> None:
             hint="render it by helm, kustomize or as a directory",
             locations=[dry.place],
         )
+    _check_value_files(dry)
     given = [key for key in _OPTIONS if key in dry]
     if options_in_git and given:
         raise InputError(
@@ -179,6 +183,17 @@ def _check_dry(dry: Fields, options_in_git: bool) -> None:
             hint="write them into .argocd-source.yaml in the path of the source",
             locations=[dry.place],
         )
+
+
+def _check_value_files(dry: Fields) -> None:
+    for name in dry.fields("helm").texts("valueFiles"):
+        if _OTHER_SOURCE.match(name):
+            raise InputError(
+                "CMD-HYD-019",
+                f"{dry.at('helm')}.valueFiles names {name}, a file of another source, and there is one dry source alone",
+                hint="commit an umbrella chart beside the values, with the chart that they are for as its dependency",
+                locations=[dry.place],
+            )
 
 
 def _git_url(url: str, place: Location) -> str:

@@ -16,7 +16,7 @@ from commodore.argocd.model.application import read_application
 from commodore.argocd.rendering import Rendered, Renderer
 from commodore.context import Context
 from commodore.errors import CommodoreError, InputError, PolicyError, raise_all
-from commodore.events import Warned
+from commodore.events import Noted, Warned
 from commodore.git import Author
 from commodore.hydrate import layout
 from commodore.hydrate.model import DryCommit, Group, Hydration, Order, PathOutput
@@ -24,6 +24,9 @@ from commodore.hydrate.secrets import SecretPolicy, find_private_keys, find_secr
 from commodore.hydrate.texts import Texts, read_template
 from commodore.manifests import key_of
 from commodore.tools import find_tools
+
+_PROPOSED = ".argocd-hydrator.yaml"
+"""A file for further sources, which Argo CD has proposed and never read."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,7 +72,8 @@ class GroupRenderer:
             applications: the Applications of the group's members, by output path.
 
         Raises:
-            CommodoreError: an Application cannot be rendered; or it has secrets, CMD-HYD-040.
+            CommodoreError: an Application cannot be rendered; CMD-HYD-040, it has secrets; CMD-HYD-028, there are too
+                many objects.
         """
         root = layout.root_data(group.first.dry_url, commit)
         outputs: list[PathOutput] = []
@@ -84,12 +88,27 @@ class GroupRenderer:
             except CommodoreError as error:
                 errors.append(error.about(f"Application {member.name}"))
         raise_all(errors)
+        self._check_number(group, sum(len(one.objects) for one in outputs))
         return tuple(outputs)
+
+    def _check_number(self, group: Group, objects: int) -> None:
+        most = self.context.limits.hydrate_objects
+        if objects > most:
+            raise InputError(
+                "CMD-HYD-028",
+                f"{objects} objects are rendered for the branch {group.branch}, which is more than {most}",
+                hint="hydrate fewer Applications to one branch",
+            )
 
     def _render(self, member: Hydration, data: Mapping[str, Any]) -> tuple[Sequence[Rendered], list[str]]:
         """The objects of an Application, and the commands that give the same."""
         commands: list[str] = []
-        return self.renderer.render(read_application(data, member.place, dry=True), commands), commands
+        rendered = self.renderer.render(read_application(data, member.place, dry=True), commands)
+        root = self.renderer.repositories.tree(member.dry_url, member.dry_revision).root
+        if (root / member.dry_path / _PROPOSED).is_file():
+            path = f"{member.dry_path}/{_PROPOSED}"
+            self.context.announce(Noted(f"Application {member.name}: {path} is not read; there is one dry source."))
+        return rendered, commands
 
     def _output(self, member: Hydration, rendered: Sequence[Rendered], commands: list[str]) -> PathOutput:
         objects = [one.data for one in opened(rendered, member.name, self.found)]

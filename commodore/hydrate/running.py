@@ -153,6 +153,7 @@ class Hydrator:
                 "a dry commit is named, and Applications have several dry repositories",
                 hint="narrow the sources to those of one repository",
             )
+        planning.check_sizes(groups, self.context.limits.hydrate_applications)
         planning.warn(groups, self.context.announce)
         destinations: dict[str, Destination] = {}
         return [self._decide(one, destinations) for one in groups if job.only.takes(one)]
@@ -354,7 +355,9 @@ class Hydrator:
 
     def scope(self, group: Group) -> Scope:
         """What is a group's own on its branch."""
-        written = self._written[group.key, group.branch]
+        # What others write to the branch that is deployed comes with it, when the branch begins or is brought up to date.
+        branches = (group.branch, group.first.sync_branch)
+        written = {path for branch in branches for path in self._written.get((group.key, branch), ())}
         revisions = tuple(sorted({one.dry_revision for one in group.members}))
         return Scope(group.first.dry_url, revisions, tuple(sorted(written)))
 

@@ -75,7 +75,7 @@ class Texts:
     message: str = ""
 
     def check(self) -> None:
-        """Try both on made-up data.
+        """Try both on a sample commit.
 
         Raises:
             InputError: CMD-HYD-025, a template does not work.

@@ -163,6 +163,84 @@ def test_errors(place: Place, words: list[str], code: int, error: str) -> None:
     assert (found, error in err) == (code, True)
 
 
+@pytest.mark.parametrize(
+    ("words", "code", "error"),
+    [
+        (["plan", "--dry-sha", "{sha}"], 2, "No such option"),
+        (["run", "--dry-sha", "{sha}"], 1, "CMD-HYD-014"),
+        (["check", "--commit", "beef"], 1, "CMD-HYD-016"),
+        (["run", "--watch", "--dry-sha", "{sha}"], 2, "CMD-HYD-017"),
+        (["render", "--tree", "{out}", "--repo-map", "{url}={apps}"], 1, "CMD-HYD-012"),
+    ],
+)
+def test_options_that_do_not_go_together(place: Place, words: list[str], code: int, error: str) -> None:
+    git(place.folder.parent, "clone", "--quiet", "--bare", place.remote.url, "fork.git")
+    place.application("c", drySource={"repoURL": f"file://{place.folder.parent}/fork.git", "path": "apps/a"})
+    names = {
+        "sha": place.remote.sha(),
+        "out": place.folder.parent / "out",
+        "url": place.remote.url,
+        "apps": place.folder,
+    }
+    command, *given = (word.format(**names) for word in words)
+    found, _, err = place.call("-d", str(place.folder.parent / "work"), "hydrate", command, str(place.folder), *given)
+    assert (found, error in err) == (code, True), err
+
+
+@pytest.mark.requirement("H23", "H26")
+def test_what_is_said_of_objects(place: Place) -> None:
+    """Nothing of it holds back the commit; the order can be that of the sources."""
+    key = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: 0, namespace: x}\ndata: {k: -----BEGIN PRIVATE KEY-----}\n"
+    secret = "apiVersion: v1\nkind: Secret\nmetadata: {name: s, namespace: x}\nstringData: {p: hunter2}\n"
+    twice = CONFIG.format(name="t", value=1) + "---\n" + CONFIG.format(name="t", value=2)
+    objects = "---\n".join([twice, secret, key])
+    place.remote.commit({"apps/a/config.yaml": objects, "apps/a/.argocd-hydrator.yaml": "x: ["})
+    words = ["-d", str(place.folder.parent / "work"), "hydrate", "run", str(place.folder), "--only", "a"]
+    code, _, err = place.call(*words)
+    assert (code, "CMD-HYD-040" in err) == (4, True)
+    code, _, err = place.call(*words, "--secrets", "warn", "--order", "source")
+    assert code == 0
+    assert [one in err for one in ("CMD-HYD-023", "CMD-HYD-041", "CMD-HYD-042")] == [True] * 3
+    assert "apps/a/.argocd-hydrator.yaml is not read" in err
+    written = yaml.safe_load_all(git(place.remote.path, "show", "env/dev:a/manifest.yaml"))
+    assert [one["metadata"]["name"] for one in written] == ["t", "t", "s", 0]
+
+
+def test_what_is_deployed_is_not_stale(place: Place) -> None:
+    """The branch that is proposed begins with what others write to the one that is deployed."""
+    place.run("--branch", "env/dev")
+    code, groups = place.run("--removed", "delete")
+    assert (code, groups[1]["destination"]["branch"], groups[1]["removed"]) == (0, "env/dev-next", [])
+    assert "a/manifest.yaml" in place.remote.files("env/dev-next")
+
+
+def test_too_many_commits_at_once(place: Place) -> None:
+    place.run("--branch", "env/dev")
+    signature = "committer Jo <jo@example.com> 1800000000 +0000\ndata 1\nx\n"
+    commits = f"commit refs/heads/main\n{signature}from refs/heads/main^0\n\n"
+    commits += f"commit refs/heads/main\n{signature}\n" * 99
+    commits += f"commit refs/heads/main\n{signature}M 100644 inline apps/a/config.yaml\ndata <<E\n{CONFIG.format(name='a', value=9)}E\n"
+    git(place.remote.path, "fast-import", "--quiet", input=commits.encode())
+    words = ["-d", str(place.folder.parent / "work"), "hydrate", "run", str(place.folder), "--each-commit"]
+    code, _, err = place.call(*words, "--branch", "env/dev")
+    assert (code, "CMD-HYD-015" in err) == (1, True)
+    assert len(place.subjects()) == 1
+
+
+def test_repositories_that_name_objects_by_sha256(place: Place) -> None:
+    path = place.folder.parent / "other" / "shop.git"
+    path.mkdir(parents=True)
+    git(path, "init", "--quiet", "--bare", "--object-format=sha256", "--initial-branch=main")
+    remote = Remote(GitWorld(path.parent), path, "main")
+    remote.commit({"apps/a/config.yaml": CONFIG.format(name="a", value=1)})
+    place.application("a", drySource={"repoURL": remote.url, "targetRevision": "main", "path": "apps/a"})
+    assert [one["outcome"] for one in place.run("--only", "a")[1]] == ["committed"]
+    assert [one["outcome"] for one in place.run("--only", "a")[1]] == ["hydrated"]
+    assert [one["outcome"] for one in place.run("--only", "a", work="elsewhere")[1]] == ["hydrated"]
+    told = json.loads(git(path, "show", "env/dev:hydrator.metadata"))
+    assert (told["drySha"], len(told["drySha"])) == (remote.sha(), 64)
+
+
 def test_the_default_branch_of_the_sources_is_not_written_to(place: Place) -> None:
     dry = {"repoURL": place.remote.url, "path": "apps/a"}
     place.application("a", drySource=dry, syncSource={"targetBranch": "main", "path": "a"})

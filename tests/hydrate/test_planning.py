@@ -11,6 +11,7 @@ from commodore.errors import CommodoreError, Location
 from commodore.hydrate import planning
 from commodore.hydrate.model import Hydration
 from commodore.hydrate.reading import read_config, read_hydration
+from tests.hydrate.conftest import Heard
 
 URL = "https://git.example.com/dry.git"
 PLACE = Location("app.yaml", 1)
@@ -70,6 +71,40 @@ def test_only_protected_branches() -> None:
     planning.check(read(application("a")), ["env/*"])
     with pytest.raises(CommodoreError, match=r"fits none of prod/\*"):
         planning.check(read(application("a")), ["prod/*"])
+
+
+@pytest.mark.requirement("H8", "H9")
+def test_groups_are_by_dry_commit_and_branch() -> None:
+    """Of repositories, only the host is the same in small and in capital letters."""
+    other = URL.replace("dry", "Dry")
+    hydrations = read(
+        application("a"),
+        application("b", to_targetBranch="next"),
+        application("c", dry_targetRevision="v1"),
+        application("d", dry_repoURL=other, sync_repoURL=URL),
+    )
+    heard = Heard()
+    groups = planning.group(hydrations, lambda one: ("a" if one.dry_revision == "v1" else "f") * 40)
+    assert [[one.name for one in group.members] for group in groups] == [["a"], ["c"], ["d"], ["b"]]
+    planning.warn(groups, heard.append)
+    assert heard.codes == ["CMD-HYD-033"]
+
+
+def test_a_group_has_its_limit() -> None:
+    groups = planning.group(read(application("a"), application("b")), lambda _: "f" * 40)
+    planning.check_sizes(groups, 2)
+    with pytest.raises(CommodoreError, match="2 Applications are hydrated to the branch env/dev, which is more than 1"):
+        planning.check_sizes(groups, 1)
+
+
+@pytest.mark.requirement("H20")
+def test_values_come_from_an_umbrella_chart() -> None:
+    helm = {"valueFiles": ["$values/dev.yaml", "values.yaml"]}
+    with pytest.raises(CommodoreError) as caught:
+        read(application("a", dry_helm=helm))
+    assert caught.value.code == "CMD-HYD-019"
+    assert "umbrella chart" in caught.value.hint
+    read(application("a", dry_helm={"valueFiles": ["$ARGOCD_APP_NAME/values.yaml", "values.yaml"]}))
 
 
 @pytest.mark.requirement("H5", "H19", "H21", "H22")

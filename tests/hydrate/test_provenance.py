@@ -10,7 +10,7 @@ from commodore.hydrate.model import Reference
 from commodore.hydrate.provenance import read_commit, split_message
 from tests.hydrate.conftest import Heard
 from tests.world.context import make_context
-from tests.world.repos import GitWorld
+from tests.world.repos import GitWorld, git
 
 P = "Argocd-reference-commit-"
 
@@ -61,3 +61,28 @@ def test_trailers_that_others_could_not_read(world: GitWorld, heard: Heard, trai
     assert told.reference is None
     assert told.body == f"{trailer}\n"
     assert heard.codes == ["CMD-HYD-024"]
+
+
+@pytest.mark.parametrize(
+    ("header", "message", "subject", "told"),
+    [
+        (b"", b"a\xffb", "a\ufffdb", True),
+        (b"", b"a\0b", "a\ufffdb", True),
+        (b"", b"long\n\n" + b"x" * (1 << 20), "long", True),
+        (b"encoding ISO-8859-1\n", b"a\xe4b", "a\xe4b", False),
+        (b"encoding none-such\n", b"ab", "ab", False),
+    ],
+    ids=["no text", "nul", "long", "encoding", "unknown encoding"],
+)
+def test_messages_that_cannot_be_kept(
+    world: GitWorld, heard: Heard, header: bytes, message: bytes, subject: str, told: bool
+) -> None:
+    remote = world.remote("dry", {"a": "1"})
+    tree = git(remote.path, "rev-parse", "HEAD^{tree}").encode()
+    who = b"Jo <jo@example.com> 1700000000 +0200\n"
+    data = b"tree " + tree + b"\nauthor " + who + b"committer " + who + header + b"\n" + message
+    sha = git(remote.path, "hash-object", "-t", "commit", "-w", "--stdin", "--literally", input=data)
+    commit = read_commit(remote.path, sha, make_context(heard.append))
+    assert (commit.subject, commit.author, commit.date) == (subject, "Jo <jo@example.com>", "2023-11-14T22:13:20Z")
+    assert len(commit.body) <= 1 << 20
+    assert heard.codes == (["CMD-HYD-027"] if told else [])

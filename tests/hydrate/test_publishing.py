@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 import json
+import re
 import stat
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from commodore.errors import CommodoreError, EnvironmentFault, InputError, PolicyError
+from commodore.hydrate import layout
 from commodore.hydrate.model import Writing
+from commodore.limits import DEFAULT_LIMITS
 from tests.hydrate.conftest import Heard, Hydrated, config_map, output
-from tests.world.repos import GitWorld, Link, git
+from tests.world.repos import GitWorld, Link, Script, git
 
 
 @pytest.mark.requirement("H10", "H24", "H29")
@@ -212,3 +216,54 @@ def test_the_order_of_applications_does_not_matter(hydrated: Hydrated, tmp_path:
     other.publish(other.request(*reversed(paths)))
     trees = [git(one.remote.path, "rev-parse", "env/dev^{tree}") for one in (hydrated, other)]
     assert trees[0] == trees[1]
+
+
+def test_a_mode_alone_is_no_change(hydrated: Hydrated) -> None:
+    """Argo CD's commit server makes its manifests executable."""
+    wanted = hydrated.request(output("a", config_map("x")))
+    hydrated.publish(wanted)
+    hydrated.remote.commit({"a/manifest.yaml": Script(hydrated.files()["a/manifest.yaml"])}, branch="env/dev")
+    (outcome,) = hydrated.publish(wanted)
+    assert (outcome.word, outcome.changed) == ("unchanged", ())
+
+
+def test_groups_of_one_branch_share_a_note(hydrated: Hydrated) -> None:
+    """Also on a commit of others, which has no note of its own."""
+    one = hydrated.request(output("a", config_map("x")), group="one", written=["a", "b"])
+    two = hydrated.request(output("b", config_map("y")), group="two", written=["a", "b"], number=2)
+    hydrated.publish(one, two)
+    hydrated.remote.commit({"theirs": "1"}, branch="env/dev")
+    three = hydrated.request(output("b", config_map("y")), group="two", written=["a", "b"], number=3)
+    assert [outcome.word for outcome in hydrated.publish(one, three)] == ["noted", "noted"]
+    groups = hydrated.note()["commodore"]["groups"]
+    assert {name: group["drySha"] for name, group in groups.items()} == {"one": f"{1:040x}", "two": f"{3:040x}"}
+
+
+@pytest.mark.requirement("H11", "H12", "H31")
+def test_one_commit_for_each_request(hydrated: Hydrated) -> None:
+    """All paths of a request are in one commit of one branch, and branches and notes come in one push."""
+    hydrated.remote.hook("pre-receive", f"wc -l >> {hydrated.folder}.pushes")
+    dev = hydrated.request(output("a", config_map("x")), output("b", config_map("y")))
+    hydrated.publish(dev, hydrated.request(output("c", config_map("z")), branch="env/prod"))
+    assert (hydrated.commits(), hydrated.commits("env/prod")) == (["Change 1"], ["Change 1"])
+    assert {"a/manifest.yaml", "b/manifest.yaml"} < hydrated.files().keys()
+    assert (
+        hydrated.files("env/prod").keys().isdisjoint(hydrated.files().keys() - {".gitattributes", "hydrator.metadata"})
+    )
+    assert Path(f"{hydrated.folder}.pushes").read_text().split() == ["3"]
+
+
+@pytest.mark.requirement("H30")
+def test_the_keys_of_metadata_are_documented(hydrated: Hydrated) -> None:
+    hydrated.publish(hydrated.request(output("a", config_map("x"))))
+    page = Path(__file__).parents[2].joinpath("docs", "reference", "hydrated-branches.md").read_text(encoding="utf-8")
+    documented = re.findall(r"^\| `(\w+)` \|", page, re.MULTILINE)
+    assert documented == list(layout.KEYS)
+    assert set(json.loads(hydrated.files()["a/hydrator.metadata"])) <= set(documented)
+
+
+def test_a_manifest_that_is_too_large(hydrated: Hydrated) -> None:
+    hydrated.context = replace(hydrated.context, limits=replace(DEFAULT_LIMITS, hydrate_manifest_bytes=20))
+    (error,) = hydrated.results(hydrated.request(output("a", config_map("x"))))
+    assert isinstance(error, InputError)
+    assert error.code == "CMD-HYD-028"

@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+import resource
 import subprocess
 import sys
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
+from hashlib import sha256
 from pathlib import Path
 
 import pytest
 
+from commodore.errors import EnvironmentFault
 from commodore.hydrate.model import CommitRequest
+from commodore.limits import DEFAULT_LIMITS
 from tests.hydrate.conftest import Heard, Hydrated, config_map, output
 from tests.world.git_server import GitServer
 from tests.world.repos import GitWorld, git
@@ -96,6 +100,59 @@ def test_a_note_that_did_not_arrive(hydrated: Hydrated) -> None:
     git(hydrated.remote.path, "update-ref", "-d", "refs/notes/hydrator.metadata")
     (outcome,) = hydrated.publish(wanted)
     assert (outcome.word, hydrated.commits()) == ("noted", ["Change 1"])
+
+
+def test_notes_that_others_push_at_the_same_time(hydrated: Hydrated, heard: Heard) -> None:
+    """The server takes no several refs together: the branch is there, and the next run writes the note."""
+    git(hydrated.remote.path, "config", "receive.advertiseAtomic", "false")
+    hydrated.publish(hydrated.request(output("a", config_map("x"))))
+    wanted = hydrated.request(output("a", config_map("x", k="v")), number=2)
+    accident = once(lambda: hydrated.remote.commit({"x": "1"}, branch="notes"))
+    hydrated.remote.hook(
+        "update", 'case "$1" in refs/heads/env/*) git update-ref refs/notes/hydrator.metadata refs/heads/notes;; esac'
+    )
+    (outcome,) = hydrated.publish(wanted, superseded=accident)
+    assert (outcome.word, heard.codes) == ("committed", ["CMD-HYD-036"])
+    (hydrated.remote.path / "hooks" / "update").unlink()
+    assert [one.word for one in hydrated.publish(wanted)] == ["noted"]
+    assert hydrated.note()["drySha"] == f"{2:040x}"
+
+
+def test_others_that_are_always_faster(hydrated: Hydrated) -> None:
+    """After some attempts it ends, and nothing of ours is there."""
+    hydrated.context = replace(hydrated.context, limits=replace(DEFAULT_LIMITS, hydrate_push_attempts=2))
+
+    def push(asked: Asked) -> list[str]:
+        hydrated.remote.commit({"theirs": "1"}, branch="env/dev", message="Theirs")
+        return [""] * len(asked)
+
+    (error,) = hydrated.results(hydrated.request(output("a", config_map("x"))), superseded=push)
+    assert isinstance(error, EnvironmentFault)
+    assert error.code == "CMD-HYD-054"
+    assert hydrated.commits() == ["Theirs", "Theirs"]
+
+
+def test_a_full_disk(hydrated: Hydrated) -> None:
+    """What cannot be written ends the run with an error, and moves no ref, neither here nor there."""
+    large = config_map("x", k="".join(sha256(bytes([number])).hexdigest() for number in range(200)) * 40)
+    wanted = hydrated.request(output("a", large))
+    hydrated.publish(hydrated.request(output("a", config_map("x"))))
+    before = git(hydrated.remote.path, "for-each-ref")
+    limits = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (9_000, limits[1]))
+    try:
+        (error,) = hydrated.results(wanted)
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, limits)
+    assert isinstance(error, EnvironmentFault)
+    assert git(hydrated.remote.path, "for-each-ref") == before
+    assert [one.word for one in hydrated.publish(wanted)] == ["committed"]
+
+
+def test_no_default_branch(hydrated: Hydrated) -> None:
+    """The HEAD of the repository that is written to names a branch that is not there."""
+    hydrated.remote.change_default_branch("gone")
+    assert [one.word for one in hydrated.publish(hydrated.request(output("a", config_map("x"))))] == ["committed"]
 
 
 def test_an_empty_repository(hydrated: Hydrated, world: GitWorld, tmp_path: Path) -> None:
