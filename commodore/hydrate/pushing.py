@@ -99,13 +99,14 @@ def _push(
         # By HTTP, git tells only of the ref that was refused.
         found = {**dict.fromkeys(refs, ("held", "")), **found}
     if set(found) != set(refs) or (done.returncode != 0 and all(answer == "pushed" for answer, _ in found.values())):
+        said = redact_text(last_words(done.stderr)) or "it says nothing"
         raise EnvironmentFault(
             "CMD-HYD-051",
-            f"{repository.display_url} does not take the push: {redact_text(last_words(done.stderr)) or 'it says nothing'}",
+            f"{repository.display_url} does not take the push: {said}",
             hint="check the URL, the network and the credentials of git, and run again",
         )
-    said = {ref: words or why for ref, (answer, why) in found.items() if answer == "refused"}
-    return Pushed({ref: answer for ref, (answer, _) in found.items()}, said)
+    reasons = {ref: words or why for ref, (answer, why) in found.items() if answer == "refused"}
+    return Pushed({ref: answer for ref, (answer, _) in found.items()}, reasons)
 
 
 def _read(text: str, *, lost_race: bool) -> dict[str, tuple[Answer, str]]:

@@ -190,7 +190,7 @@ def _check_value_files(dry: Fields) -> None:
         if _OTHER_SOURCE.match(name):
             raise InputError(
                 "CMD-HYD-019",
-                f"{dry.at('helm')}.valueFiles names {name}, a file of another source, and there is one dry source alone",
+                f"{dry.at('helm')}.valueFiles names {name}, a file of another source; there is one dry source",
                 hint="commit an umbrella chart beside the values, with the chart that they are for as its dependency",
                 locations=[dry.place],
             )

@@ -355,7 +355,7 @@ class Hydrator:
 
     def scope(self, group: Group) -> Scope:
         """What is a group's own on its branch."""
-        # What others write to the branch that is deployed comes with it, when the branch begins or is brought up to date.
+        # A branch that is proposed begins with what is deployed, also with what others write there.
         branches = (group.branch, group.first.sync_branch)
         written = {path for branch in branches for path in self._written.get((group.key, branch), ())}
         revisions = tuple(sorted({one.dry_revision for one in group.members}))

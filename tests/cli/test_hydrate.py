@@ -219,7 +219,8 @@ def test_too_many_commits_at_once(place: Place) -> None:
     signature = "committer Jo <jo@example.com> 1800000000 +0000\ndata 1\nx\n"
     commits = f"commit refs/heads/main\n{signature}from refs/heads/main^0\n\n"
     commits += f"commit refs/heads/main\n{signature}\n" * 99
-    commits += f"commit refs/heads/main\n{signature}M 100644 inline apps/a/config.yaml\ndata <<E\n{CONFIG.format(name='a', value=9)}E\n"
+    commits += f"commit refs/heads/main\n{signature}"
+    commits += f"M 100644 inline apps/a/config.yaml\ndata <<E\n{CONFIG.format(name='a', value=9)}E\n"
     git(place.remote.path, "fast-import", "--quiet", input=commits.encode())
     words = ["-d", str(place.folder.parent / "work"), "hydrate", "run", str(place.folder), "--each-commit"]
     code, _, err = place.call(*words, "--branch", "env/dev")
