@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from commodore.limits import DEFAULT_LIMITS, Limits
-from commodore.results import Result, ResultStore, read_folder, write_folder
+from commodore.results import Result, ResultStore, holds, read_folder, write_folder
 
 RESULT = Result(
     (("folder", 0o755, None), ("folder/file", 0o644, b"\0text"), ("link", 0, "folder/file")),
@@ -183,3 +183,40 @@ def test_a_folder_that_occurs_in_a_result() -> None:
         assert Result((file,)).mentions(["/elsewhere", "/work/one"])
     assert Result((), outside=(("component:a", 0o644, b"in /work/one/x"),)).mentions(["/work/one"])
     assert not RESULT.mentions(["/work/one"])
+
+
+@pytest.mark.parametrize(
+    "result",
+    [
+        Result((), ("/work/one/file is deprecated",)),
+        Result((("file", 0o644, b"see /work/one."),)),
+        Result((("link", 0, "/work/one/x"),)),
+        Result((), outside=(("/work/one/x", 0o644, b""),)),
+    ],
+    ids=["what was told", "a file", "a link", "a name"],
+)
+def test_whether_a_folder_is_mentioned(result: Result) -> None:
+    assert result.mentions(["/none", "/work/one"])
+    assert not result.mentions(["/work/two"])
+
+
+def test_whether_a_folder_holds_a_result(tmp_path: Path) -> None:
+    folder = tmp_path / "folder"
+    assert not holds(folder, RESULT)
+    write_folder(RESULT, folder)
+    assert holds(folder, RESULT)
+    (folder / "link").unlink()
+    (folder / "link").symlink_to("elsewhere")
+    assert not holds(folder, RESULT)
+
+
+def test_what_killed_runs_left_is_removed_after_a_while(store: ResultStore) -> None:
+    store.add("5" * 64, FOUND, RESULT)
+    (folder,) = {path.parent for path in store.root.rglob("*.result")}
+    old, new = folder / ".old", folder / ".new"
+    for path in (old, new):
+        path.touch()
+    os.utime(old, (0, 0))
+    store.tidy()
+    assert (old.exists(), new.exists()) == (False, True)
+    assert find(store, subject="5" * 64) == RESULT

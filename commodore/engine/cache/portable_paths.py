@@ -46,7 +46,7 @@ class PortablePaths:
         return tuple(sorted({path for name, path in self._roots if name not in _APART}))
 
     @property
-    def passing(self) -> tuple[str, ...]:
+    def passing(self) -> tuple[str, ...]:  # runs in workers
         """The folder that the run works in, if that has a name."""
         return tuple(path for name, path in self._roots if name == _OWN)
 
@@ -86,7 +86,7 @@ class PortablePaths:
         }
         if whole:
             return cls(roots, (run.workplace(instance),), installed)
-        return cls({**roots, _OWN: run.workplace(instance)}, (), installed)
+        return cls({**roots, _OWN: run.workplace(instance)}, (), installed)  # runs in workers
 
     def name(self, path: str | os.PathLike[str]) -> str | None:
         """The name of an absolute path; None for one that needs no record."""

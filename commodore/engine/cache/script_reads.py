@@ -18,7 +18,7 @@ _VARIABLE = re.compile(r"[A-Za-z_]\w*")
 _PLACES = frozenset(
     ("HOME", "LOGNAME", "OLDPWD", "PATH", "PWD", "SHELL", "SHLVL", "TEMP", "TERM", "TMP", "TMPDIR", "USER", "_")
 )
-_NO_FILES = ("/dev/", "/proc/", "/sys/")
+_NO_FILES = ("/proc/", "/sys/")
 _LONGEST = 1 << 16
 _MOST = 64
 

@@ -42,10 +42,7 @@ OBSERVED_INPUTS = ("jsonnet", "helm", "copy", "remove", "external")
 def installed() -> tuple[Path, ...]:
     """The folders of this program and of Kapitan, whose files are part of `program_digest`."""
     kapitan = importlib.util.find_spec("kapitan")
-    places = [_PACKAGE]
-    if kapitan is not None and kapitan.origin is not None:
-        places.append(Path(kapitan.origin).parent)
-    return tuple(places)
+    return (_PACKAGE, *(Path(place) for place in (kapitan and kapitan.submodule_search_locations) or ()))
 
 
 @functools.cache
@@ -60,7 +57,7 @@ def program_digest() -> str:
     for library in _LIBRARIES:
         try:
             described = metadata.distribution(library).read_text("METADATA") or metadata.version(library)
-        except metadata.PackageNotFoundError:
+        except metadata.PackageNotFoundError:  # uncovered: not every library has a wheel for every machine
             described = "none"
         found.update(f"{library} {described}\0".encode())
     found.update(f"{sys.version} {zlib.ZLIB_RUNTIME_VERSION}".encode())

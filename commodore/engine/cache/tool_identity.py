@@ -113,13 +113,13 @@ class Programs:
                 if stamp not in remembered:
                     file.seek(0)
                     digest = hashlib.file_digest(file, "sha256").hexdigest()
-                    if stamp != _stamp(path, os.fstat(file.fileno())):
+                    if stamp != _stamp(path, os.fstat(file.fileno())):  # uncovered: written at the same time
                         return digest, is_script
                     remembered[stamp] = digest
                     if time.time() - max(status.st_mtime, status.st_ctime) > self._limits.settled_seconds:
                         self._remember(remembered)
                 return remembered[stamp], is_script
-        except OSError as error:
+        except OSError as error:  # uncovered: root, who runs tests in containers, may read everything
             return f"unreadable {error.errno}", False
 
     def _version(self, path: str, tool: str) -> str:

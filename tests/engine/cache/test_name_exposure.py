@@ -90,3 +90,21 @@ def test_what_escapes(source: str, expected: Escapes) -> None:
 def test_escapes_of_several_files_add_up() -> None:
     one, two = Escapes(keys=frozenset({"a"})), Escapes(any_key=True, keys=frozenset({"b"}))
     assert one | two == Escapes(any_key=True, keys=frozenset({"a", "b"}))
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        INV + "|||x + inv",
+        KAP + "f(kap.inventory(",
+        "inventory = 1",
+        "inv = (import 'lib/kapitan.libjsonnet').inventory(), inv.parameters",
+    ],
+    ids=["a block without a line", "a call without an end", "a name without a local", "an inventory without a local"],
+)
+def test_text_that_is_no_jsonnet_can_see_everything_it_names(source: str) -> None:
+    assert find_escapes(source.encode()).everything
+
+
+def test_an_end_without_a_beginning() -> None:
+    assert find_escapes(b"a).inventory().parameters.app.x") == NOTHING

@@ -208,3 +208,7 @@ def test_an_instance_takes_over_what_its_part_has_read(tmp_path: Path) -> None:
     (tmp_path / "folder/made").write_text("changed")
     whole.absorb(found, part.places)
     assert "changed" in whole.refusal
+
+
+def test_a_file_that_cannot_be_opened(tmp_path: Path) -> None:
+    assert file_digest(str(tmp_path / ("x" * 300))) == UNREADABLE

@@ -14,7 +14,9 @@ from typing import Any
 import pytest
 
 from commodore.context import Context
-from commodore.engine.cache.remote_identity import NO_REF, Sources, source_keys
+from commodore.engine.cache.keys import SOURCE
+from commodore.engine.cache.remote_identity import NO_REF, Sources, commits_of, source_keys
+from commodore.errors import EnvironmentFault
 from commodore.events import ignore
 from commodore.fetching import Downloads
 from commodore.limits import DEFAULT_LIMITS
@@ -323,3 +325,35 @@ def test_secrets_that_others_reveal_are_not_kept(kept: Kept, tmp_path: Path, kin
     world.environment["KAPITAN_VAR_x"] = "two"
     assert not is_reused(world, reveal_fake=True)
     assert ("two" in world.read("app/out.yaml")) is (kind == "env")
+
+
+def test_the_commits_of_names(remote: Path) -> None:
+    commit = git(remote, "rev-parse", "HEAD")
+    assert commits_of(str(remote), ["main", "v1", None, commit], ONLINE) == dict.fromkeys(
+        ("main", "v1", None, commit), commit
+    )
+    assert commits_of(str(remote), ["main", "none"], ONLINE) is None
+    assert commits_of("/none", [commit], ONLINE) == {commit: commit}
+    assert commits_of("/none", ["main"], ONLINE) is None
+
+
+def test_a_source_that_may_not_be_asked(remote: Path) -> None:
+    def refuse(url: str) -> None:
+        raise EnvironmentFault("CMD-ENG-028", url)
+
+    sources = Sources(None, ONLINE)
+    key = SOURCE.key("git", str(remote), "main", "False", "")
+    sources.ask([key], refuse)
+    assert sources.known[key] is None
+
+
+def test_without_a_cache_a_file_of_the_web_has_no_identity() -> None:
+    assert Sources(None, ONLINE).digest(SOURCE.key("http", "https://example.com/x")) is None
+
+
+def test_what_was_fetched_is_the_last_answer_without_network_access(tmp_path: Path, remote: Path) -> None:
+    key = SOURCE.key("git", str(remote), "main", "False", "")
+    commit = git(remote, "rev-parse", "HEAD")
+    Sources(tmp_path / "cache", ONLINE).tell(key, commit)
+    remote.rename(tmp_path / "moved")
+    assert Sources(tmp_path / "cache", replace(ONLINE, offline=True)).digest(key) == commit

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import os
+import tempfile
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
+from commodore.engine.cache.script_reads import mentions
 from commodore.engine.cache.tool_identity import Programs, defaults_digest, tool_digest
 from commodore.limits import DEFAULT_LIMITS
 
@@ -143,6 +145,17 @@ def test_a_damaged_memory_is_none(tmp_path: Path, damage: str) -> None:
     assert digest(tmp_path, "helm", folder) == first
 
 
+@pytest.mark.skipif(not os.access("/dev/shm", os.W_OK), reason="needs a file system in memory")
+def test_a_script_counts_with_files_in_memory(tmp_path: Path) -> None:
+    with tempfile.TemporaryDirectory(dir="/dev/shm") as memory:
+        data = Path(memory, "data")
+        data.write_text("one")
+        folder = str(program(tmp_path / "one", "helm", f"cat {data}").parent)
+        first = digest(tmp_path, "helm", folder)
+        data.write_text("other")
+        assert digest(tmp_path, "helm", folder) != first
+
+
 def test_the_time_zone(tmp_path: Path) -> None:
     (tmp_path / "zone").write_text("one")
 
@@ -180,3 +193,25 @@ def test_defaults_of_users(tmp_path: Path) -> None:
     assert defaults_digest("helm", {"HOME": "/none", "KUBECONFIG": str(config)}) == seen[-2]
     kubectl = defaults_digest("kubectl", {"HOME": str(tmp_path)})
     assert defaults_digest("kubectl", {"HOME": str(tmp_path), "KUBECTL_KUBERC": "false"}) != kubectl
+
+
+def test_a_program_that_cannot_be_read(tmp_path: Path) -> None:
+    """A program that may be run and not read: what its `version` says counts, and that nothing else is known of it."""
+    path = program(tmp_path / "one", "helm")
+    path.write_bytes(b"no program")
+    first = digest(tmp_path, "helm", str(path.parent))
+    path.write_bytes(b"no program either")
+    assert digest(tmp_path, "helm", str(path.parent)) != first
+
+
+def test_a_configuration_of_kubernetes_that_is_no_map(tmp_path: Path) -> None:
+    config = tmp_path / "config"
+    seen = set()
+    for text in ("[a]", "[b]"):
+        config.write_text(text)
+        seen.add(defaults_digest("helm", {"HOME": "/none", "KUBECONFIG": str(config)}))
+    assert len(seen) == 2
+
+
+def test_a_script_that_is_gone_mentions_nothing(tmp_path: Path) -> None:
+    assert mentions(str(tmp_path / "none"), tmp_path, {}) == ([], [])

@@ -151,3 +151,25 @@ def test_files_of_templates_are_read_once(
         read(SearchPaths([str(tmp_path)], str(tmp_path / "work")), name)
     assert opened.count(str(tmp_path / name)) == 1
     assert reads.found["file", f"root:{name}"] == hashlib.sha256(b"a: 1").hexdigest()
+
+
+def test_what_is_installed_needs_no_record(tmp_path: Path) -> None:
+    (tmp_path / "file").touch()
+    programs = Programs({"PATH": str(tmp_path / "bin")}, tmp_path, None, DEFAULT_LIMITS)
+    reads = TraceRecorder("app", PortablePaths({}, (), (tmp_path,)), programs)
+    path = str(tmp_path / "file")
+    reads.file(path)
+    reads.file(path, b"")
+    reads.absent(path)
+    reads.written(path)
+    assert reads.kind(path) == "file"
+    reads.tree(str(tmp_path))
+    assert reads.pattern(str(tmp_path), "*") == [path]
+    assert reads.conclude() == {}
+
+
+def test_code_that_asks_for_anything_sees_where_the_working_directory_is(reads: TraceRecorder, tmp_path: Path) -> None:
+    reads.jsonnet(str(tmp_path / "a.jsonnet"), b"{}")
+    first = reads.conclude()
+    reads.jsonnet(str(tmp_path / "a.jsonnet"), b"std.native('commodore_fields')('a', true, 'parameters', null)")
+    assert {key[0] for key in reads.conclude().keys() - first.keys()} == {"root"}
