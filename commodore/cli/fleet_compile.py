@@ -21,6 +21,7 @@ from commodore.limits import DEFAULT_LIMITS
 from commodore.settings.fleet_compile import FLEET_COMPILE, FLEET_REPORT
 
 if TYPE_CHECKING:
+    from commodore.fleet.compiling.dask_options import DaskOptions
     from commodore.fleet.compiling.running import FleetCompile
     from commodore.fleet.compiling.sources import FleetSource
     from commodore.fleet.compiling.waves import Wave
@@ -102,8 +103,17 @@ def _wanted(ctx: click.Context, ids: tuple[str, ...], values: Mapping[str, Any],
         keep=values["keep"],
         resume=None if values["resume"] is None else values["resume"].removeprefix("newest"),
         pins=_pins(values["pins"]),
+        dask=_dask(values),
         judged=judged,
     )
+
+
+def _dask(values: Mapping[str, Any]) -> DaskOptions | None:
+    from commodore.fleet import DaskOptions
+
+    if values["engine"] != "dask" and not values["scheduler"]:
+        return None
+    return DaskOptions(values["scheduler"] or "", values["insecure_scheduler"], values["workers"])
 
 
 def _judged(values: Mapping[str, Any], console: Console) -> FleetReport:

@@ -8,6 +8,7 @@ from commodore.lazy_exports import lazy_exports
 
 if TYPE_CHECKING:
     from commodore.fleet.application_sets import ApplicationSetOptions, application_set
+    from commodore.fleet.compiling.dask_options import DaskOptions
     from commodore.fleet.compiling.running import FleetCompile, compile_fleet
     from commodore.fleet.compiling.selection import ClusterSelection, Shard
     from commodore.fleet.compiling.sources import ApiFleet, FleetSource, read_cluster_files
@@ -43,6 +44,7 @@ __getattr__ = lazy_exports(
     __name__,
     {
         "application_sets": ("ApplicationSetOptions", "application_set"),
+        "compiling.dask_options": ("DaskOptions",),
         "compiling.running": ("FleetCompile", "compile_fleet"),
         "compiling.selection": ("ClusterSelection", "Shard"),
         "compiling.sources": ("ApiFleet", "FleetSource", "read_cluster_files"),
@@ -82,6 +84,7 @@ __all__ = [
     "ApplicationSetOptions",
     "ClusterSelection",
     "Conditions",
+    "DaskOptions",
     "FleetCompile",
     "FleetReport",
     "FleetSource",

@@ -137,6 +137,11 @@ class RemoteAnswers:
         with self._lock:
             return dict(self._pins)
 
+    def adopt(self, pins: Mapping[Pin, str]) -> None:
+        """Take over what versions are elsewhere, where that decides."""
+        with self._lock:
+            self._pins.update(pins)
+
     def settle(self, url: str, version: str, sha: str) -> str:
         """The commit that a version of the remote at `url` is for all runs: the one it was for the first of them."""
         with self._lock:

@@ -77,6 +77,28 @@ _WAVES = (
 )
 _RUN = (
     Setting(
+        "engine",
+        ("--engine",),
+        "Where clusters are compiled: in this process, or by workers of Dask.",
+        kind="choice",
+        choices=("local", "dask"),
+        default="local",
+    ),
+    Setting(
+        "scheduler",
+        ("--scheduler",),
+        "Use the workers of this scheduler of Dask; without it, --engine dask starts workers on this machine.",
+        environment="COMMODORE_SCHEDULER",
+        metavar="ADDRESS",
+    ),
+    Setting(
+        "insecure_scheduler",
+        ("--insecure-scheduler",),
+        "Use a scheduler on another machine without TLS, though every process in the network can run code on it.",
+        kind="switch",
+        default=False,
+    ),
+    Setting(
         "workers",
         ("--workers",),
         "How many clusters are compiled at once; 0 means one per usable CPU.",

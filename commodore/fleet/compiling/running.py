@@ -15,29 +15,28 @@ from concurrent.futures import ThreadPoolExecutor, as_completed
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any, Literal, TypeVar
+from typing import Any, TypeVar
 
 from commodore import __version__
-from commodore.catalog import pending_file
 from commodore.context import Context
 from commodore.engine import Engine, usable_cpus
-from commodore.errors import PolicyError
+from commodore.errors import EnvironmentFault, PolicyError
 from commodore.events import ClusterBegun, ClusterEnded, WaveBegun, WaveEnded
+from commodore.fleet.compiling.dask_options import DaskOptions
 from commodore.fleet.compiling.journal import Journal, RunFolder, check_same, find_run, new_run, runs
 from commodore.fleet.compiling.judging import refusal
 from commodore.fleet.compiling.outcome import ClusterOutcome
 from commodore.fleet.compiling.selection import Candidate, ClusterSelection, Shard
 from commodore.fleet.compiling.sources import FleetSource
-from commodore.fleet.compiling.task import ClusterWork, Compiled, Voices
+from commodore.fleet.compiling.task import ClusterWork, Compiled, Keep, Voices, Work
 from commodore.fleet.compiling.waves import ALL_CLUSTERS, Wave, assign
 from commodore.fleet.report.grouping import Groups, Hunk
 from commodore.fleet.report.model import FleetReport, WaveResult, as_pins, pins_of
 from commodore.git import Pin, RemoteAnswers
 from commodore.pipeline import CatalogCompile, Shared
 from commodore.stages import open_engine
-from commodore.workspace import Workspace, remove_tree, write_atomically
+from commodore.workspace import Workspace, write_atomically
 
-Keep = Literal["all", "state", "nothing"]
 Ask = Callable[[Wave, FleetReport], bool]
 """Is shown a wave that is good, and says whether to publish it."""
 
@@ -57,6 +56,7 @@ class FleetCompile:
         keep: what stays of the clusters' workspaces: all, what the next run needs to know (`state`), or nothing.
         resume: the run to go on with, empty for the newest unfinished one; None begins a new run.
         pins: what versions are, besides what is asked.
+        dask: where clusters are compiled if not in this process.
         judged: the report of a run whose catalogs are published now, without compiling others.
     """
 
@@ -71,6 +71,7 @@ class FleetCompile:
     keep: Keep = "all"
     resume: str | None = None
     pins: Mapping[Pin, str] = field(default_factory=dict)
+    dask: DaskOptions | None = None
     judged: FleetReport | None = None
 
     @property
@@ -96,6 +97,8 @@ def compile_fleet(wanted: FleetCompile, source: FleetSource, ask: Ask, context: 
         CommodoreError: nothing was begun: no such clusters, another run in this folder, another run to go on with.
     """
     wanted.request.check()
+    if wanted.dask is not None:
+        wanted.dask.check()
     folder = Workspace.at(wanted.request.workspace.root / "fleet")
     with folder.locked(context.limits):
         known = [Candidate.of(one) for one in source.list(context)]
@@ -173,7 +176,7 @@ class _Fleet:
         self._voices = Voices(context.announce)
         self._engine: Engine = open_engine(wanted.request.options, self._context.heard_by(self._voices.announce))
         self._answers = RemoteAnswers(self._context, {**wanted.pins, **self._noted})
-        self._work = ClusterWork(
+        self._local = ClusterWork(
             request=wanted.request,
             clusters=wanted.request.workspace.root / "clusters",
             source=source,
@@ -183,7 +186,10 @@ class _Fleet:
             retries=wanted.retries,
             timeout=wanted.timeout,
             stopped=self._stopped,
+            threads=wanted.workers or usable_cpus(),
+            keep=wanted.keep,
         )
+        self._work: Work = self._local
 
     def _restore(self) -> None:
         """What an earlier process has done of this run."""
@@ -219,6 +225,7 @@ class _Fleet:
 
     def close(self) -> None:
         """End everything that still runs."""
+        self._work.close()
         self._answers.end()
         self._engine.close()
         self._journal.close()
@@ -226,6 +233,8 @@ class _Fleet:
     def go(self) -> FleetReport:
         """All waves."""
         try:
+            if self._wanted.dask is not None:
+                self._work = _on_dask(self._wanted.dask, self._local, self._context)
             for wave, ones in self._waves:
                 result = self._wave(wave, [one.id for one in ones])
                 self._states[wave.name] = result
@@ -254,15 +263,13 @@ class _Fleet:
         left = [one for one in self._of(ids) if one.state in ("not-begun", "cancelled")]
         self._context.announce(WaveBegun(wave.name, len(left)))
         left.sort(key=lambda one: (-self._durations.get(one.id, 0.0), one.id))
-        self._in_parallel(self._compile, left, self._wanted.workers or usable_cpus())
+        self._in_parallel(self._compile, left, self._work.threads)
         if not self._wanted.request.push:
-            self._clean(ids)
             return replace(result, state="compiled")
         why = self._judge(wave, ids)
         if why:
             return replace(result, **why)
         published = self._publish_all(wave, ids)
-        self._clean(ids)
         reason = refusal(wave, self._of(ids))
         if reason:
             return replace(result, state="failed", reason=reason)
@@ -355,23 +362,6 @@ class _Fleet:
         finally:
             pool.shutdown(wait=True, cancel_futures=True)
 
-    def _clean(self, ids: Sequence[str]) -> None:
-        """Remove what is not to be kept of the workspaces, but for reports that Lieutenant could not take yet."""
-        for name in ids if self._wanted.keep != "all" else ():
-            self._compiled.pop(name, None)
-            workspace = self._work.workspace(name)
-            if not workspace.root.is_dir():
-                continue
-            with workspace.locked(self._context.limits):
-                kept = {workspace.state}
-                if self._wanted.keep == "state" or pending_file(workspace).is_file():
-                    kept.add(workspace.catalog)
-                for path in sorted(workspace.root.iterdir()):
-                    if path not in kept:
-                        remove_tree(path)
-                if workspace.catalog not in kept:
-                    remove_tree(workspace.root)
-
     def report(self) -> FleetReport:
         """What has become of everything so far."""
         shard = self._wanted.shard
@@ -397,6 +387,21 @@ class _Fleet:
 
     def _write(self, report: FleetReport) -> None:
         write_atomically(self._run.report, json.dumps(report.as_dict(), indent=2).encode() + b"\n", durable=True)
+
+
+def _on_dask(options: DaskOptions, local: ClusterWork, context: Context) -> Work:
+    """Work on a Dask cluster.
+
+    Raises:
+        EnvironmentFault: CMD-FLT-104, Dask is not installed; CMD-FLT-106, the scheduler cannot be used.
+    """
+    try:
+        from commodore.fleet.compiling.on_dask import DaskWork
+    except ImportError as error:
+        raise EnvironmentFault(
+            "CMD-FLT-104", "Dask is not installed", hint="pip install 'commodore-catalog[dask]'"
+        ) from error
+    return DaskWork(options, local, context)
 
 
 def _check_judged(judged: FleetReport, plan: Mapping[str, Any]) -> None:

@@ -10,23 +10,47 @@ import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, Literal, Protocol, TypeVar
 
-from commodore.catalog import tree_digest
+from commodore.catalog import pending_file, tree_digest
 from commodore.context import Context
 from commodore.errors import CommodoreError, EnvironmentFault, Findings, InternalError, PolicyError
 from commodore.events import Announce, Event, InCluster, TaskBegun, TaskEnded, as_record
 from commodore.exhaustion import judge, refusal
-from commodore.fleet.compiling.outcome import ClusterOutcome, State
+from commodore.fleet.compiling.outcome import ClusterOutcome
 from commodore.fleet.report.grouping import Hunk
 from commodore.fleet.report.normalising import Normaliser
 from commodore.git import Git, RemoteAnswers
 from commodore.lieutenant import Cluster, ClusterSource
 from commodore.pipeline import CatalogCompile, Shared, StagedCatalog, publish_catalog, stage_catalog
-from commodore.workspace import Workspace
+from commodore.workspace import Workspace, remove_tree
 
 Done = TypeVar("Done")
+Keep = Literal["all", "state", "nothing"]
+UNKNOWN_COMMIT = ""
+"""Stands for a commit that another process may have pushed, whose name is not known."""
+
+_MORE_TIME = "look at its log, or give it more time with --timeout"
 _SPREAD = 0.25  # of a pause, up or down, so that not all clusters try again at once
+
+
+class Work(Protocol):
+    """Works on clusters: in this process, or elsewhere. See `ClusterWork`."""
+
+    @property
+    def threads(self) -> int:
+        """How many clusters are worked on at once."""
+
+    def compile(self, one: ClusterOutcome, context: Context) -> Compiled:
+        """Compile a cluster; whatever is wrong is in the outcome."""
+
+    def publish(
+        self, compiled: Compiled, commits: Sequence[str], before_push: Callable[[str], None], context: Context
+    ) -> ClusterOutcome:
+        """Push the trees of a cluster that were judged, and nothing else."""
+
+    def close(self) -> None:
+        """End what works elsewhere."""
 
 
 class Voices:
@@ -81,6 +105,8 @@ class ClusterWork:
         retries: how often a cluster is tried again after an environment's error.
         timeout: seconds that one attempt may take.
         stopped: is set when the run is to end.
+        threads: how many clusters are worked on at once.
+        keep: what stays of a workspace that is done: all, what the next run needs to know (`state`), or nothing.
     """
 
     request: CatalogCompile
@@ -92,6 +118,8 @@ class ClusterWork:
     retries: int
     timeout: float
     stopped: threading.Event
+    threads: int = 1
+    keep: Keep = "all"
 
     @property
     def answers(self) -> RemoteAnswers:
@@ -109,9 +137,12 @@ class ClusterWork:
         try:
             with self._logged(one, context) as context:
                 done, attempts, seconds = self._tried(one, attempt, context)
+            done = replace(done, outcome=replace(done.outcome, attempts=attempts, seconds=seconds))
         except _Failed as failed:
-            return Compiled(failed.outcome)
-        return replace(done, outcome=replace(done.outcome, attempts=attempts, seconds=seconds))
+            done = Compiled(failed.outcome)
+        if not (self.request.push and done.outcome.state == "changed"):
+            self._clean(done.outcome, context)
+        return done
 
     def publish(
         self, compiled: Compiled, commits: Sequence[str], before_push: Callable[[str], None], context: Context
@@ -122,7 +153,7 @@ class ClusterWork:
         trees are pushed then.
 
         Args:
-            commits: those that may have been pushed already, by a process that was killed.
+            commits: those that may have been pushed already, by a process that was killed; perhaps `UNKNOWN_COMMIT`.
             before_push: is given each commit before it is pushed.
         """
         one, staged, pushed = compiled.outcome, compiled.staged, list(commits)
@@ -134,6 +165,9 @@ class ClusterWork:
         def attempt(context: Context) -> ClusterOutcome:
             nonlocal staged
             now, staged = staged, None
+            if now is not None and _has_moved(now, context):
+                self.answers.forget(now.clone.remote)
+                now = None
             if now is None:
                 now = self._stage_again(one, context)
                 if not now.result.change.changed:
@@ -144,15 +178,35 @@ class ClusterWork:
             except CommodoreError:
                 self.answers.forget(url)  # the remote may have more by now than when it was asked
                 raise
-            state: State = "pushed" if change.pushed else "unchanged"
-            return replace(one, state=state, commit=change.committed_sha or "")
+            if not change.pushed:  # the remote has these trees by now
+                return _found(one, change.committed_sha or "", pushed)
+            return replace(one, state="pushed", commit=change.committed_sha or "")
 
         try:
             with self._logged(one, context) as context:
                 done, _, _ = self._tried(one, attempt, context)
         except _Failed as failed:
-            return replace(failed.outcome, seconds=one.seconds, attempts=one.attempts)
+            done = replace(failed.outcome, seconds=one.seconds, attempts=one.attempts)
+        self._clean(done, context)
         return done
+
+    def _clean(self, one: ClusterOutcome, context: Context) -> None:
+        """Remove what is not to be kept of a workspace, but for a report that Lieutenant could not take yet."""
+        workspace = self.workspace(one.id)
+        if self.keep == "all" or one.state == "cancelled" or not workspace.root.is_dir():
+            return
+        with workspace.locked(context.limits):
+            kept = {workspace.state}
+            if self.keep == "state" or pending_file(workspace).is_file():
+                kept.add(workspace.catalog)
+            for path in sorted(workspace.root.iterdir()):
+                if path not in kept:
+                    remove_tree(path)
+            if workspace.catalog not in kept:
+                remove_tree(workspace.root)
+
+    def close(self) -> None:
+        """Does nothing: what is shared is ended by its owner."""
 
     def _stage_again(self, one: ClusterOutcome, context: Context) -> StagedCatalog:
         staged = stage_catalog(self._request(one), self.source, self.shared, context)
@@ -211,7 +265,9 @@ class ClusterWork:
                 if self.stopped.is_set():
                     raise _Failed(replace(outcome, state="cancelled")) from raised
                 if limit.is_over:
-                    raise _Failed(outcome.failing(_too_long(one.id, self.timeout), "timeout")) from raised
+                    late = f"cluster {one.id} took longer than {self.timeout:g} seconds"
+                    error = EnvironmentFault("CMD-FLT-109", late, hint=_MORE_TIME)
+                    raise _Failed(outcome.failing(error, "timeout")) from raised
                 if error.exit_code != EnvironmentFault.exit_code or number > self.retries:
                     raise _Failed(outcome.failing(error)) from raised
             self._pause(number, context)
@@ -288,10 +344,22 @@ def _settled(one: ClusterOutcome, staged: StagedCatalog, pushed: Sequence[str], 
     """The outcome where the remote has the trees already: by a push of this run, or by another one."""
     clone = staged.clone
     git = Git(clone.path, context)
-    for commit in pushed:
+    for commit in filter(None, pushed):
         if git.run(["merge-base", "--is-ancestor", commit, clone.sha], check=False).returncode == 0:
             return replace(one, state="pushed", commit=commit)
-    return replace(one, state="unchanged", commit=clone.sha)
+    return _found(one, clone.sha, pushed)
+
+
+def _found(one: ClusterOutcome, commit: str, pushed: Sequence[str]) -> ClusterOutcome:
+    """The outcome where the remote's newest commit has the trees: a worker may have pushed it, and ended then."""
+    ours = UNKNOWN_COMMIT in pushed and commit != one.base_commit
+    return replace(one, state="pushed" if ours else "unchanged", commit=commit)
+
+
+def _has_moved(staged: StagedCatalog, context: Context) -> bool:
+    """Whether the clone is at another commit than the change was staged on: another process has committed it."""
+    head = Git(staged.clone.path, context).run(["rev-parse", "--verify", "--quiet", "HEAD"], check=False)
+    return head.text != staged.clone.sha
 
 
 def _as_error(error: Exception, cluster: str) -> CommodoreError:
@@ -304,12 +372,4 @@ def _as_error(error: Exception, cluster: str) -> CommodoreError:
         "CMD-FLT-119",
         f"internal error in cluster {cluster}: {type(error).__name__}: {error}",
         hint="set COMMODORE_TRACEBACK=1, compile the cluster alone, and report what it shows",
-    )
-
-
-def _too_long(cluster: str, seconds: float) -> EnvironmentFault:
-    return EnvironmentFault(
-        "CMD-FLT-109",
-        f"cluster {cluster} took longer than {seconds:g} seconds",
-        hint="look at its log, or give it more time with --timeout",
     )

@@ -1,0 +1,417 @@
+"""Clusters on the workers of a Dask cluster. The only module that imports `distributed`.
+
+A task carries plain data: the cluster with its facts, the options, the commits that versions are. It carries no tokens:
+workers use the git credentials of their own machine, and reports to Lieutenant are sent by the process that began the
+run. What becomes of a cluster is remembered here, in the journal; of the scheduler nothing is expected but answers.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import importlib.metadata
+import platform
+import secrets
+import threading
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+import dask
+import distributed
+
+from commodore import __version__
+from commodore.context import Context
+from commodore.engine import usable_cpus
+from commodore.errors import CommodoreError, EnvironmentFault
+from commodore.events import Event, InCluster, Noted, Warned
+from commodore.fleet.compiling.dask_options import DaskOptions
+from commodore.fleet.compiling.outcome import ClusterOutcome
+from commodore.fleet.compiling.task import UNKNOWN_COMMIT, ClusterWork, Compiled, Keep, Voices
+from commodore.git import Pin, RemoteAnswers, redact
+from commodore.lieutenant import Cluster, ClusterSource
+from commodore.limits import Limits
+from commodore.pipeline import CatalogCompile, Shared, StagedCatalog
+from commodore.stages import open_engine
+from commodore.tools import find_tools
+
+_LOOK = 0.5  # seconds between two looks at a task, and at which workers there are
+_DEATHS = 2  # workers that one cluster may take with it
+_LIBRARIES = ("commodore-catalog", "kapitan", "gojsonnet", "reclass-rs")
+_TOOLS = ("helm", "kustomize")
+
+
+@dataclass(frozen=True, slots=True)
+class _Task:
+    run: str
+    request: CatalogCompile
+    folder: Path
+    log: Path
+    cluster: Cluster
+    outcome: ClusterOutcome
+    pins: Mapping[Pin, str]
+    retries: int
+    timeout: float
+    keep: Keep
+    pushed: tuple[str, ...] | None = None  # the commits that may have been; None if it is to be compiled only
+
+
+@dataclass(frozen=True, slots=True)
+class _Answer:
+    compiled: Compiled
+    pins: Mapping[Pin, str] = field(default_factory=dict)
+    events: tuple[Event, ...] = ()
+    reports: tuple[Mapping[str, Any], ...] = ()
+
+
+@dataclass(slots=True)
+class _Given:
+    """The source of a worker: the cluster of the task. Reports are handed back to the process that began the run."""
+
+    cluster: Cluster
+    reports: list[Mapping[str, Any]] = field(default_factory=list)
+
+    def load(self, cluster: str, context: Context) -> Cluster:
+        return self.cluster
+
+    def report(self, cluster: str, body: Mapping[str, Any]) -> None:
+        self.reports.append(body)
+
+
+class _Member(distributed.WorkerPlugin):  # type: ignore[misc]
+    """What a worker process keeps for all clusters of a run: the engine, and what remotes have."""
+
+    def __init__(self, request: CatalogCompile, limits: Limits) -> None:
+        self._request = request
+        self._limits = limits
+
+    def setup(self, worker: Any) -> None:
+        self.lock = threading.Lock()
+        self.heard: list[Event] = []
+        self.staged: dict[str, StagedCatalog] = {}
+        self.stopped = threading.Event()
+        self.context = Context(self._hear, self._limits)
+        self.voices = Voices(self._hear)
+        self.answers = RemoteAnswers(self.context)
+        self._shared: Shared | None = None
+
+    def shared(self) -> Shared:
+        """What clusters have in common.
+
+        Raises:
+            EnvironmentFault: the engine cannot work here.
+        """
+        if self._shared is None:
+            engine = open_engine(self._request.options, self.context.heard_by(self.voices.announce))
+            self._shared = Shared(engine, self.answers)
+        return self._shared
+
+    def teardown(self, worker: Any) -> None:
+        self.stopped.set()
+        self.context.cancellation.cancel()
+        self.answers.end()
+        if self._shared is not None:
+            self._shared.engine.close()
+
+    def _hear(self, event: Event) -> None:
+        inner = event.event if isinstance(event, InCluster) else event
+        if isinstance(inner, Warned) or (isinstance(inner, Noted) and inner.level == 0):
+            self.heard.append(event)
+
+
+def _versions(limits: Limits) -> dict[str, str]:
+    """What must be the same on all machines."""
+    tools = find_tools(Context(lambda _: None, limits), _TOOLS)
+    return {
+        "commodore": __version__,
+        "python": ".".join(platform.python_version_tuple()[:2]),
+        **{name: importlib.metadata.version(name) for name in _LIBRARIES},
+        **{name: (tool.version if tool is not None else None) or "none" for name, tool in tools.items()},
+    }
+
+
+async def _join(run: str, request: CatalogCompile, limits: Limits, dask_worker: Any) -> dict[str, str]:
+    """Let a worker take part in a run; it answers with its versions."""
+    await dask_worker.plugin_add(plugin=_Member(request, limits), name=run)
+    return _versions(limits)
+
+
+async def _leave(run: str, dask_worker: Any) -> None:
+    if run in dask_worker.plugins:
+        await dask_worker.plugin_remove(name=run)
+
+
+def _perform(task: _Task) -> _Answer:
+    """What a worker does with a task, one at a time."""
+    member: _Member = distributed.get_worker().plugins[task.run]
+    with member.lock:
+        member.heard.clear()
+        member.answers.adopt(task.pins)
+        source = _Given(task.cluster)
+        try:
+            shared = member.shared()
+        except CommodoreError as error:
+            return _Answer(Compiled(task.outcome.failing(error)))
+        work = ClusterWork(
+            request=task.request,
+            clusters=task.folder,
+            source=source,
+            shared=shared,
+            voices=member.voices,
+            log=lambda _: task.log,
+            retries=task.retries,
+            timeout=task.timeout,
+            stopped=member.stopped,
+            keep=task.keep,
+        )
+        name = task.cluster.id
+        if task.pushed is not None:
+            compiled = Compiled(task.outcome, staged=member.staged.pop(name, None))
+            done = Compiled(work.publish(compiled, task.pushed, lambda _: None, member.context))
+        else:
+            done = work.compile(task.outcome, member.context)
+            if done.staged is not None and task.request.push:
+                member.staged[name] = done.staged
+        return _Answer(replace(done, staged=None), member.answers.pins, tuple(member.heard), tuple(source.reports))
+
+
+class DaskWork:
+    """The same as `ClusterWork`, on the workers of a Dask cluster.
+
+    Args:
+        local: how the work is done; nothing is done with it here.
+        context: hears which workers are not used. Its limits are those of the workers, too.
+
+    Raises:
+        EnvironmentFault: CMD-FLT-106, there is no scheduler, or no worker that can be used.
+    """
+
+    def __init__(self, options: DaskOptions, local: ClusterWork, context: Context) -> None:
+        self._local = local
+        self._context = context
+        self._limits = context.limits
+        self._most = options.workers
+        self._scheduler = options.scheduler or "the scheduler"
+        self._run = f"commodore-{secrets.token_hex(8)}"
+        self._request = local.request if options.scheduler else _divided(local.request, options.workers)
+        self._versions = _versions(self._limits)
+        self._lock = threading.Lock()
+        self._asked: dict[str, bool] = {}  # by address of each worker that was there: whether it may be used
+        self._usable: frozenset[str] = frozenset()
+        self._looked = 0.0
+        self._cluster: Any = None
+        self._client: Any = None
+        try:
+            with _reaching(self._scheduler):
+                self._connect(options)
+                self._look()
+            if not self._usable:
+                raise _lost("no worker has the versions of this machine")
+        except BaseException:
+            self.close()
+            raise
+
+    def _connect(self, options: DaskOptions) -> None:
+        if not options.scheduler:
+            with dask.config.set(
+                {"distributed.scheduler.allowed-failures": _DEATHS, "distributed.worker.daemon": False}
+            ):
+                self._cluster = distributed.LocalCluster(
+                    n_workers=options.workers or usable_cpus(),
+                    threads_per_worker=1,
+                    host="127.0.0.1",
+                    dashboard_address=None,
+                    silence_logs=50,
+                )
+        wait = self._limits.dask_wait
+        self._client = distributed.Client(self._cluster or options.scheduler, timeout=wait, set_as_default=False)
+        self._client.wait_for_workers(1, timeout=wait)
+
+    @property
+    def threads(self) -> int:
+        """How many clusters are worked on at once."""
+        return min(len(self._usable), self._most or len(self._usable))
+
+    def _look(self) -> None:
+        """See which workers there are, and ask new ones whether they make the same catalogs as this machine."""
+        if not self._lock.acquire(blocking=False):
+            return  # another thread is looking
+        try:
+            if self._looked and time.monotonic() - self._looked < _LOOK:
+                return
+            alive = frozenset(self._client.sync(self._client.scheduler.ncores, callback_timeout=self._limits.dask_wait))
+            new = sorted(alive - self._asked.keys())
+            if new:
+                answers = self._client.run(
+                    _join, self._run, self._request, self._limits, workers=new, on_error="return"
+                )
+                self._asked |= {address: self._is_same(address, answers.get(address)) for address in new}
+            self._usable = frozenset(address for address in alive if self._asked[address])
+            self._looked = time.monotonic()
+        finally:
+            self._lock.release()
+
+    def _is_same(self, address: str, theirs: Any) -> bool:
+        ours = self._versions
+        if isinstance(theirs, dict):
+            other = ", ".join(f"{name} {theirs.get(name)}" for name in ours if theirs.get(name) != ours[name])
+        else:
+            other = f"no commodore that answers ({theirs})"
+        if other:
+            self._context.announce(
+                Warned(
+                    "CMD-FLT-108",
+                    f"the worker {address} is not used: it has {other}",
+                    hint=f"install what is here: {', '.join(f'{name} {ours[name]}' for name in ours)}",
+                )
+            )
+        return not other
+
+    def compile(self, one: ClusterOutcome, context: Context) -> Compiled:
+        """See `ClusterWork.compile`."""
+        return self._done(one, None, context)
+
+    def publish(
+        self, compiled: Compiled, commits: Sequence[str], before_push: Callable[[str], None], context: Context
+    ) -> ClusterOutcome:
+        """See `ClusterWork.publish`. Which commit is pushed is not known here before it is."""
+        before_push(UNKNOWN_COMMIT)
+        return self._done(compiled.outcome, (*commits, UNKNOWN_COMMIT), context).outcome
+
+    def _done(self, one: ClusterOutcome, pushed: tuple[str, ...] | None, context: Context) -> Compiled:
+        local = self._local
+        try:
+            cluster = _without_credentials(local.source.load(one.id, context))
+        except CommodoreError as error:
+            return Compiled(one.failing(error))
+        task = _Task(
+            run=self._run,
+            request=self._request,
+            folder=local.clusters,
+            log=local.log(one.id),
+            cluster=cluster,
+            outcome=one,
+            pins=local.answers.pins,
+            retries=local.retries,
+            timeout=local.timeout,
+            keep=local.keep,
+            pushed=pushed,
+        )
+        answer = self._ask(task)
+        settled = {pin: local.answers.settle(*pin, commit) for pin, commit in answer.pins.items()}
+        if pushed is None and settled != dict(answer.pins):  # a branch moved between two workers
+            answer = self._ask(replace(task, pins=settled))
+        for event in answer.events:
+            context.announce(event)
+        _report(local.source, one.id, answer.reports, context)
+        return answer.compiled
+
+    def _ask(self, task: _Task) -> _Answer:
+        """What a worker answers.
+
+        The task is for the workers that there are; if all of them are gone, for those that have come since. Work that
+        is done twice does no harm: see `ClusterWork.publish`.
+
+        Raises:
+            EnvironmentFault: CMD-FLT-106, the scheduler is gone, or all workers are.
+        """
+        future: Any = None
+        workers: frozenset[str] = frozenset()
+        alone_since = 0.0
+        while not self._local.stopped.is_set():
+            with _reaching(self._scheduler):
+                if workers.isdisjoint(self._usable):
+                    workers = self._usable
+                    future = self._client.submit(_perform, task, pure=False, workers=list(workers)) if workers else None
+                answer = self._wait(future, task)
+                if answer is not None:
+                    return answer
+                connected = self._client.status == "running"
+                if connected:
+                    self._look()
+            alone_since = 0.0 if connected and self._usable else alone_since or time.monotonic()
+            if alone_since and time.monotonic() - alone_since > self._limits.dask_wait:
+                raise _lost("no worker is left" if connected else "the scheduler does not answer any more")
+        if future is not None:
+            with contextlib.suppress(Exception):  # the scheduler may be gone
+                future.cancel()
+        return _Answer(Compiled(replace(task.outcome, state="cancelled")))
+
+    def _wait(self, future: Any, task: _Task) -> _Answer | None:
+        """The answer of a worker, if it comes soon."""
+        if future is None:
+            self._local.stopped.wait(_LOOK)
+            return None
+        try:
+            answer: _Answer = future.result(timeout=_LOOK)
+        except TimeoutError:
+            return None
+        except distributed.KilledWorker:
+            error = EnvironmentFault(
+                "CMD-FLT-107",
+                f"cluster {task.cluster.id} has ended several workers",
+                hint="they may have too little memory; compile it alone to see",
+            )
+            return _Answer(Compiled(task.outcome.failing(error)))
+        return answer
+
+    def close(self) -> None:
+        """Let the workers go, and end those that were started here."""
+        client, cluster = self._client, self._cluster
+        if client is not None and cluster is None and client.status == "running":
+            with contextlib.suppress(Exception):  # without its scheduler, Dask raises this and that
+                client.run(_leave, self._run, on_error="ignore")
+        for one in (client, cluster):
+            with contextlib.suppress(Exception):
+                if one is not None:
+                    one.close()
+
+
+def _divided(request: CatalogCompile, workers: int) -> CatalogCompile:
+    """The request for one of some workers of this machine, which share its CPUs."""
+    cpus = usable_cpus()
+    processes = max(1, (request.options.processes or cpus) // (workers or cpus))
+    return replace(request, options=replace(request.options, processes=processes))
+
+
+def _without_credentials(cluster: Cluster) -> Cluster:
+    tenant = replace(
+        cluster.tenant, config_url=redact(cluster.tenant.config_url), global_url=redact(cluster.tenant.global_url)
+    )
+    return replace(cluster, catalog_url=redact(cluster.catalog_url), tenant=tenant)
+
+
+def _report(source: ClusterSource, cluster: str, bodies: Sequence[Mapping[str, Any]], context: Context) -> None:
+    for body in bodies:
+        try:
+            source.report(cluster, body)
+        except CommodoreError as error:
+            context.announce(
+                Warned(
+                    "CMD-FLT-123",
+                    f"what the catalog of {cluster} was compiled from could not be reported: {error.message}",
+                    hint="the catalog is pushed; the next push of the cluster reports again",
+                )
+            )
+
+
+@contextlib.contextmanager
+def _reaching(scheduler: str) -> Iterator[None]:
+    """What Dask raises where it cannot reach its scheduler, as the error that ends a run.
+
+    Raises:
+        EnvironmentFault: CMD-FLT-106.
+    """
+    try:
+        yield
+    except distributed.CancelledError as error:
+        raise _lost("the scheduler has forgotten its tasks") from error
+    except (OSError, distributed.client.ClosedClientError) as error:
+        raise _lost(f"{scheduler} cannot be used: {error}") from error
+
+
+def _lost(why: str) -> EnvironmentFault:
+    return EnvironmentFault(
+        "CMD-FLT-106", why, hint="see that the scheduler and its workers run, then go on with --resume newest"
+    )
