@@ -14,7 +14,7 @@ import os
 import stat
 import subprocess
 import sys
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -251,16 +251,16 @@ class Confinement:
         """
         if is_ours or self.policy.isolated is False:
             return start(command, **options)
-        path = (options.get("env") or os.environ).get("PATH", os.defpath)
-        return start(command, view=self.view(path), required=self.policy.isolated is True, **options)
+        environment = options.get("env") or os.environ
+        return start(command, view=self.view(environment), required=self.policy.isolated is True, **options)
 
-    def view(self, path: str) -> View:
+    def view(self, environment: Mapping[str, str]) -> View:
         """What a program of the component sees of the file system, if it is kept apart.
 
         Args:
-            path: its PATH; programs in these folders can be run.
+            environment: its variables; programs in the folders of its PATH can be run.
         """
-        return view_of(dict(self._roots), self._writable, path)
+        return view_of(dict(self._roots), self._writable, environment)
 
     # Writing
 

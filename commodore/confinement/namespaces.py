@@ -7,6 +7,7 @@ that it starts at once.
 from __future__ import annotations
 
 import ctypes
+import errno
 import fcntl
 import json
 import os
@@ -143,10 +144,8 @@ class _Root:
         for place, source in real.items():
             self._link(place, source)
         self._add_system()
-        for folder in ("/tmp", view.home):  # noqa: S108 - in memory, and of this process alone
-            if folder and not os.path.lexists(f"/new{folder}"):
-                os.makedirs(f"/new{folder}")
-                os.chmod(f"/new{folder}", 0o1777)  # noqa: S103 - as everywhere
+        for folder in filter(None, ("/tmp", view.home)):  # noqa: S108 - in memory, and of this process alone
+            self._add_empty(f"/new{folder}")
         os.chdir("/new")
         self._libc.pivot()
 
@@ -187,6 +186,16 @@ class _Root:
             self._libc.mount("tmpfs", place, "tmpfs", _NO_SUID | _NO_DEVICES, "mode=755,size=1m")
         elif os.path.exists(place):
             self._libc.mount("/old/dev/null", place, flags=_BIND)
+
+    def _add_empty(self, place: str) -> None:
+        if os.path.lexists(place):
+            return
+        try:
+            os.makedirs(place)
+            os.chmod(place, 0o1777)  # noqa: S103 - as everywhere
+        except OSError as error:
+            if error.errno != errno.EROFS:  # a home that is not there, in a folder that is shown: it stays away
+                raise
 
     def _add_system(self) -> None:
         os.makedirs("/new/proc", exist_ok=True)

@@ -41,8 +41,8 @@ class TrustPolicy:
             its link that does not count: they have to be named in full.
         near_hosts: whether the addresses of this machine and its link count like others.
         rendering_seconds, rendering_bytes: time and memory for one rendering; None for those of `Limits`.
-        isolated: whether code that components bring (`external`, `kadet`, if demanded what helm and kustomize start)
-            runs without network and with its own files only. None for where this machine can do that.
+        isolated: whether code that components bring (`external`, `kadet`, what helm and kustomize start) runs without
+            network and with its own files only. None for where this machine can do that.
     """
 
     external: tuple[str, ...] = EVERY

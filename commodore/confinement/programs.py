@@ -89,6 +89,7 @@ def _bubblewrap(view: View, command: Sequence[str], folder: str) -> list[str]:
     """The command that runs another one with this view, by bubblewrap."""
     words = ["bwrap", "--unshare-all", "--die-with-parent", "--new-session", "--cap-drop", "ALL"]
     words += ["--share-net"] if view.network else []
+    words += ["--proc", "/proc", "--dev", "/dev"]  # first: a working directory may lie in /dev/shm
     words += ["--tmpfs", "/tmp"]  # noqa: S108 - in memory, and of that process alone
     words += ["--dir", view.home] if view.home else []
     for name in sorted(os.listdir("/")):
@@ -101,4 +102,4 @@ def _bubblewrap(view: View, command: Sequence[str], folder: str) -> list[str]:
             words += ["--tmpfs", place] if os.path.isdir(place) else ["--ro-bind", "/dev/null", place]
         else:
             words += ["--bind" if place in view.write else "--ro-bind", place, place]
-    return [*words, "--proc", "/proc", "--dev", "/dev", "--chdir", folder, "--", *command]
+    return [*words, "--chdir", folder, "--", *command]

@@ -28,17 +28,25 @@ _LIBRARIES = ("site-packages", "dist-packages")
 _REPOSITORIES = 2  # folders between a working directory and the repositories in it
 
 
-def view_of(roots: Mapping[str, str], writable: Iterable[str], path: str) -> View:
+def view_of(roots: Mapping[str, str], writable: Iterable[str], environment: Mapping[str, str]) -> View:
     """The view for a confinement.
 
     Args:
         roots: its folders, with their kinds; see `Roots`.
         writable: those that may be written to.
-        path: the PATH of the program; what lies in its folders can be run.
+        environment: the variables of the program; what lies in the folders of its PATH can be run.
     """
-    home = os.path.expanduser("~")
+    home = environment.get("HOME") or os.path.expanduser("~")
+    path = environment.get("PATH", os.defpath)
     folders = [folder for folder in path.split(os.pathsep) if os.path.isabs(folder) and not _holds(folder, home)]
-    system = [*_PROGRAMS, *(f"/etc/{name}" for name in _SETTINGS), sys.prefix, sys.base_prefix, *folders]
+    system = [
+        *_PROGRAMS,
+        *(f"/etc/{name}" for name in _SETTINGS),
+        sys.prefix,
+        sys.base_prefix,
+        *folders,
+        *_plugins(home, environment),
+    ]
     shown = [root for root, kind in roots.items() if kind != "closed"]
     hidden = [root for root, kind in roots.items() if kind == "closed"]
     for root, kind in roots.items():
@@ -48,6 +56,17 @@ def view_of(roots: Mapping[str, str], writable: Iterable[str], path: str) -> Vie
             hidden += _repositories(root, _REPOSITORIES if kind == "working" else 0)
     shown += [folder for folder in sys.path if os.path.basename(folder) in _LIBRARIES]
     return View((*system, *shown), tuple(writable), tuple(dict.fromkeys(hidden)), home)
+
+
+def _plugins(home: str, environment: Mapping[str, str]) -> list[str]:
+    """Where helm and kustomize look for the plugins that the user has installed."""
+    data = environment.get("XDG_DATA_HOME") or os.path.join(home, ".local", "share")
+    configuration = environment.get("XDG_CONFIG_HOME") or os.path.join(home, ".config")
+    places = (
+        environment.get("HELM_PLUGINS") or os.path.join(data, "helm", "plugins"),
+        environment.get("KUSTOMIZE_PLUGIN_HOME") or os.path.join(configuration, "kustomize", "plugin"),
+    )
+    return [place for place in places if os.path.isabs(place) and not _holds(place, home)]
 
 
 def _holds(folder: str, home: str) -> bool:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 import sys
+import tempfile
 from pathlib import Path
 
 import pytest
@@ -27,6 +29,15 @@ def view(tmp_path: Path) -> View:
     return View(system, (own,), (f"{own}/hidden",), "/nowhere/home")
 
 
+@pytest.fixture(params=[NAMESPACES, BUBBLEWRAP])
+def means(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Both ways to keep a program apart, one after the other."""
+    if request.param == BUBBLEWRAP and shutil.which("bwrap", path=PATH) is None:
+        pytest.skip("bubblewrap is not installed")
+    monkeypatch.setattr(programs, "_find_isolation", lambda _path: request.param)
+    monkeypatch.setenv("PATH", PATH)
+
+
 def run(view: View, folder: Path, script: str) -> str:
     words = ["/bin/sh", "-c", script]
     options = {"cwd": folder, "env": {"PATH": PATH}, "capture_output": True, "text": True}
@@ -34,12 +45,8 @@ def run(view: View, folder: Path, script: str) -> str:
 
 
 @HERE
-@pytest.mark.parametrize("means", [NAMESPACES, BUBBLEWRAP])
-def test_a_view(view: View, tmp_path: Path, means: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    if means == BUBBLEWRAP and shutil.which("bwrap", path=PATH) is None:
-        pytest.skip("bubblewrap is not installed")
-    monkeypatch.setattr(programs, "_find_isolation", lambda _path: means)
-    monkeypatch.setenv("PATH", PATH)
+@pytest.mark.usefixtures("means")
+def test_a_view(view: View, tmp_path: Path) -> None:
     own = tmp_path / "own"
     assert run(view, own, f"cat hidden/shown; cat hidden/secret ../other {tmp_path}/other") == "own/hidden/shown"
     assert run(view, own, "ls; ls hidden; pwd").split() == ["file", "hidden", "shown", str(own)]
@@ -52,6 +59,31 @@ def test_a_view(view: View, tmp_path: Path, means: str, monkeypatch: pytest.Monk
     assert set(run(view, own, "cat /proc/[0-9]*/comm").split()) <= {"bwrap", "cat", "sh"}
     assert run(view, own, "sed -n 's/:.*//p' /proc/net/dev").split() == ["lo"]
     assert int(run(view, own, "sed -n 's/CapEff:.//p' /proc/self/status"), 16) == 0
+
+
+@HERE
+@pytest.mark.usefixtures("means")
+def test_a_working_directory_in_shared_memory() -> None:
+    """The devices of the view come with an empty `/dev/shm`, in which the folder has to be all the same."""
+    with tempfile.TemporaryDirectory(dir="/dev/shm") as name:
+        folder = Path(os.path.realpath(name), "work")
+        folder.mkdir()
+        (folder / "file").write_text("mine")
+        view = View(("/usr", "/bin", "/lib", "/lib64"), (str(folder),), ())
+        assert (
+            run(view, folder, "cat file; echo written >file; ls /dev/shm; ls ..") == f"mine{folder.parent.name}\nwork\n"
+        )
+        assert (folder / "file").read_text() == "written\n"
+
+
+@HERE
+@pytest.mark.usefixtures("means")
+def test_a_home_that_is_not_there(view: View, tmp_path: Path) -> None:
+    """It would lie in a folder that can be read alone, so it stays away."""
+    other = tmp_path / "read"
+    other.mkdir()
+    homeless = View((*view.read, str(other)), view.write, view.hidden, str(other / "home"))
+    assert run(homeless, tmp_path / "own", f"cat file; ls {other}") == "own/file"
 
 
 @HERE

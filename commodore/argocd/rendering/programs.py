@@ -118,7 +118,8 @@ def _view(program: Program, root: Path, command: str) -> View:
     scratch = str(program.home.parent)
     found = [command, os.path.realpath(command), *(os.readlink(one) for one in _few_programs(program).iterdir())]
     paths = os.pathsep.join(map(os.path.dirname, found))
-    return replace(view_of({str(root): "read", scratch: "read"}, (scratch,), paths), network=program.online)
+    variables = {**_environment(program), "PATH": paths}
+    return replace(view_of({str(root): "read", scratch: "read"}, (scratch,), variables), network=program.online)
 
 
 def _environment(program: Program) -> dict[str, str]:

@@ -36,7 +36,7 @@ def run_apart(
             raise cannot_isolate()
         work()
         return
-    logged, errors = _in_child(work, explain, confinement.view(os.environ.get("PATH", os.defpath)))
+    logged, errors = _in_child(work, explain, confinement.view(os.environ))
     for name, level, message in logged:
         logging.getLogger(name).log(level, "%s", message)
     raise_all(errors)

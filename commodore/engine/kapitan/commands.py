@@ -45,7 +45,9 @@ _KUSTOMIZE_HARMLESS = re.compile(
 
 
 # Options by which helm and kustomize start programs that a component brings.
-_STARTS_PROGRAMS = re.compile(r"--?(post-renderer|enable-exec|enable-alpha-plugins|enable-star|network|mount)([-=].*)?")
+_STARTS_PROGRAMS = re.compile(
+    r"--?(post-renderer|kubeconfig|enable-exec|enable-alpha-plugins|enable-star|helm-command|network|mount)([-=].*)?"
+)
 
 
 def starts_programs(words: Iterable[str]) -> bool:

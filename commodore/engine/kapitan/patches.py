@@ -324,11 +324,10 @@ def _fill_in(folder: str, text: str) -> str:
 def _run_tool(*command: Any, args: Any = None, **options: Any) -> Any:
     """`subprocess.run` for helm, kustomize and cue, which are the user's. helm fetches, too, outside of renderings.
 
-    With an option that makes them start another program they are kept apart as if they were a component's, if the
-    policy demands that: what helm writes before its output is complete lies where such programs may not write.
+    With an option that makes them start another program they are kept apart as if they were a component's.
     """
     words = command[0] if command else args
-    if starts_programs(words) and current().confinement.policy.isolated:
+    if starts_programs(words):
         return current().confinement.run(words, is_ours=False, **options)
     return start(words, **options)
 

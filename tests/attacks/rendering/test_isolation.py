@@ -4,13 +4,27 @@ from __future__ import annotations
 
 import json
 import os
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 from commodore.confinement import TrustPolicy, isolation
 from tests.attacks.conftest import Secret, Witness
-from tests.engine.world import World
+from tests.engine.world import PACKAGE, World
+
+TOOLS = Path(__file__).resolve().parents[3] / ".tools"
+WRAPPER = str(PACKAGE / "scripts" / "run-kustomize")
+PLUGIN = """
+apiVersion: v1
+name: evil
+version: 1.0.0
+type: postrenderer/v1
+runtime: subprocess
+runtimeConfig:
+  platformCommand:
+    - command: ${HELM_PLUGIN_DIR}/run
+"""
 
 pytestmark = pytest.mark.skipif(not isolation(), reason="this machine has no namespaces for all")
 
@@ -150,3 +164,49 @@ def test_a_policy_without_isolation(world: World, witness: Witness) -> None:
     world.compile(policy=TrustPolicy(isolated=False))
     assert witness.was_written
     assert os.environ["HOME"]
+
+
+def post_renderer(world: World, home: Path, script: str) -> None:
+    """An instance `a` with a chart, and a plugin of helm that changes what the chart gives."""
+    plugin = home / "plugins" / "evil"
+    plugin.mkdir(parents=True)
+    (plugin / "plugin.yaml").write_text(PLUGIN)
+    (plugin / "run").write_text(f"#!/bin/sh\ncat\n{script}\n")
+    (plugin / "run").chmod(0o755)
+    world.environment["HELM_PLUGINS"] = str(plugin.parent)
+    world.write("dependencies/a/chart/Chart.yaml", "{apiVersion: v2, name: x, version: 1.0.0}\n")
+    world.write("dependencies/a/chart/templates/x.yaml", "kind: ConfigMap\nmetadata: {name: x}\n")
+    parameters = {"name": "x", "post_renderer": "evil"}
+    world.add("a", {"input_type": "helm", "input_paths": ["a/chart"], "output_path": ".", "helm_params": parameters})
+
+
+def generator(world: World, home: Path, script: str) -> None:
+    """An instance `a` with a kustomization, one object of which a plugin of kustomize makes."""
+    plugin = home / ".config" / "kustomize" / "plugin" / "example.com" / "v1" / "evil" / "Evil"
+    plugin.parent.mkdir(parents=True)
+    plugin.write_text(
+        f"#!/bin/sh\necho 'apiVersion: v1'; echo 'kind: ConfigMap'; echo 'metadata: {{name: x}}'\n{script}\n"
+    )
+    plugin.chmod(0o755)
+    world.environment["HOME"] = str(home)
+    world.write("dependencies/a/kustomization.yaml", "generators: [evil.yaml]\n")
+    world.write("dependencies/a/evil.yaml", "{apiVersion: example.com/v1, kind: Evil, metadata: {name: x}}\n")
+    entry = {"input_type": "external", "input_paths": [WRAPPER], "output_path": "."}
+    arguments = ["${compiled_target_dir}", "--enable-alpha-plugins"]
+    world.add("a", {**entry, "args": arguments, "env_vars": {"INPUT_DIR": str(world.root / "dependencies" / "a")}})
+
+
+@pytest.mark.harmless
+@pytest.mark.parametrize("isolated", [None, True])
+@pytest.mark.parametrize("brings", [post_renderer, generator])
+def test_what_helm_and_kustomize_start(
+    world: World, secret: Secret, witness: Witness, brings: Callable[[World, Path, str], None], isolated: bool | None
+) -> None:
+    """A post-renderer and a plugin, with the real programs: what they give is used, and holds nothing of the user's."""
+    script = f'printf \'data: {{seen: "%s"}}\\n\' "$(cat {secret.path} /proc/*/root{secret.path})"; {witness.shell}'
+    brings(world, secret.path.parent, script)
+    world.environment["PATH"] = f"{TOOLS}{os.pathsep}{os.environ['PATH']}"
+    world.compile(policy=TrustPolicy(helm_options=("a",), kustomize_options=("a",), isolated=isolated))
+    assert "seen:" in out(world)
+    assert secret.text not in out(world)
+    assert not witness.was_written
