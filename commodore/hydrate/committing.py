@@ -262,7 +262,8 @@ class Committer:
     def _begin(self, request: CommitRequest, stamp: Stamp) -> str:
         """An empty first commit for the branch that is deployed: programs that promote expect one."""
         dated = Stamp(stamp.author, stamp.author)
-        return self._commit_tree(self._empty_tree(), "", f"Start of {request.sync_branch}\n", dated)
+        message, sign = f"Start of {request.sync_branch}\n", self._sign is not None
+        return self._commit_tree(self._empty_tree(), "", message, dated, sign=sign)
 
     def _empty_tree(self) -> str:
         arguments = ["hash-object", "-t", "tree", "-w", "--stdin"]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import email.utils
 import json
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from datetime import UTC, datetime
 from pathlib import Path
 from urllib.parse import urlsplit
@@ -63,14 +63,23 @@ def _message(raw: bytes, sha: str, announce: Announce) -> str:
     return kept
 
 
-def check_signature(repository: Path, sha: str, context: Context) -> None:
-    """See that git finds the signature of a commit good.
+def check_signature(repository: Path, sha: str, tags: Iterable[str], context: Context) -> None:
+    """See that git finds the signature of a commit good, or that of a tag of it.
+
+    Args:
+        tags: names of tags, if the commit was wanted by these.
 
     Raises:
         PolicyError: CMD-HYD-053, it has none, or another one.
     """
-    answer = Git(repository, context).run(["verify-commit", sha], check=False)
-    if answer.returncode != 0:
+    git = Git(repository, context)
+    answer = git.run(["verify-commit", sha], check=False)
+    is_good = answer.returncode == 0 or any(
+        git.run(["rev-parse", "--verify", "--quiet", f"refs/tags/{tag}^{{commit}}"], check=False).text == sha
+        and git.run(["verify-tag", f"refs/tags/{tag}"], check=False).returncode == 0
+        for tag in tags
+    )
+    if not is_good:
         said = redact_text(" ".join(answer.stderr.split())) or "it has no signature"
         raise PolicyError(
             "CMD-HYD-053",

@@ -333,7 +333,8 @@ class Hydrator:
         group = planned.group
         repository = self.dry(group.first)
         if self.job.verify_dry:
-            check_signature(repository.path, group.dry_sha, self.context)
+            tags = {one.dry_revision for one in group.members} & repository.refs().tags.keys()
+            check_signature(repository.path, group.dry_sha, sorted(tags), self.context)
         commit = read_commit(repository.path, group.dry_sha, self.context)
         applications = {one.path: self.data(one) for one in group.members}
         # What no change touches is not rendered: only the note goes on.

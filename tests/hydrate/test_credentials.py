@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import os
 import stat
 from pathlib import Path
 from typing import Any
@@ -16,8 +17,10 @@ from commodore.hydrate.credentials import Credentials, read_credentials
 from commodore.hydrate.model import Writing
 from commodore.hydrate.publishing import Destination
 from commodore.limits import DEFAULT_LIMITS
+from tests.conftest import MACHINE_PATH
 from tests.hydrate.conftest import Hydrated, config_map, output
 from tests.world.git_server import GitServer
+from tests.world.ssh_server import ssh_server
 
 LABEL = "argocd.argoproj.io/secret-type"
 NO_PROJECTS = frozenset[str]()
@@ -88,6 +91,18 @@ def test_a_key_of_ssh_is_a_file_of_the_user_alone(tmp_path: Path) -> None:
     assert (file.read_text(), stat.S_IMODE(file.stat().st_mode)) == ("KEY\n", 0o600)
     assert f"ssh -i {file} -o IdentitiesOnly=yes" in rights.environment["GIT_SSH_COMMAND"]
     assert "KEY" not in repr(rights)
+
+
+def test_a_push_with_its_own_key(hydrated: Hydrated, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PATH", f"{os.environ['PATH']}{os.pathsep}{MACHINE_PATH}")
+    with ssh_server(tmp_path / "ssh", os.environ["PATH"]) as server:
+        url, key = server.url(hydrated.remote.path), server.key.read_text()
+        rights = read(tmp_path, secret("key", url=url, sshPrivateKey=key, insecure="true")).rights(url, NO_PROJECTS)
+        request = hydrated.request(output("a", config_map("x")))
+        with RepositoryStore(tmp_path / "repos", hydrated.context) as store:
+            repository = store.repository(url)
+            Destination(repository, hydrated.context, Writing(), rights=rights).publish([request], lambda asked: [""])
+    assert hydrated.commits() == ["Change 1"]
 
 
 @pytest.mark.parametrize(

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import os
 import resource
 import subprocess
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from hashlib import sha256
@@ -16,9 +17,11 @@ import pytest
 from commodore.errors import EnvironmentFault
 from commodore.hydrate.model import CommitRequest
 from commodore.limits import DEFAULT_LIMITS
+from tests.conftest import MACHINE_PATH
 from tests.hydrate.conftest import Heard, Hydrated, config_map, output
 from tests.world.git_server import GitServer
 from tests.world.repos import GitWorld, git
+from tests.world.ssh_server import ssh_server
 
 Asked = Sequence[tuple[CommitRequest, str]]
 
@@ -184,19 +187,32 @@ def test_an_answer_that_is_lost(hydrated: Hydrated, tmp_path: Path) -> None:
     assert hydrated.note()["drySha"] == f"{1:040x}"
 
 
+@pytest.fixture(params=["http", "ssh"])
+def server_url(
+    request: pytest.FixtureRequest, hydrated: Hydrated, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> Iterator[str]:
+    """The remote by a real server."""
+    if request.param == "http":
+        with GitServer(hydrated.remote.path.parent) as server:
+            yield f"{server.site}/{hydrated.remote.path.name}"
+        return
+    monkeypatch.setenv("PATH", f"{os.environ['PATH']}{os.pathsep}{MACHINE_PATH}")
+    with ssh_server(tmp_path / "ssh", os.environ["PATH"]) as ssh:
+        monkeypatch.setenv("GIT_SSH_COMMAND", ssh.command)
+        yield ssh.url(hydrated.remote.path)
+
+
 @pytest.mark.requirement("H14", "H41")
-def test_ten_of_one_commit_by_http(hydrated: Hydrated, tmp_path: Path) -> None:
+def test_ten_of_one_commit(hydrated: Hydrated, server_url: str, tmp_path: Path) -> None:
     """Ten want the same dry commit at once: there is one afterwards."""
-    with GitServer(hydrated.remote.path.parent) as server:
-        url = f"{server.site}/{hydrated.remote.path.name}"
 
-        def hydrate(number: int) -> str:
-            one = _at(hydrated, url, tmp_path / f"web{number}")
-            (outcome,) = one.publish(replace(one.request(output("a", config_map("x"))), url=url))
-            return outcome.word
+    def hydrate(number: int) -> str:
+        one = _at(hydrated, server_url, tmp_path / f"web{number}")
+        (outcome,) = one.publish(replace(one.request(output("a", config_map("x"))), url=server_url))
+        return outcome.word
 
-        with ThreadPoolExecutor(10) as pool:
-            words = list(pool.map(hydrate, range(10)))
+    with ThreadPoolExecutor(10) as pool:
+        words = list(pool.map(hydrate, range(10)))
     assert "committed" in words  # of several, if they made the very same commit in the same second
     assert set(words) <= {"committed", "unchanged", "noted"}
     assert hydrated.commits() == ["Change 1"]
