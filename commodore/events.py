@@ -31,12 +31,24 @@ class StageFinished(Event):
 
 
 @dataclass(frozen=True, slots=True)
+class StageGrown(Event):
+    """A stage is found to have so many more items. They are in no `total` of `StageStarted`."""
+
+    stage: str
+    items: int
+
+
+@dataclass(frozen=True, slots=True)
 class StageAdvanced(Event):
-    """One item of a stage is done: a repository fetched, an instance compiled."""
+    """One item of a stage is done: a repository fetched, an instance compiled.
+
+    `source` says where it came from, such as `rendered` or `from the cache`; it is empty where there is one way only.
+    """
 
     stage: str
     item: str
     seconds: float = 0.0
+    source: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,6 +109,19 @@ class Noted(Event):
 
     message: str
     level: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Traced(Event):
+    """What the author of a component has a user told by `std.trace`, such as that a parameter is deprecated.
+
+    Args:
+        place: file and line of the call, relative to the working directory if it lies there.
+    """
+
+    instance: str
+    message: str
+    place: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,7 +10,7 @@ from typing import Any
 
 from commodore import catalog
 from commodore.caches import repository_cache, usable
-from commodore.catalog import CatalogChange, CompileMetadata
+from commodore.catalog import CatalogChange, CompileMetadata, Move
 from commodore.context import Context
 from commodore.dependencies import deprecation_notices
 from commodore.engine import CompiledInstance, Engine
@@ -109,7 +109,7 @@ class CatalogResult:
     """What a compile did: the change of the catalog, what it was made from (not in local mode), notices to show.
 
     `rendered` and `reused` are the numbers of instances that were rendered, and of those whose results of earlier runs
-    still held.
+    still held; `moves` are the dependencies with other versions than in the catalog's last commit.
     """
 
     change: CatalogChange
@@ -117,6 +117,7 @@ class CatalogResult:
     notices: tuple[str, ...]
     rendered: int = 0
     reused: int = 0
+    moves: tuple[Move, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -243,13 +244,15 @@ def _stage(request: CatalogCompile, source: ClusterSource, shared: Shared, conte
         else:
             change = catalog.unchanged(sources.clone, context)
         notices = deprecation_notices(inventory.nodes[BOOTSTRAP_TARGET].parameters, components.applications.components)
-        metadata = None
+        metadata: CompileMetadata | None = None
+        moves: tuple[Move, ...] = ()
         if not request.local:
             metadata = describe_compile(store, sources.configuration, sources.packages, components)
             context.announce(Noted(catalog.commit_message(metadata), level=1))
+            moves = catalog.moves_since(sources.clone, metadata, context)
             if not context.offline:
                 remember_remotes(workspace, store.asked)
-        result = CatalogResult(change, metadata, notices, len(compiled) - reused, reused)
+        result = CatalogResult(change, metadata, notices, len(compiled) - reused, reused, moves)
         return StagedCatalog(request, result, sources.clone)
 
 

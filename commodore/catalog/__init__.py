@@ -9,6 +9,7 @@ from commodore.catalog.assemble import Compiled, assemble, warn_about_objects
 from commodore.catalog.changes import ChangeSummary, FileDiff, describe
 from commodore.catalog.message import commit_message
 from commodore.catalog.metadata import CompileMetadata, RepositoryVersion, local_now
+from commodore.catalog.moves import Move, moves_since
 from commodore.catalog.pending import Send, expect_report, pending_file, report_pending
 from commodore.catalog.publish import (
     CatalogChange,
@@ -64,6 +65,7 @@ __all__ = [
     "ImageChange",
     "ImagePlace",
     "ListedObject",
+    "Move",
     "Problem",
     "RepositoryVersion",
     "Send",
@@ -79,6 +81,7 @@ __all__ = [
     "list_images",
     "list_objects",
     "local_now",
+    "moves_since",
     "objects_of",
     "open_local",
     "pending_file",

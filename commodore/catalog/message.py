@@ -15,17 +15,20 @@ INITIAL: Final = "Initial commit"
 
 def commit_message(metadata: CompileMetadata) -> str:
     """The commit message for a catalog made from `metadata`, ending with a newline. It holds no credentials."""
-    configuration = {"global": metadata.global_config, "tenant": metadata.tenant_config}
-    sections = [
-        ("Component instance commits", metadata.instances),
-        ("Package commits", metadata.packages),
-        ("Configuration commits", configuration),
-    ]
     lines = [SUBJECT, ""]
-    for title, repositories in sections:
+    for title, repositories in sections(metadata).items():
         lines += [f"{title}:", *_entries(repositories), ""]
     lines += [f"Compilation timestamp: {metadata.timestamp}", ""]
     return "\n".join(lines)
+
+
+def sections(metadata: CompileMetadata) -> dict[str, Mapping[str, RepositoryVersion]]:
+    """The repositories that the message lists by name, below their titles."""
+    return {
+        "Component instance commits": metadata.instances,
+        "Package commits": metadata.packages,
+        "Configuration commits": {"global": metadata.global_config, "tenant": metadata.tenant_config},
+    }
 
 
 def _entries(repositories: Mapping[str, RepositoryVersion]) -> list[str]:

@@ -3,27 +3,48 @@
 from __future__ import annotations
 
 import json
+import time
 from collections import Counter
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 from commodore.cli.console import Console
 from commodore.events import Announce, Event, StageFinished
+from commodore.printable import NAMES_SHOWN, printable
 
 if TYPE_CHECKING:
+    from commodore.catalog import Move
     from commodore.manifests.object_diff import Review
     from commodore.manifests.object_diff.model import ObjectKind
     from commodore.pipeline import CatalogResult
 
 _KINDS: tuple[ObjectKind, ...] = ("added", "changed", "removed", "moved")
 _SHOWN_SECONDS = 0.1
+_SHOWN_STAGES = 3
 
 
 class StageTimes:
-    """Hears how long the stages of a run take."""
+    """Hears how long the stages of a run take, and measures all of it but the questions to the user."""
 
     def __init__(self) -> None:
         self.seconds: dict[str, float] = {}
+        self._start = time.perf_counter()
+
+    @property
+    def total(self) -> float:
+        """Seconds since this was made."""
+        return time.perf_counter() - self._start
+
+    @contextmanager
+    def left_out(self) -> Iterator[None]:
+        """Count no time meanwhile."""
+        begin = time.perf_counter()
+        try:
+            yield
+        finally:
+            self._start += time.perf_counter() - begin
 
     def listening(self, announce: Announce) -> Announce:
         """A listener that notes times and passes everything on."""
@@ -43,17 +64,39 @@ def show_summary(
     if as_json:
         console.result(json.dumps(_as_dict(cluster, result, review, times), indent=2))
         return
-    lines = [f"Instances: {result.rendered} rendered, {result.reused} reused"]
+    files = {name.replace("_", " "): count for name, count in asdict(result.change.summary).items() if count}
+    lines = [
+        f"Instances: {result.rendered} rendered, {result.reused} from the cache",
+        f"Files:     {', '.join(f'{count} {name}' for name, count in files.items()) or 'none changed'}",
+    ]
     if review is not None:
         lines.append(f"Objects:   {_objects(review)}")
         if review.flags:
             names = Counter(flag.name for flag in review.flags)
             lines.append(f"Dangers:   {', '.join(f'{count} {name}' for name, count in names.items())}")
-    slow = {name: seconds for name, seconds in times.seconds.items() if seconds >= _SHOWN_SECONDS}
-    if slow:
-        lines.append(f"Time:      {', '.join(f'{name} {seconds:.1f} s' for name, seconds in slow.items())}")
+    lines += _moves(result.moves, console.verbosity)
+    slowest = sorted(times.seconds.items(), key=lambda stage: -stage[1])[:_SHOWN_STAGES]
+    parts = ", ".join(f"{name} {seconds:.1f} s" for name, seconds in slowest if seconds >= _SHOWN_SECONDS)
+    lines.append(f"Time:      {times.total:.1f} s{f': {parts}' if parts else ''}")
     for line in lines:
         console.status(line)
+
+
+def _moves(moves: tuple[Move, ...], verbosity: int) -> list[str]:
+    """What has other versions than in the catalog's last commit, some of a long list."""
+    shown = moves if verbosity else moves[:NAMES_SHOWN]
+    lines: list[str] = []
+    for move in shown:
+        if move.before is None:
+            how = f"{move.after} is new"
+        elif move.after is None:
+            how = f"{move.before} is gone"
+        else:
+            how = f"from {move.before} to {move.after}"
+        lines.append(f"{'Moved:' if not lines else '':<10} {printable(f'{move.kind} {move.name} {how}')}")
+    if len(shown) < len(moves):
+        lines.append(f"{'':<10} and {len(moves) - len(shown)} more (-v shows all)")
+    return lines
 
 
 def _objects(review: Review) -> str:
@@ -73,8 +116,10 @@ def _as_dict(cluster: str, result: CatalogResult, review: Review | None, times: 
         "commit": result.change.committed_sha,
         "instances": {"rendered": result.rendered, "reused": result.reused},
         "files": asdict(result.change.summary),
+        "moves": [asdict(move) for move in result.moves],
         "objects": None if counts is None else {kind: counts[kind] for kind in _KINDS},
         "flags": None if flags is None else dict(flags),
+        "seconds": round(times.total, 3),
         "stages": [{"name": name, "seconds": round(seconds, 3)} for name, seconds in times.seconds.items()],
         "notices": list(result.notices),
     }

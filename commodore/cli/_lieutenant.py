@@ -8,7 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from commodore.cli._options import misplaced_option
 from commodore.cli.console import Console
+from commodore.errors import UsageError
 
 if TYPE_CHECKING:
     from commodore.lieutenant import LieutenantClient
@@ -44,3 +46,18 @@ def read_dynamic_facts(entries: Sequence[str], console: Console) -> Mapping[str,
     from commodore.lieutenant import parse_dynamic_facts
 
     return parse_dynamic_facts(entries, console.context)
+
+
+def check_dynamic_facts(entries: Sequence[str], ctx: click.Context) -> None:
+    """Refuse what can only be meant as the working directory, which `-d` before the command names.
+
+    Raises:
+        UsageError: CMD-CLI-027, an entry has no `=`.
+    """
+    entry = next((entry for entry in entries if "=" not in entry), None)
+    if entry is not None:
+        raise UsageError(
+            "CMD-CLI-027",
+            f"{entry!r} is no dynamic fact, which is KEY=VALUE",
+            hint=f"if it is the working directory: {misplaced_option('-d', entry, ctx.command_path)}",
+        )

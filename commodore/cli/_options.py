@@ -46,6 +46,17 @@ def gather(ctx: click.Context, settings: Sequence[Setting]) -> Settings:
     )
 
 
+def misplaced_option(flag: str, value: str, command: str) -> str:
+    """The hint that an option of the whole program stands before the words of a command, with an example.
+
+    Args:
+        command: all words of the command, the program's name first.
+    """
+    program, _, words = command.partition(" ")
+    example = " ".join(filter(None, (program, flag, value, words)))
+    return f"options of the whole program stand before the command: {example} ..."
+
+
 def _source(ctx: click.Context, name: str) -> Source:
     source = ctx.get_parameter_source(name)
     if source is ParameterSource.COMMANDLINE:

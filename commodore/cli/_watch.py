@@ -120,7 +120,7 @@ def _run(
         _announce_change(names, console)
     engine.renew()
     try:
-        with console.working():
+        with console.working(keep=not names):
             what.compile(engine, listen, not names)
         new = read_trees(what.output)
     except CommodoreError as error:

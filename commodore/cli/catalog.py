@@ -12,7 +12,7 @@ from commodore.cli._compile_options import compile_options
 from commodore.cli._compile_summary import StageTimes, show_summary
 from commodore.cli._completion import complete_clusters, complete_tenants
 from commodore.cli._lazy import LazyCommand, LazyGroup
-from commodore.cli._lieutenant import connect, read_dynamic_facts
+from commodore.cli._lieutenant import check_dynamic_facts, connect, read_dynamic_facts
 from commodore.cli._options import options
 from commodore.cli._profile import profiled
 from commodore.cli._watch import Watched, check_watch, watch
@@ -71,6 +71,7 @@ def catalog_compile(ctx: click.Context, /, cluster: str, **values: Any) -> None:
 
     console = console_of(ctx)
     check_watch(values)
+    check_dynamic_facts(values["dynamic_fact"], ctx)
     fetch = values["fetch_dependencies"] or not values["local"]
     if not values["fetch_dependencies"] and fetch:
         console.announce(Warned("CMD-CLI-021", LOCAL_FETCH_WARNING, hint="add --local, or leave it out"))
@@ -90,18 +91,19 @@ def catalog_compile(ctx: click.Context, /, cluster: str, **values: Any) -> None:
     request.check()
     facts = read_dynamic_facts(values["dynamic_fact"], console)
 
-    shown = Shown(values["diff"], values["output_format"] == "json")
+    shown, times = Shown(values["diff"], values["output_format"] == "json"), StageTimes()
 
     def review(change: CatalogChange) -> bool:
         with console.paused():
             shown.show(console, change, request.workspace)
             ask = request.push and values["interactive"] and change.changed
-            return not ask or click.confirm("Commit and push these changes?", default=False)
+            with times.left_out():
+                return not ask or click.confirm("Commit and push these changes?", default=False)
 
     if values["watch"]:
         _watch(request, console, shown)
         return
-    title, times = f"{ctx.command_path} {cluster}", StageTimes()
+    title = f"{ctx.command_path} {cluster}"
     if values["cluster_file"] is not None or values["local"] or values["offline"]:
         source: ClusterSource = LastRun(request.workspace)
         if values["cluster_file"] is not None:

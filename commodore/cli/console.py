@@ -8,7 +8,7 @@ import sys
 import textwrap
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
-from typing import IO, Any, Literal
+from typing import IO, TYPE_CHECKING, Any, Literal
 
 import click
 
@@ -22,9 +22,11 @@ from commodore.events import (
     PageToVisit,
     StageAdvanced,
     StageFinished,
+    StageGrown,
     StageStarted,
     TaskBegun,
     TaskEnded,
+    Traced,
     Warned,
     WaveBegun,
     WaveEnded,
@@ -33,6 +35,9 @@ from commodore.events import (
 from commodore.limits import DEFAULT_LIMITS
 from commodore.printable import printable_lines
 from commodore.settings.model import Settings
+
+if TYPE_CHECKING:
+    from commodore.cli._progress import Display
 
 LogFormat = Literal["text", "json"]
 
@@ -49,8 +54,7 @@ class Console:
         self.quiet = quiet
         self.log_format = log_format
         self.err: IO[str] = sys.stderr
-        self._progress: Any = None
-        self._tasks: dict[str, Any] = {}
+        self._display: Display | None = None
         self._explained = False
 
     @property
@@ -61,7 +65,9 @@ class Console:
     def announce(self, event: Event) -> None:
         """The listener that library functions are given."""
         inner = event.event if isinstance(event, InCluster) else event
-        if isinstance(inner, TaskBegun | TaskEnded):  # for traces, see commodore.profile
+        if self._display is not None:
+            self._display.hear(event)
+        if isinstance(inner, TaskBegun | TaskEnded | StageGrown):  # for traces, see commodore.profile
             return
         if self.log_format == "json":
             wanted = isinstance(inner, Warned | PageToVisit) if self.quiet else True
@@ -74,6 +80,11 @@ class Console:
             case Noted(message, level):
                 if level <= self.verbosity and not self.quiet:
                     self._say(printable_lines(message))
+            case Traced(instance, message, place):
+                if not self.quiet:
+                    self._say(f"trace: {printable_lines(f'{instance}: {message}')}")
+                    if place:
+                        self._say(f"  at {printable_lines(place)}")
             case PageToVisit(url, code, opened):
                 how = "Log in with the browser that opens, or visit" if opened else "To log in, visit"
                 self._say(
@@ -86,6 +97,8 @@ class Console:
                 self.announce(Warned(code, f"{cluster}: {message}", hint))
             case InCluster(cluster, Noted(message, level)):
                 self.announce(Noted(f"{cluster}: {message}", level))
+            case InCluster(cluster, Traced(instance, message, place)):
+                self.announce(Traced(f"{cluster}: {instance}", message, place))
             case WaveBegun() | ClusterEnded() | WaveEnded():
                 self._wave(event)
 
@@ -140,14 +153,8 @@ class Console:
     @contextlib.contextmanager
     def paused(self) -> Iterator[None]:
         """Hold the progress display while something else is printed or asked."""
-        if self._progress is None:
+        with self._display.paused() if self._display is not None else contextlib.nullcontext():
             yield
-            return
-        self._progress.stop()
-        try:
-            yield
-        finally:
-            self._progress.start()
 
     def status(self, text: str) -> None:
         """Say how the run went, unless quiet; to standard error, so that results stay alone on standard output."""
@@ -159,53 +166,40 @@ class Console:
             self._say(click.style(text, bold=True))
 
     @contextlib.contextmanager
-    def working(self) -> Iterator[None]:
-        """Show progress while stages run, if a person is looking."""
+    def working(self, *, keep: bool = True) -> Iterator[None]:
+        """Show progress while stages run, if a person is looking. With `keep`, stages that have ended stay."""
         if self.quiet or self.log_format == "json" or not self.err.isatty():
             yield
             return
-        from rich.console import Console as RichConsole
-        from rich.progress import MofNCompleteColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
+        from commodore.cli._progress import Display
 
-        columns = (SpinnerColumn(), TextColumn("{task.description}"), MofNCompleteColumn(), TimeElapsedColumn())
-        with Progress(*columns, console=RichConsole(file=self.err), transient=True) as self._progress:
+        with Display(self.err, keep=keep) as self._display:
             try:
                 yield
             finally:
-                self._progress, self._tasks = None, {}
+                self._display = None
 
     def _stage(self, event: StageStarted | StageAdvanced | StageFinished) -> None:
-        name = event.stage
-        if self._progress is not None:
-            if isinstance(event, StageStarted):
-                self._tasks[name] = self._progress.add_task(_sentence(name), total=event.total)
-            elif isinstance(event, StageAdvanced):
-                # A room names its own step ("fetch") within the stage that runs ("fetching components").
-                task = self._tasks.get(name, next(reversed(self._tasks.values()), None))
-                if task is not None:
-                    self._progress.update(task, advance=1)
-            elif name in self._tasks:
-                self._progress.remove_task(self._tasks.pop(name))
-        elif isinstance(event, StageStarted) and not self.quiet:
-            self._say(f"{_sentence(name)} …")
-        if self.verbosity >= 1 and not self.quiet and isinstance(event, StageAdvanced):
-            self._say(f"  {printable_lines(event.item)}" + (f" ({event.seconds:.2f} s)" if event.seconds else ""))
-        if self.verbosity >= 1 and not self.quiet and isinstance(event, StageFinished):
-            self._say(f"  {_sentence(name)}: {event.seconds:.2f} s")
+        """The stages where lines are read: that they begin, and with `-v` what is done, and their end."""
+        if self.quiet:
+            return
+        match event:
+            case StageStarted(stage) if self._display is None:
+                self._say(f"{_sentence(stage)} …")
+            case StageAdvanced(_, item, seconds, source) if self.verbosity >= 1 and (seconds or source):
+                how, took = f": {source}" if source else "", f" ({seconds:.2f} s)" if seconds else ""
+                self._say(f"  {printable_lines(item)}{how}{took}")
+            case StageFinished(stage, seconds) if self.verbosity >= 1 and self._display is None:
+                self._say(f"  {_sentence(stage)}: {seconds:.2f} s")
 
     def _wave(self, event: WaveBegun | ClusterEnded | WaveEnded) -> None:
-        """The clusters of a fleet: a line for each, or where a person is looking a bar and lines for failures."""
-        name, failed = f"wave {event.wave}", isinstance(event, ClusterEnded) and bool(event.code)
-        if self._progress is not None:
-            if isinstance(event, WaveBegun):
-                self._tasks[name] = self._progress.add_task(_sentence(name), total=event.total)
-            elif name in self._tasks and isinstance(event, ClusterEnded):
-                self._progress.update(self._tasks[name], advance=0 if event.state == "pushed" else 1)
-            elif name in self._tasks:
-                self._progress.remove_task(self._tasks.pop(name))
-        elif isinstance(event, WaveBegun) and not self.quiet:
-            self._say(f"{_sentence(name)}: {event.total} clusters …")
-        if isinstance(event, ClusterEnded) and (failed or (self._progress is None and not self.quiet)):
+        """The clusters of a fleet: a line for each, or where a person is looking lines for failures only."""
+        if isinstance(event, WaveBegun) and self._display is None and not self.quiet:
+            self._say(f"{_sentence(f'wave {event.wave}')}: {event.total} clusters …")
+        if not isinstance(event, ClusterEnded):
+            return
+        failed = bool(event.code)
+        if failed or (self._display is None and not self.quiet):
             text = (
                 f"{event.cluster}: {event.state}, {event.detail}" if event.detail else f"{event.cluster}: {event.state}"
             )
@@ -214,11 +208,9 @@ class Console:
 
     def _say(self, text: str, hint: str = "") -> None:
         lines = [text] + ([f"  hint: {printable_lines(hint)}"] if hint else [])
-        if self._progress is not None:
-            from rich.text import Text
-
+        if self._display is not None:
             for line in lines:
-                self._progress.console.print(Text.from_ansi(line), soft_wrap=True)
+                self._display.say(line)
         else:
             click.echo("\n".join(lines), file=self.err)
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from commodore.cli._compile_options import compile_options
-from commodore.cli._lieutenant import connect, read_dynamic_facts
+from commodore.cli._lieutenant import check_dynamic_facts, connect, read_dynamic_facts
 from commodore.cli._options import options
 from commodore.cli._profile import profiled
 from commodore.cli.console import Console, console_of, paint, working_dir
@@ -149,6 +149,7 @@ def _source(ctx: click.Context, values: Mapping[str, Any], console: Console, sta
     """Where the clusters come from."""
     from commodore.fleet import ApiFleet, read_cluster_files
 
+    check_dynamic_facts(values["dynamic_fact"], ctx)
     facts = read_dynamic_facts(values["dynamic_fact"], console)
     if values["cluster_files"] or values["cluster_folders"]:
         return read_cluster_files(values["cluster_files"], values["cluster_folders"], facts, console.context)

@@ -21,7 +21,7 @@ from commodore.cli._completion import VARIABLE, is_completing
 from commodore.cli._dotenv import load_dotenv
 from commodore.cli._interruption import keep_interruptions, stop_keeping_interruptions
 from commodore.cli._lazy import LazyCommand, LazyGroup
-from commodore.cli._options import gather, options
+from commodore.cli._options import gather, misplaced_option, options
 from commodore.cli._streams import PipeClosed, finish_streams, prepare_streams
 from commodore.cli.console import Console
 from commodore.errors import CommodoreError, EnvironmentFault, InternalError, UsageError
@@ -183,7 +183,15 @@ def _usage_error(error: click.ClickException) -> UsageError:
     """What click found wrong with a command line, as an error of our own."""
     context = error.ctx if isinstance(error, click.UsageError) else None
     command = context.command_path if context else "commodore"
-    return UsageError("CMD-CLI-002", error.format_message().rstrip("."), hint=f"see '{command} --help'")
+    hint = f"see '{command} --help'"
+    if isinstance(error, click.NoSuchOption):
+        wanted = next((setting for setting in GLOBAL if error.option_name in setting.flags), None)
+        if wanted is not None:
+            value = (
+                "" if wanted.kind == "switch" else wanted.choices[-1] if wanted.choices else wanted.metavar or "SECONDS"
+            )
+            hint = misplaced_option(error.option_name, value, command)
+    return UsageError("CMD-CLI-002", error.format_message().rstrip("."), hint=hint)
 
 
 def _error_console(arguments: list[str]) -> Console:

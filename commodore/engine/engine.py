@@ -20,8 +20,16 @@ from commodore.engine.cache.instance_records import FilesRead, write_record
 from commodore.engine.cache.results import ResultFinder, Reuse
 from commodore.engine.inventory_transfer import write_nodes
 from commodore.engine.jsonnet.evaluator import CHECK, check_jsonnet_engine, summary
+from commodore.engine.jsonnet.traces import trace_events
 from commodore.engine.model import Batch, BatchOutcome, CompiledInstance, CompileRequest, InstanceJob
-from commodore.engine.schedule.scheduler import COMPILE_STAGE, Schedule, read_durations, slowest_first, write_durations
+from commodore.engine.schedule.scheduler import (
+    COMPILE_STAGE,
+    KEPT,
+    Schedule,
+    read_durations,
+    slowest_first,
+    write_durations,
+)
 from commodore.engine.tasks import Evaluations, Record, Run
 from commodore.engine.worker.pool import worker_pool
 from commodore.errors import CommodoreError, InputError, InternalError, did_you_mean, raise_all
@@ -170,9 +178,9 @@ class Engine:
     def _tell_traces(self, reuses: Iterable[Reuse]) -> None:
         """What the templates of instances that were taken from the cache would have told."""
         for reuse in reuses:
-            for hit in reuse.hits.values():
-                for trace in hit.result.traces:
-                    self._context.announce(Noted(trace))
+            for name, hit in reuse.hits.items():
+                for trace in trace_events(name, hit.result.traces):
+                    self._context.announce(trace)
 
     def _begin_all(
         self, batches: Sequence[Batch], stagings: ExitStack
@@ -219,7 +227,7 @@ class Engine:
                 else:
                     reuse.unpack(run)
                 for name in reuse.hits:
-                    self._context.announce(StageAdvanced(COMPILE_STAGE, name))
+                    self._context.announce(StageAdvanced(COMPILE_STAGE, name, source=KEPT))
             if run.pending:
                 self._pool.get_ready()
                 run = replace(run, targets=write_nodes(batch.nodes, run.staging / "nodes", self._context.limits))

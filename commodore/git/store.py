@@ -14,7 +14,7 @@ from urllib.parse import unquote, urlsplit
 
 from commodore.context import Context
 from commodore.errors import CommodoreError, EnvironmentFault, InputError, raise_all
-from commodore.events import StageAdvanced
+from commodore.events import StageAdvanced, StageGrown
 from commodore.git._bare_clone import looks_bare
 from commodore.git._empty_repository import Blueprint
 from commodore.git._refs import FULL_SHA
@@ -199,6 +199,7 @@ class RepositoryStore:
     def _sync_all(self, work: list[tuple[Repository, set[str | None]]]) -> list[CommodoreError]:
         if not work:
             return []
+        self.context.announce(StageGrown(FETCH_STAGE, len(work)))
         self.foresee(repository.url for repository, wanted in work if self._must_be_asked(repository, wanted))
         pool = ThreadPoolExecutor(min(self.context.limits.git_threads, len(work)), thread_name_prefix="fetch")
         try:
@@ -227,8 +228,8 @@ class RepositoryStore:
         try:
             with repository.lock:
                 asked = self._bring_or_rebuild(repository, wanted)
-            if asked:
-                self.context.announce(StageAdvanced(FETCH_STAGE, repository.display_url, time.perf_counter() - start))
+            seconds = time.perf_counter() - start if asked else 0.0
+            self.context.announce(StageAdvanced(FETCH_STAGE, repository.display_url, seconds))
         except CommodoreError as error:
             return error
         return None

@@ -50,7 +50,7 @@ def fetch_configuration(fetcher: Fetcher, source: ConfigurationSource, parameter
         CommodoreError: git's failures, local changes, another tenant's checkout, removed variables.
     """
     workspace = fetcher.workspace
-    with stage(fetcher.context.announce, "fetching configuration", total=2):
+    with stage(fetcher.context.announce, "fetching configuration"):
         _refuse_foreign(fetcher, source.tenant)
         wanted = [
             (source.global_url, source.global_revision, workspace.global_config),
@@ -75,7 +75,7 @@ def open_configuration(fetcher: Fetcher, tenant: str) -> Configuration:
         CommodoreError: a checkout is missing, or removed variables.
     """
     workspace = fetcher.workspace
-    with stage(fetcher.context.announce, "opening configuration", total=2):
+    with stage(fetcher.context.announce, "opening configuration"):
         folders = (workspace.global_config, workspace.tenant_config(tenant))
         if missing := [str(folder) for folder in folders if not folder.is_dir()]:
             raise PolicyError(

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import re
+import shutil
 from pathlib import Path
 
 import pytest
@@ -35,12 +37,14 @@ def test_for_people(world: ClusterWorld) -> None:
     result = world.compile("--diff", "stat")
     assert result.code == 0
     lines = [event["message"] for event in result.events if event["event"] == "Status"]
-    assert "Instances: 1 rendered, 1 reused" in lines
+    assert "Instances: 1 rendered, 1 from the cache" in lines
+    assert "Files:     1 modified" in lines
+    assert re.fullmatch(r"Time:      \d+\.\d s(: .*)?", lines[lines.index("Dangers:   1 scaled-to-zero") + 2])
     assert "Objects:   0 added, 1 changed, 0 removed" in lines
     assert "Dangers:   1 scaled-to-zero" in lines
     assert result.stdout == ""
     shown = world.run("-d", str(world.work), "catalog", "compile", world.name, "--local", "--diff", "none").stderr
-    assert "\nInstances: 0 rendered, 2 reused\n" in shown
+    assert "\nInstances: 0 rendered, 2 from the cache\nFiles:     1 modified\n" in shown
     assert "Objects:" not in shown
 
 
@@ -72,3 +76,34 @@ def test_objects_of_a_first_compile(tmp_path: Path) -> None:
     world.component("app", data={"a": "1"})
     found = json.loads(world.compile("-o", "json").stdout)
     assert found["objects"]["added"] == 1
+
+
+def test_dependencies_that_have_moved(world: ClusterWorld) -> None:
+    """Since the catalog's last commit, in a new working directory, too."""
+    shutil.rmtree(world.work)
+    before = world.remotes["other"].sha()
+    after = world.remotes["other"].commit({"README.md": "New."})
+    world.remotes["other"].tag("v2")
+    world.descriptions["other"]["version"] = "v2"
+    result = world.compile("--diff", "none")
+    lines = [event["message"] for event in result.events if event["event"] == "Status"]
+    first = lines.index(f"Moved:     component other from master ({before[:6]}) to v2 ({after[:6]})")
+    assert re.fullmatch(r" {11}configuration global from master \(\w{6}\) to master \(\w{6}\)", lines[first + 1])
+    assert re.fullmatch(r" {11}configuration tenant from master \(\w{6}\) to master \(\w{6}\)", lines[first + 2])
+    assert lines[first + 3].startswith("Time:      ")
+    moves = json.loads(world.compile("-o", "json").stdout)["moves"]
+    assert moves[0] == {
+        "kind": "component",
+        "name": "other",
+        "before": f"master ({before[:6]})",
+        "after": f"v2 ({after[:6]})",
+    }
+    assert world.compile("--push").code == 0
+    assert json.loads(world.compile("-o", "json").stdout)["moves"] == []
+
+
+def test_each_instance_with_its_time_and_source(world: ClusterWorld) -> None:
+    facts = str(world.cluster_file())
+    shown = world.run("-v", "-d", str(world.work), "catalog", "compile", world.name, "--cluster-file", facts).stderr
+    assert re.search(r"^  app: rendered \(\d+\.\d\d s\)$", shown, re.MULTILINE), shown
+    assert "\n  other: from the cache\n" in shown

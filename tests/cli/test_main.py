@@ -117,6 +117,32 @@ def test_wrong_options(call: Call, arguments: list[str], words: list[str]) -> No
     assert [word for word in words if word not in err] == []
 
 
+@pytest.mark.parametrize(
+    ("arguments", "example"),
+    [
+        (["catalog", "list", "-q"], "commodore -q catalog list ..."),
+        (["component", "compile", ".", "--quiet"], "commodore --quiet component compile ..."),
+        (["version", "--log-format", "json"], "commodore --log-format json version ..."),
+        (["catalog", "list", "-d", "work"], "commodore -d DIR catalog list ..."),
+        (["catalog", "list", "--request-timeout=3"], "commodore --request-timeout SECONDS catalog list ..."),
+    ],
+)
+def test_options_of_the_program_behind_a_command(call: Call, arguments: list[str], example: str) -> None:
+    code, _, err = call(*arguments)
+    assert code == 2
+    shown = json.loads(err)["hint"] if err.startswith("{") else err
+    assert f"options of the whole program stand before the command: {example}" in shown
+
+
+@pytest.mark.parametrize("command", [["catalog", "compile", "c-a"], ["fleet", "compile", "--offline"]])
+def test_a_working_directory_is_no_dynamic_fact(call: Call, command: list[str], tmp_path: Path) -> None:
+    """Nothing is written: neither to the folder named nor to the current one."""
+    code, _, err = call(*command, "-d", "work")
+    assert (code, "[CMD-CLI-027]" in err) == (2, True)
+    assert f"commodore -d work {' '.join(command[:2])} ..." in err
+    assert list(tmp_path.iterdir()) == []
+
+
 @pytest.mark.parametrize("words", [[], ["catalog"], ["component"]])
 def test_a_group_alone_shows_its_help(call: Call, words: list[str]) -> None:
     code, out, err = call(*words)

@@ -8,7 +8,7 @@ from collections.abc import Callable
 import pytest
 
 from commodore.errors import CommodoreError, EnvironmentFault, Findings, InputError
-from commodore.events import StageAdvanced
+from commodore.events import StageAdvanced, StageGrown
 from commodore.git import FETCH_STAGE, RepositoryStore
 from tests.git.conftest import Heard
 from tests.world.repos import GitCalls, GitWorld, failing_server, git
@@ -28,7 +28,9 @@ def test_one_fetch_per_repository_and_run(
     assert calls.count("fetch") == 2
     store.sync([(one.url, "v1"), (two.url, "master")])
     assert calls.count("fetch") == 2
-    assert sorted(event.item for event in heard if isinstance(event, StageAdvanced)) == [one.url, two.url]
+    advanced = [event for event in heard if isinstance(event, StageAdvanced)]
+    assert sorted(event.item for event in advanced if event.seconds) == [one.url, two.url]
+    assert len(advanced) == sum(event.items for event in heard if isinstance(event, StageGrown)) == 4
     assert {event.stage for event in heard if isinstance(event, StageAdvanced)} == {FETCH_STAGE}
 
 
@@ -42,7 +44,7 @@ def test_a_full_commit_id_that_is_there_needs_no_network(new_run: NewRun, world:
     store = new_run()
     store.sync([(remote.url, sha)])
     assert store.repository(remote.url).resolve(sha).sha == sha
-    assert heard == []
+    assert heard == [StageGrown(FETCH_STAGE, 1), StageAdvanced(FETCH_STAGE, remote.url)]
     with pytest.raises(EnvironmentFault):
         store.sync([(remote.url, sha), (remote.url, "master")])
 

@@ -22,7 +22,7 @@ from commodore.dependencies.bundle.exports import Export, ExportCache
 from commodore.dependencies.bundle.jsonnetfile import GitSource
 from commodore.dependencies.bundle.remotes import Remote
 from commodore.errors import CommodoreError, EnvironmentFault, InputError, did_you_mean
-from commodore.events import StageAdvanced, Warned
+from commodore.events import StageAdvanced, StageGrown, Warned
 from commodore.git import FETCH_STAGE, RemoteState, Repository, RepositoryStore
 from commodore.sealed import read_note, write_note
 
@@ -179,10 +179,10 @@ class LibrarySources:
                 shallow = self._store.shallow_clone(remote.url, shas, folder / "clone")
                 if shallow is None:
                     self._store.sync((remote.url, sha) for sha in shas)
-                repository = shallow or repository
-                self._store.context.announce(
-                    StageAdvanced(FETCH_STAGE, repository.display_url, time.perf_counter() - start)
-                )
+                else:
+                    repository, seconds = shallow, time.perf_counter() - start
+                    self._store.context.announce(StageGrown(FETCH_STAGE, 1))
+                    self._store.context.announce(StageAdvanced(FETCH_STAGE, repository.display_url, seconds))
             return {
                 (source, sha): self._attempt(self._export_one, repository, source, sha, folder / str(index))
                 for index, (source, sha) in enumerate(wanted)

@@ -20,6 +20,7 @@ from commodore.engine.cache.portable_paths import PortablePaths
 from commodore.engine.cache.results import Reuse
 from commodore.engine.cache.static_key import OBSERVED_INPUTS, WRAPPER, installed
 from commodore.engine.jsonnet.evaluator import GO, engine_of
+from commodore.engine.jsonnet.traces import trace_events
 from commodore.engine.schedule import fetch_plan as _fetching
 from commodore.engine.schedule.fetch_plan import places_read
 from commodore.engine.tasks import (
@@ -141,6 +142,9 @@ class ReadyInstances:
 
 COMPILE_STAGE = "compile"
 """The stage whose progress is announced."""
+
+RENDERED, KEPT = "rendered", "from the cache"
+"""Where what an instance consists of came from."""
 
 Nodes = Mapping[str, Mapping[str, Any]]
 Ranking = Callable[[Unit], Rank]
@@ -265,8 +269,8 @@ class Schedule:
             self.evaluations.append(outcome.evaluations)
         for note in outcome.notes:
             self._announce(Noted(note, level=1))
-        for trace in outcome.traces:
-            self._announce(Noted(trace))
+        for trace in trace_events(task.instance, outcome.traces):
+            self._announce(trace)
         for warning in outcome.warnings:
             self._announce(Warned("CMD-ENG-051", warning))
         if isinstance(task, FetchTask):
@@ -285,7 +289,8 @@ class Schedule:
             self._found.extend((task.run, item) for item in outcome.dependencies)
         else:
             self._seconds[unit] = outcome.seconds
-            self._announce(StageAdvanced(COMPILE_STAGE, task.instance, outcome.seconds))
+            source = f"{RENDERED}, with {', '.join(outcome.taken)} {KEPT}" if outcome.taken else RENDERED
+            self._announce(StageAdvanced(COMPILE_STAGE, task.instance, outcome.seconds, source))
         if isinstance(task, CompileTask):
             self._arrive(task.run.workplace(task.instance))
 
@@ -460,7 +465,7 @@ class Schedule:
             if not self._is_sound(unit):
                 self._arrive(run.workplace(name))
             elif unit in self._waited and self._reuses[run.key].look_again(run, self._nodes[run.key], name):
-                self._announce(StageAdvanced(COMPILE_STAGE, name))
+                self._announce(StageAdvanced(COMPILE_STAGE, name, source=KEPT))
                 self._arrive(run.workplace(name))
             else:
                 self._ready.push(unit)

@@ -12,7 +12,7 @@ import pytest
 
 from commodore.caches.maintenance import keep_bounded
 from commodore.engine import Batch, Engine
-from commodore.events import Event, Noted, TaskEnded
+from commodore.events import Event, TaskEnded, Traced
 from commodore.limits import DEFAULT_LIMITS
 from commodore.results import ResultStore
 from tests.engine.echo import Echo
@@ -598,17 +598,17 @@ def test_what_templates_tell_is_told_each_time(clusters: Clusters, tmp_path: Pat
     whole.add("told", jsonnet("told/main.jsonnet"))
     whole.write("dependencies/told/main.jsonnet", "{ a: " + tracing % "{ b: 1 }" + " }")
 
-    def told(world: World) -> list[str]:
+    def told(world: World) -> list[Event]:
         clusters.events.clear()
         world.compile()
-        return [event.message for event in clusters.events if isinstance(event, Noted) and event.level == 0]
+        return [event for event in clusters.events if isinstance(event, Traced)]
 
     rendered = told(whole)
-    assert rendered == ["TRACE: dependencies/told/main.jsonnet:1 first line", "second line"]
+    assert rendered == [Traced("told", "first line\nsecond line", "dependencies/told/main.jsonnet:1")]
     assert told(whole) == rendered
     assert [one.reused for one in whole.compile()] == [True]
     filtered = told(one)
-    assert filtered == ["TRACE: dependencies/app/postprocess/f.jsonnet:1 first line", "second line"]
+    assert filtered == [Traced("app", "first line\nsecond line", "dependencies/app/postprocess/f.jsonnet:1")]
     assert told(two) == filtered
     assert [str(dict(event.facts)["from the cache"]) for event in clusters.events if has_taken(event)] == [MADE]
 
@@ -618,4 +618,4 @@ def test_what_templates_that_fail_have_told_is_told(clusters: Clusters, tmp_path
     world.add("told", jsonnet("told/main.jsonnet"))
     world.write("dependencies/told/main.jsonnet", "{ a: if std.trace('so far', true) then error 'no further' }")
     assert "no further" in world.fail_once().message
-    assert Noted("TRACE: dependencies/told/main.jsonnet:1 so far") in clusters.events
+    assert Traced("told", "so far", "dependencies/told/main.jsonnet:1") in clusters.events

@@ -1,0 +1,149 @@
+"""What a person who looks at a terminal sees of a run while it goes on: its stages, and what is being done."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from typing import IO
+
+from rich.console import Console, RenderableType
+from rich.progress import (
+    MofNCompleteColumn,
+    Progress,
+    ProgressColumn,
+    SpinnerColumn,
+    Task,
+    TaskID,
+    TextColumn,
+    TimeElapsedColumn,
+)
+from rich.text import Text
+
+from commodore.events import (
+    ClusterEnded,
+    Event,
+    StageAdvanced,
+    StageFinished,
+    StageGrown,
+    StageStarted,
+    TaskBegun,
+    TaskEnded,
+    WaveBegun,
+    WaveEnded,
+)
+from commodore.printable import printable
+
+_Work = tuple[str, str, str]
+_FETCHES, _UNSEEN = "fetch", "inspect"
+
+
+def sentence(stage: str) -> str:
+    """The name of a stage as the beginning of a line."""
+    return stage[:1].upper() + stage[1:]
+
+
+class Display:
+    """Draws the stages that run, below them the tasks of workers; a stage that has ended stays as a line with its time.
+
+    Args:
+        keep: whether stages that have ended stay.
+    """
+
+    def __init__(self, err: IO[str], *, keep: bool = True) -> None:
+        columns = (
+            SpinnerColumn(),
+            TextColumn("{task.description}", markup=False),
+            MofNCompleteColumn(),
+            TimeElapsedColumn(),
+        )
+        self._running: dict[_Work, float] = {}
+        self._progress = _Progress(*columns, console=Console(file=err), running=self._running)
+        self._stages: dict[str, TaskID] = {}
+        self._keep = keep
+
+    def __enter__(self) -> Display:
+        self._progress.start()
+        return self
+
+    def __exit__(self, *_exception: object) -> None:
+        self._progress.stop()
+
+    @contextmanager
+    def paused(self) -> Iterator[None]:
+        """Draw nothing meanwhile."""
+        self._progress.stop()
+        try:
+            yield
+        finally:
+            self._progress.start()
+
+    def say(self, line: str) -> None:
+        """Print a line, which may have colours, above what is drawn."""
+        self._progress.console.print(Text.from_ansi(line), soft_wrap=True)
+
+    def hear(self, event: Event) -> None:
+        """Draw what has happened."""
+        match event:
+            case StageStarted(stage, total):
+                self._stages[stage] = self._progress.add_task(sentence(stage), total=total)
+            case StageGrown(stage, items):
+                if (known := self._task(stage)) is not None:
+                    self._progress.update(known, total=(self._progress.task(known).total or 0) + items)
+            case StageAdvanced(stage):
+                if (known := self._task(stage)) is not None:
+                    self._progress.update(known, advance=1)
+            case StageFinished(stage, seconds):
+                self._end(stage, seconds)
+            case TaskBegun(task, item, place):
+                if task != _UNSEEN:
+                    self._running[task, item, place] = time.monotonic()
+            case TaskEnded(task, item, place):
+                self._running.pop((task, item, place), None)
+            case WaveBegun(wave, total):
+                self._stages[f"wave {wave}"] = self._progress.add_task(sentence(f"wave {wave}"), total=total)
+            case ClusterEnded(_, wave, state):
+                if (known := self._stages.get(f"wave {wave}")) is not None:
+                    self._progress.update(known, advance=0 if state == "pushed" else 1)
+            case WaveEnded(wave):
+                if (known := self._stages.pop(f"wave {wave}", None)) is not None:
+                    self._progress.remove_task(known)
+
+    def _task(self, stage: str) -> TaskID | None:
+        """A room names its own step ("fetch") within the stage that runs ("fetching components")."""
+        return self._stages.get(stage, next(reversed(self._stages.values()), None))
+
+    def _end(self, stage: str, seconds: float) -> None:
+        known = self._stages.pop(stage, None)
+        if known is None:
+            return
+        done = self._progress.task(known)
+        self._progress.remove_task(known)
+        if not self._stages:
+            self._running.clear()  # a worker that has died does not say so
+        if self._keep:
+            count = f"{done.completed:.0f}" if done.completed else ""
+            self.say(f"  {sentence(stage):<32} {count:>4}  {seconds:7.2f} s")
+
+
+class _Progress(Progress):
+    """Bars of the stages, and one line with the tasks that run, the longest first."""
+
+    def __init__(self, *columns: ProgressColumn, console: Console, running: Mapping[_Work, float]) -> None:
+        self._running = running
+        super().__init__(*columns, console=console, transient=True)
+
+    def task(self, task: TaskID) -> Task:
+        """One of the stages."""
+        return next(one for one in self.tasks if one.id == task)
+
+    def get_renderables(self) -> Iterator[RenderableType]:
+        yield self.make_tasks_table(self.tasks)
+        now = time.monotonic()
+        longest = sorted(dict(self._running).items(), key=lambda one: one[1])
+        told = [
+            f"{'fetching ' if task == _FETCHES else ''}{printable(item)} {now - since:.0f} s"
+            for (task, item, _), since in longest
+        ]
+        if told:
+            yield Text(f"  {', '.join(told)}", no_wrap=True, overflow="ellipsis", style="dim")

@@ -1,0 +1,144 @@
+"""What a person sees while a run goes on."""
+
+from __future__ import annotations
+
+import io
+import re
+from collections.abc import Iterable
+
+import pytest
+
+from commodore.cli._progress import Display
+from commodore.cli.console import Console
+from commodore.events import (
+    Event,
+    Noted,
+    StageAdvanced,
+    StageFinished,
+    StageGrown,
+    StageStarted,
+    TaskBegun,
+    TaskEnded,
+    Traced,
+)
+
+
+class Screen(io.StringIO):
+    """A terminal whose text can be read."""
+
+    def isatty(self) -> bool:
+        return True
+
+    @property
+    def text(self) -> str:
+        """What was written, without colours and moves of the cursor."""
+        return re.sub(r"\x1b\[[0-9;?]*[A-Za-z]", "", self.getvalue())
+
+
+@pytest.fixture
+def screen(monkeypatch: pytest.MonkeyPatch) -> Screen:
+    monkeypatch.setenv("TERM", "xterm")
+    monkeypatch.setenv("COLUMNS", "80")
+    return Screen()
+
+
+def begun(task: str, item: str) -> TaskBegun:
+    return TaskBegun(task, item, "/out", (("/out", item),))
+
+
+def ended(task: str, item: str) -> TaskEnded:
+    return TaskEnded(task, item, "/out", 0, 0.0, 1.0)
+
+
+def drawn(screen: Screen, events: Iterable[Event]) -> list[str]:
+    """The lines that are on the screen after these events, while the run goes on."""
+    with Display(screen) as display:
+        for event in events:
+            display.hear(event)
+        with display.paused():
+            begin = len(screen.text)
+        return [line.rstrip() for line in screen.text[begin:].splitlines() if line]
+
+
+def test_what_runs_is_named_with_its_time(screen: Screen) -> None:
+    lines = drawn(
+        screen,
+        [
+            StageStarted("compiling", 3),
+            begun("inspect", "unseen"),
+            begun("fetch", "https://charts.example.com app"),
+            begun("compile", "argocd"),
+            begun("compile", "cilium"),
+            StageAdvanced("compile", "cilium", 1.0, "rendered"),
+            ended("compile", "cilium"),
+        ],
+    )
+    assert re.search(r"Compiling .*1/3", lines[0])
+    assert re.fullmatch(r"  fetching https://charts\.example\.com app \d+ s, argocd \d+ s", lines[1])
+
+
+def test_long_lists_of_what_runs_stay_on_one_line(screen: Screen) -> None:
+    names = [f"instance-number-{number}" for number in range(9)]
+    lines = drawn(screen, [StageStarted("compiling", 9), *(begun("compile", name) for name in names)])
+    assert (len(lines), len(lines[1]) <= 80, lines[1][-1]) == (2, True, "…")
+
+
+def test_totals_are_there_from_the_start(screen: Screen) -> None:
+    """A stage grows by what is found; the fetches belong to the stage that runs."""
+    events = [StageStarted("fetching components"), StageGrown("fetch", 20), StageGrown("fetch", 7)]
+    (line,) = drawn(screen, [*events, StageAdvanced("fetch", "https://git.example.com/a.git", 1.0)])
+    assert re.search(r"Fetching components .*1/27", line)
+
+
+def test_stages_that_have_ended_stay_with_their_time(screen: Screen) -> None:
+    with Display(screen) as display:
+        for event in (
+            StageStarted("fetching packages"),
+            StageFinished("fetching packages", 0.25),
+            StageStarted("compiling", 2),
+            begun("compile", "a"),
+            StageAdvanced("compile", "a"),
+            StageAdvanced("compile", "b"),
+            StageFinished("compiling", 12.5),
+        ):
+            display.hear(event)
+    kept = [line for line in re.split(r"[\r\n]+", screen.text) if line.endswith(" s") and not line.startswith("  a ")]
+    assert kept == [
+        "  Fetching packages                         0.25 s",
+        "  Compiling                           2    12.50 s",
+    ]
+
+
+def test_stages_need_not_stay(screen: Screen) -> None:
+    with Display(screen, keep=False) as display:
+        display.hear(StageStarted("compiling", 2))
+        display.hear(StageFinished("compiling", 12.5))
+    assert "12.50 s" not in screen.text
+
+
+# Without a terminal
+
+
+def said(capfd: pytest.CaptureFixture[str], event: Event, **options: object) -> str:
+    Console(**options).announce(event)  # type: ignore[arg-type]
+    return capfd.readouterr().err
+
+
+TRACED = Traced("app", "deprecated\nuse `b`\x1b", "dependencies/app/main.jsonnet:3")
+
+
+def test_traces_name_instance_and_place(capfd: pytest.CaptureFixture[str]) -> None:
+    shown = "trace: app: deprecated\nuse `b`\n  at dependencies/app/main.jsonnet:3\n"
+    assert said(capfd, TRACED) == shown
+    assert said(capfd, TRACED, quiet=True) == ""
+    assert said(capfd, TRACED, log_format="json", quiet=True) == ""
+    assert '"event": "Traced"' in (line := said(capfd, TRACED, log_format="json"))
+    assert '"place": "dependencies/app/main.jsonnet:3"' in line
+
+
+def test_items_without_news_are_not_told(capfd: pytest.CaptureFixture[str]) -> None:
+    assert said(capfd, StageAdvanced("fetch", "https://git.example.com/a.git"), verbosity=1) == ""
+    assert said(capfd, StageAdvanced("compile", "a", 1.25, "rendered"), verbosity=1) == "  a: rendered (1.25 s)\n"
+    assert said(capfd, StageAdvanced("compile", "a", 0.0, "from the cache"), verbosity=1) == "  a: from the cache\n"
+    assert said(capfd, StageAdvanced("compile", "a", 1.25, "rendered")) == ""
+    assert said(capfd, Noted("hello")) == "hello\n"
