@@ -1,16 +1,19 @@
-"""List and render the Applications of made-up repositories: time and memory, beside a loop of helm and kustomize.
+"""List, render and compare Applications of made-up repositories: time and memory, beside a loop of helm and kustomize.
 
-    python bench/argocd.py [--applications N,...] [--rendered N] [--changed N] [--runs N] [--repository FOLDER --url U]
+    python bench/argocd.py [--applications N,...] [--rendered N,...] [--changed N] [--runs N]
+        [--repository FOLDER --url U]
 
 Every run is a process of its own. Listed are repositories with a file per Application and two manifests each, and that
-of --repository, if one is named; rendered are Applications of which half are charts, half kustomizations. `cold` has an
-empty cache, `warm` that of the run before, `changed` the same after some sources were changed; the loop runs
-`helm template` or `kustomize build` for each. Prints medians; memory is that of the whole process tree.
+of --repository, if one is named, which is compared with its own HEAD, too; rendered are Applications of which half are
+charts, half kustomizations. `cold` has an empty cache, `warm` that of the run before, `changed` the same after some
+sources were changed, which `diff` compares with the commit before; the loop runs `helm template` or `kustomize build`
+for each. Prints medians; memory is that of the whole process tree.
 """
 
 from __future__ import annotations
 
 import argparse
+import itertools
 import os
 import shutil
 import statistics
@@ -87,6 +90,12 @@ def change(root: Path, changed: int, version: int) -> None:
         write(file, DEPLOYMENT.format(image=image) if number % 2 else f"image: '{image}'\n")
 
 
+def commit(root: Path) -> None:
+    """Make a commit of all files of a folder."""
+    for words in ("init -q -b main", "add .", "-c user.name=bench -c user.email=bench@example.com commit -q -m one"):
+        subprocess.run(["git", *words.split()], cwd=root, check=True)
+
+
 class Bench:
     """Runs commands with a cache of their own.
 
@@ -128,41 +137,74 @@ def loop(root: Path) -> list[str]:
     return ["sh", "-c", text]
 
 
-def main(arguments: Sequence[str]) -> int:
+def bench_listing(bench: Bench, argocd: Callable[..., list[str]], name: str, root: Path, url: str) -> None:
+    """List the Applications of a repository."""
+    command = argocd("apps", root, url)
+    print(f"apps, {name}:")
+    bench.measure("cold", command, cold=True)
+    bench.measure("warm", command)
+
+
+def bench_rendering(bench: Bench, argocd: Callable[..., list[str]], root: Path, size: int, changed: int) -> None:
+    """Render a repository, and compare it with its commit after some sources were changed."""
+    counter = itertools.count()
+
+    def touch(number: int) -> None:
+        del number
+        change(root, changed, next(counter))
+
+    command = argocd("render", root, URL)
+    print(f"render, {size} Applications:")
+    bench.measure("cold", command, cold=True)
+    bench.measure("warm", command)
+    bench.measure(f"{changed} changed", command, before=touch)
+    bench.measure("loop of helm and kustomize", loop(root))
+    print(f"diff, {size} Applications, {changed} changed:")
+    command = argocd("diff", root, URL, "--base", "HEAD", "-o", "json")
+    bench.measure("cold", command, cold=True, before=touch)
+    bench.measure("warm", command, before=touch)
+    command = argocd("diff", root, URL, "--base", "HEAD", "-o", "json", "--all")
+    bench.measure("all rendered, cold", command, cold=True, before=touch)
+    bench.measure("all rendered, warm", command, before=touch)
+
+
+def parsed(arguments: Sequence[str]) -> argparse.Namespace:
+    """The options."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--applications", default="10,100,1000", help="sizes of the repositories that are listed")
-    parser.add_argument("--rendered", type=int, default=300, help="Applications that are rendered")
-    parser.add_argument("--changed", type=int, default=3, help="how many of them change")
+    parser.add_argument("--rendered", default="300", help="sizes of those that are rendered and compared")
+    parser.add_argument("--changed", type=int, default=3, help="how many of their Applications change")
     parser.add_argument("--runs", type=int, default=3)
-    parser.add_argument("--repository", type=Path, help="a further repository that is listed")
+    parser.add_argument("--repository", type=Path, help="a further repository that is listed and compared")
     parser.add_argument("--url", default=URL, help="its URL")
-    options = parser.parse_args(arguments)
+    return parser.parse_args(arguments)
+
+
+def main(arguments: Sequence[str]) -> int:
+    options = parsed(arguments)
     program = shutil.which("commodore", path=str(Path(sys.executable).parent)) or "commodore"
     if not (shutil.which("helm") and shutil.which("kustomize")):
         raise BenchError("helm and kustomize must be on PATH")
+
+    def argocd(what: str, root: Path, url: str, *more: str) -> list[str]:
+        return [program, "argocd", what, "--path", str(root), "--self-url", url, "--offline", *more]
+
     with tempfile.TemporaryDirectory(prefix="argocd-") as place:
         folder = Path(place)
         bench = Bench(folder, options.runs)
-        listed = {
-            f"{size} Applications": plain(folder / f"p{size}", int(size)) for size in options.applications.split(",")
-        }
+        print(f"medians of {options.runs}")
+        for size in filter(None, options.applications.split(",")):
+            bench_listing(bench, argocd, f"{size} Applications", plain(folder / f"p{size}", int(size)), URL)
         if options.repository:
-            listed[options.repository.name] = options.repository
-        for name, root in listed.items():
-            url = options.url if root == options.repository else URL
-            command = [program, "argocd", "apps", "--path", str(root), "--self-url", url, "--offline"]
-            print(f"apps, {name}, median of {options.runs}:")
+            bench_listing(bench, argocd, options.repository.name, options.repository, options.url)
+            command = argocd("diff", options.repository, options.url, "--base", "HEAD", "-o", "json", "--all")
+            print(f"diff, {options.repository.name} with its own HEAD, all rendered:")
             bench.measure("cold", command, cold=True)
             bench.measure("warm", command)
-        root = sources(folder / "rendered", options.rendered)
-        command = [program, "argocd", "render", "--path", str(root), "--self-url", URL, "--offline"]
-        print(f"render, {options.rendered} Applications, median of {options.runs}:")
-        bench.measure("cold", command, cold=True)
-        bench.measure("warm", command)
-        bench.measure(
-            f"{options.changed} changed", command, before=lambda number: change(root, options.changed, number)
-        )
-        bench.measure("loop of helm and kustomize", loop(root))
+        for size in filter(None, options.rendered.split(",")):
+            root = sources(folder / f"r{size}", int(size))
+            commit(root)
+            bench_rendering(bench, argocd, root, int(size), options.changed)
     return 0
 
 

@@ -1,12 +1,154 @@
 """What Argo CD would deploy, from files alone: no cluster, no Argo CD, no kubectl.
 
-The rooms within import downwards: normalising, finishing, rendering, acquiring, planning, appsets, discovery,
-configuration, model.
+`list_applications`, `render`, `diff` and the others are what programs use (docs/how-to/argocd-from-python.md). A name
+is loaded when it is first asked for. The rooms within import downwards: comparing, checking, normalising, finishing,
+rendering, acquiring, planning, appsets, discovery, configuration, model.
 """
 
 from __future__ import annotations
 
-from commodore.argocd.configuration import ArgoSettings, read_settings
-from commodore.argocd.diagnostics import Diagnostic, Diagnostics, Severity
+from typing import TYPE_CHECKING
 
-__all__ = ["ArgoSettings", "Diagnostic", "Diagnostics", "Severity", "read_settings"]
+from commodore.lazy_exports import lazy_exports
+
+if TYPE_CHECKING:
+    from commodore.argocd.acquiring import (
+        ChartProvider,
+        GitProvider,
+        PluginRenderer,
+        PluginSource,
+        Providers,
+        RemoteProvider,
+    )
+    from commodore.argocd.api import (
+        ApplicationChange,
+        Difference,
+        Expansion,
+        Expansions,
+        Explanation,
+        Images,
+        ListedApplication,
+        ListedSource,
+        Listing,
+        Options,
+        Provenance,
+        RenderedApplication,
+        Rendering,
+        Report,
+        Settings,
+        SettingValue,
+        Tree,
+        diff,
+        expand,
+        explain,
+        images,
+        list_applications,
+        render,
+        settings,
+        test,
+    )
+    from commodore.argocd.checking import Outcome
+    from commodore.argocd.comparing import Rules, State
+    from commodore.argocd.comparing.images import Use
+    from commodore.argocd.configuration import ArgoSettings, Provenanced, read_settings
+    from commodore.argocd.diagnostics import Diagnostic, Diagnostics, Severity
+    from commodore.argocd.discovery import Origin
+    from commodore.argocd.model.application import Destination
+    from commodore.argocd.rendering import Rendered
+    from commodore.manifests.object_diff import Image
+
+__getattr__ = lazy_exports(
+    __name__,
+    {
+        "acquiring": (
+            "ChartProvider",
+            "GitProvider",
+            "PluginRenderer",
+            "PluginSource",
+            "Providers",
+            "RemoteProvider",
+        ),
+        "api": (
+            "ApplicationChange",
+            "Difference",
+            "Expansion",
+            "Expansions",
+            "Explanation",
+            "Images",
+            "ListedApplication",
+            "ListedSource",
+            "Listing",
+            "Options",
+            "Provenance",
+            "RenderedApplication",
+            "Rendering",
+            "Report",
+            "SettingValue",
+            "Settings",
+            "Tree",
+            "diff",
+            "expand",
+            "explain",
+            "images",
+            "list_applications",
+            "render",
+            "settings",
+            "test",
+        ),
+        "checking": ("Outcome",),
+        "comparing": ("Rules", "State"),
+        "comparing.images": ("Image", "Use"),
+        "configuration": ("ArgoSettings", "Provenanced", "read_settings"),
+        "diagnostics": ("Diagnostic", "Diagnostics", "Severity"),
+        "discovery": ("Origin",),
+        "model.application": ("Destination",),
+        "rendering": ("Rendered",),
+    },
+)
+__all__ = [
+    "ApplicationChange",
+    "ArgoSettings",
+    "ChartProvider",
+    "Destination",
+    "Diagnostic",
+    "Diagnostics",
+    "Difference",
+    "Expansion",
+    "Expansions",
+    "Explanation",
+    "GitProvider",
+    "Image",
+    "Images",
+    "ListedApplication",
+    "ListedSource",
+    "Listing",
+    "Options",
+    "Origin",
+    "Outcome",
+    "PluginRenderer",
+    "PluginSource",
+    "Provenance",
+    "Provenanced",
+    "Providers",
+    "RemoteProvider",
+    "Rendered",
+    "RenderedApplication",
+    "Rendering",
+    "Report",
+    "Rules",
+    "SettingValue",
+    "Settings",
+    "Severity",
+    "State",
+    "Tree",
+    "Use",
+    "diff",
+    "expand",
+    "explain",
+    "images",
+    "list_applications",
+    "read_settings",
+    "render",
+    "settings",
+    "test",
+]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import shlex
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -14,7 +15,17 @@ from commodore.argocd.appsets import Expander, Facts
 from commodore.argocd.chain import LaterStages
 from commodore.argocd.configuration import ArgoSettings, Candidates, read_candidates, read_file
 from commodore.argocd.diagnostics import Diagnostic, Diagnostics
-from commodore.argocd.discovery import Discovered, Origin, Raw, Rounds, Scanned, own_repositories, scan, stands_for
+from commodore.argocd.discovery import (
+    Discovered,
+    Origin,
+    Raw,
+    Rounds,
+    Scanned,
+    defining_folders,
+    own_repositories,
+    scan,
+    stands_for,
+)
 from commodore.argocd.model import IN_CLUSTER
 from commodore.argocd.model.application import Application, read_application
 from commodore.argocd.model.fields import Fields
@@ -129,16 +140,24 @@ def list_applications(
             listing = search.listing()
         finally:
             repositories.close()
-    if not listing.applications:
+    if not listing.applications and not listing.failures:
         found.add(
             Diagnostic(
                 "CMD-ARGO-011",
                 f"{named.folder if named.tree is None else tree.name} defines no Applications",
                 "warning",
-                "choose another folder",
+                _where_to_look(named.folder, context.limits),
             )
         )
     return replace(listing, own=own)
+
+
+def _where_to_look(folder: Path, limits: Limits) -> str:
+    """What to try if files define no Applications: a chart or a kustomization that seems to render some."""
+    seen = defining_folders(folder, limits)
+    if not seen:
+        return "choose another folder"
+    return f"render what defines them: {' or '.join(f'--entry {shlex.quote(one)}' for one in seen)}"
 
 
 _ENTRY = "commodore:entry"
@@ -204,7 +223,7 @@ class _Search:
     def _rounds(self, scanned: Scanned, settings: ArgoSettings, rendered: list[Raw], heard: Diagnostics) -> Rounds:
         """One search with these settings."""
         with temporary_folder() as scratch:
-            charts = Charts(self.context, scratch)
+            charts = Charts(self.context, scratch, self.repositories.repo_map.providers)
             renderer = Renderer(
                 settings, self.repositories, charts, self.capabilities, self.context, scratch, Diagnostics()
             )
@@ -246,7 +265,8 @@ def open_run(
     """
     with temporary_folder() as scratch:
         repositories = Repositories(context, repo_map, scratch, own)
-        renderer = Renderer(settings, repositories, Charts(context, scratch), capabilities, context, scratch, found)
+        charts = Charts(context, scratch, repo_map.providers)
+        renderer = Renderer(settings, repositories, charts, capabilities, context, scratch, found)
         try:
             yield Run(settings, repositories, renderer, found)
         finally:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
+from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -15,8 +16,7 @@ from commodore.printable import printable
 from commodore.settings.argocd import ARGOCD_APPS
 
 if TYPE_CHECKING:
-    from commodore.argocd.model.application import Application
-    from commodore.argocd.running import Listing
+    from commodore.argocd import ListedApplication
 
 
 @click.command("apps")
@@ -31,6 +31,7 @@ def apps(ctx: click.Context, /, apps: tuple[str, ...], **values: Any) -> int:
     static.
     """
     from commodore.argocd.acquiring import RepoMap, parse_repo_map
+    from commodore.argocd.api import describe
     from commodore.argocd.diagnostics import Diagnostics
     from commodore.argocd.discovery import select
     from commodore.argocd.rendering import Capabilities
@@ -47,7 +48,7 @@ def apps(ctx: click.Context, /, apps: tuple[str, ...], **values: Any) -> int:
     tell_unused(repo_map, found)
     controller = listing.settings.namespace
     wanted = select(listing.applications, apps, controller=controller, project=values["project"] or "")
-    rows = [_row(one, listing) for one in wanted]
+    rows = [_row(describe(one, listing)) for one in wanted]
     data = document("apps", found.found(strict=values["strict"]), applications=rows)
     if values["out"] == "json":
         console.result(json.dumps(data, indent=2))
@@ -61,36 +62,30 @@ def apps(ctx: click.Context, /, apps: tuple[str, ...], **values: Any) -> int:
     return show_diagnostics(found, values, console)
 
 
-def _row(application: Application, listing: Listing) -> dict[str, Any]:
-    destination = application.destination
-    origin = listing.origins[listing.label(application)]
-    settings = listing.settings
+def _row(one: ListedApplication) -> dict[str, Any]:
+    origin, place = one.provenance.origin, one.provenance.place
     return {
-        "name": application.name,
-        "namespace": application.namespace or settings.namespace,
-        "instance": settings.instance_name(application.namespace, application.name),
-        "project": application.project,
-        "destination": {
-            "server": destination.server,
-            "name": destination.name,
-            "namespace": destination.namespace,
-        },
-        "labels": dict(application.labels),
+        "name": one.name,
+        "namespace": one.namespace,
+        "instance": one.instance,
+        "project": one.project,
+        "destination": asdict(one.destination),
+        "labels": dict(one.labels),
         "sources": [
             {
                 "index": number,
-                "repoURL": _redacted(one.repo_url),
-                "path": one.path,
-                "chart": one.chart,
-                "targetRevision": one.revision,
-                "ref": one.ref,
+                "repoURL": source.url,
+                "path": source.path,
+                "chart": source.chart,
+                "targetRevision": source.revision,
+                "ref": source.ref,
             }
-            for number, one in enumerate(application.sources, 1)
+            for number, source in enumerate(one.sources, 1)
         ],
         "origin": {
             "kind": origin.kind,
-            "file": application.place.place,
-            "line": application.place.line,
+            "file": place.place,
+            "line": place.line,
             "set": origin.set,
             "generator": origin.generator,
             "parent": origin.parent,
@@ -98,21 +93,19 @@ def _row(application: Application, listing: Listing) -> dict[str, Any]:
     }
 
 
-def _redacted(url: str) -> str:
-    from commodore.git import redact
-
-    return redact(url)
-
-
 def _table(rows: Sequence[dict[str, Any]]) -> str:
+    from commodore.argocd.model import IN_CLUSTER, IN_CLUSTER_SERVER
+
     lines = [("NAME", "PROJECT", "DESTINATION", "SOURCES", "DEFINED IN")]
     for row in rows:
         destination = row["destination"]
-        where = f"{destination['name'] or destination['server']} {destination['namespace']}".strip()
+        server = IN_CLUSTER if destination["server"] == IN_CLUSTER_SERVER else destination["server"]
+        where = f"{destination['name'] or server} {destination['namespace']}".strip()
         sources = ", ".join(one["chart"] or one["path"] or f"${one['ref']}" for one in row["sources"])
         origin = row["origin"]
         by = {"file": "", "set": f" by set {origin['set']}", "rendered": f" by {origin['parent'] or 'entry'}"}
-        place = f"{origin['file']}:{origin['line']}{by[origin['kind']]}"
+        line = f":{origin['line']}" if origin["line"] else ""
+        place = f"{origin['file']}{line}{by[origin['kind']]}"
         cells = (f"{row['namespace']}/{row['name']}", row["project"], where, sources, place)
         lines.append(tuple(map(printable, cells)))  # type: ignore[arg-type]
     widths = [max(len(line[column]) for line in lines) for column in range(5)]

@@ -202,8 +202,8 @@ def test_apps(call: Call, tree: Path) -> None:
     assert (code, err) == (0, "")
     assert [line.split() for line in out.splitlines()] == [
         ["NAME", "PROJECT", "DESTINATION", "SOURCES", "DEFINED", "IN"],
-        ["argocd/bad", "default", "https://kubernetes.default.svc", "web", "none", "apps/bad.yaml:1"],
-        ["argocd/web", "default", "https://kubernetes.default.svc", "web", "web", "apps/web.yaml:1"],
+        ["argocd/bad", "default", "in-cluster", "web", "none", "apps/bad.yaml:1"],
+        ["argocd/web", "default", "in-cluster", "web", "web", "apps/web.yaml:1"],
     ]
     assert call("argocd", "apps", "--path", str(tree), "-o", "name", "w*")[1] == "argocd/web\n"
     code, out, _ = call("argocd", "apps", "--path", str(tree), "-o", "json", "web")

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.docs import example_apps
 from tests.docs.tutorials import Command, Done, WriteFile, follow, reader_environment, steps
 from tests.world.cluster import ROOT
 
@@ -23,9 +24,23 @@ def test_a_reader_sees_what_the_page_shows(page: str, tmp_path: Path, tmp_path_f
     assert (["commodore", "-q", "fleet"] if word == "fleet" else ["commodore", word, "test"]) in programs_run
 
 
+def test_a_reader_of_a_public_repository_sees_what_the_page_shows(
+    tmp_path: Path, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    """With a stand-in for the repository, which has what the page shows of it."""
+    environment = {
+        **reader_environment(tmp_path_factory.mktemp("bin")),
+        **example_apps.make_remote(tmp_path_factory.mktemp("remote")),
+    }
+    done = follow((TUTORIALS / "first-argocd-diff.md").read_text(encoding="utf-8"), tmp_path, environment)
+    assert [complaint for one in done if (complaint := one.complaint())] == []
+    assert len(done) > 10
+
+
 def test_every_tutorial_is_followed_somewhere() -> None:
     """The other one is the subject of tests/examples/test_tutorial.py."""
     assert sorted(path.stem for path in TUTORIALS.glob("*.md")) == [
+        "first-argocd-diff",
         "first-catalog",
         "first-component",
         "first-fleet",

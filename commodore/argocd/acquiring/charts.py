@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urljoin
 
+from commodore.argocd.acquiring.providers import Providers
 from commodore.argocd.acquiring.web import fetch
 from commodore.caches import dependency_cache
 from commodore.context import Context
@@ -44,10 +45,12 @@ class Charts:
 
     Args:
         scratch: a folder for this run, in which charts are unpacked.
+        providers: are asked before the cache and the network.
     """
 
     context: Context
     scratch: Path
+    providers: Providers = field(default_factory=Providers)
     _indexes: dict[str, Mapping[str, Any]] = field(default_factory=dict)
     _charts: dict[tuple[str, str, str], Chart] = field(default_factory=dict)
     _lock: threading.RLock = field(default_factory=threading.RLock)
@@ -73,6 +76,10 @@ class Charts:
             return self._charts[key]
 
     def _find(self, url: str, name: str, wanted: str) -> Chart:
+        given = self.providers.charts
+        found = given.resolve(url, name, wanted) if given is not None else None
+        if given is not None and found is not None:
+            return Chart(given.chart(url, name, found).resolve(), found)
         kept = self._kept(url, name, wanted) if _EXACT.fullmatch(wanted) else None
         if kept is not None:
             return kept
@@ -113,7 +120,7 @@ class Charts:
     def _index(self, url: str) -> Mapping[str, Any]:
         if url not in self._indexes:
             place = f"{redact(url)}/index.yaml"
-            text = fetch(f"{url}/index.yaml", self.context, self.context.limits.argocd_index_bytes)
+            text = self._fetch(f"{url}/index.yaml", self.context.limits.argocd_index_bytes)
             content = next(read_documents(text, place=place), None)
             entries = content.get("entries") if isinstance(content, Mapping) else None
             if not isinstance(entries, Mapping):
@@ -125,7 +132,7 @@ class Charts:
         urls = entry.get("urls")
         if not isinstance(urls, list) or not urls or not isinstance(urls[0], str):
             raise InputError("CMD-ARGO-315", f"{redact(url)} says no URL of {name} {version}", hint="ask its publisher")
-        archive = fetch(urljoin(f"{url}/", urls[0]), self.context, self.context.limits.download_bytes)
+        archive = self._fetch(urljoin(f"{url}/", urls[0]), self.context.limits.download_bytes)
         digest = str(entry.get("digest") or "").removeprefix("sha256:")
         if digest and hashlib.sha256(archive).hexdigest() != digest:
             raise PolicyError(
@@ -134,6 +141,9 @@ class Charts:
                 hint="it was changed after it was published; ask its publisher",
             )
         return self._unpacked(archive, url, name, version)
+
+    def _fetch(self, url: str, size: int) -> bytes:
+        return fetch(url, self.context, size, self.providers.remotes)
 
     def _unpacked(self, archive: bytes, url: str, name: str, version: str) -> Chart:
         folder = self.scratch / f"chart-{len(self._charts)}"

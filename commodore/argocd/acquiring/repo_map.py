@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
+from commodore.argocd.acquiring.providers import Providers
 from commodore.errors import UsageError
 from commodore.git import redact
 
@@ -35,9 +36,13 @@ class Mapped:
 
 
 class RepoMap:
-    """`--repo-map`: the folders by repository. Remembers which were used."""
+    """What stands for what is elsewhere: folders by repository (`--repo-map`), and what a caller provides.
 
-    def __init__(self, entries: Iterable[Mapped] = ()) -> None:
+    Remembers which folders were used.
+    """
+
+    def __init__(self, entries: Iterable[Mapped] = (), providers: Providers | None = None) -> None:
+        self.providers = providers or Providers()
         self._entries = {repository_identity(one.url): one for one in entries}
         self._used: set[str] = set()
 

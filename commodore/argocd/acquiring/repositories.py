@@ -74,6 +74,10 @@ class Repositories:
         own = self.own.get(repository_identity(url))
         if own is not None:
             return own
+        git = self.repo_map.providers.git
+        commit = git.resolve(url, revision) if git is not None else None
+        if git is not None and commit is not None:
+            return Tree(git.tree(url, commit).resolve(), commit, redact(url))
         if _REFUSED.search(url):
             raise PolicyError(
                 "CMD-ARGO-320",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from commodore.argocd.acquiring.providers import RemoteProvider
 from commodore.context import Context
 from commodore.errors import EnvironmentFault, PolicyError
 from commodore.http import PROXY_HINT, UNTRUSTED_HINT, Client, Meaning, Policy, Problem
@@ -17,11 +18,12 @@ _MEANINGS = {
 _REFUSES = frozenset({401, 403, 407})
 
 
-def fetch(url: str, context: Context, size: int) -> bytes:
+def fetch(url: str, context: Context, size: int, remotes: RemoteProvider | None = None) -> bytes:
     """What a web server has at a URL.
 
     Args:
         size: the most bytes that are taken.
+        remotes: is asked first.
 
     Raises:
         EnvironmentFault: CMD-ARGO-310, offline; CMD-ARGO-311, there is no answer, or one that is no success;
@@ -36,6 +38,9 @@ def fetch(url: str, context: Context, size: int) -> bytes:
         raise PolicyError(
             "CMD-ARGO-320", f"the URL {shown} is no http:// or https:// URL", hint="files come by HTTP alone"
         )
+    given = remotes.fetch(url) if remotes is not None else None
+    if given is not None:
+        return given
     if context.offline:
         raise EnvironmentFault(
             "CMD-ARGO-310", f"{shown} is not in the cache, and offline nothing is fetched", hint="run without --offline"

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from commodore.argocd.comparing.applications import Difference, Rules, Verdict
+from commodore.argocd.comparing.applications import Difference, Rules, State, Verdict
 from commodore.argocd.comparing.changed import Considered
 from commodore.argocd.comparing.diff import Wanted, diff
 from commodore.argocd.comparing.reads import Reads, reads_of
-from commodore.argocd.comparing.sides import Side, Sought, find_side, find_sides
+from commodore.argocd.comparing.sides import Side, Sought, find_side, find_sides, pair_of
 
 __all__ = [
     "Considered",
@@ -15,10 +15,12 @@ __all__ = [
     "Rules",
     "Side",
     "Sought",
+    "State",
     "Verdict",
     "Wanted",
     "diff",
     "find_side",
     "find_sides",
+    "pair_of",
     "reads_of",
 ]

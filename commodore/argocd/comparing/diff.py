@@ -120,7 +120,18 @@ def diff(
         )
         verdicts = _Work(old, new, wanted, context, found).verdicts()
     _join(found, *heard)
-    return _difference(_with_own_changes(verdicts, old.listing.settings, new.listing.settings), wanted)
+    verdicts = _with_own_changes(verdicts, old.listing.settings, new.listing.settings)
+    return _difference(verdicts, _lost_parts(verdicts, *listings), wanted)
+
+
+def _lost_parts(verdicts: Sequence[Verdict], old: Listing, new: Listing) -> list[Part]:
+    """Folders that were to be rendered to find Applications, and do not: what they define is unknown."""
+    known = {one.name for one in verdicts}
+    lost = []
+    for label in sorted((old.failures.keys() | new.failures.keys()) - known - {*_labelled(old), *_labelled(new)}):
+        errors = old.failures.get(label), new.failures.get(label)
+        lost.append(Part(label, "unknown", note=_note(*errors)))
+    return lost
 
 
 def _labelled(listing: Listing) -> dict[str, Application]:
@@ -289,7 +300,7 @@ def _told(unknown: Verdict, errors: tuple[CommodoreError | None, CommodoreError 
     """The verdict on an Application that does not render on a side. It is no error if it was the same before."""
     error = errors[1] or errors[0]
     assert error is not None
-    before = errors[0] is not None and errors[1] is not None and errors[0].message == errors[1].message
+    before = _is_as_before(*errors)
     side = "" if errors[1] is not None else "in the base: "
     heard = Diagnostics()
     heard.take(error, application=unknown.name)
@@ -298,10 +309,21 @@ def _told(unknown: Verdict, errors: tuple[CommodoreError | None, CommodoreError 
             found.add(replace(one, severity="info", family="", message=f"as before: {one.message}"))
         else:
             found.add(replace(one, message=f"{side}{one.message}"))
+    return replace(unknown, note=_note(*errors), before=before)
+
+
+def _is_as_before(old: CommodoreError | None, new: CommodoreError | None) -> bool:
+    return old is not None and new is not None and old.message == new.message
+
+
+def _note(old: CommodoreError | None, new: CommodoreError | None) -> str:
+    """Why something is unknown, in short. At least one side fails."""
+    error = new or old
+    assert error is not None
     lines = error.message.splitlines()
     said = next((line for line in lines if "Error: " in line), lines[0])
-    note = f"{'as before, ' if before else side}{said[:_NOTE]}"
-    return replace(unknown, note=note, before=before)
+    side = "as before, " if _is_as_before(old, new) else "" if new is not None else "in the base: "
+    return f"{side}{said[:_NOTE]}"
 
 
 def _with_own_changes(verdicts: list[Verdict], old: ArgoSettings, new: ArgoSettings) -> list[Verdict]:
@@ -321,7 +343,7 @@ def _with_own_changes(verdicts: list[Verdict], old: ArgoSettings, new: ArgoSetti
     return result
 
 
-def _difference(verdicts: list[Verdict], wanted: Wanted) -> Difference:
+def _difference(verdicts: list[Verdict], lost: list[Part], wanted: Wanted) -> Difference:
     flags = [flag for one in verdicts for flag in one.flags]
     gone = [one.name for one in verdicts if one.state == "removed"]
     if len(gone) > _MASS_APPLICATIONS:
@@ -335,7 +357,7 @@ def _difference(verdicts: list[Verdict], wanted: Wanted) -> Difference:
     for change in review.comparison.changes:
         if not is_noise(change):
             visible.setdefault(change.source, []).append(change.kind)
-    parts = []
+    parts = lost
     shown = []
     for one in verdicts:
         kinds = visible.get(one.name, [])

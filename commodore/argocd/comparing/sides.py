@@ -73,8 +73,14 @@ def find_sides(sought: Sought, scratch: Path, context: Context) -> tuple[Side, S
         commit, branch = merge_base(repository, sought.revision, context)
         base = find_side(sought.named, commit, scratch / "base", context)
         base = replace(base, shown=f"{commit[:10]}, where it left {branch}")
-    urls = dict.fromkeys((*target.named.self_urls, *base.named.self_urls))
-    return tuple(replace(one, named=replace(one.named, self_urls=tuple(urls))) for one in (base, target))  # type: ignore[return-value]
+    return pair_of(base, target)
+
+
+def pair_of(base: Side, target: Side) -> tuple[Side, Side]:
+    """Two sides that stand for the same repositories: those of either."""
+    urls = tuple(dict.fromkeys((*target.named.self_urls, *base.named.self_urls)))
+    first, second = (replace(one, named=replace(one.named, self_urls=urls)) for one in (base, target))
+    return first, second
 
 
 def _with_range(sought: Sought) -> Sought:

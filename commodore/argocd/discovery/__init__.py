@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from commodore.argocd.discovery.model import Discovered, Origin, Raw
 from commodore.argocd.discovery.own import own_repositories, remotes_of, stands_for
-from commodore.argocd.discovery.reach import may_define
+from commodore.argocd.discovery.reach import defining_folders, may_define
 from commodore.argocd.discovery.rendered import Chain, Rounds
 from commodore.argocd.discovery.scan import Scanned, scan
 from commodore.argocd.discovery.select import select
@@ -16,6 +16,7 @@ __all__ = [
     "Raw",
     "Rounds",
     "Scanned",
+    "defining_folders",
     "may_define",
     "own_repositories",
     "remotes_of",

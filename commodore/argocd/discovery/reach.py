@@ -12,9 +12,12 @@ from commodore.argocd.discovery.scan import ENDINGS
 from commodore.argocd.model.sources import Source, SourceType
 from commodore.argocd.trees import files_of_kustomization, is_git
 from commodore.errors import InputError
+from commodore.limits import Limits
 from commodore.manifests.kube_yaml import read_documents
 from commodore.tree import walk
 
+_APPLICATION = re.compile(rb"^ *kind: *[\"']?Application(Set)?\b", re.MULTILINE)
+_NAMED = 3  # folders that a message names
 _WORDS = re.compile(rb"(?<![.\w])argoproj\.io/|argocd-cm\b|argocd-cmd-params-cm\b|argocd\.argoproj\.io/secret-type")
 
 
@@ -37,6 +40,28 @@ def may_define(source: Source, kind: SourceType, folder: Path, root: Path, scann
     if kind == "Helm":
         return _chart(source, folder, root)
     return False
+
+
+def defining_folders(folder: Path, limits: Limits) -> list[str]:
+    """The first folders below one with charts whose templates seem to make Applications, relative to it."""
+    found: list[str] = []
+    for name, entry in walk(folder, skip=is_git):
+        chart, _, template = name.rpartition("/templates/")
+        if not template or not entry.is_file() or entry.stat().st_size > limits.argocd_scanned_bytes:
+            continue
+        if (folder / chart / "Chart.yaml").is_file() and chart not in found and _makes_applications(entry.path):
+            found.append(chart)
+            if len(found) == _NAMED:
+                break
+    return found
+
+
+def _makes_applications(path: str) -> bool:
+    try:
+        content = Path(path).read_bytes()
+    except OSError:
+        return False
+    return b"argoproj.io/" in content and _APPLICATION.search(content) is not None
 
 
 def _chart(source: Source, folder: Path, root: Path) -> bool:

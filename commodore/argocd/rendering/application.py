@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
+import copy
 import itertools
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from commodore.argocd.acquiring import Charts, Repositories
+from commodore.argocd.acquiring import Charts, PluginSource, Repositories
 from commodore.argocd.configuration import ArgoSettings
 from commodore.argocd.diagnostics import Diagnostic, Diagnostics, Severity
 from commodore.argocd.model.application import Application, check_application
 from commodore.argocd.model.sources import Source
-from commodore.argocd.planning import build_environment, overridden, source_type
+from commodore.argocd.planning import BuildEnvironment, build_environment, overridden, source_type
 from commodore.argocd.rendering.directory import render_directory
 from commodore.argocd.rendering.helm import render_helm
 from commodore.argocd.rendering.kept import Kept
@@ -118,14 +119,9 @@ class Renderer:
             folder, root, revision = folder_of(tree, source.path, source.place), tree.root, tree.revision
         source, _files = overridden(source, folder, root, instance, self.context.limits)
         kind = source_type(source, folder, self.settings)
-        if kind == "Plugin":
-            raise PolicyError(
-                "CMD-ARGO-420",
-                "the source is rendered by a plugin, which is a program of other people, and is not run",
-                hint="render it by helm, kustomize or as a directory",
-                locations=[source.place],
-            )
         environment = build_environment(application, instance, source, revision, noter.unknown_variable)
+        if kind == "Plugin":
+            return self._by_plugin(application, source, folder, environment)
         scratch = self.scratch / f"unit-{next(self._numbers)}"
         scratch.mkdir(parents=True)
         unit = Unit(
@@ -143,8 +139,25 @@ class Renderer:
             note=noter.note,
             kept=self._kept,
             commands=[] if commands is None else commands,
+            providers=self.repositories.repo_map.providers,
         )
         return list(_RENDERERS[kind](unit))
+
+    def _by_plugin(
+        self, application: Application, source: Source, folder: Path, environment: BuildEnvironment
+    ) -> list[Rendered]:
+        """What a plugin of the caller makes of a source; others are not run."""
+        namespace, block = application.destination.namespace, source.data.get("plugin") or {}
+        given = PluginSource(folder, application.name, namespace, block, environment.variables)
+        for one in self.repositories.repo_map.providers.plugins:
+            if one.fits(given):
+                return [Rendered(copy.deepcopy({**data})) for data in one.render(given)]
+        raise PolicyError(
+            "CMD-ARGO-420",
+            "the source is rendered by a plugin, which is a program of other people, and is not run",
+            hint="render it by helm, kustomize or as a directory",
+            locations=[source.place],
+        )
 
     def _refs(self, application: Application) -> dict[str, Callable[[], Path]]:
         """The repositories that `$ref/...` leads to. They are fetched when they are asked for."""

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Protocol
 
-from commodore.argocd.acquiring import Charts
+from commodore.argocd.acquiring import Charts, Providers
 from commodore.argocd.configuration import ArgoSettings
 from commodore.argocd.diagnostics import Severity
 from commodore.argocd.model.application import Application
@@ -45,6 +45,7 @@ class Unit:
         scratch: a folder of the unit's own, which is there and empty.
         kept: has what programs wrote before.
         commands: takes the commands that would give the same from the root of the repository.
+        providers: what the caller gives in place of the network.
     """
 
     application: Application
@@ -61,6 +62,7 @@ class Unit:
     note: Note
     kept: Kept
     commands: list[str] = field(default_factory=list)
+    providers: Providers = field(default_factory=Providers)
 
 
 @dataclass(frozen=True, slots=True)

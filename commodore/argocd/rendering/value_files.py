@@ -144,7 +144,7 @@ def _matches(pattern: Path) -> list[Path]:
 
 def _fetched(unit: Unit, url: str) -> Path:
     shown = urlsplit(url)
-    content = fetch(url, unit.context, _LARGEST)
+    content = fetch(url, unit.context, _LARGEST, unit.providers.remotes)
     file = unit.scratch / f"values-{len(list(unit.scratch.iterdir()))}-{os.path.basename(shown.path) or 'file'}"
     write_file(file, content)
     return file

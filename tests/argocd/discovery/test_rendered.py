@@ -174,3 +174,19 @@ def test_too_many_applications(repo: Repo) -> None:
     with pytest.raises(CommodoreError) as caught:
         repo.listing(replace(DEFAULT_LIMITS, argocd_applications=2))
     assert caught.value.code == "CMD-ARGO-217"
+
+
+def test_a_folder_without_applications_says_what_may_render_them(repo: Repo) -> None:
+    """New users of app-of-apps charts are told which folder to name."""
+    repo.write(chart(app("web")), below="apps")
+    repo.write(chart("kind: Application\n", "# argoproj.io/\nkind: ApplicationSetting\n"), below="other")
+    assert repo.listing().applications == ()
+    (told,) = repo.found.found()
+    assert (told.code, told.hint) == ("CMD-ARGO-011", "render what defines them: --entry apps")
+    assert [one.name for one in repo.listing(entries=("apps",)).applications] == ["web"]
+
+
+def test_an_entry_that_fails_is_not_a_folder_without_applications(repo: Repo) -> None:
+    repo.write(chart('{{ fail "no" }}'), below="apps")
+    listing = repo.listing(entries=("apps",))
+    assert (list(listing.failures), repo.found.found()) == (["the entry apps"], ())

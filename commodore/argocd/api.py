@@ -1,0 +1,574 @@
+"""What programs use: each question about a tree as a function with typed results (docs/how-to/argocd-from-python.md).
+
+Nothing is printed and nothing depends on the current folder. A function raises only what makes the whole question
+meaningless (no such folder, a name that fits no Application); all else is in `diagnostics`, beside what worked.
+"""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+from commodore.argocd import comparing, explaining, running
+from commodore.argocd.acquiring import Mapped, Providers, RepoMap
+from commodore.argocd.appsets import read_facts
+from commodore.argocd.checking import Outcome, Tester
+from commodore.argocd.comparing import Rules, State, Wanted, find_side, pair_of
+from commodore.argocd.comparing.document import difference_data
+from commodore.argocd.comparing.images import Use, changed_uses, uses_of
+from commodore.argocd.configuration import Provenanced
+from commodore.argocd.diagnostics import Diagnostic, Diagnostics
+from commodore.argocd.discovery import Origin, select
+from commodore.argocd.finishing import desired, manifests
+from commodore.argocd.model.application import Application, Destination
+from commodore.argocd.rendering import Capabilities, Rendered
+from commodore.argocd.running import Named, tell_unused
+from commodore.context import Context
+from commodore.errors import CommodoreError, Location, UsageError
+from commodore.events import ignore
+from commodore.git import redact
+from commodore.limits import DEFAULT_LIMITS
+from commodore.manifests.object_diff import COMMENT_BYTES, html_report, markdown_report, text_report
+from commodore.staging import temporary_folder
+
+_TITLE = "Argo CD changes"
+
+
+@dataclass(frozen=True, slots=True)
+class Tree:
+    """The files of a repository: a folder as it lies, or a commit.
+
+    Attributes:
+        path: the folder in which Applications are looked for. If it is in a checkout, sources may lie anywhere in it.
+        revision: a branch, tag or commit of the repository around it; empty for the folder as it lies.
+    """
+
+    path: Path
+    revision: str = ""
+
+    @classmethod
+    def folder(cls, path: Path | str) -> Tree:
+        """A folder as it lies."""
+        return cls(Path(path))
+
+    @classmethod
+    def commit(cls, repository: Path | str, revision: str) -> Tree:
+        """A commit of a local repository, checked out or bare, which stays untouched."""
+        return cls(Path(repository), revision)
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """How a tree is looked at; the defaults are those of the commands.
+
+    Attributes:
+        installation: YAML files with objects of the installation, as `--argocd-settings`.
+        facts: files that say what generators would ask of forges, clusters and plugins.
+        self_urls: URLs of the repository that the tree is of, beside those of its remotes.
+        repo_map: folders that stand for repositories, by URL.
+        entries: folders below the tree's that are rendered first.
+        max_depth: how many rounds of rendering look for further Applications; 0 for none.
+        project: a pattern of projects.
+        kube_version, api_versions: what charts are told of the cluster.
+        cluster_scoped: further kinds without namespace, as `GROUP/KIND`.
+        changed_only: compare only Applications that read a file that has changed.
+        rules: whose ignore rules count in a comparison.
+        hooks: whether hooks are compared.
+        strict: make errors of diagnostics that say that something could not be honoured.
+        reuse: use what helm and kustomize wrote before, and keep what they write.
+        jobs: how many Applications are rendered at the same time; 0 for one per usable CPU.
+        providers: what is given in place of the network.
+        context: who listens, limits, whether there is network access, and what cancels.
+    """
+
+    installation: tuple[Path, ...] = ()
+    facts: tuple[Path, ...] = ()
+    self_urls: tuple[str, ...] = ()
+    repo_map: Mapping[str, Path] = field(default_factory=dict)
+    entries: tuple[str, ...] = ()
+    max_depth: int = 4
+    project: str = ""
+    kube_version: str = ""
+    api_versions: tuple[str, ...] = ()
+    cluster_scoped: tuple[str, ...] = ()
+    changed_only: bool = True
+    rules: Rules = "both"
+    hooks: bool = True
+    strict: bool = False
+    reuse: bool = True
+    jobs: int = 0
+    providers: Providers = field(default_factory=Providers)
+    context: Context = field(default_factory=lambda: Context(ignore, DEFAULT_LIMITS))
+
+
+@dataclass(frozen=True, slots=True)
+class ListedSource:
+    """A source as it is written, without credentials in its URL."""
+
+    url: str
+    path: str
+    chart: str
+    revision: str
+    ref: str
+
+
+@dataclass(frozen=True, slots=True)
+class Provenance:
+    """Where an Application is from.
+
+    Attributes:
+        place: the file and line of what defines it.
+        origin: a file, an ApplicationSet with its generator, or the Application that renders it.
+    """
+
+    place: Location
+    origin: Origin
+
+
+@dataclass(frozen=True, slots=True)
+class ListedApplication:
+    """An Application.
+
+    Attributes:
+        instance: what tracking calls it.
+    """
+
+    name: str
+    namespace: str
+    instance: str
+    project: str
+    destination: Destination
+    labels: Mapping[str, str]
+    sources: tuple[ListedSource, ...]
+    provenance: Provenance
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """What every result has.
+
+    Attributes:
+        diagnostics: what was found, sorted.
+    """
+
+    diagnostics: tuple[Diagnostic, ...]
+
+    @property
+    def partial(self) -> bool:
+        """Whether something failed, so that there may be more than the result says."""
+        return _failed(self.diagnostics)
+
+
+def _failed(diagnostics: Sequence[Diagnostic]) -> bool:
+    return any(one.severity == "error" for one in diagnostics)
+
+
+@dataclass(frozen=True, slots=True)
+class Listing(Found):
+    """Applications by namespace and name."""
+
+    applications: tuple[ListedApplication, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Expansion:
+    """An Application that an ApplicationSet makes.
+
+    Attributes:
+        set: the ApplicationSet, as `namespace/name`.
+        generator: where its generator is in the set.
+        application: the object.
+    """
+
+    set: str
+    generator: str
+    application: Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Expansions(Found):
+    """What ApplicationSets make, by namespace and name."""
+
+    applications: tuple[Expansion, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class RenderedApplication:
+    """What an Application renders to.
+
+    Attributes:
+        name: `namespace/name`.
+        objects: what Argo CD compares with the cluster; empty if it does not render.
+        error: why it does not render.
+    """
+
+    name: str
+    objects: tuple[Rendered, ...] = ()
+    error: CommodoreError | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Rendering(Found):
+    """Applications by namespace and name."""
+
+    applications: tuple[RenderedApplication, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Report(Found):
+    """What testing comes to, for each Application."""
+
+    outcomes: tuple[Outcome, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class ApplicationChange:
+    """What becomes of an Application.
+
+    Attributes:
+        name: `namespace/name`.
+        note: why it is unknown.
+        dangers: names of dangers, such as `deletes-volume`.
+    """
+
+    name: str
+    state: State
+    note: str
+    dangers: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Difference(Found):
+    """What differs between two trees. Secrets are masked in all of it.
+
+    Attributes:
+        base, target: what people call the trees.
+        applications: all that were looked at, by name.
+        dangers: the names of all dangers, the worst first.
+    """
+
+    base: str
+    target: str
+    applications: tuple[ApplicationChange, ...]
+    dangers: tuple[str, ...]
+    _found: comparing.Difference = field(repr=False, compare=False)
+
+    @property
+    def partial(self) -> bool:
+        """Whether something failed, so that there may be more differences."""
+        return _failed(self.diagnostics) or any(one.state == "unknown" for one in self.applications)
+
+    @property
+    def changed(self) -> bool:
+        """Whether anything differs."""
+        return bool(self._found.review.groups)
+
+    def text(self) -> str:
+        """The report as `argocd diff` prints it, without colours."""
+        return "\n".join(line.text for line in text_report(self._found.review))
+
+    def markdown(self, budget: int = COMMENT_BYTES, whole: str = "") -> str:
+        """The report for a comment of a pull request.
+
+        Args:
+            budget: the most bytes.
+            whole: where the whole report is, which a cut one names.
+        """
+        return markdown_report(self._found.review, title=_TITLE, budget=budget, whole=whole)
+
+    def html(self) -> str:
+        """The report as one HTML file."""
+        return html_report(self._found.review, title=_TITLE)
+
+    def as_dict(self) -> dict[str, Any]:
+        """Counts, dangers, groups and objects, JSON-ready, as docs/reference/argocd-diff-schema.json says."""
+        return difference_data(self._found)
+
+
+@dataclass(frozen=True, slots=True)
+class Images(Found):
+    """Images with the objects that name them."""
+
+    uses: tuple[Use, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class SettingValue:
+    """A setting that counts: a key of a ConfigMap."""
+
+    config_map: str
+    key: str
+    value: Provenanced
+
+
+@dataclass(frozen=True, slots=True)
+class Settings(Found):
+    """The settings of the installation.
+
+    Attributes:
+        namespace: that of Argo CD.
+    """
+
+    namespace: str
+    values: tuple[SettingValue, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Explanation(Found):
+    """Why an Application is there, and what it is made of: JSON-ready, as `argocd explain -o json` writes it."""
+
+    application: Mapping[str, Any]
+
+
+def list_applications(tree: Tree, options: Options | None = None) -> Listing:
+    """The Applications that a tree defines: in files, by ApplicationSets, and in what other Applications render.
+
+    Raises:
+        CommodoreError: the tree is not there or cannot be read.
+    """
+    with _Question(options) as asked:
+        listing = asked.listing(tree)
+        found = tuple(describe(one, listing) for one in asked.selected(listing, ()))
+        return Listing(asked.listed(listing), found)
+
+
+def expand(tree: Tree, options: Options | None = None) -> Expansions:
+    """The Applications that the ApplicationSets of a tree make.
+
+    Raises:
+        CommodoreError: as `list_applications`.
+    """
+    with _Question(options) as asked:
+        listing = asked.listing(tree)
+        pairs = [(one, listing.origins[listing.label(one)]) for one in asked.selected(listing, ())]
+        made = (Expansion(origin.set, origin.generator, one.data) for one, origin in pairs if origin.kind == "set")
+        return Expansions(asked.listed(listing), tuple(made))
+
+
+def render(tree: Tree, options: Options | None = None, select: Sequence[str] = ()) -> Rendering:
+    """What Applications render to.
+
+    Args:
+        select: names or patterns of Applications; all if there are none.
+
+    Raises:
+        CommodoreError: as `list_applications`, or a name fits no Application.
+    """
+    with _Question(options) as asked:
+        listing = asked.listing(tree)
+        wanted = asked.selected(listing, select)
+        with asked.run(listing) as run:
+            made = tuple(
+                asked.finished(one, objects, listing)
+                for one, objects in run.renderer.render_all(wanted, asked.options.jobs)
+            )
+        return Rendering(asked.rendered(listing, wanted), made)
+
+
+def test(tree: Tree, options: Options | None = None, select: Sequence[str] = ()) -> Report:  # noqa: PT028
+    """Whether Applications render, and whether their AppProjects allow what they want.
+
+    Raises:
+        CommodoreError: as `render`.
+    """
+    with _Question(options) as asked:
+        listing = asked.listing(tree)
+        wanted = asked.selected(listing, select)
+        with asked.run(listing) as run:
+            tester = Tester(listing.settings, run.renderer, asked.options.cluster_scoped, asked.found)
+            outcomes = tuple(tester.run(wanted, asked.options.jobs))
+        return Report(asked.rendered(listing, wanted), outcomes)
+
+
+def diff(base: Tree, target: Tree, options: Options | None = None, select: Sequence[str] = ()) -> Difference:
+    """What differs between two trees in what Argo CD would deploy.
+
+    Raises:
+        CommodoreError: as `render`.
+    """
+    with _Question(options) as asked:
+        (old, new), found = asked.difference(base, target, select)
+        shown = tuple(
+            ApplicationChange(one.name, one.state, one.note, tuple(dict.fromkeys(flag.name for flag in one.flags)))
+            for one in found.applications
+        )
+        dangers = tuple(dict.fromkeys(flag.name for flag in found.review.flags))
+        return Difference(asked.told(), old.shown, new.shown, shown, dangers, found)
+
+
+def images(
+    tree: Tree, options: Options | None = None, select: Sequence[str] = (), *, base: Tree | None = None
+) -> Images:
+    """The images that Applications run, or with a base those that differ.
+
+    Raises:
+        CommodoreError: as `render`.
+    """
+    if base is None:
+        rendering = render(tree, options, select)
+        uses = (use for one in rendering.applications for use in uses_of(one.name, (made.data for made in one.objects)))
+        return Images(rendering.diagnostics, tuple(uses))
+    with _Question(options) as asked:
+        _, found = asked.difference(base, tree, select)
+        return Images(asked.told(), tuple(changed_uses(found)))
+
+
+def settings(tree: Tree, options: Options | None = None) -> Settings:
+    """The settings that count for a tree, each with where it is from.
+
+    Raises:
+        CommodoreError: as `list_applications`.
+    """
+    with _Question(options) as asked:
+        listing = asked.listing(tree)
+        values = tuple(SettingValue(*row) for row in listing.settings.rows())
+        return Settings(asked.listed(listing), listing.settings.namespace, values)
+
+
+def explain(tree: Tree, application: str, options: Options | None = None) -> Explanation:
+    """Why an Application is there, where its sources come from, what they read and give.
+
+    Raises:
+        CommodoreError: as `render`; CMD-ARGO-026, the name is a pattern that fits several.
+    """
+    with _Question(options) as asked:
+        listing = asked.listing(tree)
+        wanted = asked.selected(listing, (application,))
+        if len(wanted) != 1:
+            raise UsageError(
+                "CMD-ARGO-026",
+                f"{application!r} fits {len(wanted)} Applications",
+                hint="name one, as NAMESPACE/NAME",
+            )
+        with asked.run(listing) as run:
+            made = explaining.explain(wanted[0], listing, asked.repo_map, run, asked.context, asked.found)
+        if made.error is not None:
+            asked.found.take(made.error, application=made.data["name"])
+        return Explanation(asked.rendered(listing, wanted), made.data)
+
+
+def describe(application: Application, listing: running.Listing) -> ListedApplication:
+    """An Application of a listing with where it is from."""
+    controller = listing.settings
+    return ListedApplication(
+        name=application.name,
+        namespace=application.namespace or controller.namespace,
+        instance=controller.instance_name(application.namespace, application.name),
+        project=application.project,
+        destination=application.destination,
+        labels=application.labels,
+        sources=tuple(
+            ListedSource(redact(one.repo_url), one.path, one.chart, one.revision, one.ref)
+            for one in application.sources
+        ),
+        provenance=Provenance(application.place, listing.origins.get(listing.label(application), Origin())),
+    )
+
+
+class _Question:
+    """What the functions share: a folder of their own, and what was found."""
+
+    def __init__(self, options: Options | None) -> None:
+        self.options = options or Options()
+        given = self.options.context
+        limits = given.limits if self.options.reuse else replace(given.limits, result_bytes=0)
+        self.context = replace(given, limits=limits)
+        self.found = Diagnostics()
+        entries = [Mapped(url, folder) for url, folder in self.options.repo_map.items()]
+        self.repo_map = RepoMap(entries, self.options.providers)
+        self._folders = contextlib.ExitStack()
+
+    def __enter__(self) -> _Question:
+        self._scratch = self._folders.enter_context(temporary_folder())
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._folders.close()
+
+    def listing(self, tree: Tree) -> running.Listing:
+        """The Applications and settings of a tree."""
+        named = self._named(tree.path)
+        if tree.revision:
+            named = find_side(named, tree.revision, self._scratch / "tree", self.context).named
+        return running.list_applications(named, self.context, self.found, self.repo_map, self._capabilities)
+
+    def selected(self, listing: running.Listing, names: Sequence[str]) -> list[Application]:
+        """The Applications that are wanted."""
+        return select(listing.applications, names, controller=listing.settings.namespace, project=self.options.project)
+
+    @contextlib.contextmanager
+    def run(self, listing: running.Listing) -> Iterator[running.Run]:
+        """What renders Applications of a listing."""
+        with running.open_run(
+            listing.settings, self.repo_map, self._capabilities, self.context, self.found, listing.own
+        ) as run:
+            yield run
+
+    def finished(
+        self, application: Application, made: tuple[Rendered, ...] | CommodoreError, listing: running.Listing
+    ) -> RenderedApplication:
+        """An Application with its objects as Argo CD compares them."""
+        label = listing.label(application)
+        try:
+            if isinstance(made, CommodoreError):
+                raise made
+            tracked = manifests(application, made, listing.settings, self.found)
+            objects = desired(application, tracked, listing.settings, self.options.cluster_scoped, self.found)
+        except CommodoreError as error:
+            self.found.take(error, application=label)
+            return RenderedApplication(label, error=error)
+        return RenderedApplication(label, tuple(objects))
+
+    def difference(
+        self, base: Tree, target: Tree, names: Sequence[str]
+    ) -> tuple[tuple[comparing.Side, comparing.Side], comparing.Difference]:
+        """The sides, and what differs between them."""
+        wanted = Wanted(
+            apps=tuple(names),
+            project=self.options.project,
+            changed_only=self.options.changed_only,
+            rules=self.options.rules,
+            hooks=self.options.hooks,
+            cluster_scoped=self.options.cluster_scoped,
+            capabilities=self._capabilities,
+        )
+        old, new = (
+            find_side(self._named(tree.path), tree.revision, self._scratch / name, self.context)
+            for tree, name in ((base, "base"), (target, "target"))
+        )
+        sides = pair_of(old, new)
+        return sides, comparing.diff(*sides, wanted, self.repo_map, self.context, self.found)
+
+    def told(self) -> tuple[Diagnostic, ...]:
+        """What was found, at the end of a question."""
+        return self.found.found(strict=self.options.strict)
+
+    def listed(self, listing: running.Listing) -> tuple[Diagnostic, ...]:
+        """The same of a question that renders only to find Applications."""
+        listing.tell_failures(self.found)
+        tell_unused(self.repo_map, self.found)
+        return self.told()
+
+    def rendered(self, listing: running.Listing, wanted: Sequence[Application]) -> tuple[Diagnostic, ...]:
+        """The same of one that renders these Applications anyway."""
+        listing.tell_failures(self.found, but=wanted)
+        return self.told()
+
+    @property
+    def _capabilities(self) -> Capabilities:
+        return Capabilities(self.options.kube_version, self.options.api_versions)
+
+    def _named(self, folder: Path) -> Named:
+        options = self.options
+        return Named(
+            folder=folder,
+            settings=options.installation,
+            self_urls=options.self_urls,
+            entries=options.entries,
+            depth=options.max_depth,
+            facts=read_facts(options.facts, self.context.limits),
+            jobs=options.jobs,
+        )

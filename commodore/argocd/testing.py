@@ -1,0 +1,112 @@
+"""In-memory providers for callers' tests: what they give is what they were made with, and nothing is fetched."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Any
+
+from commodore.argocd.acquiring import PluginSource
+from commodore.errors import InputError
+
+Files = Mapping[str, str]
+"""Texts by their paths."""
+
+
+class MemoryGit:
+    """Repositories.
+
+    Args:
+        folder: an empty folder, in which files are laid out.
+        repositories: by URL, then by revision; the empty revision is the default branch.
+    """
+
+    def __init__(self, folder: Path, repositories: Mapping[str, Mapping[str, Files]]) -> None:
+        self._folder = folder
+        self._repositories = repositories
+
+    def resolve(self, url: str, revision: str) -> str | None:
+        """See `GitProvider`. A revision is its own commit."""
+        known = self._repositories.get(url)
+        if known is None:
+            return None
+        wanted = "" if revision == "HEAD" else revision
+        if wanted not in known:
+            raise InputError(
+                "CMD-ARGO-313", f"the revision {revision!r} of {url} is unknown", hint="add it to the test"
+            )
+        return wanted or "HEAD"
+
+    def tree(self, url: str, commit: str) -> Path:
+        """See `GitProvider`."""
+        files = self._repositories[url]["" if commit == "HEAD" else commit]
+        return _written(self._folder / f"{list(self._repositories).index(url)}-{commit.replace('/', '-')}", files)
+
+
+class MemoryCharts:
+    """Charts.
+
+    Args:
+        folder: an empty folder, in which files are laid out.
+        charts: the files by repository, name and version.
+    """
+
+    def __init__(self, folder: Path, charts: Mapping[tuple[str, str, str], Files]) -> None:
+        self._folder = folder
+        self._charts = charts
+
+    def resolve(self, repository: str, name: str, wanted: str) -> str | None:
+        """See `ChartProvider`. Versions are exact."""
+        return wanted if (repository, name, wanted) in self._charts else None
+
+    def chart(self, repository: str, name: str, version: str) -> Path:
+        """See `ChartProvider`."""
+        key = (repository, name, version)
+        return _written(self._folder / f"chart-{list(self._charts).index(key)}", self._charts[key])
+
+
+class MemoryRemotes:
+    """Files of web servers.
+
+    Attributes:
+        asked: the URLs that were asked for, in their order.
+    """
+
+    def __init__(self, contents: Mapping[str, bytes]) -> None:
+        self._contents = contents
+        self.asked: list[str] = []
+
+    def fetch(self, url: str) -> bytes | None:
+        """See `RemoteProvider`."""
+        self.asked.append(url)
+        return self._contents.get(url)
+
+
+class MemoryPlugin:
+    """A plugin that always gives the same objects.
+
+    Attributes:
+        asked: the sources that it has rendered.
+    """
+
+    def __init__(self, name: str, objects: Iterable[Mapping[str, Any]]) -> None:
+        self._name = name
+        self._objects = list(objects)
+        self.asked: list[PluginSource] = []
+
+    def fits(self, source: PluginSource) -> bool:
+        """See `PluginRenderer`."""
+        return source.plugin.get("name") == self._name
+
+    def render(self, source: PluginSource) -> Iterable[Mapping[str, Any]]:
+        """See `PluginRenderer`."""
+        self.asked.append(source)
+        return self._objects
+
+
+def _written(folder: Path, files: Files) -> Path:
+    for name, text in files.items():
+        file = folder / name
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(text, encoding="utf-8")
+    return folder

@@ -1,0 +1,239 @@
+"""The library: every function on a small tree, providers in memory, and that it shows no private type."""
+
+from __future__ import annotations
+
+import dataclasses
+import importlib
+import inspect
+import json
+import subprocess
+import sys
+import typing
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from commodore import argocd
+from commodore.argocd import Options, Providers, Tree
+from commodore.argocd.testing import MemoryCharts, MemoryGit, MemoryPlugin, MemoryRemotes
+from commodore.context import Context
+from commodore.errors import InputError
+from commodore.events import ignore
+from commodore.limits import DEFAULT_LIMITS
+from commodore.settings import argocd as settings
+from tests.argocd.comparing.conftest import app, config, git
+from tests.argocd.conftest import chart
+
+URL = "https://git.example.com/team/shop.git"
+OFFLINE = Options(self_urls=(URL,), context=Context(ignore, DEFAULT_LIMITS, offline=True))
+SET = {
+    "apiVersion": "argoproj.io/v1alpha1",
+    "kind": "ApplicationSet",
+    "metadata": {"name": "teams", "namespace": "argocd"},
+    "spec": {
+        "generators": [{"list": {"elements": [{"team": "red"}]}}],
+        "template": {
+            "metadata": {"name": "{{team}}"},
+            "spec": {
+                "project": "default",
+                "destination": {"name": "in-cluster", "namespace": "{{team}}"},
+                "source": {"repoURL": URL, "path": "web"},
+            },
+        },
+    },
+}
+POD = {
+    "apiVersion": "v1",
+    "kind": "Pod",
+    "metadata": {"name": "p"},
+    "spec": {"containers": [{"name": "c", "image": "nginx:1"}]},
+}
+
+
+def write(folder: Path, files: dict[str, Any]) -> Path:
+    for name, content in files.items():
+        path = folder / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(content if isinstance(content, str) else json.dumps(content), encoding="utf-8")
+    return folder
+
+
+@pytest.fixture
+def shop(tmp_path: Path) -> Path:
+    """Three Applications, of which one does not render and one is made by an ApplicationSet."""
+    files = {
+        "web.json": app("web", "web"),
+        "bad.json": app("bad", "missing"),
+        "set.json": SET,
+        "web/c.json": config(k="1"),
+        "web/pod.json": POD,
+    }
+    return write(tmp_path / "shop", files)
+
+
+def with_providers(**given: Any) -> Options:
+    return dataclasses.replace(OFFLINE, providers=Providers(**given))
+
+
+@pytest.mark.requirement("D76")
+def test_every_question(shop: Path, tmp_path: Path) -> None:
+    tree = Tree.folder(shop)
+    listing = argocd.list_applications(tree, OFFLINE)
+    assert [one.name for one in listing.applications] == ["bad", "red", "web"]
+    assert listing.applications[1].provenance.origin.set == "argocd/teams"
+    assert listing.applications[2].provenance.place.place == "web.json"
+    assert [one.generator for one in argocd.expand(tree, OFFLINE).applications] == ["spec.generators[0]"]
+
+    rendering = argocd.render(tree, OFFLINE)
+    assert [(one.name, len(one.objects)) for one in rendering.applications] == [
+        ("argocd/bad", 0),
+        ("argocd/red", 2),
+        ("argocd/web", 2),
+    ]
+    assert rendering.partial
+    assert rendering.applications[0].error is not None
+    assert [one.code for one in rendering.diagnostics if one.severity == "error"] == ["CMD-ARGO-309"]
+
+    assert [one.status for one in argocd.test(tree, OFFLINE).outcomes] == ["FAIL", "PASS", "PASS"]
+    assert {one.image.text for one in argocd.images(tree, OFFLINE).uses} == {"nginx:1"}
+    assert argocd.settings(tree, OFFLINE).namespace == "argocd"
+    assert argocd.explain(tree, "web", OFFLINE).application["chain"] == ["argocd/web is defined in web.json:1"]
+
+    after = write(tmp_path / "after", {"web.json": app("web", "web"), "web/c.json": config(k="2"), "web/pod.json": POD})
+    found = argocd.diff(tree, Tree.folder(after), OFFLINE)
+    states = {one.name: one.state for one in found.applications}
+    assert states == {"argocd/bad": "unknown", "argocd/red": "removed", "argocd/web": "changed"}
+    assert found.changed
+    assert "data.k" in found.text()
+    assert "data.k" in found.markdown()
+    assert found.html().startswith("<!doctype html>")
+    assert found.as_dict()["summary"]["applications"]["changed"] == 1
+    pod = {**POD, "spec": {"containers": [{"name": "c", "image": "nginx:2"}]}}
+    write(after, {"web/pod.json": pod})
+    changed = argocd.images(Tree.folder(after), OFFLINE, ["web"], base=tree)
+    assert [(one.change, one.image.text) for one in changed.uses] == [("changed", "nginx:2")]
+
+
+def test_only_misuse_raises(shop: Path, tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="no folder"):
+        argocd.list_applications(Tree.folder(tmp_path / "missing"))
+    with pytest.raises(InputError, match="no Application fits 'wbe'") as caught:
+        argocd.render(Tree.folder(shop), OFFLINE, ["wbe"])
+    assert "web" in caught.value.hint
+
+
+def test_commits_and_folders(shop: Path) -> None:
+    git(shop, "init", "-q", "-b", "main")
+    git(shop, "add", ".")
+    git(shop, "commit", "-qm", "one")
+    write(shop, {"web/c.json": config(k="2")})
+    git(shop, "commit", "-qam", "two")
+    found = argocd.diff(Tree.commit(shop, "HEAD~1"), Tree.commit(shop, "main"), OFFLINE)
+    assert [one.name for one in found.applications if one.state == "changed"] == ["argocd/red", "argocd/web"]
+    assert not argocd.diff(Tree.commit(shop, "main"), Tree.folder(shop), OFFLINE).changed
+    rendered = argocd.render(Tree.commit(shop, "HEAD~1"), OFFLINE, ["web"])
+    assert rendered.applications[0].objects[0].data["data"] == {"k": "1"}
+
+
+@pytest.mark.requirement("D53", "D78")
+def test_providers_stand_in_for_the_network(tmp_path: Path) -> None:
+    def helm(name: str, source: dict[str, Any]) -> str:
+        return app(name, "", source=source)
+
+    values = {"helm": {"valueFiles": ["https://files.example.com/v.yaml"]}}
+    charts = "https://charts.example.com"
+    folder = write(
+        tmp_path / "shop",
+        {
+            "a.json": helm("a", {"repoURL": "https://git.example.com/other", "path": "c", "targetRevision": "v1"}),
+            "b.json": helm("b", {"repoURL": charts, "chart": "web", "targetRevision": "1.2.3", **values}),
+            "c.json": helm("c", {"repoURL": URL, "path": "c", "plugin": {"name": "ours"}}),
+            "d.json": helm("d", {"repoURL": URL, "path": "c", "plugin": {"name": "theirs"}}),
+            "c/file": "",
+        },
+    )
+    remotes = MemoryRemotes({"https://files.example.com/v.yaml": b"a: remote\n"})
+    plugin = MemoryPlugin("ours", [POD])
+    options = with_providers(
+        git=MemoryGit(tmp_path / "git", {"https://git.example.com/other": {"v1": {"c/c.json": config(k="given")}}}),
+        charts=MemoryCharts(tmp_path / "charts", {(charts, "web", "1.2.3"): chart()}),
+        remotes=remotes,
+        plugins=(plugin,),
+    )
+    made = {one.name: one for one in argocd.render(Tree.folder(folder), options).applications}
+    assert made["argocd/a"].objects[0].data["data"] == {"k": "given"}
+    assert json.loads(made["argocd/b"].objects[0].data["data"]["values"]) == {"a": "remote"}
+    assert made["argocd/c"].objects[0].data["kind"] == "Pod"
+    assert [one.environment["ARGOCD_APP_NAME"] for one in plugin.asked] == ["c"]
+    assert made["argocd/d"].error is not None
+    assert made["argocd/d"].error.code == "CMD-ARGO-420"
+    assert remotes.asked == ["https://files.example.com/v.yaml"]
+    assert "annotations" not in POD["metadata"]
+
+
+@pytest.mark.requirement("D78")
+def test_what_is_provided_comes_after_the_map_and_the_tree(tmp_path: Path) -> None:
+    other = "https://git.example.com/other"
+    folder = write(tmp_path / "shop", {"a.json": app("a", "c", source={"repoURL": other, "path": "c"})})
+    mapped = write(tmp_path / "mapped", {"c/c.json": config(k="mapped")})
+    provider = MemoryGit(tmp_path / "git", {other: {"": {"c/c.json": config(k="given")}}})
+    options = with_providers(git=provider)
+    for given, value in ((options, "given"), (dataclasses.replace(options, repo_map={other: mapped}), "mapped")):
+        rendered = argocd.render(Tree.folder(folder), given)
+        assert rendered.applications[0].objects[0].data["data"] == {"k": value}
+    unknown = write(
+        tmp_path / "unknown", {"a.json": app("a", "c", source={"repoURL": other, "path": "c", "targetRevision": "v9"})}
+    )
+    assert [one.code for one in argocd.render(Tree.folder(unknown), options).diagnostics] == ["CMD-ARGO-313"]
+
+
+@pytest.mark.requirement("D79")
+def test_the_defaults_are_those_of_the_commands() -> None:
+    by_name = {one.name: one.default for one in (*settings.ARGOCD_DIFF, *settings.ARGOCD_APPS)}
+    defaults = Options()
+    same = {
+        "max_depth": defaults.max_depth,
+        "changed_only": defaults.changed_only,
+        "ignore_rules": defaults.rules,
+        "strict": defaults.strict,
+        "offline": defaults.context.offline,
+        "no_reuse": not defaults.reuse,
+        "jobs": defaults.jobs,
+        "hooks": "show" if defaults.hooks else "hide",
+    }
+    assert {name: by_name[name] for name in same} == same
+    assert defaults.context.limits == DEFAULT_LIMITS
+    assert defaults.providers == Providers()
+
+
+def reached(value: Any, found: set[type]) -> None:
+    """The classes of ours that an annotation names."""
+    for inner in typing.get_args(value):
+        reached(inner, found)
+    if inspect.isclass(value) and value.__module__.startswith("commodore.") and value not in found:
+        found.add(value)
+
+
+@pytest.mark.requirement("D77")
+def test_no_private_type_is_reached() -> None:
+    """What functions take and give, and what fields hold, is exported here or is of the rooms that all share."""
+    public = {getattr(argocd, name) for name in argocd.__all__ if inspect.isclass(getattr(argocd, name))}
+    shared = {"commodore.errors", "commodore.context", "commodore.limits", "commodore.manifests.objects"}
+    seen: set[type] = set()
+    for name in argocd.__all__:
+        one = getattr(argocd, name)
+        if inspect.isfunction(one):
+            for hint in typing.get_type_hints(one).values():
+                reached(hint, seen)
+        elif dataclasses.is_dataclass(one) and one is not argocd.ArgoSettings:  # that one is for the rooms within
+            for member in dataclasses.fields(one):
+                if not member.name.startswith("_"):
+                    reached(typing.get_type_hints(one)[member.name], seen)
+    assert {one.__qualname__ for one in seen - public if one.__module__ not in shared} == set()
+
+
+def test_the_face_is_lazy() -> None:
+    code = "import sys, commodore.argocd; print([n for n in sys.modules if n.startswith('commodore.argocd.')])"
+    assert subprocess.check_output([sys.executable, "-c", code], text=True) == "[]\n"
+    assert importlib.import_module("commodore.argocd").Tree is Tree
