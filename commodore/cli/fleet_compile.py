@@ -97,6 +97,9 @@ def _wanted(ctx: click.Context, ids: tuple[str, ...], values: Mapping[str, Any],
         waves=_waves(values),
         shard=shard,
         approved=frozenset(values["approve"]),
+        ahead=values["ahead"],
+        status=values["status"],
+        status_age=parse_duration(values["status_age"]),
         workers=values["workers"],
         retries=values["retries"],
         timeout=parse_duration(values["timeout"]),
@@ -131,9 +134,11 @@ def _waves(values: Mapping[str, Any]) -> tuple[Wave, ...]:
         raise UsageError(
             "CMD-FLT-121", "--waves and --canary cannot be combined", hint="describe the canary in the file"
         )
+    if values["wave_level"] and not values["waves"]:
+        raise UsageError("CMD-FLT-121", "--wave-level needs --waves", hint="give it config/config.yaml of a fleet")
     waves = ALL_CLUSTERS
     if values["waves"]:
-        waves = read_waves(values["waves"], DEFAULT_LIMITS)
+        waves = read_waves(values["waves"], values["wave_level"] or "", DEFAULT_LIMITS)
     elif values["canary"]:
         waves = canary(values["canary"])
     return allow_failures(waves, values["max_failures"]) if values["max_failures"] else waves

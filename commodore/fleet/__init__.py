@@ -12,7 +12,8 @@ if TYPE_CHECKING:
     from commodore.fleet.compiling.running import FleetCompile, compile_fleet
     from commodore.fleet.compiling.selection import ClusterSelection, Shard
     from commodore.fleet.compiling.sources import ApiFleet, FleetSource, read_cluster_files
-    from commodore.fleet.compiling.waves import ALL_CLUSTERS, Wave, allow_failures, canary, read_waves
+    from commodore.fleet.compiling.wave_file import read_waves
+    from commodore.fleet.compiling.waves import ALL_CLUSTERS, Wave, allow_failures, canary
     from commodore.fleet.examples import new_fleet
     from commodore.fleet.generating import Generated, GenerateOptions, Selection, check_known, generate, stale_error
     from commodore.fleet.previewing import preview
@@ -48,7 +49,8 @@ __getattr__ = lazy_exports(
         "compiling.running": ("FleetCompile", "compile_fleet"),
         "compiling.selection": ("ClusterSelection", "Shard"),
         "compiling.sources": ("ApiFleet", "FleetSource", "read_cluster_files"),
-        "compiling.waves": ("ALL_CLUSTERS", "Wave", "allow_failures", "canary", "read_waves"),
+        "compiling.wave_file": ("read_waves",),
+        "compiling.waves": ("ALL_CLUSTERS", "Wave", "allow_failures", "canary"),
         "examples": ("new_fleet",),
         "generating": ("GenerateOptions", "Generated", "Selection", "check_known", "generate", "stale_error"),
         "previewing": ("preview",),

@@ -18,6 +18,13 @@ SELECTION = (
     _names("region", "NAME", "Only the cells of this region; may be repeated."),
     _names("at", "DIMENSION=NAME", "Only the cells at this node of any dimension; may be repeated."),
 )
+STATUS_AGE = Setting(
+    "status_age",
+    ("--status-age",),
+    "Refuse status files that are older: 90s, 15m, 2h, 1d.",
+    default="15m",
+    metavar="DURATION",
+)
 STATUS = (
     Setting(
         "status",
@@ -27,13 +34,7 @@ STATUS = (
         metavar="[CELL=]FILE",
         multiple=True,
     ),
-    Setting(
-        "status_age",
-        ("--status-age",),
-        "Refuse status files that are older: 90s, 15m, 2h, 1d.",
-        default="15m",
-        metavar="DURATION",
-    ),
+    STATUS_AGE,
 )
 PROCESSES = Setting(
     "processes",

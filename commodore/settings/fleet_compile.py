@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from commodore.settings.catalog import CATALOG_COMPILE
 from commodore.settings.common import OUTPUT_FORMAT
+from commodore.settings.fleet import STATUS_AGE
 from commodore.settings.model import Setting
 
 _NOT_FOR_FLEETS = ("cluster_file", "local", "fetch_dependencies", "diff", "output_format", "watch", "interactive")
@@ -46,7 +47,19 @@ _SELECTION = (
     ),
 )
 _WAVES = (
-    Setting("waves", ("--waves",), "File with the waves in which clusters are pushed.", kind="file", metavar="FILE"),
+    Setting(
+        "waves",
+        ("--waves",),
+        "File with the waves in which clusters are pushed; or config/config.yaml of a fleet, whose sequence they are.",
+        kind="file",
+        metavar="FILE",
+    ),
+    Setting(
+        "wave_level",
+        ("--wave-level",),
+        "With the sequence of a fleet: the dimension whose nodes are waves, by default the first.",
+        metavar="DIMENSION",
+    ),
     Setting(
         "canary",
         ("--canary",),
@@ -67,6 +80,23 @@ _WAVES = (
         metavar="WAVE",
         multiple=True,
     ),
+    Setting(
+        "ahead",
+        ("--ahead",),
+        "Compile the clusters of later waves while earlier ones are judged, pushed and watched.",
+        kind="switch",
+        default=False,
+    ),
+    Setting(
+        "status",
+        ("--status",),
+        "What is known about the applications of clusters: a file of 'cells' by cluster, or a list that kubectl has "
+        "printed as JSON, which needs the cluster as CLUSTER=FILE; may be repeated. All must be healthy when a wave "
+        "has soaked.",
+        metavar="[CLUSTER=]FILE",
+        multiple=True,
+    ),
+    STATUS_AGE,
     Setting(
         "interactive",
         ("-i", "--interactive"),

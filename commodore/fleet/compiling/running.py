@@ -10,19 +10,21 @@ from __future__ import annotations
 import hashlib
 import json
 import threading
+import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor, as_completed
+from concurrent.futures import Future, ThreadPoolExecutor, as_completed
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
 from commodore import __version__
 from commodore.context import Context
 from commodore.engine import Engine, usable_cpus
-from commodore.errors import EnvironmentFault, PolicyError
+from commodore.errors import EnvironmentFault, InputError, PolicyError
 from commodore.events import ClusterBegun, ClusterEnded, WaveBegun, WaveEnded
 from commodore.fleet.compiling.dask_options import DaskOptions
+from commodore.fleet.compiling.health import unhealthy
 from commodore.fleet.compiling.journal import Journal, RunFolder, check_same, find_run, new_run, runs
 from commodore.fleet.compiling.judging import refusal
 from commodore.fleet.compiling.outcome import ClusterOutcome
@@ -30,17 +32,17 @@ from commodore.fleet.compiling.selection import Candidate, ClusterSelection, Sha
 from commodore.fleet.compiling.sources import FleetSource
 from commodore.fleet.compiling.task import ClusterWork, Compiled, Keep, Voices, Work
 from commodore.fleet.compiling.waves import ALL_CLUSTERS, Wave, assign
+from commodore.fleet.promotion.status_file import read_states
 from commodore.fleet.report.grouping import Groups, Hunk
 from commodore.fleet.report.model import FleetReport, WaveResult, as_pins, pins_of
 from commodore.git import Pin, RemoteAnswers
 from commodore.pipeline import CatalogCompile, Shared
+from commodore.printable import some_of
 from commodore.stages import open_engine
 from commodore.workspace import Workspace, write_atomically
 
 Ask = Callable[[Wave, FleetReport], bool]
 """Is shown a wave that is good, and says whether to publish it."""
-
-Item = TypeVar("Item")
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,6 +52,9 @@ class FleetCompile:
     Attributes:
         request: how each cluster is compiled. Its workspace is the folder of the run; its cluster is not looked at.
         approved: names of waves with a manual gate that may be published.
+        ahead: whether clusters of later waves are compiled while earlier ones are judged, published and watched.
+        status: files with the state of applications; with some, a wave must be healthy when it has soaked.
+        status_age: seconds; older files are refused.
         workers: clusters that are compiled at once; 0 for one per usable CPU.
         retries: how often a cluster is tried again after an environment's error.
         timeout: seconds that one attempt at a cluster may take.
@@ -65,6 +70,9 @@ class FleetCompile:
     waves: tuple[Wave, ...] = ALL_CLUSTERS
     shard: Shard | None = None
     approved: frozenset[str] = frozenset()
+    ahead: bool = False
+    status: tuple[str, ...] = ()
+    status_age: float = 900.0
     workers: int = 0
     retries: int = 2
     timeout: float = 1800.0
@@ -167,6 +175,10 @@ class _Fleet:
         self._compiled: dict[str, Compiled] = {}
         self._commits: dict[str, list[str]] = {}
         self._judged: set[str] = set()
+        self._soaking: dict[str, float] = {}  # until when, in seconds since 1970
+        self._soaked: set[str] = set()
+        self._pool: ThreadPoolExecutor | None = None
+        self._begun: dict[str, Future[None]] = {}
         self._lock = threading.Lock()
         self._noted: dict[Pin, str] = {}
         self._restore()
@@ -204,6 +216,10 @@ class _Fleet:
                     self._commits.setdefault(entry["cluster"], []).append(entry["commit"])
                 case "judged":
                     self._judged.add(entry["wave"])
+                case "soaking":
+                    self._soaking[entry["wave"]] = entry["until"]
+                case "soaked":
+                    self._soaked.add(entry["wave"])
                 case "pin":
                     self._noted[entry["url"], entry["ref"]] = entry["commit"]
 
@@ -225,6 +241,8 @@ class _Fleet:
 
     def close(self) -> None:
         """End everything that still runs."""
+        if self._pool is not None:
+            self._pool.shutdown(wait=True, cancel_futures=True)
         self._work.close()
         self._answers.end()
         self._engine.close()
@@ -235,12 +253,18 @@ class _Fleet:
         try:
             if self._wanted.dask is not None:
                 self._work = _on_dask(self._wanted.dask, self._local, self._context)
+            self._pool = ThreadPoolExecutor(self._work.threads, thread_name_prefix="cluster")
+            if self._wanted.ahead and self._wanted.request.push:
+                for _, ones in self._waves:
+                    self._begin([one.id for one in ones])
             for wave, ones in self._waves:
                 result = self._wave(wave, [one.id for one in ones])
                 self._states[wave.name] = result
                 self._context.announce(WaveEnded(wave.name, result.state))
                 if result.state not in ("compiled", "published"):
                     break
+            if any(not future.done() for future in self._begun.values()):
+                self._stop()  # what was begun ahead, of waves that have no turn
             if not any(result.state == "refused" for result in self._states.values()):
                 self._journal.end()
         except BaseException:
@@ -256,26 +280,56 @@ class _Fleet:
         self._stopped.set()
         self._context.cancellation.cancel()
         self._engine.close()
+        if self._pool is not None:
+            self._pool.shutdown(wait=True, cancel_futures=True)
 
     def _wave(self, wave: Wave, ids: Sequence[str]) -> WaveResult:
         result = WaveResult(wave.name, "interrupted", wave=wave.as_dict())
         self._states[wave.name] = result
-        left = [one for one in self._of(ids) if one.state in ("not-begun", "cancelled")]
-        self._context.announce(WaveBegun(wave.name, len(left)))
-        left.sort(key=lambda one: (-self._durations.get(one.id, 0.0), one.id))
-        self._in_parallel(self._compile, left, self._work.threads)
+        begun = self._begin(ids)
+        self._context.announce(WaveBegun(wave.name, len(begun)))
+        for future in as_completed(begun):
+            future.result()
         if not self._wanted.request.push:
             return replace(result, state="compiled")
         why = self._judge(wave, ids)
         if why:
             return replace(result, **why)
-        published = self._publish_all(wave, ids)
+        self._publish_all(wave, ids)
         reason = refusal(wave, self._of(ids))
         if reason:
             return replace(result, state="failed", reason=reason)
-        if published and wave.soak and wave is not self._waves[-1][0]:
-            self._stopped.wait(wave.soak)
+        reason = self._soak(wave, [one.id for one in self._of(ids) if one.state == "pushed"])
+        if reason:
+            return replace(result, state="refused", reason=reason, exit_code=InputError.exit_code)
         return replace(result, state="published")
+
+    def _begin(self, ids: Sequence[str]) -> list[Future[None]]:
+        """Compile what is not compiled yet of these clusters, those first that took longest the last time."""
+        assert self._pool is not None
+        left = [one for one in self._of(ids) if one.id in self._begun or one.state in ("not-begun", "cancelled")]
+        left.sort(key=lambda one: (-self._durations.get(one.id, 0.0), one.id))
+        for one in left:
+            if one.id not in self._begun:
+                self._begun[one.id] = self._pool.submit(self._compile, one)
+        return [self._begun[one.id] for one in left]
+
+    def _soak(self, wave: Wave, pushed: Sequence[str]) -> str:
+        """Let some time pass after a wave was pushed; why no later wave may begin then, or nothing."""
+        is_last = wave is self._waves[-1][0] and not self._wanted.status
+        if not pushed or not wave.soak or is_last or wave.name in self._soaked:
+            return ""
+        if wave.name not in self._soaking:
+            self._soaking[wave.name] = time.time() + wave.soak
+            self._journal.write("soaking", wave=wave.name, until=self._soaking[wave.name])
+        self._stopped.wait(max(0.0, self._soaking[wave.name] - time.time()))
+        if self._wanted.status:
+            state = read_states(self._wanted.status, self._wanted.status_age, self._context.limits)
+            ill = list(unhealthy(state, pushed))
+            if ill:
+                return f"wave {wave.name} is not healthy: {some_of(ill)} (go on with --resume {self._run.name})"
+        self._journal.write("soaked", wave=wave.name)
+        return ""
 
     def _judge(self, wave: Wave, ids: Sequence[str]) -> dict[str, Any]:
         """Why a wave is not published, as fields of its result; nothing if it is."""
@@ -320,11 +374,18 @@ class _Fleet:
                 self._journal.write("pin", url=url, ref=ref, commit=commit)
                 self._noted[url, ref] = commit
 
-    def _publish_all(self, wave: Wave, ids: Sequence[str]) -> bool:
-        """Publish the clusters that have changed; whether there are any."""
+    def _publish_all(self, wave: Wave, ids: Sequence[str]) -> None:
+        """Publish the clusters that have changed."""
         changed = [one for one in self._of(ids) if one.state == "changed"]
-        self._in_parallel(self._publish, changed, wave.parallel)
-        return bool(changed)
+        if not changed:
+            return
+        with ThreadPoolExecutor(min(wave.parallel, len(changed)), thread_name_prefix="publishing") as pool:
+            try:
+                for future in as_completed([pool.submit(self._publish, one) for one in changed]):
+                    future.result()
+            except BaseException:
+                self._stop()
+                raise
 
     def _publish(self, one: ClusterOutcome) -> None:
         if self._stopped.is_set():
@@ -347,20 +408,6 @@ class _Fleet:
         detail = str(error["message"]) if error else ", ".join(f"{count} {what}" for what, count in one.summary.items())
         code = str(error["code"]) if error else ""
         self._context.announce(ClusterEnded(one.id, one.wave, one.state, one.seconds, detail, code))
-
-    def _in_parallel(self, work: Callable[[Item], None], items: Sequence[Item], threads: int) -> None:
-        """Do `work` for all items. What is wrong with one of them is no error here; only the run's own errors are."""
-        if not items:
-            return
-        pool = ThreadPoolExecutor(min(threads, len(items)), thread_name_prefix="cluster")
-        try:
-            for future in as_completed([pool.submit(work, item) for item in items]):
-                future.result()
-        except BaseException:
-            self._stop()
-            raise
-        finally:
-            pool.shutdown(wait=True, cancel_futures=True)
 
     def report(self) -> FleetReport:
         """What has become of everything so far."""

@@ -4,25 +4,17 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
-from pathlib import Path
 from typing import Any
 
-from commodore.errors import InputError, UsageError, did_you_mean
+from commodore.errors import InputError, UsageError
 from commodore.fleet.compiling.selection import Candidate
-from commodore.fleet.repository.config import seconds
-from commodore.limits import Limits
-from commodore.manifests import load
 from commodore.printable import some_of
-from commodore.workspace import guard_disk
 
-_PUSHES = 8
+PUSHES = 8
 _AMOUNT = re.compile(r"[0-9]+%?")
-_DURATION = re.compile(r"[0-9]+[smhd]")
-_KEYS = ("name", "clusters", "max_failures", "max_changed", "gate", "soak", "parallel")
-_MATCHES = ("ids", "tenants", "facts", "percent", "count")
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,7 +85,7 @@ class Wave:
     max_changed: int | None = None
     manual: bool = False
     soak: int = 0
-    parallel: int = _PUSHES
+    parallel: int = PUSHES
 
     def as_dict(self) -> dict[str, Any]:
         """What decides about it, as JSON-ready data."""
@@ -151,99 +143,3 @@ def assign(clusters: Sequence[Candidate], waves: Sequence[Wave]) -> list[tuple[W
             hint="let the last wave have `clusters: {}`, which are all that are left",
         )
     return found
-
-
-def read_waves(path: Path, limits: Limits) -> tuple[Wave, ...]:
-    """The waves of a file.
-
-    Raises:
-        EnvironmentFault: it cannot be read.
-        InputError: CMD-FLT-103, it is not of the form that is expected.
-    """
-    with guard_disk(path):
-        content = path.read_bytes() if path.stat().st_size <= limits.fleet_file_bytes else None
-    if content is None:
-        raise _wrong(path, f"is larger than {limits.fleet_file_bytes} bytes")
-    data = load(content, place=str(path))
-    entries = data.get("waves") if isinstance(data, dict) else None
-    if not isinstance(entries, list) or not entries or set(data) != {"waves"}:
-        raise _wrong(path, "must be a map with the key 'waves', a list")
-    waves = [_wave(entry, f"waves[{number}]", path) for number, entry in enumerate(entries)]
-    names = [wave.name for wave in waves]
-    for name in names:
-        if names.count(name) > 1:
-            raise _wrong(path, f"has two waves {name!r}")
-    return tuple(waves)
-
-
-def _wave(entry: Any, place: str, path: Path) -> Wave:
-    entry = _keys(entry, _KEYS, place, path)
-    name, gate = entry.get("name"), entry.get("gate", "automated")
-    if not isinstance(name, str) or not name:
-        raise _wrong(path, f"has no text as {place}.name")
-    if gate not in ("automated", "manual"):
-        raise _wrong(path, f"has {gate!r} as {place}.gate, must be automated or manual")
-    failures = Amount.parse(str(entry.get("max_failures", 0)))
-    if failures is None:
-        raise _wrong(path, f"has no number or percentage as {place}.max_failures")
-    soak = str(entry.get("soak", "0s"))
-    if not _DURATION.fullmatch(soak):
-        raise _wrong(path, f"has {soak!r} as {place}.soak, must be a duration such as 90s, 15m, 2h or 1d")
-    return Wave(
-        name=name,
-        clusters=_match(entry.get("clusters", {}), f"{place}.clusters", path),
-        max_failures=failures,
-        max_changed=_count(entry.get("max_changed"), f"{place}.max_changed", path),
-        manual=gate == "manual",
-        soak=seconds(soak),
-        parallel=_count(entry.get("parallel"), f"{place}.parallel", path) or _PUSHES,
-    )
-
-
-def _match(entry: Any, place: str, path: Path) -> Match:
-    entry = _keys(entry, _MATCHES, place, path)
-    facts = entry.get("facts", {})
-    if not isinstance(facts, dict):
-        raise _wrong(path, f"has no map as {place}.facts")
-    percent, count = (_count(entry.get(key), f"{place}.{key}", path) for key in ("percent", "count"))
-    if percent is not None and count is not None:
-        raise _wrong(path, f"has both percent and count in {place}")
-    most = Amount(percent, percent=True) if percent is not None else None if count is None else Amount(count)
-    return Match(
-        ids=_texts(entry.get("ids", []), f"{place}.ids", path),
-        tenants=_texts(entry.get("tenants", []), f"{place}.tenants", path),
-        facts=tuple((str(name), _pattern(value)) for name, value in facts.items()),
-        most=most,
-    )
-
-
-def _pattern(value: Any) -> str:
-    return str(value).lower() if isinstance(value, bool) else str(value)
-
-
-def _keys(entry: Any, known: Sequence[str], place: str, path: Path) -> Mapping[str, Any]:
-    if not isinstance(entry, dict):
-        raise _wrong(path, f"has no map as {place}")
-    for key in entry:
-        if key not in known:
-            raise _wrong(path, f"has an unknown key {key!r} in {place}", did_you_mean(str(key), known))
-    return entry
-
-
-def _texts(value: Any, place: str, path: Path) -> tuple[str, ...]:
-    if not isinstance(value, list) or not all(isinstance(one, str) for one in value):
-        raise _wrong(path, f"has no list of texts as {place}")
-    return tuple(value)
-
-
-def _count(value: Any, place: str, path: Path) -> int | None:
-    if value is None:
-        return None
-    if not isinstance(value, int) or isinstance(value, bool) or value < 0:
-        raise _wrong(path, f"has {value!r} as {place}, must be a number")
-    return value
-
-
-def _wrong(path: Path, what: str, hint: str = "") -> InputError:
-    known = "see docs/how-to/compile-many-clusters.md for an example"
-    return InputError("CMD-FLT-103", f"{path} {what}", hint=hint or known, locations=[str(path)])

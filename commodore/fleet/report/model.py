@@ -21,8 +21,8 @@ class WaveResult:
     """What became of a wave.
 
     Attributes:
-        state: `compiled` (nothing was to be pushed), `published`, `failed`, `refused` (not approved), `interrupted`,
-            or `not-begun`.
+        state: `compiled` (nothing was to be pushed), `published`, `failed`, `refused` (not approved, or not
+            healthy after it was pushed), `interrupted`, or `not-begun`.
         reason: why it was not published.
         wave: what decided about it, as JSON-ready data.
         exit_code: what the wave itself adds to those of its clusters.

@@ -86,6 +86,10 @@ class FleetConfig:
     def node(self, prefix: Prefix) -> Node:
         return next(node for node in self.each() if node.prefix == prefix)
 
+    def last_below(self, node: Node, depth: int) -> Prefix:
+        """The last prefix of so many names in a node."""
+        return [one.prefix for one in node.each() if len(one.prefix) == depth][-1]
+
 
 def covers(prefix: Prefix, cell: Prefix) -> bool:
     """Whether a cell, or another prefix, lies below a prefix or is it."""

@@ -6,15 +6,18 @@ import json
 import shutil
 import signal
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from commodore.errors import PolicyError
+from commodore.events import ClusterEnded
 from commodore.fleet import FleetReport, Wave, canary
 from commodore.fleet.compiling.waves import Amount, Match
 from commodore.limits import Limits
 from commodore.workspace import Workspace
 from tests.world import many_clusters
+from tests.world.kubernetes import wait_until
 from tests.world.many_clusters import FleetWorld
 from tests.world.repos import RoundTrips, git
 
@@ -123,6 +126,60 @@ def test_other_trees_are_not_pushed(tmp_path: Path) -> None:
     report = world.run(wave, resume="", approved=frozenset({"prod"}))
     assert codes(report) == {"c-1": "CMD-FLT-110"}
     assert world.commits("c-1") == 0
+
+
+@pytest.mark.requirement("FC10")
+def test_a_wave_must_be_healthy_when_it_has_soaked(tmp_path: Path) -> None:
+    """It is judged again when the run goes on, and it does not soak twice."""
+    world = FleetWorld(tmp_path, 2)
+    status = tmp_path / "status.json"
+    waves = (Wave("canary", Match(ids=("c-1",)), soak=1), Wave("rest"))
+    asked: dict[str, Any] = {"status": (str(status),)}
+
+    def say(**states: dict[str, str]) -> None:
+        status.write_text(json.dumps({"cells": {name.replace("_", "-"): {"app": one} for name, one in states.items()}}))
+
+    say(c_2={"health": "Healthy", "sync": "Synced"})
+    report = world.run(*waves, **asked)
+    assert [wave.state for wave in report.waves] == ["refused", "not-begun"]
+    assert (report.waves[0].reason.partition(" (")[0], report.exit_code) == (
+        "wave canary is not healthy: c-1: nothing is known",
+        1,
+    )
+    say(c_1={"health": "Degraded", "sync": "Synced"})
+    report = world.run(*waves, **asked, resume="")
+    assert "c-1/app: Degraded, Synced" in report.waves[0].reason
+    assert [world.commits(name) for name in world.names] == [1, 0]
+    say(c_1={"health": "Healthy", "sync": "Synced"})
+    report = world.run(*waves, **asked, resume="")
+    assert ([wave.state for wave in report.waves], report.exit_code) == (["published", "published"], 0)
+    assert [world.commits(name) for name in world.names] == [1, 1]
+
+
+@pytest.mark.requirement("FC10")
+def test_later_waves_are_compiled_ahead(tmp_path: Path) -> None:
+    """They are judged in their turn; a run that ends before has compiled them, and nothing else."""
+    world = FleetWorld(tmp_path, 2)
+    waves = (Wave("canary", Match(ids=("c-1",))), Wave("rest", manual=True))
+
+    def look(wave: Wave, report: FleetReport) -> bool:
+        del report
+        return bool(
+            wait_until(lambda: {"c-1", "c-2"} == {e.cluster for e in world.events if isinstance(e, ClusterEnded)})
+        )
+
+    report = world.run(*waves, ahead=True, workers=1, ask=look)
+    assert [wave.state for wave in report.waves] == ["published", "refused"]
+    assert states(report) == {"c-1": "pushed", "c-2": "changed"}
+    assert world.commits("c-2") == 0
+
+
+@pytest.mark.parametrize(("keep", "left"), [("nothing", []), ("state", [".commodore", "catalog"])])
+def test_what_stays_of_workspaces(tmp_path: Path, keep: str, left: list[str]) -> None:
+    world = FleetWorld(tmp_path, 1)
+    assert states(world.run(keep=keep)) == {"c-1": "pushed"}
+    folder = tmp_path / "work" / "clusters" / "c-1"
+    assert sorted(path.name for path in (folder.iterdir() if folder.is_dir() else ())) == left
 
 
 @pytest.mark.requirement("FC4")

@@ -11,10 +11,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from commodore.errors import CommodoreError
-from commodore.fleet import ClusterSelection, Shard, allow_failures, canary, read_cluster_files, read_waves
+from commodore.fleet import ClusterSelection, Shard, allow_failures, canary, read_cluster_files
 from commodore.fleet.compiling.selection import Candidate
-from commodore.fleet.compiling.waves import ALL_CLUSTERS, Amount, Wave, assign
-from commodore.limits import Limits
+from commodore.fleet.compiling.waves import ALL_CLUSTERS, Match, Wave, assign
 from tests.world import lieutenant
 from tests.world.context import make_context
 
@@ -71,53 +70,12 @@ def ids(waves: tuple[Wave, ...]) -> dict[str, list[str]]:
     return {wave.name: [one.id for one in ones] for wave, ones in assign(KNOWN, waves)}
 
 
-@pytest.mark.requirement("FC10")
-def test_waves(tmp_path: Path) -> None:
-    """A cluster belongs to the first wave that it fits."""
-    path = tmp_path / "waves.yml"
-    path.write_text(
-        "waves:\n"
-        "  - {name: canary, clusters: {facts: {canary: true}}, max_changed: 2, soak: 2h}\n"
-        "  - {name: eu, clusters: {tenants: [t-a]}, max_failures: 50%, gate: manual, parallel: 2}\n"
-        "  - {name: rest, clusters: {}}\n"
-    )
-    waves = read_waves(path, Limits())
-    assert ids(waves) == {"canary": ["c-1"], "eu": ["c-2"], "rest": ["c-3"]}
-    first, second, last = waves
-    assert (first.max_changed, first.soak, first.manual, first.max_failures) == (2, 7200, False, Amount(0))
-    assert (second.max_failures.of(5), second.manual, second.parallel) == (2, True, 2)
-    assert allow_failures([last], "3")[0].max_failures == Amount(3)
-
-
 def test_shortcuts() -> None:
     assert ids(canary("c-3,c-1")) == {"canary": ["c-1", "c-3"], "rest": ["c-2"]}
     assert [len(one) for one in ids(canary("1")).values()] == [1, 2]
     assert [len(one) for one in ids(canary("70%")).values()] == [2, 1]
     assert ids(ALL_CLUSTERS) == {"all": ["c-1", "c-2", "c-3"]}
     assert ids(canary("2")) == ids(canary("2"))
-
-
-@pytest.mark.parametrize(
-    ("text", "said"),
-    [
-        ("waves: []", "must be a map with the key 'waves'"),
-        ("waves: [{clusters: {}}]", "has no text as waves[0].name"),
-        ("waves: [{name: a, max_fails: 1}]", "has an unknown key 'max_fails' in waves[0]"),
-        ("waves: [{name: a, gate: open}]", "has 'open' as waves[0].gate"),
-        ("waves: [{name: a, soak: 2 weeks}]", "has '2 weeks' as waves[0].soak"),
-        ("waves: [{name: a, max_failures: some}]", "has no number or percentage as waves[0].max_failures"),
-        ("waves: [{name: a, clusters: {ids: c-1}}]", "has no list of texts as waves[0].clusters.ids"),
-        ("waves: [{name: a, clusters: {percent: 1, count: 1}}]", "has both percent and count"),
-        ("waves: [{name: a}, {name: a}]", "has two waves 'a'"),
-    ],
-)
-def test_malformed_waves(tmp_path: Path, text: str, said: str) -> None:
-    path = tmp_path / "waves.yml"
-    path.write_text(text)
-    with pytest.raises(CommodoreError) as error:
-        read_waves(path, Limits())
-    assert error.value.code == "CMD-FLT-103"
-    assert said in error.value.message
 
 
 @pytest.mark.parametrize("wrong", [lambda: canary(","), lambda: allow_failures(ALL_CLUSTERS, "many")])
@@ -127,11 +85,10 @@ def test_malformed_options(wrong: Callable[[], object]) -> None:
     assert error.value.code == "CMD-FLT-121"
 
 
-def test_a_cluster_without_a_wave(tmp_path: Path) -> None:
-    path = tmp_path / "waves.yml"
-    path.write_text("waves: [{name: a, clusters: {ids: [c-1]}}]")
+def test_a_cluster_without_a_wave() -> None:
     with pytest.raises(CommodoreError) as error:
-        assign(KNOWN, read_waves(path, Limits()))
+        assign(KNOWN, [Wave("a", Match(ids=("c-1",)))])
+    assert error.value.code == "CMD-FLT-103"
     assert error.value.message == "2 clusters belong to no wave: c-2, c-3"
 
 
