@@ -86,6 +86,17 @@ class Limits:
     argocd_applications: int = 10_000  # Applications of one run
     argocd_scanned_bytes: int = 4 << 20  # a file of a tree that may define Applications
 
+    # remote cache
+    remote_connect_seconds: float = 5.0  # connecting to a store
+    remote_object_seconds: float = 30.0  # one request about an object; a store that takes that long is not asked again
+    remote_failures: int = 5  # requests in a row that fail before a store is not asked any more
+    remote_lookup_seconds: float = 60.0  # everything that is fetched at one time
+    remote_finish_seconds: float = 30.0  # what is not written so long after the end of a run is left out
+    remote_threads: int = 32  # objects fetched at the same time
+    remote_write_threads: int = 8  # results written at the same time
+    remote_index_bytes: int = 16 << 20  # the list of what renderings of one subject have read
+    remote_waiting: int = 10_000  # results that wait to be written; further ones are left out
+
     # fleet
     fleet_file_bytes: int = 4 << 20  # one file of a fleet's configuration, or of what is known about its state
     fleet_values: int = 100_000  # values in it, what aliases stand for counted each time

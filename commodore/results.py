@@ -80,6 +80,25 @@ class Result:
         return False
 
 
+@dataclass(frozen=True, slots=True)
+class KeptResult:
+    """How a result is found: its subject, the digest of the list of what was read, and its name."""
+
+    subject: str
+    shape: str
+    name: str
+
+
+def shape_of(keys: Sequence[Key]) -> str:
+    """The digest of a list of things that were read."""
+    return hashlib.sha256(json.dumps(keys).encode()).hexdigest()
+
+
+def result_name(shape: str, digests: Sequence[str]) -> str:
+    """The name of the result of a rendering that has read the things of a shape and found this."""
+    return hashlib.sha256(json.dumps([shape, *digests]).encode()).hexdigest()
+
+
 def read_folder(folder: Path, traces: Sequence[str] = ()) -> Result | None:
     """An instance's rendered folder as a result; None if it holds something that is neither file, folder nor link."""
     files: list[tuple[str, int, bytes | str | None]] = []
@@ -173,19 +192,39 @@ class ResultStore(Store):
             os.utime(self._subject(subject) / _SHAPES / f"{shape}.json")
         return _unpack(content)
 
-    def add(self, subject: str, found: Mapping[Key, str], result: Result) -> None:
-        """Keep a result. Nothing happens if it is too large, or the disk refuses."""
+    def add(self, subject: str, found: Mapping[Key, str], result: Result) -> KeptResult | None:
+        """Keep a result. Returns how it is found; None if it is too large, or the disk refuses."""
         if sum(len(content or b"") for _, _, content in (*result.files, *result.outside)) > self.limits.result_bytes:
-            return
+            return None
+        return self._keep(subject, found, _pack(result))
+
+    def adopt(self, subject: str, found: Mapping[Key, str], content: bytes) -> None:
+        """Keep a result that another machine has kept, as `content` gives it. One that cannot be read is left out."""
+        with contextlib.suppress(ValueError, TypeError, AttributeError, LookupError, RecursionError):
+            if _is_plain(_unpack(content)):
+                self._keep(subject, found, content)
+
+    def _keep(self, subject: str, found: Mapping[Key, str], content: bytes) -> KeptResult | None:
         keys = sorted(found)
         text = json.dumps(keys).encode()
-        shape = hashlib.sha256(text).hexdigest()
+        shape = shape_of(keys)
         place = self._subject(subject)
         with contextlib.suppress(OSError, EnvironmentFault):
             (place / _SHAPES).mkdir(mode=0o700, parents=True, exist_ok=True)
-            _write(self._result(subject, shape, [found[key] for key in keys]), _pack(result))
+            name = result_name(shape, [found[key] for key in keys])
+            _write(place / f"{name}.result", content)
             if _read(place / _SHAPES / f"{shape}.json") != text:  # damaged, or not there yet
                 _write(place / _SHAPES / f"{shape}.json", text)
+            return KeptResult(subject, shape, name)
+        return None
+
+    def read_kept(self, kept: KeptResult) -> tuple[tuple[Key, ...], bytes] | None:
+        """What was read for a result, and the content that `adopt` takes; None if it is not there any more."""
+        place = self._subject(kept.subject)
+        shape, content = _read(place / _SHAPES / f"{kept.shape}.json"), _read(place / f"{kept.name}.result")
+        if shape is None or content is None:
+            return None
+        return tuple(tuple(key) for key in json.loads(shape)), content
 
     def forget(self, subject: str, shape: str, digests: Sequence[str]) -> None:
         """Remove a result that has turned out to be wrong."""
@@ -196,8 +235,7 @@ class ResultStore(Store):
         return self.root / subject[:2] / subject
 
     def _result(self, subject: str, shape: str, digests: Sequence[str]) -> Path:
-        name = hashlib.sha256(json.dumps([shape, *digests]).encode()).hexdigest()
-        return self._subject(subject) / f"{name}.result"
+        return self._subject(subject) / f"{result_name(shape, digests)}.result"
 
     # Care
 
@@ -228,6 +266,22 @@ class ResultStore(Store):
                     path.unlink()
                 for folder in (subject / _SHAPES, subject, subject.parent):
                     folder.rmdir()
+
+
+def _is_plain(result: Result) -> bool:
+    """Whether the paths of a result are those of one folder, in the order in which they can be written, and no file
+    gets rights that its reader does not have.
+    """
+    folders = {"."}
+    seen: set[str] = set()
+    for name, mode, content in result.files:
+        parent, _, last = f"./{name}".rpartition("/")
+        if parent not in folders or last in ("", ".", "..") or "\0" in name or name in seen or mode & ~0o777:
+            return False
+        seen.add(name)
+        if content is None:
+            folders.add(f"./{name}")
+    return not result.mode & ~0o777 and all(mode & ~0o777 == 0 for _, mode, _ in result.outside)
 
 
 def _plain_files(folder: Path) -> list[tuple[Path, os.stat_result]]:

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from commodore.cli.console import Console
 
 if TYPE_CHECKING:
+    from commodore.remote_store import RemoteOptions
     from commodore.stages import CompileOptions
 
 
@@ -28,4 +30,25 @@ def compile_options(values: Mapping[str, Any], console: Console, *, fetch: bool 
         shadow=values["shadow"],
         jsonnet_engine=values["jsonnet_engine"],
         policy=policy,
+        remote=_remote(values),
     )
+
+
+def _remote(values: Mapping[str, Any]) -> RemoteOptions | None:
+    urls, mode = tuple(values["cache_url"]), values["cache_mode"]
+    if not urls or mode == "off" or values["no_cache"]:
+        return None
+    from commodore.remote_store import RemoteOptions
+
+    trust = values["cache_trust"]
+    found = RemoteOptions(
+        urls,
+        write=mode == "write",
+        key=values["cache_key"],
+        trust=Path(trust) if trust and trust != "any" else None,
+        trust_anyone=trust == "any",
+        exclude=frozenset(values["cache_exclude"]),
+    )
+    found.reading()  # what is wrong with them is told before anything is begun
+    found.signer()
+    return found

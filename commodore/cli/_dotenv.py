@@ -24,6 +24,10 @@ _DESTINATIONS = {"API_URL": ("API_TOKEN", "--api-token"), "GITHUB_URL": ("GITHUB
 """Ends of variables that say where a token goes: the end of the token's own variables, and its option."""
 
 _NEVER = (
+    "CACHE_KEY",
+    "CACHE_MODE",
+    "CACHE_TRUST",
+    "CACHE_URL",
     "CALLBACK_ADDRESS",
     "MIRROR",
     "OIDC_CLIENT",

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import json
+import os
 import time
 from collections.abc import Sequence
 from datetime import UTC, datetime
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -15,7 +17,7 @@ from commodore.cli._options import options
 from commodore.cli.console import console_of
 from commodore.errors import UsageError
 from commodore.printable import printable_lines
-from commodore.settings.cache import CACHE_INFO, CACHE_PRUNE, CACHE_VERIFY
+from commodore.settings.cache import CACHE_INFO, CACHE_KEY, CACHE_PRUNE, CACHE_VERIFY
 
 if TYPE_CHECKING:
     from commodore.caches.maintenance import Survey
@@ -26,6 +28,7 @@ if TYPE_CHECKING:
     lazy={
         "info": LazyCommand("commodore.cli.cache:cache_info", "Show what the caches hold."),
         "prune": LazyCommand("commodore.cli.cache:cache_prune", "Remove what was not used for long."),
+        "key": LazyCommand("commodore.cli.cache:cache_key", "Show the line that trusts a key of the remote cache."),
         "verify": LazyCommand("commodore.cli.cache:cache_verify", "Read everything again, remove what is damaged."),
     },
 )
@@ -102,6 +105,21 @@ def cache_prune(ctx: click.Context, /, **values: Any) -> None:
     count, freed = sum(one.removed for one in done), sum(one.removed_bytes for one in done)
     verb = "Would remove" if values["dry_run"] else "Removed"
     console.status(f"{verb} {count} {'entry' if count == 1 else 'entries'}, {_size(freed)}.")
+
+
+@click.command("key")
+@click.argument("file", type=click.Path(path_type=Path))
+@options(*CACHE_KEY)
+@click.pass_context
+def cache_key(ctx: click.Context, /, file: Path, new: bool) -> None:
+    """Show the line for the file of --cache-trust that lets results be used which this private key has signed."""
+    from commodore.remote_store import new_key, read_signer
+    from commodore.workspace import guard_disk
+
+    if new:
+        with guard_disk(file), open(os.open(file, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as opened:
+            opened.write(new_key())
+    console_of(ctx).result(read_signer(file).trust_line)
 
 
 @click.command("verify")

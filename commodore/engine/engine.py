@@ -8,7 +8,7 @@ from __future__ import annotations
 import os
 import tempfile
 import uuid
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 from pathlib import Path
@@ -30,11 +30,12 @@ from commodore.engine.schedule.scheduler import (
     slowest_first,
     write_durations,
 )
-from commodore.engine.tasks import Evaluations, Record, Run
+from commodore.engine.tasks import Evaluations, Outcome, Record, Run, Task
 from commodore.engine.worker.pool import worker_pool
 from commodore.errors import CommodoreError, InputError, InternalError, did_you_mean, raise_all
 from commodore.events import Noted, StageAdvanced
 from commodore.names import check_name
+from commodore.remote_results import RemoteCache
 from commodore.results import FOLDER_MODE, ResultStore
 from commodore.tree import walk
 from commodore.workspace import Workspace, copy_tree, guard_disk, remove_tree, replace_tree
@@ -63,6 +64,7 @@ class Engine:
         result_cache: where results are kept for all runs, such as `commodore.caches.result_cache()`; None renders
             everything.
         shadow: how much of what is in the cache is rendered all the same and compared, from 0 to 1.
+        remote: remote stores of results, which the engine closes; None for none.
     """
 
     def __init__(
@@ -73,12 +75,14 @@ class Engine:
         dependency_cache: Path | None = None,
         result_cache: Path | None = None,
         shadow: float = 0.0,
+        remote: RemoteCache | None = None,
     ) -> None:
         self._processes = processes
         self._context = context
         self._dependency_cache = dependency_cache
         self._result_cache = result_cache
         self._shadow = shadow
+        self._remote = remote
         self._pool = worker_pool()
         self._records: list[tuple[Run, Mapping[str, Record]]] = []
         if result_cache is None or not result_cache.exists():
@@ -90,11 +94,18 @@ class Engine:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        self.close()
+        self.close(at_once=kind is not None and not issubclass(kind, Exception))
 
-    def close(self) -> None:
-        """End all workers. The engine cannot be used any more."""
+    def close(self, *, at_once: bool = False) -> None:
+        """End all workers. The engine cannot be used any more.
+
+        Args:
+            at_once: leave out what is still to be written to remote stores.
+        """
         self._pool.close()
+        if self._remote is not None:
+            remote, self._remote = self._remote, None
+            remote.close(self._context.announce, at_once=at_once)
 
     def get_ready(self) -> None:
         """Let workers get ready while the caller does something else, as there will be something to render."""
@@ -153,7 +164,7 @@ class Engine:
             size = self._size(batches)
             schedule = Schedule(begun, rank, self._context.announce, size, self._context.limits, reuses)
             if any(run.pending for run, _ in begun):
-                self._pool.run(schedule.offer, schedule.done, keep=size)
+                self._pool.run(schedule.offer, self._done(schedule), keep=size)
                 self._tell(schedule.evaluations)
             self._tell_traces(reuses.values())
             self._records = [(run, {**reuses[run.key].records(), **schedule.records(run)}) for run, _ in begun]
@@ -169,6 +180,19 @@ class Engine:
             store, limits = ResultStore(self._result_cache, self._context.limits), self._context.limits
             keep_bounded(store, limits.result_cache_bytes, limits.result_check_age)
         return outcomes
+
+    def _done(self, schedule: Schedule) -> Callable[[Task, Outcome, int | None], None]:
+        remote = self._remote
+        if remote is None:
+            return schedule.done
+
+        def done(task: Task, outcome: Outcome, worker: int | None) -> None:
+            remote.count(outcome.remote)
+            if outcome.kept:
+                remote.offer(task.run.jobs[task.instance].component, outcome.kept)
+            schedule.done(task, outcome, worker)
+
+        return done
 
     def _tell(self, evaluations: Sequence[Evaluations]) -> None:
         """How Jsonnet was evaluated: said always if that was the question."""
@@ -190,7 +214,8 @@ class Engine:
         if self._result_cache is not None:
             offline = any(batch.request.offline for batch in batches)
             context = Context(self._context.announce, self._context.limits, offline)
-            finder = ResultFinder(self._result_cache, self._dependency_cache, self._shadow, context)
+            remote = self._remote.results if self._remote is not None and self._remote.access and not offline else None
+            finder = ResultFinder(self._result_cache, self._dependency_cache, self._shadow, context, remote)
         reuses: dict[str, Reuse] = {}
         runs: list[Run | CommodoreError] = []
         for batch in batches:
@@ -230,7 +255,10 @@ class Engine:
                     self._context.announce(StageAdvanced(COMPILE_STAGE, name, source=KEPT))
             if run.pending:
                 self._pool.get_ready()
-                run = replace(run, targets=write_nodes(batch.nodes, run.staging / "nodes", self._context.limits))
+                access = self._remote.access if self._remote is not None and not batch.request.offline else None
+                run = replace(
+                    run, remote=access, targets=write_nodes(batch.nodes, run.staging / "nodes", self._context.limits)
+                )
             return run, reuse
 
     def _size(self, batches: Sequence[Batch]) -> int:

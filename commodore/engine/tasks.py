@@ -14,6 +14,8 @@ from commodore.engine.model import CompileRequest, InstanceJob
 from commodore.errors import CommodoreError
 from commodore.events import Event, Noted
 from commodore.limits import Limits
+from commodore.remote_store import Counts, ReadAccess
+from commodore.results import KeptResult
 from commodore.workers import Shared
 
 if TYPE_CHECKING:
@@ -37,6 +39,7 @@ class Run(Shared):
         subjects: under what name the result of an instance may be kept (see `commodore.engine.cache`).
         sources: the identities of what dependencies come from, as far as they are known.
         environment: the variables of workers, and of all that they start.
+        remote: the remote stores that parts are read from; None for none.
     """
 
     key: str
@@ -52,6 +55,7 @@ class Run(Shared):
     subjects: Mapping[str, str] = field(default_factory=dict, hash=False)
     sources: Mapping[tuple[str, ...], str] = field(default_factory=dict, hash=False)
     environment: Mapping[str, str] = field(default_factory=dict, hash=False, repr=False)
+    remote: ReadAccess | None = field(default=None, hash=False)
 
     def context(self) -> Context:
         """What a worker hands on. What is said there is among the notes of the outcome."""
@@ -205,11 +209,13 @@ class Record:
         found: every thing with the digest of what was there.
         refusal: why the result cannot be kept; empty if it can.
         unseen: whether it may have read files that are not among these things.
+        kept: how its result is found that was kept, if other machines may have it.
     """
 
     found: Mapping[tuple[str, ...], str] = field(hash=False)
     refusal: str = ""
     unseen: bool = False
+    kept: KeptResult | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -261,6 +267,8 @@ class Outcome:
         dependencies: what an `InspectTask` gives.
         failures: what a `FetchTask` gives.
         record: what a `CompileTask` gives; also one of an instance that has failed.
+        kept: what it has added to the store of results, if other machines may have it.
+        remote: what came of asking remote stores.
     """
 
     dependencies: tuple[KapitanDependency, ...] = ()
@@ -275,6 +283,8 @@ class Outcome:
     parts: tuple[tuple[str, float], ...] = ()
     evaluations: Evaluations | None = None
     taken: tuple[str, ...] = ()
+    kept: tuple[KeptResult, ...] = ()
+    remote: Counts | None = None
 
     def facts(self) -> tuple[tuple[str, str | int | float], ...]:
         """What else is worth showing in a trace."""

@@ -23,6 +23,9 @@ CACHE_PRUNE = (
     Setting("dry_run", ("--dry-run",), "Only say what would be removed.", kind="switch", default=False),
     OUTPUT_FORMAT,
 )
+CACHE_KEY = (
+    Setting("new", ("--new",), "Make the key first; the file must not be there.", kind="switch", default=False),
+)
 CACHE_VERIFY = (
     Setting("dry_run", ("--dry-run",), "Leave what is damaged where it is.", kind="switch", default=False),
     OUTPUT_FORMAT,

@@ -133,8 +133,52 @@ TRUST_POLICY = Setting(
     environment="COMMODORE_TRUST_POLICY",
     metavar="FILE",
 )
+REMOTE_CACHE = (
+    Setting(
+        "cache_url",
+        ("--cache-url",),
+        "Take results from this store, too, which many machines share: s3://, gs://, az://, https://, file://; may be "
+        "repeated.",
+        environment="COMMODORE_CACHE_URL",
+        metavar="URL",
+        multiple=True,
+    ),
+    Setting(
+        "cache_mode",
+        ("--cache-mode",),
+        "What is done with the store: read from it, also write what was rendered to the first one, or nothing.",
+        kind="choice",
+        choices=("read", "write", "off"),
+        default="read",
+        environment="COMMODORE_CACHE_MODE",
+    ),
+    Setting(
+        "cache_key",
+        ("--cache-key",),
+        "The file with the private key (Ed25519, PEM) that signs what is written to the store.",
+        kind="file",
+        environment="COMMODORE_CACHE_KEY",
+        metavar="FILE",
+    ),
+    Setting(
+        "cache_trust",
+        ("--cache-trust",),
+        "The file with the public keys whose results are taken from the store; 'any' takes all.",
+        environment="COMMODORE_CACHE_TRUST",
+        metavar="FILE|any",
+    ),
+    Setting(
+        "cache_exclude",
+        ("--cache-exclude",),
+        "Write no results of this component to the store; may be repeated.",
+        metavar="COMPONENT",
+        multiple=True,
+    ),
+)
+"""A store of results that many machines share."""
 ENGINE = (
     TRUST_POLICY,
+    *REMOTE_CACHE,
     Setting(
         "processes",
         ("--processes",),

@@ -12,6 +12,9 @@ from commodore.context import Context
 from commodore.engine import Batch, CompiledInstance, CompileRequest, Engine, InstanceJob, check_jsonnet_engine
 from commodore.events import stage
 from commodore.inventory import Inventory
+from commodore.remote_results import RemoteCache
+from commodore.remote_store import RemoteOptions
+from commodore.results import ResultStore
 from commodore.stages.checkouts import Components
 from commodore.stages.components import INSTALLED
 from commodore.stages.policy import effective_policy
@@ -34,6 +37,7 @@ class CompileOptions:
         shadow: the share of cached results to render all the same and compare, in percent.
         jsonnet_engine: `go`, `jrsonnet`, or `check` to evaluate with both and compare.
         policy: what components may execute and fetch; None for the one in the global repository, or the default.
+        remote: the remote stores of results; None for none. They are not asked if `cached` is false, or offline.
     """
 
     fetch: bool = True
@@ -43,13 +47,15 @@ class CompileOptions:
     shadow: int = 0
     jsonnet_engine: str = "go"
     policy: TrustPolicy | None = None
+    remote: RemoteOptions | None = None
 
 
 def open_engine(options: CompileOptions, context: Context) -> Engine:
     """The engine of a command, to be left as a context manager.
 
     Raises:
-        EnvironmentFault: the chosen Jsonnet engine is not installed.
+        EnvironmentFault: the chosen Jsonnet engine, or what remote stores need, is not installed.
+        UsageError: remote stores cannot be used as they are given.
     """
     check_jsonnet_engine(options.jsonnet_engine)
     return Engine(
@@ -58,7 +64,15 @@ def open_engine(options: CompileOptions, context: Context) -> Engine:
         dependency_cache=usable(dependency_cache()) if options.cached else None,
         result_cache=usable(result_cache()) if options.cached else None,
         shadow=options.shadow / 100,
+        remote=_open_remote(options, context),
     )
+
+
+def _open_remote(options: CompileOptions, context: Context) -> RemoteCache | None:
+    cache = usable(result_cache()) if options.cached and options.remote is not None else None
+    if cache is None or options.remote is None or context.offline:
+        return None
+    return RemoteCache(options.remote, ResultStore(cache, context.limits))
 
 
 def engine_of(given: Engine | None, options: CompileOptions, context: Context) -> AbstractContextManager[Engine]:

@@ -20,9 +20,11 @@ from commodore.engine.cache.portable_paths import PortablePaths, value_digest
 from commodore.engine.cache.remote_identity import Sources
 from commodore.engine.cache.static_key import installed
 from commodore.engine.cache.tool_identity import Programs
-from commodore.engine.cache.trace import Match, TraceRecorder, find_match
+from commodore.engine.cache.trace import Match, TraceRecorder, find_match, wanted
 from commodore.engine.tasks import Run
-from commodore.results import Result, ResultStore
+from commodore.remote_results import open_results
+from commodore.remote_store import Counts
+from commodore.results import KeptResult, Result, ResultStore
 
 
 class Part:
@@ -62,7 +64,7 @@ class Part:
         if self.reads.refusal:
             self._owner.refuse(self.reads.refusal, unseen=self.reads.unseen)
         elif result is not None and not result.mentions(self._places.passing):
-            self._parts.keep(self._subject, found, result)
+            self._parts.keep(self._subject, found, result, private=self._owner.is_private)
 
 
 class Parts:
@@ -81,7 +83,9 @@ class Parts:
         self._programs = programs
         self._sources = sources
         self._store = ResultStore(run.part_cache, run.limits) if run.part_cache is not None else None
+        self._remote = open_results(run.remote, self._store) if self._store is not None else None
         self.taken: list[str] = []
+        self.kept: list[KeptResult] = []
 
     @property
     def are_kept(self) -> bool:
@@ -111,9 +115,24 @@ class Parts:
         shapes = list(itertools.islice(self._store.shapes(subject), self._run.limits.shapes))
         self._sources.ask(key for _, keys in shapes for key in keys if key[0] == SOURCE.name)
         today = Today(places, self._nodes, None, World(instance, self._programs, self._sources, os.environ))
+        match = find_match(self._store, subject, shapes, today)
+        if match is not None or self._remote is None:
+            return match
+        shapes = list(self._remote.shapes([subject])[subject])
+        self._sources.ask(key for _, keys in shapes for key in keys if key[0] == SOURCE.name)
+        self._remote.bring(wanted(subject, shapes, today))
         return find_match(self._store, subject, shapes, today)
 
-    def keep(self, subject: str, found: Mapping[Key, str], result: Result) -> None:
-        """Keep a part. Nothing happens if that is not wanted, it is too large, or the disk refuses."""
-        if self._store is not None and subject:
-            self._store.add(subject, found, result)
+    def keep(self, subject: str, found: Mapping[Key, str], result: Result, *, private: bool) -> None:
+        """Keep a part. Nothing happens if that is not wanted, it is too large, or the disk refuses.
+
+        Args:
+            private: it stays on this machine.
+        """
+        kept = self._store.add(subject, found, result) if self._store is not None and subject else None
+        if kept is not None and not private:
+            self.kept.append(kept)
+
+    def take_counts(self) -> Counts | None:
+        """What came of asking remote stores since the last time."""
+        return self._remote.store.take_counts() if self._remote is not None else None

@@ -17,12 +17,13 @@ from commodore.engine.cache.portable_paths import PortablePaths
 from commodore.engine.cache.remote_identity import KeptSources, Sources, source_keys
 from commodore.engine.cache.static_key import installed, settings_digest, subject_of
 from commodore.engine.cache.tool_identity import Programs
-from commodore.engine.cache.trace import Match, Shape, TraceRecorder, find_match
+from commodore.engine.cache.trace import Match, Shape, TraceRecorder, find_match, wanted
 from commodore.engine.kapitan.fetched_files import FetchedFiles
 from commodore.engine.schedule.fetch_plan import Overlaps, Owner, Place, fetched_places, places_read, written_places
 from commodore.engine.tasks import KapitanDependency, Record, Run
 from commodore.errors import InternalError
 from commodore.limits import Limits
+from commodore.remote_results import RemoteResults, Wanted
 from commodore.results import FOLDER_MODE, ResultStore, holds, read_folder, write_folder
 from commodore.tree import lies_in
 from commodore.workspace import is_inside, write_atomically
@@ -61,9 +62,10 @@ def finish(  # runs in workers
         reads.location()
     record = Record(reads.conclude(), reads.refusal, reads.unseen)
     subject = run.subjects.get(instance)
-    if not record.refusal and subject is not None and run.result_cache is not None:
-        ResultStore(run.result_cache, run.limits).add(subject, record.found, result)
-    return record
+    if record.refusal or subject is None or run.result_cache is None:
+        return record
+    kept = ResultStore(run.result_cache, run.limits).add(subject, record.found, result)
+    return record if reads.is_private else replace(record, kept=kept)
 
 
 def _note_sources(  # runs in workers
@@ -117,10 +119,14 @@ class Lookup:
         store: where results are kept.
         sources: tells what sources are today.
         memory: a file for the digests of programs.
+        remote: where results are brought from that are not there; None for nowhere.
     """
 
-    def __init__(self, store: ResultStore, sources: Sources, memory: Path, limits: Limits) -> None:
+    def __init__(
+        self, store: ResultStore, sources: Sources, memory: Path, limits: Limits, remote: RemoteResults | None
+    ) -> None:
         self._store = store
+        self._remote = remote
         self.sources = sources
         self._memory = memory
         self._limits = limits
@@ -149,12 +155,36 @@ class Lookup:
         """Files have changed: look at them again."""
         self._seen.clear()
 
-    def find(self, run: Run, nodes: Nodes, candidate: Candidate) -> Match | None:
-        """The result of an instance, if one still holds."""
-        programs, places = self._of(run), candidate.places
-        world = World(candidate.instance, programs, self.sources, run.environment)
-        today = Today(places, nodes, self._seen, world)
-        return find_match(self._store, candidate.subject, candidate.shapes, today)
+    def find(
+        self, run: Run, nodes: Nodes, candidates: dict[str, Candidate], names: Iterable[str]
+    ) -> dict[str, Match | None]:
+        """The results of instances, if they still hold. What is not there is looked for in remote stores, too.
+
+        Args:
+            candidates: gets what renderings on other machines have read.
+            names: the instances.
+        """
+        found = {name: self._find(run, nodes, candidates[name]) for name in names}
+        missing = [name for name, match in found.items() if match is None]
+        if self._remote is None or not missing:
+            return found
+        remote = self._remote.shapes(candidates[name].subject for name in missing)
+        results: list[Wanted] = []
+        for name in missing:
+            one = candidates[name]
+            shapes = remote[one.subject]
+            candidates[name] = replace(one, shapes=tuple(dict((*one.shapes, *shapes)).items()))
+            self.sources.ask([key for _, keys in shapes for key in keys if key[0] == SOURCE.name], run.check_host)
+            results += wanted(one.subject, shapes, self._today(run, nodes, one))
+        self._remote.bring(results)
+        return found | {name: self._find(run, nodes, candidates[name]) for name in missing}
+
+    def _find(self, run: Run, nodes: Nodes, candidate: Candidate) -> Match | None:
+        return find_match(self._store, candidate.subject, candidate.shapes, self._today(run, nodes, candidate))
+
+    def _today(self, run: Run, nodes: Nodes, candidate: Candidate) -> Today:
+        world = World(candidate.instance, self._of(run), self.sources, run.environment)
+        return Today(candidate.places, nodes, self._seen, world)
 
     def _of(self, run: Run) -> Programs:
         directory = run.request.directory or run.request.root
@@ -263,9 +293,17 @@ class ResultFinder:
         cache: where results are kept.
         dependency_cache: where downloads are kept.
         shadow: how much of what is found is rendered all the same, from 0 to 1.
+        remote: where results are brought from; None for nowhere.
     """
 
-    def __init__(self, cache: Path, dependency_cache: Path | None, shadow: float, context: Context) -> None:
+    def __init__(
+        self,
+        cache: Path,
+        dependency_cache: Path | None,
+        shadow: float,
+        context: Context,
+        remote: RemoteResults | None = None,
+    ) -> None:
         limits = context.limits
         self._cache = cache
         self._kept = KeptSources(dependency_cache, limits)
@@ -276,6 +314,7 @@ class ResultFinder:
             Sources(dependency_cache, context),
             cache / "programs.json",
             limits,
+            remote,
         )
 
     def find(self, run: Run, nodes: Nodes) -> tuple[Run, Reuse]:
@@ -303,17 +342,18 @@ class ResultFinder:
     def find_again(self, run: Run, nodes: Nodes, candidate: Candidate) -> Match | None:
         """The result of an instance for which something has been fetched since the first look."""
         self._lookup.forget()
-        hit = self._lookup.find(run, nodes, candidate)
-        if hit is None or self._restore(run, nodes[candidate.instance], hit, candidate.places) is None:
+        name = candidate.instance
+        hit = self._lookup.find(run, nodes, {name: candidate}, [name])[name]
+        if hit is None or self._restore(run, nodes[name], hit, candidate.places) is None:
             return None
-        self._write(run, candidate.instance, hit, candidate.places)
+        self._write(run, name, hit, candidate.places)
         return hit
 
     def is_sampled(self) -> bool:
         """Whether a result is one of those that are rendered all the same."""
         return random.random() < self._shadow  # noqa: S311 - a sample
 
-    def _find_all(self, run: Run, nodes: Nodes, candidates: Mapping[str, Candidate]) -> dict[str, Match]:
+    def _find_all(self, run: Run, nodes: Nodes, candidates: dict[str, Candidate]) -> dict[str, Match]:
         """All results that hold, their dependencies in their places. What is put there for one instance may be read by
         others, so these are looked at again.
         """
@@ -322,7 +362,7 @@ class ResultFinder:
         written: set[str] = set()
         while names:
             restored: Overlaps[str] = Overlaps()
-            looked = {name: self._lookup.find(run, nodes, candidates[name]) for name in names}
+            looked = self._lookup.find(run, nodes, candidates, names)
             for name, hit in looked.items():
                 outputs = self._restore(run, nodes[name], hit, candidates[name].places) if hit is not None else None
                 if hit is None or outputs is None:

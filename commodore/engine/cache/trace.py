@@ -6,7 +6,7 @@ import glob
 import hashlib
 import os
 import stat
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -42,6 +42,8 @@ from commodore.engine.cache.portable_paths import (
     tree_digest,
 )
 from commodore.engine.cache.tool_identity import Programs, defaults_digest, tool_digest
+from commodore.remote_results import Shape as Shape
+from commodore.remote_results import Wanted
 from commodore.results import Result, ResultStore
 from commodore.tree import lies_in
 
@@ -62,6 +64,7 @@ class TraceRecorder:
         self.found: dict[Key, str] = {}
         self.refusal = ""
         self.unseen = False
+        self.is_private = False
         self._escapes = Escapes()
         self._seen: set[bytes] = set()
         self._touched: dict[tuple[str, str], Mapping[str, Any]] = {}
@@ -77,6 +80,10 @@ class TraceRecorder:
         """
         self.refusal = self.refusal or reason
         self.unseen = self.unseen or unseen
+
+    def stay(self) -> None:
+        """What is made may hold random secrets: it stays on this machine."""
+        self.is_private = True
 
     def note(self, key: Key, digest: str) -> None:
         """Something was read, and this is what was found."""
@@ -298,10 +305,6 @@ class TraceRecorder:
                 self.refuse(f"the program {key[1]} changed while it was used")
 
 
-Shape = tuple[str, tuple[Key, ...]]
-"""The name of a list of things that were read, and the list."""
-
-
 @dataclass(frozen=True, slots=True)
 class Match:
     """A result that still holds.
@@ -327,3 +330,11 @@ def find_match(store: ResultStore, subject: str, shapes: Iterable[Shape], today:
         if digests is not None and (result := store.find(subject, shape, digests)) is not None:
             return Match(subject, shape, keys, tuple(digests), result)
     return None
+
+
+def wanted(subject: str, shapes: Iterable[Shape], today: Today) -> Iterator[Wanted]:
+    """The results of a subject that would hold today, wherever they are."""
+    for _, keys in shapes:
+        digests = today.digests(keys)
+        if digests is not None:
+            yield Wanted(subject, keys, tuple(digests))

@@ -295,8 +295,9 @@ def _chart_key(chart: str, program: str, parameters: dict[str, Any], flags: dict
 
 
 def _stay_in_cluster() -> None:
-    """What the instance makes may hold random secrets: no other cluster gets them."""
+    """What the instance makes may hold random secrets: no other cluster gets them, and no other machine."""
     work = current()
+    work.reads.stay()
     node = work.inventory.node(work.instance)
     for key in ("name", "tenant"):
         work.reads.value(work.instance, node, "parameters", "cluster", key)

@@ -119,6 +119,7 @@ def _compile(renderer: _kapitan.Renderer, task: CompileTask) -> Outcome:
     _bound_memory(task.run.rendering_bytes)
     reads = _recording.begin(task.run, task.instance, renderer.programs)
     renderer.parts.taken.clear()
+    renderer.parts.kept.clear()
     try:
         steps = filters.read_filters(node, task.run.jobs[task.instance])
     except Findings as findings:
@@ -157,6 +158,8 @@ def _compile(renderer: _kapitan.Renderer, task: CompileTask) -> Outcome:
         parts=parts,
         evaluations=evaluations,
         taken=taken,
+        kept=(*renderer.parts.kept, *([record.kept] if record.kept is not None else [])),
+        remote=renderer.parts.take_counts(),
     )
 
 

@@ -1,0 +1,222 @@
+"""Results that machines share by a remote store: the same files, whatever the store has or does."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+import pytest
+
+from commodore.engine import Engine
+from commodore.events import Event, Noted, Warned
+from commodore.limits import DEFAULT_LIMITS, Limits
+from commodore.remote_results import RemoteCache
+from commodore.remote_store import RemoteOptions, Signer, new_key, read_signer
+from commodore.results import ResultStore
+from tests.engine.world import World, jsonnet
+from tests.remote_store.conftest import Bucket
+from tests.remote_store.conftest import bucket as bucket
+from tests.remote_store.conftest import object_server as object_server
+from tests.world.context import make_context
+
+PLAIN = "{ hello: { colour: (import 'lib/kapitan.libjsonnet').inventory().parameters.app.colour } }"
+OF_CLUSTER = "{ url: { url: (import 'lib/kapitan.libjsonnet').inventory().parameters.cluster.catalog_url } }"
+FILTER = "{ made: { colour: (import 'lib/commodore.libjsonnet').inventory().parameters.cluster_app.colour } }"
+QUICK = replace(DEFAULT_LIMITS, remote_connect_seconds=0.5, remote_object_seconds=0.5, remote_failures=2)
+
+
+@dataclass
+class Machine:
+    """A cache of its own, and an engine."""
+
+    world: World
+    events: list[Event]
+
+    def warnings(self) -> list[str]:
+        return [event.code for event in self.events if isinstance(event, Warned)]
+
+
+@dataclass
+class Team:
+    """Machines that share a bucket."""
+
+    root: Path
+    bucket: Bucket
+    key: Path
+    trust: Path
+    events: list[Event] = field(default_factory=list)
+
+    @property
+    def signer(self) -> Signer:
+        return read_signer(self.key)
+
+    @contextmanager
+    def machine(
+        self, name: str, *, write: bool = False, limits: Limits = DEFAULT_LIMITS, exclude: frozenset[str] = frozenset()
+    ) -> Iterator[Machine]:
+        options = RemoteOptions((self.bucket.url,), write, self.key, self.trust, exclude=exclude)
+        cache = self.root / name / "cache"
+        cache.mkdir(parents=True)  # so that no worker starts before it is needed
+        events: list[Event] = []
+        remote = RemoteCache(options, ResultStore(cache, limits))
+        with Engine(make_context(events.append, limits), processes=1, result_cache=cache, remote=remote) as engine:
+            world = World(self.root / name, engine, events)
+            facts = {"name": name, "tenant": "t", "catalog_url": f"https://git.example.com/{name}"}
+            world.add("app", jsonnet("app/main.jsonnet"), cluster=facts, app={"colour": "red"})
+            world.write("dependencies/app/main.jsonnet", PLAIN)
+            filters = [{"type": "jsonnet", "path": "", "filter": "postprocess/f.jsonnet", "enabled": True}]
+            world.add(
+                "cluster-app",
+                jsonnet("cluster-app/main.jsonnet"),
+                cluster=facts,
+                cluster_app={"colour": "blue"},
+                commodore={"postprocess": {"filters": filters}},
+            )
+            world.write("dependencies/cluster-app/main.jsonnet", OF_CLUSTER)
+            world.write("dependencies/cluster-app/postprocess/f.jsonnet", FILTER)
+            yield Machine(world, events)
+
+
+@pytest.fixture
+def team(tmp_path: Path, bucket: Bucket) -> Team:
+    key, trust = tmp_path / "key.pem", tmp_path / "trust"
+    key.write_bytes(new_key())
+    trust.write_text(f"{read_signer(key).trust_line}\n")
+    return Team(tmp_path, bucket, key, trust)
+
+
+def compile_all(machine: Machine) -> list[str]:
+    """Compile, look at the files, and tell which instances were taken as a whole."""
+    compiled = machine.world.compile(replace_all=True)
+    name = machine.world.root.name
+    assert machine.world.files() == ["app/hello.yaml", "cluster-app/made.yaml", "cluster-app/url.yaml"]
+    assert machine.world.read("app/hello.yaml") == "colour: red\n"
+    assert machine.world.read("cluster-app/made.yaml") == "colour: blue\n"
+    assert machine.world.read("cluster-app/url.yaml") == f"url: https://git.example.com/{name}\n"
+    return [one.name for one in compiled if one.reused]
+
+
+def fill(team: Team) -> None:
+    with team.machine("first", write=True) as machine:
+        assert compile_all(machine) == []
+    assert machine.warnings() == []
+
+
+@pytest.mark.requirement("FC7")
+def test_another_machine_takes_instances_and_parts(team: Team) -> None:
+    """What reads nothing of the cluster is taken whole; of the rest, its filter. What it took it has from then on."""
+    fill(team)
+    kinds = sorted({name.rsplit("/", 1)[1].rsplit(".", 1)[1] for name in team.bucket.names()})
+    assert kinds == ["json", "result"]
+
+    with team.machine("second") as machine:
+        assert compile_all(machine) == ["app"]
+        said = [event.message for event in machine.events if isinstance(event, Noted)]
+        assert any("taken from the cache: filter postprocess/f.jsonnet" in line for line in said)
+        machine.events.clear()
+        team.bucket.proxy.fault = "refuse"
+        assert compile_all(machine) == ["app", "cluster-app"]
+    assert machine.warnings() == []
+
+
+@pytest.mark.requirement("FC7")
+def test_a_reader_writes_nothing_and_a_component_may_stay_here(team: Team) -> None:
+    with team.machine("first") as machine:
+        compile_all(machine)
+    assert team.bucket.names() == []
+    with team.machine("second", write=True, exclude=frozenset({"cluster-app"})) as machine:
+        compile_all(machine)
+    assert len(team.bucket.names()) == 2  # the result of app, and its index
+    with team.machine("third") as machine:
+        assert compile_all(machine) == ["app"]
+
+
+@pytest.mark.requirement("FC13", "FC14")
+@pytest.mark.parametrize("fault", ["refuse", "hang", "cut", "status 403", "status 500"])
+def test_a_store_that_fails_costs_a_rendering_and_one_warning(team: Team, fault: str) -> None:
+    team.bucket.proxy.fault = fault
+    with team.machine("first", write=True, limits=QUICK) as machine:
+        assert compile_all(machine) == []
+    assert machine.warnings() == ["CMD-CACHE-020"]
+    assert "SECRET" not in repr(machine.events)
+
+
+@pytest.mark.requirement("FC7")
+@pytest.mark.parametrize(
+    ("what", "code"),
+    [
+        ("cut", "CMD-CACHE-021"),
+        ("edited", "CMD-CACHE-021"),
+        ("swapped", "CMD-CACHE-022"),
+        ("foreign", "CMD-CACHE-022"),
+        ("unsigned", "CMD-CACHE-022"),
+    ],
+)
+def test_what_is_not_from_a_trusted_key_is_rendered(team: Team, what: str, code: str) -> None:
+    fill(team)
+    names = [name for name in team.bucket.names() if name.endswith(".result")]
+    whole = {name: team.bucket.read(name) for name in names}
+    (team.root / "other.pem").write_bytes(new_key())
+    others = {"foreign": read_signer(team.root / "other.pem"), "unsigned": Signer(None)}
+    for name, other in zip(names, names[1:] + names[:1], strict=True):
+        content = whole[name].partition(b"\n")[2].replace(b"red", b"bad").replace(b"blue", b"evil")
+        if what in others:
+            team.bucket.write(name, others[what].seal(name.removeprefix("team/"), content))
+        else:
+            changed = {"cut": whole[name][:-2], "edited": whole[name][:-2] + b"x\n", "swapped": whole[other]}
+            team.bucket.write(name, changed[what])
+
+    with team.machine("second") as machine:
+        assert compile_all(machine) == []
+    assert machine.warnings() == [code]
+
+
+@pytest.mark.requirement("FC7")
+@pytest.mark.parametrize(
+    "files",
+    [
+        [["../../out", 0o644, 1]],
+        [["/out", 0o644, 1]],
+        [["a/../../out", 0o644, 1]],
+        [["link", 0, "/"], ["link/out", 0o644, 1]],
+        [["hello.yaml", 0o4755, 1]],
+        [["hello.yaml", 0o644, 1], ["hello.yaml", 0o644, 0]],
+        [[7, 0o644, 1]],
+        "no list",
+    ],
+)
+def test_what_is_signed_and_still_no_result_is_left_out(tmp_path: Path, files: object) -> None:
+    store = ResultStore(tmp_path / "results", DEFAULT_LIMITS)
+    key = ("file", "root:a")
+    store.adopt("s" * 64, {key: "1"}, json.dumps([files, [], 0o755, []]).encode() + b"\nx")
+    assert list(store.shapes("s" * 64)) == []
+    assert not list(tmp_path.rglob("*.result"))
+
+
+def test_an_index_that_is_rubbish_is_a_miss(team: Team) -> None:
+    fill(team)
+    for name in team.bucket.names():
+        if name.endswith("shapes.json"):
+            short = name.removeprefix("team/")
+            team.bucket.write(name, team.signer.seal(short, b'[[["file"]], {"a": 1}, 5, [[]], "x"]'))
+    with team.machine("second") as machine:
+        assert compile_all(machine) == []
+
+
+def test_what_random_values_may_be_in_stays_here(team: Team) -> None:
+    """A chart with random functions is rendered on each machine: what it makes up may be a secret."""
+    with team.machine("first", write=True) as machine:
+        world = machine.world
+        world.jobs.clear()
+        chart = {"input_type": "helm", "input_paths": ["app/chart"], "output_path": ".", "helm_values": {}}
+        params = {"helm_params": {"name": "app", "namespace": "app"}}
+        world.add("app", {**chart, **params}, cluster={"name": "c", "tenant": "t"})
+        world.write("dependencies/app/chart/Chart.yaml", "apiVersion: v2\nname: chart\nversion: 1.0.0\n")
+        template = "kind: Secret\napiVersion: v1\nmetadata: {name: a}\nstringData: {p: {{ randAlphaNum 9 }}}\n"
+        world.write("dependencies/app/chart/templates/a.yaml", template)
+        world.compile(replace_all=True)
+        assert list((team.root / "first" / "cache").rglob("*.result"))
+    assert team.bucket.names() == []
