@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from commodore.git._export import write_tree
+from commodore.git._export import check_out_tree
 from commodore.git._recovery import recover
 from commodore.git._refs import Kind, RemoteRefs, Revision
 from commodore.git._remote_config import PushRights
@@ -45,6 +45,7 @@ __all__ = [
     "Revision",
     "author_from",
     "check_out",
+    "check_out_tree",
     "check_version",
     "commit",
     "find_root",
@@ -65,5 +66,4 @@ __all__ = [
     "staged_changes",
     "unstage",
     "was_overtaken",
-    "write_tree",
 ]

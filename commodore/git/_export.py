@@ -15,7 +15,10 @@ from commodore.git.urls import shown
 from commodore.workspace import guard_disk, is_inside, remove_tree, replace_tree
 
 # Archives pass files through the user's filters; large-file storage would go to the network for that.
-_SETTINGS = ("filter.lfs.smudge=", "filter.lfs.process=", "filter.lfs.required=false", "tar.umask=0022")
+_WITHOUT_LFS = ("filter.lfs.smudge=", "filter.lfs.process=", "filter.lfs.required=false")
+_SETTINGS = (*_WITHOUT_LFS, "tar.umask=0022")
+# A checkout of all files by an index of its own: nothing of it is written into the repository.
+_WHOLE = (*_WITHOUT_LFS, "core.sparseCheckout=false", "core.splitIndex=false")
 
 
 def write_tree(bare: Path, sha: str, subdir: str, destination: Path, context: Context, *, place: str) -> None:
@@ -46,6 +49,28 @@ def write_tree(bare: Path, sha: str, subdir: str, destination: Path, context: Co
         replace_tree(fresh, destination)
     finally:
         remove_tree(fresh)
+
+
+def check_out_tree(repository: Path, sha: str, destination: Path, context: Context) -> None:
+    """Write the files of a commit of any repository, bare or not, to a new folder, as `git checkout` does.
+
+    Attributes that concern archives (`export-ignore`, `export-subst`) have no effect, and links are written as they
+    are, wherever they lead. Submodules are empty folders. The repository, its index and its checkout stay as they are.
+
+    Raises:
+        EnvironmentFault: git fails.
+    """
+    with guard_disk(destination):
+        destination.mkdir(parents=True)
+        index = Path(tempfile.mkdtemp(prefix=".index-", dir=destination.parent))
+    try:
+        git = Git(repository, context)
+        environment = {"GIT_INDEX_FILE": str(index / "index")}
+        git.run(["read-tree", sha], environment=environment, settings=_WHOLE)
+        arguments = [f"--work-tree={destination}", "checkout-index", "--all"]
+        git.run(arguments, environment=environment, settings=_WHOLE)
+    finally:
+        remove_tree(index)
 
 
 def _clean_subdir(subdir: str, place: str) -> str:

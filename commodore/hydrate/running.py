@@ -18,7 +18,7 @@ from commodore.argocd.trees import Tree
 from commodore.context import Context
 from commodore.errors import CommodoreError, InputError, Location, raise_all
 from commodore.events import stage
-from commodore.git import Author, Git, PushRights, Repository, RepositoryStore, repository_key
+from commodore.git import Author, Git, PushRights, Repository, RepositoryStore, check_out_tree, repository_key
 from commodore.hydrate import layout, planning
 from commodore.hydrate.conventions import check_projects, check_promotions
 from commodore.hydrate.model import CommitRequest, DryCommit, Group, Hydration, Outcome, PathOutput, Scope, Writing
@@ -376,7 +376,7 @@ class Hydrator:
         if key not in self._renderers:
             job, repository = self.job, self.dry(group.first)
             files: Path = self._open.enter_context(temporary_folder()) / "dry"
-            repository.export_tree(group.dry_sha, "", files)
+            check_out_tree(repository.path, group.dry_sha, files, self.context)
             tree = Tree(files.resolve(), group.dry_sha, repository.display_url)
             own = {repository_identity(one.dry_url): tree for one in group.members}
             opened = open_run(job.settings, RepoMap(), Capabilities(), self.context, self.diagnostics, own)

@@ -13,7 +13,7 @@ from commodore.argocd.trees import Tree, folder_tree
 from commodore.caches import cache_folder
 from commodore.context import Context
 from commodore.errors import CommodoreError, EnvironmentFault, InputError, PolicyError
-from commodore.git import RepositoryStore, redact
+from commodore.git import RepositoryStore, check_out_tree, redact
 from commodore.printable import printable
 
 _REFUSED = re.compile(r"(?i)^(-|[a-z0-9+.-]*::|file:|git:|/|\.)|[\x00-\x1f\x7f]")
@@ -106,7 +106,7 @@ class Repositories:
         except CommodoreError as error:
             raise self._explained(error, url, revision) from error
         folder = self.scratch / f"tree-{len(self._trees)}"
-        repository.export_tree(found.sha, "", folder)
+        check_out_tree(repository.path, found.sha, folder, self.context)
         return Tree(folder.resolve(), found.sha, redact(url))
 
     def _explained(self, error: CommodoreError, url: str, revision: str) -> CommodoreError:

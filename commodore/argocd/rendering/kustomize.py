@@ -20,7 +20,7 @@ from commodore.argocd.rendering.programs import Program, command_of, run_program
 from commodore.argocd.rendering.streams import objects_of_stream
 from commodore.argocd.trees import KUSTOMIZATIONS, files_of_kustomization, is_git
 from commodore.argocd.trees.paths import check_inside
-from commodore.errors import CommodoreError, InputError, PolicyError
+from commodore.errors import CommodoreError, EnvironmentFault, InputError, PolicyError
 from commodore.git import Git
 from commodore.manifests.kube_yaml import read_documents
 from commodore.tree import walk
@@ -28,6 +28,7 @@ from commodore.tree import walk
 _REFUSED = ("--enable-exec", "--network", "--network-name", "--mount", "--env", "-e")
 _HARMLESS = frozenset(("--enable-helm", "--enable-alpha-plugins"))  # of kustomizations without charts and plugins
 _UNRESTRICTED = "LoadRestrictionsNone"  # it may read any file then
+_WANTS_NETWORK = re.compile(r"no 'git' program on path|\bdial tcp\b")  # the words of kustomize
 _HELM = ("helmCharts", "helmChartInflationGenerator")
 
 
@@ -37,7 +38,8 @@ def render_kustomize(unit: Unit) -> Iterator[Rendered]:
     Raises:
         InputError: CMD-ARGO-410, kustomize fails, with its words; CMD-ARGO-411, the version is not registered;
             CMD-ARGO-412, an edit is in conflict with the kustomization; CMD-ARGO-417, a document is no object.
-        EnvironmentFault: CMD-ARGO-413, kustomize is missing; CMD-ARGO-418, it takes too long.
+        EnvironmentFault: CMD-ARGO-310, a part is elsewhere, and nothing is fetched offline; CMD-ARGO-413, kustomize is
+            missing; CMD-ARGO-418, it takes too long.
         PolicyError: CMD-ARGO-420, a build option would run programs or read the surroundings.
     """
     options = unit.source.kustomize or KustomizeOptions()
@@ -104,7 +106,16 @@ class _Kustomize:
         online = not self._unit.context.offline
         confined = self._unit.root if any(_UNRESTRICTED in word for word in arguments) else None
         program = Program("kustomize", arguments, folder, self._home, code, self._rename, online, confined)
-        return run_program(program, self._unit.context.limits)
+        try:
+            return run_program(program, self._unit.context.limits)
+        except InputError as error:
+            if online or not _WANTS_NETWORK.search(error.message):
+                raise
+            raise EnvironmentFault(
+                "CMD-ARGO-310",
+                f"the kustomization names what is elsewhere, and offline nothing is fetched: {error.message}",
+                hint="run without --offline",
+            ) from error
 
 
 def _check_version(unit: Unit, options: KustomizeOptions) -> None:

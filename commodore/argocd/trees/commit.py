@@ -7,7 +7,7 @@ from pathlib import Path
 from commodore.argocd.trees.tree import Tree
 from commodore.context import Context
 from commodore.errors import CommodoreError, InputError, did_you_mean
-from commodore.git import Git, write_tree
+from commodore.git import Git, check_out_tree
 from commodore.printable import printable
 
 _DEFAULTS = ("refs/remotes/origin/HEAD", "refs/remotes/origin/main", "refs/remotes/origin/master")
@@ -81,11 +81,8 @@ def commit_tree(repository: Path, commit: str, folder: Path, name: str, context:
 
     Args:
         name: what messages call the tree.
-
-    Raises:
-        InputError: CMD-GIT-034, a link in it leads out of the repository.
     """
-    write_tree(repository, commit, "", folder, context, place=name)
+    check_out_tree(repository, commit, folder, context)
     return Tree(folder.resolve(), commit, name)
 
 

@@ -9,6 +9,7 @@ import pytest
 from commodore.argocd.comparing import Difference
 from commodore.argocd.comparing.changed import Considered
 from commodore.argocd.comparing.document import difference_data
+from commodore.argocd.rendering import Capabilities
 from commodore.errors import CommodoreError, InputError, UsageError
 from commodore.manifests.object_diff import html_report, markdown_report, text_report
 from tests.argocd.comparing.conftest import URL, Trees, app, config
@@ -366,3 +367,18 @@ def test_what_is_not_rendered_would_be_unchanged(two: Trees) -> None:
         )
     assert difference_data(some)["groups"] == difference_data(every)["groups"]
     assert some.count("not-rendered") == 2
+
+
+def test_what_charts_are_told_counts_when_applications_are_looked_for(trees: Trees) -> None:
+    """An Application that a chart gives only if the cluster has an API."""
+    template = '{{ if .Capabilities.APIVersions.Has "example.com/v1" }}%s{{ end }}' % app("child", "child")
+    trees.write({"parent.json": app("parent", "parent"), "child/a.json": config()})
+    trees.write(
+        {
+            "parent/Chart.yaml": "apiVersion: v2\nname: parent\nversion: 1.0.0\n",
+            "parent/templates/child.yaml": template,
+        },
+    )
+    assert set(trees.states()) == {"parent"}
+    told = Capabilities(api_versions=("example.com/v1",))
+    assert set(trees.states(capabilities=told)) == {"child", "parent"}

@@ -125,3 +125,25 @@ def test_without_a_base(tmp_path: Path, checkout: Path) -> None:
     git(checkout, "update-ref", "refs/remotes/origin/master", alone)
     with pytest.raises(CommodoreError, match="have no commit in common"):
         sides(checkout)
+
+
+def test_a_commit_is_laid_out_as_it_is_checked_out(checkout: Path) -> None:
+    """What is left out of archives is there, and nothing is written into what is; links stay as they are."""
+    (checkout / ".gitattributes").write_text("left export-ignore\nstamp export-subst\n", encoding="utf-8")
+    (checkout / "left").write_text("left", encoding="utf-8")
+    (checkout / "stamp").write_text("$Format:%H$", encoding="utf-8")
+    (checkout / "out").symlink_to("/etc/passwd")
+    git(checkout, "config", "core.splitIndex", "true")
+    git(checkout, "config", "core.sparseCheckout", "true")
+    git(checkout, "add", ".")
+    git(checkout, "commit", "-qm", "attributes")
+    (checkout / ".git" / "info" / "sparse-checkout").write_text("sub/\n", encoding="utf-8")
+    before = {path: path.stat().st_mtime_ns for path in checkout.rglob("*")}
+    old, new = sides(checkout, base="two..HEAD")
+    assert {path: path.stat().st_mtime_ns for path in checkout.rglob("*")} == before
+    assert sorted(one.name for one in new.root.iterdir()) == [".gitattributes", "left", "out", "stamp", "sub"]
+    assert ((new.root / "stamp").read_text(encoding="utf-8"), os.readlink(new.root / "out")) == (
+        "$Format:%H$",
+        "/etc/passwd",
+    )
+    assert [one.name for one in old.root.parent.iterdir() if one.name.startswith(".")] == []

@@ -184,8 +184,18 @@ def test_a_kustomization_is_one_file(web: Argo) -> None:
 
 
 @pytest.mark.requirement("D2")
-def test_remote_bases_are_not_asked_offline(argo: Argo) -> None:
-    argo.files({"kustomization.yaml": "resources: ['https://127.0.0.1:1/a.yaml', 'https://127.0.0.1:1/b?ref=main']\n"})
+@pytest.mark.parametrize(
+    "content",
+    [
+        "resources: ['https://127.0.0.1:1/a.yaml']",
+        "resources: ['https://example.invalid/b?ref=main']",
+        "resources: ['github.com/example/b//c?ref=v1']",
+        "components: ['https://example.invalid/a/b//c?ref=main']",
+        "crds: ['https://example.invalid/a.yaml']",
+    ],
+)
+def test_remote_parts_are_not_asked_for_offline(content: str, argo: Argo) -> None:
+    argo.files({"kustomization.yaml": content})
     with pytest.raises(CommodoreError) as caught:
         argo.objects({"path": "."})
-    assert caught.value.code == "CMD-ARGO-410"
+    assert (caught.value.code, caught.value.family) == ("CMD-ARGO-310", "environment")
