@@ -108,7 +108,8 @@ class Diagnostics:
         """What was found, by severity, code, application and place; equal ones once, with their number.
 
         Args:
-            strict: make errors of those whose code says that something could not be honoured (`STRICT`).
+            strict: make errors of those whose code says that something could not be honoured (`STRICT`), but for what
+                merely informs.
         """
         with self._lock:
             found = list(self._found)
@@ -126,7 +127,7 @@ STRICT = frozenset(f"CMD-ARGO-{number:03d}" for number in _STRICT)
 
 
 def _escalated(one: Diagnostic) -> Diagnostic:
-    if one.code not in STRICT or one.severity == "error":
+    if one.code not in STRICT or one.severity in ("error", "info"):
         return one
     return replace(one, severity="error", family="input", escalated=True)
 

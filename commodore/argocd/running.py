@@ -13,7 +13,15 @@ from types import MappingProxyType
 from commodore.argocd.acquiring import Charts, RepoMap, Repositories, repository_identity
 from commodore.argocd.appsets import Expander, Facts
 from commodore.argocd.chain import LaterStages
-from commodore.argocd.configuration import ArgoSettings, Candidates, read_candidates, read_file
+from commodore.argocd.configuration import (
+    NEWEST,
+    ArgoSettings,
+    Candidates,
+    Profile,
+    choose_profile,
+    read_candidates,
+    read_file,
+)
 from commodore.argocd.diagnostics import Diagnostic, Diagnostics
 from commodore.argocd.discovery import (
     Discovered,
@@ -26,6 +34,7 @@ from commodore.argocd.discovery import (
     scan,
     stands_for,
 )
+from commodore.argocd.installed import tell_tools
 from commodore.argocd.model import IN_CLUSTER
 from commodore.argocd.model.application import Application, read_application
 from commodore.argocd.model.fields import Fields
@@ -61,6 +70,7 @@ class Named:
         depth: how many rounds of rendering look for further Applications; 0 for none.
         facts: what generators of ApplicationSets would ask for.
         jobs: how many Applications are rendered at the same time; 0 for one per usable CPU.
+        version: the version of Argo CD that is followed; if empty, the one that the tree installs, else the newest one.
         tree: the tree that the folder is in and that stands for `self_urls` alone; if None, the checkout around it.
     """
 
@@ -72,6 +82,7 @@ class Named:
     depth: int = 4
     facts: Facts = field(default_factory=Facts)
     jobs: int = 0
+    version: str = ""
     tree: Tree | None = None
 
     def own(self, context: Context) -> tuple[Tree, Mapping[str, Tree]]:
@@ -129,8 +140,11 @@ def list_applications(
     Raises:
         CommodoreError: a file that is named cannot be read, the folder is none, or there are too many Applications.
     """
+    if named.version:
+        tell_tools(choose_profile(named.version, {}, Diagnostics()), context, found)
     if named.files:
         candidates = read_candidates(named.settings, context.limits, found)
+        candidates.profile = choose_profile(named.version, {}, found)
         return Listing(candidates.settings(), tuple(read_applications(named.files, context.limits)), {})
     tree, own = named.own(context)
     with temporary_folder() as scratch:
@@ -175,9 +189,11 @@ class _Search:
     capabilities: Capabilities
     context: Context
     found: Diagnostics
+    profile: Profile = NEWEST
 
     def listing(self) -> Listing:
         scanned = scan(self.tree, self.named.folder.resolve(), self.context.limits, self.found)
+        self.profile = choose_profile(self.named.version, scanned.versions, self.found)
         rendered: list[Raw] = []
         settings = self._settings(scanned, rendered)
         for _ in range(_TRIES):
@@ -209,6 +225,7 @@ class _Search:
 
     def _candidates(self, rendered: Iterable[Raw], heard: Diagnostics) -> Candidates:
         candidates = read_candidates(self.named.settings, self.context.limits, heard)
+        candidates.profile = self.profile
         for value, place in rendered:
             candidates.take(value, place)
         return candidates
@@ -281,7 +298,7 @@ def tell_unused(repo_map: RepoMap, found: Diagnostics) -> None:
             Diagnostic(
                 "CMD-ARGO-319",
                 f"--repo-map names a folder for {redact(one.url)}, which nothing asks for",
-                "info",
+                "warning",
                 "check the URL; user names, '.git' and the case of letters do not count",
             )
         )

@@ -69,6 +69,7 @@ def named_by(values: Mapping[str, Any], context: Context) -> Named:
         depth=values["max_depth"] if values["discovery"] == "full" else 0,
         facts=read_facts(values["facts"], context.limits),
         jobs=values["jobs"],
+        version=values.get("argocd_version") or "",
     )
 
 
@@ -76,7 +77,9 @@ def sought_by(values: Mapping[str, Any], context: Context) -> Sought:
     """Which two trees the options of `SIDES` and `SEARCH` name."""
     from commodore.argocd.comparing import Sought
 
-    return Sought(named_by(values, context), values["ref"] or "", values["base"] or "", values["base_path"])
+    named = named_by(values, context)
+    version = values.get("base_argocd_version") or named.version
+    return Sought(named, values["ref"] or "", values["base"] or "", values["base_path"], version)
 
 
 def show_diagnostics(found: Diagnostics, values: Mapping[str, Any], console: Console) -> int:

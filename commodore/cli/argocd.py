@@ -22,6 +22,7 @@ from commodore.cli._options import options
         "appsets": LazyCommand("commodore.cli.argocd_appsets:appsets", "Show what ApplicationSets make."),
         "render": LazyCommand("commodore.cli.argocd_render:render", "Show the objects of Applications."),
         "settings": LazyCommand("commodore.cli.argocd_settings:settings", "Show the settings of an installation."),
+        "version": LazyCommand("commodore.cli.argocd_version:version", "Show the versions that count."),
         "test": LazyCommand("commodore.cli.argocd_test:test", "Test whether Applications render and are allowed."),
     },
 )

@@ -17,7 +17,7 @@ from commodore.printable import printable_lines
 from commodore.settings.tools import TOOL, TOOL_INSTALL, TOOL_LIST, TOOL_UNINSTALL, TOOL_UPGRADE
 
 if TYPE_CHECKING:
-    from commodore.tools import Choice, Outcome, Releases, ToolStatus
+    from commodore.tools import Choice, Outcome, Releases, Toolbox, ToolStatus
 
 _TOKEN = "commodore.github_token"  # noqa: S105 - the name under which the group hands it on
 
@@ -78,6 +78,8 @@ def tool_install(ctx: click.Context, /, tool: str | None, **values: Any) -> None
     _check_choice(tool, "--missing", values["missing"], values, console)
     box, releases = Toolbox.of_user(), _releases(ctx, console, values)
     choice = _choice(values, single=tool is not None)
+    if values["argocd"]:
+        box, choice = _of_argocd(tool, values, console)
     if tool is not None:
         with console.working():
             outcome = install_tool(tool, choice, box, releases)
@@ -139,6 +141,26 @@ def _check_choice(tool: str | None, option: str, given: bool, values: dict[str, 
         raise UsageError("CMD-CLI-025", "--version and --latest cannot be combined", hint="give one of them")
     if values.get("version") and tool is None:
         console.announce(Warned("CMD-CLI-010", f"--version has no effect with {option}", hint="name a tool"))
+
+
+def _of_argocd(tool: str | None, values: dict[str, Any], console: Console) -> tuple[Toolbox, Choice]:
+    """The folder for the tools of a version of Argo CD, and the version of the tool that it runs."""
+    from commodore.argocd.configuration import choose_profile
+    from commodore.argocd.diagnostics import Diagnostics
+    from commodore.tools import Choice, VersionNumber, profile_toolbox
+
+    if tool is None or values["version"] or values["latest"]:
+        raise UsageError(
+            "CMD-CLI-025",
+            "--argocd says the version of one tool",
+            hint="write commodore tool install helm --argocd 3.4",
+        )
+    found = Diagnostics()
+    profile = choose_profile(values["argocd"], {}, found)
+    for one in found.found():
+        console.announce(Warned(one.code, one.message, hint=one.hint))
+    version = profile.tools.get(tool)
+    return profile_toolbox(profile.name), Choice(VersionNumber.parse(version) if version else None)
 
 
 def _choice(values: dict[str, Any], *, single: bool) -> Choice:

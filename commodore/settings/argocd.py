@@ -126,6 +126,19 @@ FACTS = Setting(
     multiple=True,
     metavar="FILE",
 )
+VERSION = Setting(
+    "argocd_version",
+    ("--argocd-version",),
+    "The version of Argo CD that is followed, such as 3.4; without it the one that the repository installs, else "
+    "the newest one that is known.",
+    metavar="VERSION",
+)
+BASE_VERSION = Setting(
+    "base_argocd_version",
+    ("--base-argocd-version",),
+    "The same of the base, to see what another version of Argo CD changes.",
+    metavar="VERSION",
+)
 COMMON = (INSTALLATION, STRICT, SHOWN)
 
 
@@ -169,7 +182,7 @@ RENDERING = (
         default=False,
     ),
 )
-SEARCH = (PATH, PROJECT, SELF_URL, *DISCOVERY, FACTS, REPO_MAP, *CAPABILITIES, OFFLINE, *RENDERING)
+SEARCH = (PATH, PROJECT, SELF_URL, *DISCOVERY, FACTS, REPO_MAP, VERSION, *CAPABILITIES, OFFLINE, *RENDERING)
 """Which Applications there are."""
 
 ARGOCD_APPS = (*SEARCH, *COMMON, output("table", "name", "json", "yaml"))
@@ -301,6 +314,7 @@ _COUNTED = (
 )
 ARGOCD_DIFF = (
     *SIDES,
+    BASE_VERSION,
     *SEARCH,
     CLUSTER_SCOPED,
     *_CHANGED,
@@ -311,6 +325,7 @@ ARGOCD_DIFF = (
     output("text", "stat", "json", "markdown", "html"),
 )
 ARGOCD_IMAGES = (*SIDES, *SEARCH, *COMMON, output("table", "name", "json"))
+ARGOCD_VERSION_COMMAND = (VERSION, STRICT, SHOWN, output("text", "json", "yaml"))
 ARGOCD_EXPLAIN = (*SEARCH, *COMMON, output("text", "json"))
 ARGOCD_DIAGNOSTICS = (
     *SEARCH,

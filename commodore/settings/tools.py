@@ -62,6 +62,12 @@ TOOL_INSTALL = (
     _version("The version to install, with or without `v`; by default the one that commodore knows."),
     LATEST,
     Setting(
+        "argocd",
+        ("--argocd",),
+        "Install the version that this version of Argo CD runs, such as 3.4, for `argocd` alone and beside others.",
+        metavar="VERSION",
+    ),
+    Setting(
         "missing",
         ("--missing",),
         "Install all missing tools instead of one.",

@@ -24,9 +24,9 @@ if TYPE_CHECKING:
     from commodore.tools.library_versions import CoreLibrary, core_libraries
     from commodore.tools.pins import KNOWN_VERSIONS, Pins, known_pins
     from commodore.tools.releases import GITHUB_API, Platform, Releases, check_mirror
-    from commodore.tools.requirements import MINIMUM_VERSIONS, check_minimum
+    from commodore.tools.requirements import MINIMUM_VERSIONS, check_minimum, tool_versions
     from commodore.tools.status import ToolStatus, survey_tools
-    from commodore.tools.toolbox import Toolbox
+    from commodore.tools.toolbox import Toolbox, profile_toolbox
     from commodore.tools.version_numbers import VersionNumber
 
 __getattr__ = lazy_exports(
@@ -46,12 +46,12 @@ __getattr__ = lazy_exports(
             "upgrade_tool",
         ),
         "latest": ("latest_versions",),
-        "requirements": ("MINIMUM_VERSIONS", "check_minimum"),
+        "requirements": ("MINIMUM_VERSIONS", "check_minimum", "tool_versions"),
         "version_numbers": ("VersionNumber",),
         "pins": ("KNOWN_VERSIONS", "Pins", "known_pins"),
         "releases": ("GITHUB_API", "Platform", "Releases", "check_mirror"),
         "status": ("ToolStatus", "survey_tools"),
-        "toolbox": ("Toolbox",),
+        "toolbox": ("Toolbox", "profile_toolbox"),
         "library_versions": ("CoreLibrary", "core_libraries"),
     },
 )
@@ -88,7 +88,9 @@ __all__ = [
     "managed_folder",
     "managed_tools",
     "missing_tools",
+    "profile_toolbox",
     "survey_tools",
+    "tool_versions",
     "uninstall_tool",
     "upgrade_tool",
 ]

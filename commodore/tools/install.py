@@ -199,7 +199,7 @@ def _install(name: str, version: VersionNumber, toolbox: Toolbox, releases: Rele
             raise IsADirectoryError(21, os.strerror(21), str(place))
         os.replace(folder / name, place)
     toolbox.remember(name, releases.context)
-    used = _in_use(name, toolbox)
+    used = None if toolbox.preferred else _in_use(name, toolbox)
     if used is not None and not _same(used.path, place):
         releases.context.announce(
             Warned(

@@ -39,7 +39,7 @@ def check_minimum(names: Iterable[str], context: Context, *, environ: Mapping[st
     tools = [tool for tool in wanted if tool is not None]
     if not tools:
         return
-    versions = _versions(tools, context, environ)
+    versions = tool_versions(tools, context, environ=environ)
     errors = []
     for tool in tools:
         has, least = VersionNumber.find(versions.get(tool.name)), MINIMUM_VERSIONS[tool.name]
@@ -55,8 +55,10 @@ def check_minimum(names: Iterable[str], context: Context, *, environ: Mapping[st
     raise_all(errors)
 
 
-def _versions(tools: list[Tool], context: Context, environ: Mapping[str, str]) -> dict[str, str | None]:
-    """The version of each tool by name, from the cache if its file is still the same."""
+def tool_versions(
+    tools: list[Tool], context: Context, *, environ: Mapping[str, str] = os.environ
+) -> dict[str, str | None]:
+    """The version of each tool by name, from the cache if its file is still the same; None if it does not say it."""
     file = version_cache()
     record = read_note(file, "tools", most=context.limits.tool_state_bytes)
     now = time.time()

@@ -28,9 +28,14 @@ _STAGING = ".installing-"
 
 @dataclass(frozen=True, slots=True)
 class Toolbox:
-    """A managed folder. It need not exist."""
+    """A managed folder. It need not exist.
+
+    Attributes:
+        preferred: whether its tools count before those in PATH.
+    """
 
     folder: Path
+    preferred: bool = False
 
     @classmethod
     def of_user(cls) -> Toolbox:
@@ -122,3 +127,8 @@ class Toolbox:
             yield folder
         finally:
             remove_tree(folder)
+
+
+def profile_toolbox(profile: str) -> Toolbox:
+    """The tools that were installed for a version of Argo CD, such as `3.4`."""
+    return Toolbox(managed_folder().absolute() / f"argocd-{profile}", preferred=True)

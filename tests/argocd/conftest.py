@@ -11,6 +11,7 @@ import pytest
 
 from commodore.argocd import ArgoSettings, Diagnostics
 from commodore.argocd.acquiring import Mapped, RepoMap
+from commodore.argocd.configuration import NEWEST, Profile
 from commodore.argocd.configuration.model import DEFAULTS, PARAMETER_DEFAULTS, Provenanced, with_defaults
 from commodore.argocd.finishing import desired, manifests
 from commodore.argocd.model.application import Application, read_application
@@ -64,6 +65,7 @@ class Argo:
     found: Diagnostics = field(default_factory=Diagnostics)
     offline: bool = True
     namespace: str = "argocd"
+    profile: Profile = NEWEST
 
     def files(self, files: Mapping[str, str | bytes], *, url: str = URL, below: str = "") -> Path:
         """Write files of a repository; returns its folder."""
@@ -88,6 +90,7 @@ class Argo:
             namespace=self.namespace,
             config=table(self.config, DEFAULTS),
             parameters=table(self.parameters, PARAMETER_DEFAULTS),
+            profile=self.profile,
         )
 
     def application(self, *sources: Mapping[str, Any], **spec: Any) -> Application:
@@ -107,7 +110,9 @@ class Argo:
         """What the sources give, untracked."""
         application = self.application(*sources, **spec)
         context = Context(ignore, self.limits, self.offline)
-        repo_map = RepoMap([Mapped(url, self.folder(url)) for url in (URL, OTHER)])
+        names = [URL, *(source["repoURL"] for source in sources if source.get("repoURL") == OTHER)]
+        urls = list(dict.fromkeys(names))
+        repo_map = RepoMap([Mapped(url, self.folder(url)) for url in urls])
         with open_run(self.settings, repo_map, self.capabilities, context, self.found) as run:
             return run.renderer.render(application)
 
@@ -135,6 +140,15 @@ class Argo:
     def codes(self) -> list[str]:
         """The codes of what was found without failing, but for what informs."""
         return [one.code for one in self.found.found() if one.severity != "info"]
+
+
+def but_the_version(found: Diagnostics) -> Diagnostics:
+    """What was found, but for the version of Argo CD that is assumed."""
+    others = Diagnostics()
+    for one in found.found():
+        if (one.code, one.severity) != ("CMD-ARGO-910", "info"):
+            others.add(one)
+    return others
 
 
 @pytest.fixture

@@ -122,7 +122,8 @@ def test_explain_the_chain(run: Call, shop: Path) -> None:
 
 @pytest.mark.requirement("D83")
 def test_diagnostics(run: Call, shop: Path) -> None:
-    assert run("diagnostics") == (0, "nothing was found\n", "")
+    code, out, err = run("diagnostics")
+    assert (code, out.splitlines()[0][-14:], err) == (0, "[CMD-ARGO-910]", "")
     (shop / "b" / "broken.json").write_text("{", encoding="utf-8")
     (shop / "bad.yaml").write_text("a: [argocd", encoding="utf-8")
     code, out, err = run("diagnostics")
@@ -132,5 +133,5 @@ def test_diagnostics(run: Call, shop: Path) -> None:
     assert (code, data["partial"], {one["code"] for one in data["diagnostics"]}) == (
         2,
         True,
-        {"CMD-ARGO-102", "CMD-ARGO-401"},
+        {"CMD-ARGO-102", "CMD-ARGO-401", "CMD-ARGO-910"},
     )

@@ -109,6 +109,8 @@ def test_a_misspelt_tool(call: Call) -> None:
         ("uninstall",),
         ("uninstall", "helm", "--all"),
         ("install", "helm", "--version", "4.1.4", "--latest"),
+        ("install", "helm", "--version", "4.1.4", "--argocd", "3.4"),
+        ("install", "--missing", "--argocd", "3.4"),
     ],
 )
 def test_options_that_do_not_go_together(words: tuple[str, ...], call: Call) -> None:
@@ -367,3 +369,36 @@ def test_interrupted_while_downloading(server: ReleaseServer) -> None:
         running.terminate()
         assert running.wait(30) == 130
     assert sorted(path.name for path in managed_folder().iterdir()) == [".lock"]
+
+
+@pytest.mark.requirement("D82")
+def test_tools_of_a_version_of_argo_cd(call: Call, server: ReleaseServer, bare: Path) -> None:
+    """Each version of Argo CD has its own helm, which counts before that of PATH."""
+    put(bare, "helm", "4.1.4")
+    server.publish("helm", "3.19.4")
+    code, _, err = call("argocd", "version", "--argocd-version", "3.4")
+    assert (code, err) == (0, "")
+    code, _, err = call("tool", "install", "helm", "--argocd", "v3.4.1")
+    path = managed_folder() / "argocd-3.4" / "helm"
+    assert (code, err.splitlines()[-1]) == (0, f"Installed helm 3.19.4 as {path}")
+    data = {}
+    for version in ("3.4", "3.5"):
+        code, out, _ = call("argocd", "version", "--argocd-version", version, "-o", "json")
+        assert code == 0
+        data[version] = {one["name"]: one for one in json.loads(out)["tools"]}
+    assert data["3.4"]["helm"] == {
+        "name": "helm",
+        "version": "3.19.4",
+        "wanted": "3.19.4",
+        "same": True,
+        "path": str(path),
+    }
+    assert (data["3.5"]["helm"]["version"], data["3.5"]["helm"]["same"]) == ("4.1.4", False)
+    assert data["3.5"]["kustomize"]["path"] == ""
+    lines = call("argocd", "version", "--argocd-version", "3.5")[1].splitlines()
+    assert lines[0].endswith(", follows Argo CD 3.5")
+    assert lines[1:3] == [
+        f"helm 4.1.4 ({bare / 'helm'}); Argo CD runs 4.2.1",
+        "kustomize is not installed; Argo CD runs 5.8.1",
+    ]
+    assert [line.split()[0] for line in lines[3:]] == ["Jsonnet", "jq", "RE2", "Lua", "Python"]

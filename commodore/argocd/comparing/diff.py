@@ -208,6 +208,8 @@ class _Work:
         """The Applications that need rendering; None for all."""
         if not self.wanted.changed_only or len(names) < 2:
             return None
+        if self.old.listing.settings.profile != self.new.listing.settings.profile:
+            return None
         roots = [tree.side.root for tree in (self.old, self.new)]
         paths = self.wanted.considered.paths(*roots)
         if not paths:

@@ -21,12 +21,14 @@ class Sought:
         revision: the target is this commit of the repository around the folder; empty for the folder as it lies.
         base: the revision to compare with, or `BASE..TARGET`; empty for where the target left the default branch.
         base_folder: a folder to compare with instead.
+        base_version: the version of Argo CD that is followed on the side of the base, as `Named.version`.
     """
 
     named: Named
     revision: str = ""
     base: str = ""
     base_folder: Path | None = None
+    base_version: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,14 +66,15 @@ def find_sides(sought: Sought, scratch: Path, context: Context) -> tuple[Side, S
     """
     sought = _with_range(sought)
     target = find_side(sought.named, sought.revision, scratch / "target", context)
+    named = replace(sought.named, version=sought.base_version)
     if sought.base_folder is not None:
-        base = find_side(replace(sought.named, folder=sought.base_folder), "", scratch / "base", context)
+        base = find_side(replace(named, folder=sought.base_folder), "", scratch / "base", context)
     elif sought.base:
-        base = find_side(sought.named, sought.base, scratch / "base", context)
+        base = find_side(named, sought.base, scratch / "base", context)
     else:
         repository, _ = repository_of(sought.named.folder, context)
         commit, branch = merge_base(repository, sought.revision, context)
-        base = find_side(sought.named, commit, scratch / "base", context)
+        base = find_side(named, commit, scratch / "base", context)
         base = replace(base, shown=f"{commit[:10]}, where it left {branch}")
     return pair_of(base, target)
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from commodore.argocd.configuration.customisations import ResourceOverride
+from commodore.argocd.configuration.profiles import NEWEST, Profile
 from commodore.argocd.model.cluster import Cluster
 from commodore.errors import Location
 
@@ -73,6 +74,7 @@ class ArgoSettings:
         config: `argocd-cm` by key, with the defaults of those in `DEFAULTS`.
         parameters: `argocd-cmd-params-cm` likewise.
         overrides: `resource.customizations`, by `group/Kind`; of the core group just `Kind`.
+        profile: the version of Argo CD that is followed.
     """
 
     namespace: str = "argocd"
@@ -81,6 +83,7 @@ class ArgoSettings:
     clusters: tuple[Cluster, ...] = ()
     overrides: Mapping[str, ResourceOverride] = field(default_factory=dict)
     projects: tuple[tuple[Mapping[str, Any], Location], ...] = ()
+    profile: Profile = NEWEST
 
     def __getitem__(self, key: str) -> str:
         """A value of `argocd-cm`; empty if it is not set and has no default."""

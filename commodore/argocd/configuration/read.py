@@ -16,6 +16,7 @@ from commodore.argocd.configuration.model import (
     Provenanced,
     with_defaults,
 )
+from commodore.argocd.configuration.profiles import NEWEST, Profile
 from commodore.argocd.diagnostics import Diagnostic, Diagnostics
 from commodore.argocd.model.cluster import SECRET_TYPE, Cluster, read_cluster
 from commodore.argocd.model.fields import Fields
@@ -39,6 +40,7 @@ class Candidates:
     parameters: dict[str, Provenanced] = field(default_factory=dict)
     clusters: dict[str, Cluster] = field(default_factory=dict)
     projects: list[tuple[Mapping[str, Any], Location]] = field(default_factory=list)
+    profile: Profile = NEWEST
 
     def config_map(self, fields: Fields, level: Level) -> None:
         """Take in a ConfigMap `argocd-cm` or `argocd-cmd-params-cm`."""
@@ -85,6 +87,7 @@ class Candidates:
             clusters=tuple(sorted(self.clusters.values(), key=lambda one: (one.name, one.server))),
             overrides=read_overrides(places, self.found),
             projects=tuple(self.projects),
+            profile=self.profile,
         )
 
     def _take(self, table: dict[str, Provenanced], key: str, new: Provenanced) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -23,6 +24,12 @@ from commodore.tree import Entry, walk
 
 ENDINGS = (".yaml", ".yml", ".json")
 _WORDS = (b"argoproj.io", b"argocd", b"secret-type")
+_INSTALLED = re.compile(
+    rb"\bargoproj/argocd:v(\d+\.\d+\.\d+)"
+    rb"|\bargoproj/argo-cd/(?:raw/|blob/)?v(\d+\.\d+\.\d+)/manifests/"
+    rb"|\bargoproj/argo-cd(?:\.git)?//?manifests/[\w./-]+\?(?:ref|version)=v(\d+\.\d+\.\d+)"
+)
+"""The image of Argo CD, or its manifests by URL."""
 
 
 @dataclass
@@ -32,16 +39,18 @@ class Scanned:
     Attributes:
         objects: those that Argo CD reads, as written.
         files: the paths of the files that were looked at.
+        versions: the versions of Argo CD that they install, such as `3.1.2`, each with a place.
     """
 
     objects: list[Raw] = field(default_factory=list)
     files: set[str] = field(default_factory=set)
+    versions: dict[str, Location] = field(default_factory=dict)
 
 
 def scan(tree: Tree, folder: Path, limits: Limits, found: Diagnostics) -> Scanned:
     """The objects of Argo CD in the files below a folder of a tree. Files that cannot be read are told."""
     scanned = Scanned()
-    for path in _files(folder, limits, found):
+    for path in _files(folder, limits, found, kustomizations := []):
         name = os.path.relpath(path, tree.root)
         if path.is_symlink() and not is_within(path, tree.root):
             continue
@@ -51,18 +60,40 @@ def scan(tree: Tree, folder: Path, limits: Limits, found: Diagnostics) -> Scanne
             _tell_unreadable(found, name, error.strerror or str(error), b"")
             continue
         scanned.files.add(str(path))
+        _take_versions(content, name, scanned)
         if any(word in content for word in _WORDS):
             scanned.objects += _read(content, name, found)
+    for path, content in kustomizations:
+        _take_versions(content, os.path.relpath(path, tree.root), scanned)
     return scanned
 
 
-def _files(folder: Path, limits: Limits, found: Diagnostics) -> Iterator[Path]:
-    """The files that may define something: no templates of charts, no patches of kustomizations, none too large."""
+def _take_versions(content: bytes, name: str, scanned: Scanned) -> None:
+    for match in _INSTALLED.finditer(content):
+        version = (match[1] or match[2] or match[3]).decode()
+        line = content.count(b"\n", 0, match.start()) + 1
+        scanned.versions.setdefault(version, Location(name, line))
+
+
+def _files(
+    folder: Path, limits: Limits, found: Diagnostics, kustomizations: list[tuple[Path, bytes]]
+) -> Iterator[Path]:
+    """The files that may define something: no templates of charts, no patches of kustomizations, none too large.
+
+    Args:
+        kustomizations: takes the kustomizations with their contents.
+    """
     patches: set[str] = set()
     kept: list[Path] = []
     for _, entry in walk(folder, skip=_is_left_out):
         if entry.name in KUSTOMIZATIONS:
-            patches |= set(_patches(Path(entry.path)))
+            kustomization = Path(entry.path)
+            try:
+                content = kustomization.read_bytes()
+            except OSError:
+                continue
+            kustomizations.append((kustomization, content))
+            patches |= set(_patches(kustomization, content))
         elif entry.name.endswith(ENDINGS) and entry.is_file():
             if entry.stat().st_size > limits.argocd_scanned_bytes:
                 name = os.path.relpath(entry.path, folder)
@@ -81,10 +112,10 @@ def _is_left_out(entry: Entry) -> bool:
     return entry.name == "templates" and os.path.isfile(os.path.join(os.path.dirname(entry.path), "Chart.yaml"))
 
 
-def _patches(kustomization: Path) -> Iterator[str]:
+def _patches(kustomization: Path, text: bytes) -> Iterator[str]:
     try:
-        content = next(read_documents(kustomization.read_bytes(), place=kustomization.name), None)
-    except (InputError, OSError):
+        content = next(read_documents(text, place=kustomization.name), None)
+    except InputError:
         return
     if not isinstance(content, Mapping):
         return

@@ -50,7 +50,8 @@ class Renderer:
 
     def __post_init__(self) -> None:
         limits = self.context.limits
-        self._kept = Kept(usable(result_cache()) if limits.result_bytes else None, limits)
+        root = usable(result_cache()) if limits.result_bytes else None
+        self._kept = Kept(root, limits, self.settings.profile.name)
 
     def render_all(
         self, applications: Sequence[Application], jobs: int
@@ -117,7 +118,11 @@ class Renderer:
         else:
             tree = self.repositories.tree(source.repo_url, source.revision)
             folder, root, revision = folder_of(tree, source.path, source.place), tree.root, tree.revision
-        source, _files = overridden(source, folder, root, instance, self.context.limits)
+        written = source
+        source, _files = overridden(written, folder, root, instance, self.context.limits)
+        if source.kustomize is not None and not self.settings.profile.overrides_kustomize_version:
+            version = written.kustomize.version if written.kustomize is not None else ""
+            source = replace(source, kustomize=replace(source.kustomize, version=version))
         kind = source_type(source, folder, self.settings)
         environment = build_environment(application, instance, source, revision, noter.unknown_variable)
         if kind == "Plugin":

@@ -94,7 +94,7 @@ def _check_size(unit: Unit, files: list[Path]) -> None:
 
 def _objects(unit: Unit, path: Path, name: str) -> Iterator[Rendered]:
     content = path.read_bytes()
-    if _SKIPPED in content:
+    if unit.settings.profile.skips_marked_files and _SKIPPED in content:
         return
     text = decoded(content, name)
     if path.suffix == ".json":

@@ -31,6 +31,7 @@ def render_helm(unit: Unit) -> Iterator[Rendered]:
         PolicyError: see `value_files`.
     """
     helm = unit.source.helm or HelmOptions()
+    _check_version(unit, helm)
     home = unit.scratch / "home"
     home.mkdir()
     chart = _chart(unit)
@@ -46,6 +47,7 @@ def render_helm(unit: Unit) -> Iterator[Rendered]:
         home,
         "CMD-ARGO-405",
         {f"{unit.root}/": "", str(unit.root): ".", f"{unit.scratch}/": ""},
+        profile=unit.settings.profile.name,
     )
     plain, files = _by_content(unit, arguments)
     output = unit.kept.output(
@@ -56,6 +58,16 @@ def render_helm(unit: Unit) -> Iterator[Rendered]:
     )
     text = output.decode("utf-8", "replace")
     yield from objects_of_stream(text, "the output of helm")
+
+
+def _check_version(unit: Unit, helm: HelmOptions) -> None:
+    if helm.version == "v4" and not unit.settings.profile.has_helm_4:
+        raise InputError(
+            "CMD-ARGO-103",
+            f"Argo CD {unit.settings.profile.name} has no helm v4",
+            hint="leave helm.version out, or choose another version of Argo CD by --argocd-version",
+            locations=[unit.source.place],
+        )
 
 
 def _by_content(unit: Unit, arguments: list[str]) -> tuple[list[str], list[tuple[str, Path]]]:
@@ -95,7 +107,7 @@ def _arguments(unit: Unit, helm: HelmOptions) -> Iterator[str]:
     if namespace:
         yield from ("--namespace", namespace)
     if version := helm.kube_version or unit.capabilities.kube_version:
-        yield from ("--kube-version", plain_version(version))
+        yield from ("--kube-version", told_version(version, unit))
     yield from _parameters(unit, helm)
     if unit.source.helm is not None:
         for file in value_files(unit):
@@ -136,6 +148,15 @@ def _inline_values(helm: HelmOptions) -> str | None:
     if helm.values_object is not None:
         return json.dumps(helm.values_object)
     return helm.values or None
+
+
+def told_version(version: str, unit: Unit) -> str:
+    """A version of Kubernetes as tools are told it.
+
+    Raises:
+        InputError: CMD-ARGO-103, it is no version.
+    """
+    return plain_version(version) if unit.settings.profile.plain_kube_version else version
 
 
 def plain_version(version: str) -> str:

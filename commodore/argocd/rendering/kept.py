@@ -27,10 +27,12 @@ class Kept:
 
     Args:
         root: the store of results; None keeps nothing.
+        profile: the version of Argo CD whose programs run.
     """
 
     root: Path | None
     limits: Limits
+    profile: str = ""
     _results: dict[str, ChartResults] = field(default_factory=dict)
     _lock: threading.Lock = field(default_factory=threading.Lock)
 
@@ -74,7 +76,7 @@ class Kept:
 
         with self._lock:
             if program not in self._results:
-                self._results[program] = ChartResults(self.root, command_of(program)[0], self.limits)
+                self._results[program] = ChartResults(self.root, command_of(program, self.profile)[0], self.limits)
             return self._results[program]
 
 

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from commodore.argocd.model.sources import KustomizeOptions
-from commodore.argocd.rendering.helm import plain_version
+from commodore.argocd.rendering.helm import told_version
 from commodore.argocd.rendering.kustomize_edits import edit
 from commodore.argocd.rendering.model import Rendered, Unit
 from commodore.argocd.rendering.programs import Program, command_of, run_program, write_file
@@ -103,9 +103,9 @@ class _Kustomize:
         self._home = home
 
     def run(self, folder: Path, code: str, *arguments: str) -> bytes:
-        online = not self._unit.context.offline
+        online, profile = not self._unit.context.offline, self._unit.settings.profile.name
         confined = self._unit.root if any(_UNRESTRICTED in word for word in arguments) else None
-        program = Program("kustomize", arguments, folder, self._home, code, self._rename, online, confined)
+        program = Program("kustomize", arguments, folder, self._home, code, self._rename, online, confined, profile)
         try:
             return run_program(program, self._unit.context.limits)
         except InputError as error:
@@ -227,10 +227,10 @@ def _helm_options(unit: Unit, options: KustomizeOptions, build: list[str]) -> It
     if "--enable-helm" not in build:
         return
     if version := options.kube_version or unit.capabilities.kube_version:
-        yield from ("--helm-kube-version", plain_version(version))
+        yield from ("--helm-kube-version", told_version(version, unit))
     for one in options.api_versions or unit.capabilities.api_versions:
         yield from ("--helm-api-versions", one)
-    yield from ("--helm-command", command_of("helm")[0])
+    yield from ("--helm-command", command_of("helm", unit.settings.profile.name)[0])
 
 
 def _write_git_config(home: Path, unit: Unit) -> None:

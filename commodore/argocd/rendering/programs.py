@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import contextlib
+import json
 import os
+import re
 import selectors
 import shutil
 import signal
@@ -20,7 +22,7 @@ from commodore.errors import CommodoreError, EnvironmentFault, InputError, Polic
 from commodore.git import redact_text
 from commodore.limits import Limits
 from commodore.printable import printable_lines
-from commodore.tools import Source, locate_tool
+from commodore.tools import Source, locate_tool, profile_toolbox
 
 _NETWORK = (
     "HTTPS_PROXY",
@@ -33,6 +35,8 @@ _NETWORK = (
     "GIT_SSL_CAINFO",
 )
 _SHOWN = 4000
+_LOGGED = re.compile(r'^[EF]\d{4} [\d:.]+ +\d+ \S+\] "command failed" err=(".*")$', re.MULTILINE)
+"""How kubectl reports an error: with the time and the number of its process."""
 _NOWHERE = "http://127.0.0.1:9"  # no proxy listens there, so the network is not reached
 _SCRIPTS_NEED = ("dirname", "sed")
 
@@ -44,6 +48,7 @@ class Program:
     Attributes:
         code: the code of the error if it fails.
         rename: pairs of texts that are replaced in what it says, such as folders of this run.
+        profile: the version of Argo CD of which the program is taken if it was installed for it.
         confined: the folder, besides that of `home`, that alone it may read where this machine can see to that.
     """
 
@@ -55,14 +60,21 @@ class Program:
     rename: Mapping[str, str]
     online: bool = False
     confined: Path | None = None
+    profile: str = ""
 
 
-def command_of(name: str) -> list[str]:
+def command_of(name: str, profile: str = "") -> list[str]:
     """How helm or kustomize is called. Kustomize may be the one within kubectl, which builds only.
+
+    Args:
+        profile: a version of Argo CD; what was installed for it comes first.
 
     Raises:
         EnvironmentFault: CMD-ARGO-413, it is not installed.
     """
+    own = profile_toolbox(profile)
+    if own.holds(name):
+        return [str(own.executable(name))]
     found = locate_tool(name)
     if found is None:
         raise EnvironmentFault(
@@ -80,7 +92,7 @@ def run_program(program: Program, limits: Limits) -> bytes:
         EnvironmentFault: CMD-ARGO-413, it is not installed or does not start; CMD-ARGO-418, it takes too long.
         PolicyError: CMD-ARGO-403, it writes too much.
     """
-    command = command_of(program.name)
+    command = command_of(program.name, program.profile)
     within_kubectl = len(command) > 1
     command += program.arguments[1:] if within_kubectl else program.arguments
     if program.confined is not None and isolation() == NAMESPACES:
@@ -186,7 +198,7 @@ def _kill(process: subprocess.Popen[bytes]) -> None:
 
 
 def _failed(program: Program, code: int, said: str) -> CommodoreError:
-    text = said.strip()
+    text = _LOGGED.sub(_plain, said.strip())
     for old in sorted(program.rename, key=len, reverse=True):
         text = text.replace(old, program.rename[old])
     text = printable_lines(redact_text(text))
@@ -199,6 +211,13 @@ def _failed(program: Program, code: int, said: str) -> CommodoreError:
         f"{program.name} {program.arguments[0]} fails: {text or f'exit code {code}'}",
         hint="see what it says",
     )
+
+
+def _plain(logged: re.Match[str]) -> str:
+    try:
+        return f"error: {json.loads(logged[1])}"
+    except ValueError:
+        return f"error: {logged[1]}"
 
 
 def write_file(path: Path, content: bytes | str) -> None:

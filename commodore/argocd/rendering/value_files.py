@@ -54,22 +54,20 @@ def named_file(unit: Unit, text: str) -> Path:
 class _Named:
     """An entry: its text, its path with the folder that it must not leave; of a URL None."""
 
-    def __init__(self, text: str, path: Path | None, root: Path) -> None:
+    def __init__(self, text: str, path: Path | None, root: Path, *, patterns: bool) -> None:
         self.text = text
         self.path = path
         self.root = root
-
-    @property
-    def is_pattern(self) -> bool:
-        return _MAGIC.search(self.text) is not None
+        self.is_pattern = patterns and _MAGIC.search(text) is not None
 
     @classmethod
     def of(cls, unit: Unit, text: str) -> _Named:
+        globs = unit.settings.profile.globs_value_files
         name, separator, rest = text.partition("/")
         if name.startswith("$") and name[1:] in unit.refs:
             root = unit.refs[name[1:]]()
             rest = unit.environment.substitute(rest)
-            return cls(rest if separator else text, root / rest.lstrip("/"), root)
+            return cls(rest if separator else text, root / rest.lstrip("/"), root, patterns=globs)
         if name.startswith("$") and unit.application.several and not name[1:].startswith(("ARGOCD_", "{", "$")):
             raise InputError(
                 "CMD-ARGO-304",
@@ -81,9 +79,9 @@ class _Named:
         url = _URL.match(text)
         if url is not None:
             _check_scheme(unit, text, url[1])
-            return cls(text, None, unit.root)
+            return cls(text, None, unit.root, patterns=False)
         base = unit.root if text.startswith("/") else unit.folder
-        return cls(text, base / text.lstrip("/"), unit.root)
+        return cls(text, base / text.lstrip("/"), unit.root, patterns=globs)
 
 
 def _check_scheme(unit: Unit, url: str, scheme: str) -> None:

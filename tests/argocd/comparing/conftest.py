@@ -17,6 +17,7 @@ from commodore.argocd.running import Named
 from commodore.context import Context
 from commodore.events import ignore
 from commodore.limits import DEFAULT_LIMITS
+from tests.argocd.conftest import but_the_version
 
 URL = "https://git.example.com/team/shop.git"
 
@@ -70,11 +71,13 @@ class Trees:
         """What differs. Nothing is fetched."""
         for side in ("base", "target"):
             (self.root / side).mkdir(parents=True, exist_ok=True)
-        self.found = Diagnostics()
         context = Context(ignore, DEFAULT_LIMITS, offline=True)
         named = Named(self.root / "target", self_urls=(URL,))
         sides = find_sides(Sought(named, base_folder=self.root / "base"), self.root / "scratch", context)
-        return diff(*sides, Wanted(**wanted), RepoMap(), context, self.found)
+        found = Diagnostics()
+        difference = diff(*sides, Wanted(**wanted), RepoMap(), context, found)
+        self.found = but_the_version(found)
+        return difference
 
     def states(self, **wanted: Any) -> dict[str, str]:
         return {one.name.partition("/")[2]: one.state for one in self.diff(**wanted).applications}

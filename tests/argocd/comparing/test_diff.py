@@ -371,7 +371,7 @@ def test_what_is_not_rendered_would_be_unchanged(two: Trees) -> None:
 
 def test_what_charts_are_told_counts_when_applications_are_looked_for(trees: Trees) -> None:
     """An Application that a chart gives only if the cluster has an API."""
-    template = '{{ if .Capabilities.APIVersions.Has "example.com/v1" }}%s{{ end }}' % app("child", "child")
+    template = '{{ if .Capabilities.APIVersions.Has "example.com/v1" }}' + app("child", "child") + "{{ end }}"
     trees.write({"parent.json": app("parent", "parent"), "child/a.json": config()})
     trees.write(
         {

@@ -14,6 +14,7 @@ from commodore.context import Context
 from commodore.errors import CommodoreError
 from commodore.events import ignore
 from commodore.limits import DEFAULT_LIMITS, Limits
+from tests.argocd.conftest import but_the_version
 
 URL = "https://git.example.com/shop"
 
@@ -55,9 +56,11 @@ class Repo:
             path.write_text(text, encoding="utf-8")
 
     def listing(self, limits: Limits = DEFAULT_LIMITS, **named: Any) -> Listing:
-        self.found = Diagnostics()
         context = Context(ignore, limits, offline=True)
-        return list_applications(Named(self.root, self_urls=(URL,), **named), context, self.found)
+        found = Diagnostics()
+        listing = list_applications(Named(self.root, self_urls=(URL,), **named), context, found)
+        self.found = but_the_version(found)
+        return listing
 
     def origins(self, **named: Any) -> dict[str, str]:
         """How each Application was found."""

@@ -17,6 +17,7 @@ from commodore.context import Context
 from commodore.errors import CommodoreError
 from commodore.events import ignore
 from commodore.limits import DEFAULT_LIMITS
+from tests.argocd.conftest import but_the_version
 
 CONTEXT = Context(ignore, DEFAULT_LIMITS)
 
@@ -46,8 +47,10 @@ class Folder:
         path.write_bytes(text if isinstance(text, bytes) else text.encode())
 
     def listing(self, below: str = ".", **named: Any) -> Listing:
-        self.found = Diagnostics()
-        return list_applications(Named(self.root / below, **named), CONTEXT, self.found)
+        found = Diagnostics()
+        listing = list_applications(Named(self.root / below, **named), CONTEXT, found)
+        self.found = but_the_version(found)
+        return listing
 
     def names(self, below: str = ".") -> list[str]:
         return [one.name for one in self.listing(below).applications]

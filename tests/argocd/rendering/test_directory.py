@@ -6,6 +6,7 @@ import os
 
 import pytest
 
+from commodore.argocd.configuration import PROFILES
 from commodore.errors import CommodoreError
 from tests.argocd.conftest import Argo, config_map
 
@@ -50,7 +51,7 @@ def test_what_is_no_manifest_is_left_out_or_an_error(argo: Argo) -> None:
         {"a.yaml": config_map("a"), "notes.yaml": "{{ template }}: [", "skip.yaml": "# +argocd:skip-file-rendering"}
     )
     assert [one["metadata"]["name"] for one in argo.objects({"path": "."})] == ["a"]
-    assert [one.code for one in argo.found.found()] == ["CMD-ARGO-319", "CMD-ARGO-402"]
+    assert [one.code for one in argo.found.found()] == ["CMD-ARGO-402"]
 
 
 @pytest.mark.parametrize(
@@ -132,4 +133,12 @@ def test_jsonnet_can_be_switched_off(argo: Argo) -> None:
 def test_no_program_is_needed(argo: Argo, monkeypatch: pytest.MonkeyPatch) -> None:
     argo.files({"a.yaml": config_map("a"), "b.jsonnet": "{kind: 'B', metadata: {name: 'b'}}"})
     monkeypatch.setenv("PATH", "")
+    assert [one["metadata"]["name"] for one in argo.objects({"path": "."})] == ["a", "b"]
+
+
+@pytest.mark.requirement("D80")
+def test_marked_files_count_in_old_versions_of_argo_cd(argo: Argo) -> None:
+    argo.files({"a.yaml": config_map("a") + "# +argocd:skip-file-rendering\n", "b.yaml": config_map("b")})
+    assert [one["metadata"]["name"] for one in argo.objects({"path": "."})] == ["b"]
+    argo.profile = PROFILES[0]
     assert [one["metadata"]["name"] for one in argo.objects({"path": "."})] == ["a", "b"]

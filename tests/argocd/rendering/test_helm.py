@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from commodore.argocd.configuration import PROFILES
 from commodore.argocd.rendering import Capabilities
 from commodore.errors import CommodoreError
 from tests.argocd.conftest import OTHER, Argo, chart
@@ -212,3 +213,19 @@ def test_without_helm(web: Argo, monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.raises(CommodoreError) as caught:
         web.objects({"path": "web"})
     assert caught.value.code == "CMD-ARGO-413"
+
+
+@pytest.mark.requirement("D80")
+def test_older_versions_of_argo_cd(argo: Argo) -> None:
+    """They know no patterns of value files, no helm 4, and hand versions of Kubernetes on as they are."""
+    argo.files(chart(**{"v-1.yaml": "a: 1\n", "v-2.yaml": "b: 2\n"}))
+    source = {"path": ".", "helm": {"valueFiles": ["v-*.yaml"]}}
+    assert argo.values(source) == {"a": 1, "b": 2}
+    (made,) = argo.objects({"path": ".", "helm": {"version": "v4", "kubeVersion": "v1.30"}})
+    assert made["data"]["kube"] == "v1.30.0"
+    argo.profile = PROFILES[0]
+    with pytest.raises(CommodoreError) as caught:
+        argo.values(source)
+    assert caught.value.code == "CMD-ARGO-407"
+    with pytest.raises(CommodoreError, match=r"Argo CD 3\.0 has no helm v4"):
+        argo.values({"path": ".", "helm": {"version": "v4"}})

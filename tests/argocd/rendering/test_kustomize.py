@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from commodore.argocd.configuration import PROFILES
 from commodore.argocd.rendering import Capabilities
 from commodore.errors import CommodoreError
 from tests.argocd.conftest import Argo, config_map
@@ -199,3 +200,27 @@ def test_remote_parts_are_not_asked_for_offline(content: str, argo: Argo) -> Non
     with pytest.raises(CommodoreError) as caught:
         argo.objects({"path": "."})
     assert (caught.value.code, caught.value.family) == ("CMD-ARGO-310", "environment")
+
+
+@pytest.mark.requirement("D80")
+def test_overrides_choose_no_version_before_3_2(argo: Argo) -> None:
+    argo.files({"kustomization.yaml": "resources: []\n", ".argocd-source.yaml": "kustomize: {version: v9}\n"})
+    argo.profile = PROFILES[1]
+    assert argo.objects({"path": "."}) == []
+    argo.profile = PROFILES[2]
+    with pytest.raises(CommodoreError) as caught:
+        argo.objects({"path": "."})
+    assert caught.value.code == "CMD-ARGO-411"
+
+
+def test_errors_of_the_kustomize_within_kubectl_have_no_time(argo: Argo, tmp_path: Path, monkeypatch: Any) -> None:
+    log = 'E1123 02:08:10.808726   20691 run.go:72] "command failed" err="no \\"a\\" in b"'
+    program = tmp_path / "bin" / "kubectl"
+    program.parent.mkdir()
+    program.write_text(f"#!/bin/sh\necho '{log}' >&2\nexit 1\n")
+    program.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{program.parent}:/usr/bin:/bin")
+    argo.files({"kustomization.yaml": "resources: []\n"})
+    with pytest.raises(CommodoreError) as caught:
+        argo.objects({"path": "."})
+    assert caught.value.message == 'kustomize build fails: error: no "a" in b'

@@ -1,0 +1,138 @@
+"""The versions of Argo CD that can be followed: which tools each runs, and what it does not know yet."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from commodore.argocd.diagnostics import Diagnostic, Diagnostics
+from commodore.errors import Location, UsageError
+
+_VERSION = re.compile(r"v?(\d+)\.(\d+)(?:[.+-].*)?")
+
+
+@dataclass(frozen=True, slots=True)
+class Profile:
+    """A minor version of Argo CD.
+
+    Attributes:
+        number: major and minor.
+        tools: the versions of the programs that it runs.
+        released: whether it can be what is meant by the newest one.
+    """
+
+    number: tuple[int, int]
+    tools: Mapping[str, str]
+    released: bool = True
+
+    @property
+    def name(self) -> str:
+        """As users write it, `3.4`."""
+        return ".".join(map(str, self.number))
+
+    @property
+    def skips_marked_files(self) -> bool:
+        """Whether files with the mark `+argocd:skip-file-rendering` are left out of directories."""
+        return self.number >= (3, 1)
+
+    @property
+    def plain_kube_version(self) -> bool:
+        """Whether versions of Kubernetes are made three numbers before tools get them."""
+        return self.number >= (3, 1)
+
+    @property
+    def overrides_kustomize_version(self) -> bool:
+        """Whether override files may choose the version of kustomize."""
+        return self.number >= (3, 2)
+
+    @property
+    def globs_value_files(self) -> bool:
+        """Whether entries of value files may be patterns."""
+        return self.number >= (3, 4)
+
+    @property
+    def has_helm_4(self) -> bool:
+        """Whether sources may ask for helm 4."""
+        return self.number >= (3, 5)
+
+
+def _profile(number: tuple[int, int], helm: str, kustomize: str, *, released: bool = True) -> Profile:
+    return Profile(number, {"helm": helm, "kustomize": kustomize}, released)
+
+
+PROFILES = (
+    _profile((3, 0), "3.17.1", "5.6.0"),
+    _profile((3, 1), "3.18.4", "5.7.0"),
+    _profile((3, 2), "3.18.4", "5.7.0"),
+    _profile((3, 3), "3.19.4", "5.8.1"),
+    _profile((3, 4), "3.19.4", "5.8.1"),
+    _profile((3, 5), "4.2.1", "5.8.1"),
+    _profile((3, 6), "4.2.4", "5.8.1", released=False),
+)
+NEWEST = max((one for one in PROFILES if one.released), key=lambda one: one.number)
+
+
+def choose_profile(written: str, pinned: Mapping[str, Location], found: Diagnostics) -> Profile:
+    """The profile that an option names, else the one that a tree pins, else the newest that is released.
+
+    Args:
+        written: the option, such as `3.4` or `v3.4.1`; empty if it is not given.
+        pinned: the versions of Argo CD that the files of a tree install, with their places.
+        found: hears of what is assumed.
+
+    Raises:
+        UsageError: CMD-ARGO-027, the option is no version.
+    """
+    if written:
+        return _nearest(written, (), found)
+    known = {name: pinned[name] for name in sorted(pinned, key=_number)}
+    minors = sorted({_number(name) for name in known})
+    if len(minors) > 1:
+        found.add(
+            Diagnostic(
+                "CMD-ARGO-910",
+                f"the tree installs several versions of Argo CD: {', '.join(known)}; the newest counts",
+                "warning",
+                "choose one by --argocd-version",
+                locations=tuple(known.values()),
+            )
+        )
+    if known:
+        name, place = list(known.items())[-1]
+        return _nearest(name, (place,), found)
+    found.add(
+        Diagnostic(
+            "CMD-ARGO-910",
+            f"nothing says which version of Argo CD is meant, so {NEWEST.name} is followed",
+            "info",
+            "say it by --argocd-version",
+        )
+    )
+    return NEWEST
+
+
+def _number(text: str) -> tuple[int, int]:
+    parts = _VERSION.fullmatch(text.strip())
+    if parts is None:
+        raise UsageError(
+            "CMD-ARGO-027", f"{text[:80]!r} is no version of Argo CD", hint=f"write it as {NEWEST.name} or v3.4.1"
+        )
+    return int(parts[1]), int(parts[2])
+
+
+def _nearest(text: str, places: tuple[Location, ...], found: Diagnostics) -> Profile:
+    number = _number(text)
+    chosen = max((one for one in PROFILES if one.number <= number), key=lambda one: one.number, default=PROFILES[0])
+    if chosen.number != number:
+        known = ", ".join(one.name for one in PROFILES)
+        found.add(
+            Diagnostic(
+                "CMD-ARGO-910",
+                f"Argo CD {text} is not known here, so {chosen.name} is followed",
+                "warning",
+                f"known are {known}",
+                locations=places,
+            )
+        )
+    return chosen

@@ -1,0 +1,66 @@
+"""The tools that are installed, beside those that the version of Argo CD has that is followed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from commodore.argocd.configuration import Profile
+from commodore.argocd.diagnostics import Diagnostic, Diagnostics
+from commodore.context import Context
+from commodore.tools import Source, Tool, VersionNumber, locate_tool, profile_toolbox, tool_versions
+
+
+@dataclass(frozen=True, slots=True)
+class Installed:
+    """One tool.
+
+    Attributes:
+        wanted: the version that Argo CD runs.
+        version: the version that is there; empty if there is none, or it does not say it.
+        path: the program; None if there is none.
+    """
+
+    name: str
+    wanted: str
+    version: str
+    path: Path | None
+
+    @property
+    def is_same(self) -> bool:
+        """Whether it is that version."""
+        return VersionNumber.find(self.version) == VersionNumber.find(self.wanted)
+
+    @property
+    def is_close(self) -> bool:
+        """Whether it is that version but for the last number."""
+        return self.version.removeprefix("v").split(".")[:2] == self.wanted.split(".")[:2]
+
+
+def installed_tools(profile: Profile, context: Context) -> Iterator[Installed]:
+    """The tools of a profile as they are here. Each program is asked for its version once."""
+    box = profile_toolbox(profile.name)
+    for name, wanted in sorted(profile.tools.items()):
+        own = box.holds(name)
+        tool = Tool(name, box.executable(name), None, Source.MANAGED) if own else locate_tool(name)
+        if tool is None:
+            yield Installed(name, wanted, "", None)
+        else:
+            version = tool_versions([tool], context)[name] or ""
+            yield Installed(name, wanted, version.removeprefix("v"), tool.path)
+
+
+def tell_tools(profile: Profile, context: Context, found: Diagnostics) -> None:
+    """Tell tools of another version than Argo CD runs; a warning if more than the last number differs."""
+    for one in installed_tools(profile, context):
+        if one.is_same or one.path is None:  # what needs a missing tool says so
+            continue
+        has = f"is {one.version}" if one.version else "does not say its version"
+        told = Diagnostic(
+            "CMD-ARGO-413",
+            f"{one.name} {has}; Argo CD {profile.name} runs {one.wanted}",
+            "warning",
+            f"install it beside the other one: commodore tool install {one.name} --argocd {profile.name}",
+        )
+        found.add(replace(told, severity="info", hint="") if one.is_close else told)

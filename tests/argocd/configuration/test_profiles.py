@@ -1,0 +1,79 @@
+"""Which version of Argo CD is followed."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+import commodore.settings.argocd
+from commodore.argocd import ArgoSettings, Diagnostics
+from commodore.argocd.configuration import NEWEST, PROFILES, choose_profile
+from commodore.errors import Location, UsageError
+
+ROOT = Path(__file__).parents[3]
+
+
+@pytest.mark.requirement("D19", "D80")
+@pytest.mark.parametrize(
+    ("written", "pinned", "name", "severities"),
+    [
+        ("", [], "3.5", ["info"]),
+        ("3.4", [], "3.4", []),
+        ("v3.0.12", ["3.4.1"], "3.0", []),
+        ("3.6", [], "3.6", []),
+        ("", ["3.1.2"], "3.1", []),
+        ("", ["3.1.2", "3.1.10"], "3.1", []),
+        ("", ["3.10.0", "3.4.2"], "3.6", ["warning", "warning"]),
+        ("2.14", [], "3.0", ["warning"]),
+        ("4.0", [], "3.6", ["warning"]),
+    ],
+)
+def test_which_version_counts(written: str, pinned: list[str], name: str, severities: list[str]) -> None:
+    found = Diagnostics()
+    chosen = choose_profile(written, {one: Location("a.yaml", 1) for one in pinned}, found)
+    assert chosen.name == name
+    assert [(one.code, one.severity) for one in found.found()] == [("CMD-ARGO-910", one) for one in severities]
+
+
+def test_what_is_no_version() -> None:
+    with pytest.raises(UsageError) as caught:
+        choose_profile("newest", {}, Diagnostics())
+    assert caught.value.code == "CMD-ARGO-027"
+
+
+@pytest.mark.requirement("D80", "D81")
+def test_the_reference_is_the_newest_released_version() -> None:
+    """A new reference is one change here, with its row in the page about compatibility."""
+    assert (NEWEST.name, ArgoSettings().profile) == ("3.5", NEWEST)
+    assert [one.name for one in PROFILES if not one.released] == ["3.6"]
+    assert dict(NEWEST.tools) == {"helm": "4.2.1", "kustomize": "5.8.1"}
+
+
+@pytest.mark.requirement("D81")
+def test_the_page_about_compatibility_has_the_same_versions() -> None:
+    page = (ROOT / "docs" / "reference" / "argocd-compatibility.md").read_text(encoding="utf-8")
+    rows = re.findall(r"^\| (3\.\d+)( \(not released\))? \| ([\d.]+) \| ([\d.]+) \|", page, re.MULTILINE)
+    assert [(name, not note, helm, kustomize) for name, note, helm, kustomize in rows] == [
+        (one.name, one.released, one.tools["helm"], one.tools["kustomize"]) for one in PROFILES
+    ]
+    assert f"Argo CD's own code of **{NEWEST.name}**" in page
+
+
+@pytest.mark.requirement("D5")
+def test_no_option_leads_to_a_cluster() -> None:
+    """What a feature that asks a cluster would need is written down, and there is none."""
+    page = (ROOT / "docs" / "reference" / "argocd-compatibility.md").read_text(encoding="utf-8")
+    assert "What a feature that asks a cluster would need" in page
+    settings = [one for name, one in vars(commodore.settings.argocd).items() if name.startswith("ARGOCD_")]
+    flags = {flag for several in settings for one in several for flag in one.flags}
+    assert flags
+    assert not [flag for flag in flags if re.search(r"kubeconfig|context|live|server|token", flag)]
+
+
+@pytest.mark.requirement("D7", "D8")
+def test_nothing_of_the_comparison_is_imported() -> None:
+    """What Argo CD itself says is compared by hand with what is rendered, never while the program is used."""
+    for path in (ROOT / "commodore" / "argocd").rglob("*.py"):
+        assert not re.search(r"^\s*(import|from) (tests|bench|compare|oracle)\b", path.read_text("utf-8"), re.MULTILINE)
