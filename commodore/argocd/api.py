@@ -72,6 +72,7 @@ class Options:
         entries: folders below the tree's that are rendered first.
         max_depth: how many rounds of rendering look for further Applications; 0 for none.
         project: a pattern of projects.
+        argocd_version: the version of Argo CD that is followed, as `--argocd-version`.
         kube_version, api_versions: what charts are told of the cluster.
         cluster_scoped: further kinds without namespace, as `GROUP/KIND`.
         changed_only: compare only Applications that read a file that has changed.
@@ -91,6 +92,7 @@ class Options:
     entries: tuple[str, ...] = ()
     max_depth: int = 4
     project: str = ""
+    argocd_version: str = ""
     kube_version: str = ""
     api_versions: tuple[str, ...] = ()
     cluster_scoped: tuple[str, ...] = ()
@@ -571,4 +573,5 @@ class _Question:
             depth=options.max_depth,
             facts=read_facts(options.facts, self.context.limits),
             jobs=options.jobs,
+            version=options.argocd_version,
         )
