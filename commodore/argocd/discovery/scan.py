@@ -50,7 +50,8 @@ class Scanned:
 def scan(tree: Tree, folder: Path, limits: Limits, found: Diagnostics) -> Scanned:
     """The objects of Argo CD in the files below a folder of a tree. Files that cannot be read are told."""
     scanned = Scanned()
-    for path in _files(folder, limits, found, kustomizations := []):
+    kustomizations: list[tuple[Path, bytes]] = []
+    for path in _files(folder, limits, found, kustomizations):
         name = os.path.relpath(path, tree.root)
         if path.is_symlink() and not is_within(path, tree.root):
             continue
