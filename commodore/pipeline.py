@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
 from functools import partial
-from typing import Any
+from typing import Any, Protocol
 
 from commodore import catalog
 from commodore.caches import repository_cache, usable
@@ -64,6 +64,18 @@ Review = Callable[[CatalogChange], bool]
 """Is shown what changed, and says whether to go on and publish it."""
 
 
+class Provenance(Protocol):
+    """Says on the catalog's remote what a catalog was made from."""
+
+    def files(self, metadata: CompileMetadata) -> Mapping[str, bytes]:
+        """Files that are committed to the catalog's root with it, by their names."""
+        ...
+
+    def published(self, url: str, metadata: CompileMetadata) -> None:
+        """The remote at `url` has the catalog now, or had it already."""
+        ...
+
+
 @dataclass(frozen=True, slots=True)
 class CatalogCompile:
     """What to compile and how; the fields are the options of the command."""
@@ -78,6 +90,7 @@ class CatalogCompile:
     tenant_revision: str | None = None
     author: Author | None = None
     diff_mode: DiffMode = "plain"
+    provenance: Provenance | None = None
     options: CompileOptions = field(default_factory=CompileOptions)
 
     def check(self) -> None:
@@ -379,9 +392,13 @@ def _publish(
             before_push(commit)
 
         change = staged.result.change
+        if request.provenance is not None and change.changed:
+            catalog.add_files(clone, request.provenance.files(metadata), context)
         change = catalog.publish(clone, change, message, context, author=request.author, before_push=expect)
         published = replace(clone, sha=change.committed_sha or clone.sha)
         catalog.report_pending(
             workspace, cluster, lambda: published, partial(source.report, cluster), context, settled=True
         )
+        if request.provenance is not None:
+            request.provenance.published(clone.remote or clone.url, metadata)
         return change

@@ -13,6 +13,7 @@ from commodore.catalog.moves import Move, moves_since
 from commodore.catalog.pending import Send, expect_report, pending_file, report_pending
 from commodore.catalog.publish import (
     CatalogChange,
+    add_files,
     install,
     leave,
     open_local,
@@ -70,6 +71,7 @@ __all__ = [
     "RepositoryVersion",
     "Send",
     "Validation",
+    "add_files",
     "assemble",
     "commit_message",
     "compare_images",

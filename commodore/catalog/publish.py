@@ -9,7 +9,7 @@ import hashlib
 import os
 import shutil
 import stat
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -41,7 +41,7 @@ from commodore.git import (
 )
 from commodore.manifests import DiffLine, DiffMode
 from commodore.tree import files
-from commodore.workspace import Workspace, guard_disk
+from commodore.workspace import Workspace, guard_disk, write_atomically
 
 
 @dataclass(frozen=True, slots=True)
@@ -177,6 +177,18 @@ def stage(clone: PublishedClone, context: Context, mode: DiffMode = "plain") -> 
     changes = staged_changes(clone.path, context)
     files, summary = describe(clone.path, changes, context, mode)
     return CatalogChange(bool(changes), files, summary)
+
+
+def add_files(clone: PublishedClone, files: Mapping[str, bytes], context: Context) -> None:
+    """Put files into the root of a catalog, beside its trees, and stage them.
+
+    Raises:
+        EnvironmentFault: they cannot be written, or git fails.
+    """
+    for name, content in files.items():
+        with guard_disk(clone.path / name):
+            write_atomically(clone.path / name, content)
+    Git(clone.path, context).run(["--literal-pathspecs", "add", "--force", "--", *files])
 
 
 def unchanged(clone: PublishedClone, context: Context) -> CatalogChange:

@@ -88,7 +88,7 @@ def catalog_compile(ctx: click.Context, /, cluster: str, **values: Any) -> None:
         diff_mode=values["migration"] or "plain",
         options=compile_options(values, console, fetch=fetch),
     )
-    request.check()
+    request = _checked(request, console, provenance=values["provenance"])
     facts = read_dynamic_facts(values["dynamic_fact"], console)
 
     shown, times = Shown(values["diff"], values["output_format"] == "json"), StageTimes()
@@ -118,6 +118,17 @@ def catalog_compile(ctx: click.Context, /, cluster: str, **values: Any) -> None:
     show_summary(console, cluster, result, shown.review, times, as_json=shown.as_json)
     conclude(console, request, result.change)
     console.notices(result.notices)
+
+
+def _checked(request: CatalogCompile, console: Console, *, provenance: bool) -> CatalogCompile:
+    """The request, if it is one that can be met; perhaps with provenance."""
+    request.check()
+    if not provenance:
+        return request
+    from commodore.hydrate.catalogs import CatalogProvenance
+
+    context = Context(console.announce, DEFAULT_LIMITS)
+    return replace(request, provenance=CatalogProvenance(request.workspace.repositories, request.author, context))
 
 
 def _watch(request: CatalogCompile, console: Console, shown: Shown) -> None:

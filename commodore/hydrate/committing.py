@@ -13,7 +13,7 @@ from typing import Any
 from commodore.context import Context
 from commodore.errors import EnvironmentFault, InputError, PolicyError
 from commodore.events import Warned
-from commodore.git import Git, identity_environment, read_blobs, redact
+from commodore.git import Author, Git, identity_environment, read_blobs, redact
 from commodore.hydrate import layout, ownership
 from commodore.hydrate.model import CommitRequest, PathOutput, Writing
 from commodore.hydrate.notes import NOTES
@@ -79,13 +79,24 @@ class Committer:
 
     def stamp(self, request: CommitRequest) -> Stamp:
         """The author at the time of the dry commit, in UTC; the committer now, or then if that is wanted."""
-        identity = identity_environment(self.bare, request.author, self._context)
+        identity = self._identity(request.author)
         name, mail = (_UNSAFE.sub("", identity[f"GIT_AUTHOR_{key}"]) for key in ("NAME", "EMAIL"))
         who = f"{name} <{mail}>"
         author = f"{who} {int(datetime.fromisoformat(request.commit.date).timestamp())} +0000"
         if self._writing.dated_dry:
             return Stamp(author, author)
-        return Stamp(author, self._git.run(["var", "GIT_COMMITTER_IDENT"], environment=identity).text)
+        return Stamp(author, self._committer(identity))
+
+    def stamp_now(self, author: Author | None) -> Stamp:
+        """Author and committer now."""
+        who = self._committer(self._identity(author))
+        return Stamp(who, who)
+
+    def _identity(self, author: Author | None) -> Mapping[str, str]:
+        return identity_environment(self.bare, author, self._context)
+
+    def _committer(self, identity: Mapping[str, str]) -> str:
+        return self._git.run(["var", "GIT_COMMITTER_IDENT"], environment=identity).text
 
     def metadata_of(self, commit: str) -> dict[str, bytes]:
         """Each `hydrator.metadata` of a commit, by its folder; that of the root by an empty text."""
@@ -162,9 +173,16 @@ class Committer:
         arguments = ["rev-parse", "--verify", "--quiet", NOTES]
         return self._git.run(arguments, check=False).text
 
+    def note_of(self, commit: str) -> bytes:
+        """The note of a commit; empty without one."""
+        return self._notes(commit, 1)
+
     def last_note(self, head: str) -> bytes:
         """The note of a commit, or of the first of its first-parent ancestors that has one; empty without any."""
-        arguments = ["log", "--first-parent", f"-{_ANCESTORS}", f"--notes={NOTES}", "--format=%N%x00", head]
+        return self._notes(head, _ANCESTORS)
+
+    def _notes(self, head: str, most: int) -> bytes:
+        arguments = ["log", "--first-parent", f"-{most}", f"--notes={NOTES}", "--format=%N%x00", head]
         for text in self._git.run(arguments).stdout.split(b"\0"):
             if text.strip():
                 return text.strip()

@@ -20,6 +20,8 @@ FILES = (README, METADATA, MANIFEST)
 """What is written to an output path, in name order."""
 
 HYDRATOR = "commodore"
+MARK = f"{HYDRATOR}/{LAYOUT}"
+"""Who has written metadata, and in which layout."""
 _GENERATED = tuple(f"**/{name} linguist-generated=true" for name in (README, METADATA))
 
 
@@ -107,7 +109,7 @@ def path_data(hydration: Hydration, commands: Sequence[str], tools: Mapping[str,
             "drySource": {"targetRevision": hydration.dry_revision or "HEAD", "path": hydration.dry_path},
             "tools": dict(sorted(tools.items())),
             "files": list(FILES),
-            "hydrator": f"{HYDRATOR}/{LAYOUT}",
+            "hydrator": MARK,
         }
     )
 

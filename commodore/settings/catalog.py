@@ -44,6 +44,13 @@ CATALOG_COMPILE = (
         default=False,
     ),
     Setting(
+        "provenance",
+        ("--provenance",),
+        "With --push: write the commits of the configuration to hydrator.metadata and to a git note, as hydrate does.",
+        kind="switch",
+        default=False,
+    ),
+    Setting(
         "git_author_name",
         ("--git-author-name",),
         "Name of the catalog commit's author; needs --git-author-email too.",
