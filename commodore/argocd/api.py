@@ -21,7 +21,7 @@ from commodore.argocd.comparing.document import difference_data
 from commodore.argocd.comparing.images import Use, changed_uses, uses_of
 from commodore.argocd.configuration import Provenanced
 from commodore.argocd.diagnostics import Diagnostic, Diagnostics
-from commodore.argocd.discovery import Origin, select
+from commodore.argocd.discovery import Narrowing, Origin, parse_selector, select
 from commodore.argocd.finishing import desired, manifests
 from commodore.argocd.model.application import Application, Destination
 from commodore.argocd.rendering import Capabilities, Rendered
@@ -72,6 +72,9 @@ class Options:
         entries: folders below the tree's that are rendered first.
         max_depth: how many rounds of rendering look for further Applications; 0 for none.
         project: a pattern of projects.
+        labels: a selector of labels, as kubectl takes it.
+        cluster: the address of the destination, or a pattern of its name.
+        destination_namespace: a pattern of the namespace of the destination.
         argocd_version: the version of Argo CD that is followed, as `--argocd-version`.
         kube_version, api_versions: what charts are told of the cluster.
         cluster_scoped: further kinds without namespace, as `GROUP/KIND`.
@@ -92,6 +95,9 @@ class Options:
     entries: tuple[str, ...] = ()
     max_depth: int = 4
     project: str = ""
+    labels: str = ""
+    cluster: str = ""
+    destination_namespace: str = ""
     argocd_version: str = ""
     kube_version: str = ""
     api_versions: tuple[str, ...] = ()
@@ -499,7 +505,21 @@ class _Question:
 
     def selected(self, listing: running.Listing, names: Sequence[str]) -> list[Application]:
         """The Applications that are wanted."""
-        return select(listing.applications, names, controller=listing.settings.namespace, project=self.options.project)
+        settings = listing.settings
+        return select(
+            listing.applications,
+            names,
+            controller=settings.namespace,
+            narrowing=self._narrowing,
+            clusters=settings.clusters,
+        )
+
+    @property
+    def _narrowing(self) -> Narrowing:
+        options = self.options
+        return Narrowing(
+            options.project, parse_selector(options.labels), options.cluster, options.destination_namespace
+        )
 
     @contextlib.contextmanager
     def run(self, listing: running.Listing) -> Iterator[running.Run]:
@@ -530,7 +550,7 @@ class _Question:
         """The sides, and what differs between them."""
         wanted = Wanted(
             apps=tuple(names),
-            project=self.options.project,
+            narrowing=self._narrowing,
             changed_only=self.options.changed_only,
             rules=self.options.rules,
             hooks=self.options.hooks,

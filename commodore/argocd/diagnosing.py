@@ -6,6 +6,7 @@ from commodore.argocd.acquiring import RepoMap
 from commodore.argocd.diagnostics import Diagnostics
 from commodore.argocd.finishing import desired, manifests
 from commodore.argocd.normalising import Normaliser
+from commodore.argocd.normalising.server_side import tell_server_side
 from commodore.argocd.rendering import Capabilities
 from commodore.argocd.running import Listing, open_run
 from commodore.context import Context
@@ -26,9 +27,9 @@ def check_all(
             try:
                 if isinstance(rendered, CommodoreError):
                     raise rendered
-                desired(
-                    application, manifests(application, rendered, listing.settings, found), listing.settings, (), found
-                )
+                tracked = manifests(application, rendered, listing.settings, found)
+                objects = desired(application, tracked, listing.settings, (), found)
+                tell_server_side(application, (one.data for one in objects), listing.settings, found)
                 with Normaliser(application, listing.settings, found):
                     pass
             except CommodoreError as error:

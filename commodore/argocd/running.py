@@ -40,8 +40,9 @@ from commodore.argocd.model.application import Application, read_application
 from commodore.argocd.model.fields import Fields
 from commodore.argocd.rendering import Capabilities, Renderer
 from commodore.argocd.trees import Tree
+from commodore.caches import cache_folder
 from commodore.context import Context
-from commodore.errors import CommodoreError, InputError, Location
+from commodore.errors import CommodoreError, InputError, Location, PolicyError
 from commodore.git import redact
 from commodore.limits import Limits
 from commodore.manifests.kube_yaml import read_placed_documents
@@ -147,6 +148,7 @@ def list_applications(
         candidates.profile = choose_profile(named.version, {}, found)
         return Listing(candidates.settings(), tuple(read_applications(named.files, context.limits)), {})
     tree, own = named.own(context)
+    _check_caches(tree)
     with temporary_folder() as scratch:
         repositories = Repositories(context, repo_map or RepoMap(), scratch, {**own, repository_identity(_ENTRY): tree})
         try:
@@ -172,6 +174,21 @@ def _where_to_look(folder: Path, limits: Limits) -> str:
     if not seen:
         return "choose another folder"
     return f"render what defines them: {' or '.join(f'--entry {shlex.quote(one)}' for one in seen)}"
+
+
+def _check_caches(tree: Tree) -> None:
+    """Refuse a tree with a cache of this program in it, whose content would be taken for that of the repository.
+
+    Raises:
+        PolicyError: CMD-ARGO-008.
+    """
+    cache = Path(os.path.realpath(cache_folder()))
+    if cache.is_relative_to(tree.root):
+        raise PolicyError(
+            "CMD-ARGO-008",
+            f"the cache {cache} is in the tree {tree.name}",
+            hint="choose another place for it by XDG_CACHE_HOME",
+        )
 
 
 _ENTRY = "commodore:entry"

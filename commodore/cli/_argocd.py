@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
+from contextlib import AbstractContextManager
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -19,8 +20,12 @@ from commodore.printable import printable_lines
 
 if TYPE_CHECKING:
     from commodore.argocd import Diagnostic, Diagnostics
+    from commodore.argocd.acquiring import RepoMap
     from commodore.argocd.comparing import Sought
-    from commodore.argocd.running import Named
+    from commodore.argocd.discovery import Narrowing
+    from commodore.argocd.model.application import Application
+    from commodore.argocd.rendering import Capabilities
+    from commodore.argocd.running import Listing, Named, Run
 
 EQUAL, DIFFERENT, FAILED = 0, 1, 2
 _COLOURS = {"error": "red", "warning": "yellow", "boundary": "cyan", "info": "white"}
@@ -46,6 +51,75 @@ class ArgoGroup(LazyGroup):
                 raise
             console_of(ctx).error(fault)
             return FAILED
+
+
+@dataclass(frozen=True, slots=True)
+class Analysis:
+    """What the commands that look for Applications work with, from the options of `SEARCH` and `COMMON`."""
+
+    values: Mapping[str, Any]
+    console: Console
+    context: Context
+    found: Diagnostics
+    repo_map: RepoMap
+    capabilities: Capabilities
+
+    @classmethod
+    def of(cls, ctx: click.Context, values: Mapping[str, Any]) -> Analysis:
+        """The analysis that options ask for."""
+        from commodore.argocd.acquiring import RepoMap, parse_repo_map
+        from commodore.argocd.diagnostics import Diagnostics
+        from commodore.argocd.rendering import Capabilities
+
+        console = console_of(ctx)
+        context = context_of(console, offline=values["offline"], reuse=not values["no_reuse"])
+        capabilities = Capabilities(values["kube_version"] or "", values["api_version"])
+        repo_map = RepoMap(parse_repo_map(values["repo_map"]))
+        return cls(values, console, context, Diagnostics(), repo_map, capabilities)
+
+    def listing(self) -> Listing:
+        """The Applications with the settings that count."""
+        from commodore.argocd.running import list_applications
+
+        named = named_by(self.values, self.context)
+        return list_applications(named, self.context, self.found, self.repo_map, self.capabilities)
+
+    def narrowing(self) -> Narrowing:
+        """Which Applications count."""
+        from commodore.argocd.discovery import Narrowing, parse_selector
+
+        values = self.values
+        labels = parse_selector(values["selector"] or "")
+        return Narrowing(
+            values["project"] or "", labels, values["cluster"] or "", values["destination_namespace"] or ""
+        )
+
+    def selected(self, listing: Listing, apps: Sequence[str]) -> list[Application]:
+        """The Applications of a listing that are wanted."""
+        from commodore.argocd.discovery import select
+
+        settings = listing.settings
+        return select(
+            listing.applications,
+            apps,
+            controller=settings.namespace,
+            narrowing=self.narrowing(),
+            clusters=settings.clusters,
+        )
+
+    def open_run(self, listing: Listing) -> AbstractContextManager[Run]:
+        """What renders the Applications of a listing."""
+        from commodore.argocd.running import open_run
+
+        return open_run(listing.settings, self.repo_map, self.capabilities, self.context, self.found, listing.own)
+
+    def diagnostics(self) -> tuple[Diagnostic, ...]:
+        """What was found so far, for documents."""
+        return self.found.found(strict=self.values["strict"])
+
+    def finish(self) -> int:
+        """Show the diagnostics that are wanted. Returns the exit code they make."""
+        return show_diagnostics(self.found, self.values, self.console)
 
 
 def context_of(console: Console, *, offline: bool = False, reuse: bool = True) -> Context:

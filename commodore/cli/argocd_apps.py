@@ -9,9 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from commodore.cli._argocd import context_of, document, named_by, show_diagnostics
+from commodore.cli._argocd import Analysis, document
 from commodore.cli._options import options
-from commodore.cli.console import console_of
 from commodore.printable import printable
 from commodore.settings.argocd import ARGOCD_APPS
 
@@ -30,26 +29,18 @@ def apps(ctx: click.Context, /, apps: tuple[str, ...], **values: Any) -> int:
     and contained in what other Applications of the repository render, which are rendered for it unless --discovery is
     static.
     """
-    from commodore.argocd.acquiring import RepoMap, parse_repo_map
     from commodore.argocd.api import describe
-    from commodore.argocd.diagnostics import Diagnostics
-    from commodore.argocd.discovery import select
-    from commodore.argocd.rendering import Capabilities
-    from commodore.argocd.running import list_applications, tell_unused
+    from commodore.argocd.running import tell_unused
     from commodore.manifests.kube_yaml import write_documents
 
-    console = console_of(ctx)
-    context = context_of(console, offline=values["offline"], reuse=not values["no_reuse"])
-    found = Diagnostics()
-    repo_map = RepoMap(parse_repo_map(values["repo_map"]))
-    capabilities = Capabilities(values["kube_version"] or "", values["api_version"])
-    listing = list_applications(named_by(values, context), context, found, repo_map, capabilities)
+    analysis = Analysis.of(ctx, values)
+    console, found = analysis.console, analysis.found
+    listing = analysis.listing()
     listing.tell_failures(found)
-    tell_unused(repo_map, found)
-    controller = listing.settings.namespace
-    wanted = select(listing.applications, apps, controller=controller, project=values["project"] or "")
+    tell_unused(analysis.repo_map, found)
+    wanted = analysis.selected(listing, apps)
     rows = [_row(describe(one, listing)) for one in wanted]
-    data = document("apps", found.found(strict=values["strict"]), applications=rows)
+    data = document("apps", analysis.diagnostics(), applications=rows)
     if values["out"] == "json":
         console.result(json.dumps(data, indent=2))
     elif values["out"] == "yaml":
@@ -59,7 +50,7 @@ def apps(ctx: click.Context, /, apps: tuple[str, ...], **values: Any) -> int:
             console.result(printable(f"{row['namespace']}/{row['name']}"))
     elif rows:
         console.result(_table(rows))
-    return show_diagnostics(found, values, console)
+    return analysis.finish()
 
 
 def _row(one: ListedApplication) -> dict[str, Any]:

@@ -10,18 +10,10 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from commodore.cli._argocd import (
-    DIFFERENT,
-    EQUAL,
-    FAILED,
-    context_of,
-    document,
-    show_diagnostics,
-    sought_by,
-)
+from commodore.cli._argocd import DIFFERENT, EQUAL, FAILED, Analysis, document, sought_by
 from commodore.cli._options import options
 from commodore.cli._review import check_flags, dangers, markdown, noise_of, show_review
-from commodore.cli.console import Console, console_of
+from commodore.cli.console import Console
 from commodore.errors import PolicyError
 from commodore.settings.argocd import ARGOCD_DIFF
 
@@ -48,23 +40,19 @@ def diff(ctx: click.Context, /, apps: tuple[str, ...], **values: Any) -> int:
     Only Applications are rendered that read a file that has changed. Secrets are masked. Ends with exit code 0 if
     nothing differs, 1 if something does, 2 if anything failed.
     """
-    from commodore.argocd.acquiring import RepoMap, parse_repo_map
     from commodore.argocd.comparing import diff, find_sides
-    from commodore.argocd.diagnostics import Diagnostics
     from commodore.staging import temporary_folder
 
-    console = console_of(ctx)
-    context = context_of(console, offline=values["offline"], reuse=not values["no_reuse"])
+    analysis = Analysis.of(ctx, values)
+    console, context = analysis.console, analysis.context
     check_flags(values["fail_on"])
-    repo_map = RepoMap(parse_repo_map(values["repo_map"]))
-    wanted = _wanted(apps, values)
-    found = Diagnostics()
+    wanted = _wanted(apps, analysis)
     with temporary_folder() as scratch:
         base, target = find_sides(sought_by(values, context), scratch, context)
         console.status(f"Comparing {target.shown} with {base.shown}.")
-        difference = diff(base, target, wanted, repo_map, context, found)
-    _show(difference, (base, target), values, console, found.found(strict=values["strict"]))
-    code = show_diagnostics(found, values, console)
+        difference = diff(base, target, wanted, analysis.repo_map, context, analysis.found)
+    _show(difference, (base, target), values, console, analysis.diagnostics())
+    code = analysis.finish()
     if values["strict"] and difference.count("unknown"):
         code = FAILED
     if names := dangers(difference.review, values["fail_on"]):
@@ -81,15 +69,16 @@ def diff(ctx: click.Context, /, apps: tuple[str, ...], **values: Any) -> int:
     return code
 
 
-def _wanted(apps: tuple[str, ...], values: Mapping[str, Any]) -> Wanted:
+def _wanted(apps: tuple[str, ...], analysis: Analysis) -> Wanted:
     from commodore.argocd.comparing import Considered, Wanted
-    from commodore.argocd.rendering import Capabilities
 
+    values = analysis.values
     noise = noise_of(values)
     shown = values["show_ignored_fields"]
     return Wanted(
         apps=apps,
-        project=values["project"] or "",
+        narrowing=analysis.narrowing(),
+        kinds=values["kind"],
         changed_only=values["changed_only"],
         strict_changed_only=values["strict_changed_only"],
         considered=Considered(values["changed_include"], values["changed_ignore"], values["changed_file"]),
@@ -97,7 +86,7 @@ def _wanted(apps: tuple[str, ...], values: Mapping[str, Any]) -> Wanted:
         noise=() if shown else noise,
         hooks=values["hooks"] == "show",
         cluster_scoped=values["cluster_scoped"],
-        capabilities=Capabilities(values["kube_version"] or "", values["api_version"]),
+        capabilities=analysis.capabilities,
     )
 
 

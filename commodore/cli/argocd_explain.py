@@ -8,9 +8,8 @@ from typing import Any
 
 import click
 
-from commodore.cli._argocd import FAILED, context_of, document, named_by, show_diagnostics
+from commodore.cli._argocd import FAILED, Analysis, document
 from commodore.cli._options import options
-from commodore.cli.console import console_of
 from commodore.errors import UsageError
 from commodore.printable import printable
 from commodore.settings.argocd import ARGOCD_EXPLAIN
@@ -27,32 +26,24 @@ def explain(ctx: click.Context, /, app: str, **values: Any) -> int:
     and what overrides it; the commands that give the same; which files of the repository it reads; its objects, each
     with its source and, where it is known, its file. APP is NAME or NAMESPACE/NAME.
     """
-    from commodore.argocd.acquiring import RepoMap, parse_repo_map
-    from commodore.argocd.diagnostics import Diagnostics
-    from commodore.argocd.discovery import select
     from commodore.argocd.explaining import explain as explained_of
-    from commodore.argocd.rendering import Capabilities
-    from commodore.argocd.running import list_applications, open_run
 
-    console = console_of(ctx)
-    context = context_of(console, offline=values["offline"], reuse=not values["no_reuse"])
-    found = Diagnostics()
-    repo_map = RepoMap(parse_repo_map(values["repo_map"]))
-    capabilities = Capabilities(values["kube_version"] or "", values["api_version"])
-    listing = list_applications(named_by(values, context), context, found, repo_map, capabilities)
-    wanted = select(listing.applications, (app,), controller=listing.settings.namespace)
+    analysis = Analysis.of(ctx, values)
+    console, found = analysis.console, analysis.found
+    listing = analysis.listing()
+    wanted = analysis.selected(listing, (app,))
     if len(wanted) != 1:
         raise UsageError("CMD-ARGO-026", f"{app!r} fits {len(wanted)} Applications", hint="name one, as NAMESPACE/NAME")
-    with open_run(listing.settings, repo_map, capabilities, context, found, listing.own) as run:
-        result = explained_of(wanted[0], listing, repo_map, run, context, found)
+    with analysis.open_run(listing) as run:
+        result = explained_of(wanted[0], listing, analysis.repo_map, run, analysis.context, found)
     if result.error is not None:
         found.take(result.error, application=result.data["name"])
     if values["out"] == "json":
-        data = document("explain", found.found(strict=values["strict"]), application=result.data)
+        data = document("explain", analysis.diagnostics(), application=result.data)
         console.result(json.dumps(data, indent=2))
     else:
         console.result("\n".join(map(printable, _lines(result.data))))
-    return max(show_diagnostics(found, values, console), FAILED if result.error is not None else 0)
+    return max(analysis.finish(), FAILED if result.error is not None else 0)
 
 
 def _lines(data: dict[str, Any]) -> Iterator[str]:

@@ -8,26 +8,14 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from commodore.cli._argocd import (
-    DIFFERENT,
-    EQUAL,
-    context_of,
-    document,
-    named_by,
-    show_diagnostics,
-    sought_by,
-)
+from commodore.cli._argocd import DIFFERENT, EQUAL, Analysis, document, sought_by
 from commodore.cli._options import options
-from commodore.cli.console import Console, console_of
-from commodore.context import Context
+from commodore.cli.console import Console
 from commodore.printable import printable, some_of
 from commodore.settings.argocd import ARGOCD_IMAGES
 
 if TYPE_CHECKING:
-    from commodore.argocd import Diagnostics
-    from commodore.argocd.acquiring import RepoMap
     from commodore.argocd.comparing.images import Use
-    from commodore.argocd.rendering import Capabilities
 
 _SIGNS = {"": "", "added": "+ ", "removed": "- ", "changed": "~ "}
 
@@ -42,66 +30,40 @@ def images(ctx: click.Context, /, apps: tuple[str, ...], **values: Any) -> int:
     With --base or --base-path two trees are compared as `argocd diff` does, and the exit code is 1 if an image
     differs. APP is NAME or NAMESPACE/NAME, or a pattern of these.
     """
-    from commodore.argocd.acquiring import RepoMap, parse_repo_map
-    from commodore.argocd.diagnostics import Diagnostics
-    from commodore.argocd.rendering import Capabilities
-
-    console = console_of(ctx)
-    context = context_of(console, offline=values["offline"], reuse=not values["no_reuse"])
-    found = Diagnostics()
-    repo_map = RepoMap(parse_repo_map(values["repo_map"]))
-    capabilities = Capabilities(values["kube_version"] or "", values["api_version"])
+    analysis = Analysis.of(ctx, values)
     compared = bool(values["base"] or values["base_path"])
-    look = _differing if compared else _listed
-    uses = look(apps, values, capabilities, repo_map, context, found)
-    _show(uses, values["out"], console, document("images", found.found(strict=values["strict"])))
-    code = show_diagnostics(found, values, console)
+    uses = (_differing if compared else _listed)(apps, analysis)
+    _show(uses, values["out"], analysis.console, document("images", analysis.diagnostics()))
+    code = analysis.finish()
     return DIFFERENT if code == EQUAL and compared and uses else code
 
 
-def _listed(
-    apps: tuple[str, ...],
-    values: dict[str, Any],
-    capabilities: Capabilities,
-    repo_map: RepoMap,
-    context: Context,
-    found: Diagnostics,
-) -> list[Use]:
+def _listed(apps: tuple[str, ...], analysis: Analysis) -> list[Use]:
     from commodore.argocd.comparing.images import uses_of
-    from commodore.argocd.discovery import select
-    from commodore.argocd.running import list_applications, open_run
     from commodore.errors import CommodoreError
 
-    listing = list_applications(named_by(values, context), context, found, repo_map, capabilities)
-    settings = listing.settings
-    wanted = select(listing.applications, apps, controller=settings.namespace, project=values["project"] or "")
-    listing.tell_failures(found, but=wanted)
+    listing = analysis.listing()
+    wanted = analysis.selected(listing, apps)
+    listing.tell_failures(analysis.found, but=wanted)
     uses: list[Use] = []
-    with open_run(settings, repo_map, capabilities, context, found, listing.own) as run:
-        for application, rendered in run.renderer.render_all(wanted, values["jobs"]):
+    with analysis.open_run(listing) as run:
+        for application, rendered in run.renderer.render_all(wanted, analysis.values["jobs"]):
             if isinstance(rendered, CommodoreError):
-                found.take(rendered, application=listing.label(application))
+                analysis.found.take(rendered, application=listing.label(application))
             else:
                 uses += uses_of(listing.label(application), (one.data for one in rendered))
     return uses
 
 
-def _differing(
-    apps: tuple[str, ...],
-    values: dict[str, Any],
-    capabilities: Capabilities,
-    repo_map: RepoMap,
-    context: Context,
-    found: Diagnostics,
-) -> list[Use]:
+def _differing(apps: tuple[str, ...], analysis: Analysis) -> list[Use]:
     from commodore.argocd.comparing import Wanted, diff, find_sides
     from commodore.argocd.comparing.images import changed_uses
     from commodore.staging import temporary_folder
 
-    wanted = Wanted(apps=apps, project=values["project"] or "", capabilities=capabilities)
+    wanted = Wanted(apps=apps, narrowing=analysis.narrowing(), capabilities=analysis.capabilities)
     with temporary_folder() as scratch:
-        base, target = find_sides(sought_by(values, context), scratch, context)
-        return list(changed_uses(diff(base, target, wanted, repo_map, context, found)))
+        base, target = find_sides(sought_by(analysis.values, analysis.context), scratch, analysis.context)
+        return list(changed_uses(diff(base, target, wanted, analysis.repo_map, analysis.context, analysis.found)))
 
 
 def _show(uses: Sequence[Use], form: str, console: Console, data: dict[str, Any]) -> None:

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Collection
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from commodore.cli._argocd import FAILED, context_of, document, named_by, show_diagnostics
+from commodore.cli._argocd import FAILED, Analysis, document
 from commodore.cli._options import options
-from commodore.cli.console import Console, console_of
+from commodore.cli.console import Console
 from commodore.errors import CommodoreError
 from commodore.printable import printable
 from commodore.settings.argocd import ARGOCD_RENDER
@@ -34,26 +35,18 @@ def render(ctx: click.Context, /, apps: tuple[str, ...], **values: Any) -> int:
 
     Applications that cannot be rendered are errors; the others are shown all the same.
     """
-    from commodore.argocd.acquiring import RepoMap, parse_repo_map
     from commodore.argocd.checking import Projects
-    from commodore.argocd.diagnostics import Diagnostics
-    from commodore.argocd.discovery import select
     from commodore.argocd.finishing import desired, manifests
-    from commodore.argocd.rendering import Capabilities
-    from commodore.argocd.running import list_applications, open_run
 
-    console = console_of(ctx)
-    context = context_of(console, offline=values["offline"], reuse=not values["no_reuse"])
-    found = Diagnostics()
-    repo_map = RepoMap(parse_repo_map(values["repo_map"]))
-    capabilities = Capabilities(values["kube_version"] or "", values["api_version"])
-    listing = list_applications(named_by(values, context), context, found, repo_map, capabilities)
+    analysis = Analysis.of(ctx, values)
+    found = analysis.found
+    listing = analysis.listing()
     settings = listing.settings
-    wanted = select(listing.applications, apps, controller=settings.namespace, project=values["project"] or "")
+    wanted = analysis.selected(listing, apps)
     listing.tell_failures(found, but=wanted)
     shown: Shown = []
     projects = Projects(settings, found)
-    with open_run(settings, repo_map, capabilities, context, found, listing.own) as run:
+    with analysis.open_run(listing) as run:
         for application, rendered in run.renderer.render_all(wanted, values["jobs"]):
             label = listing.label(application)
             if isinstance(rendered, CommodoreError):
@@ -64,11 +57,15 @@ def render(ctx: click.Context, /, apps: tuple[str, ...], **values: Any) -> int:
                 if values["stage"] == "desired":
                     objects = desired(application, objects, settings, values["cluster_scoped"], found)
                     projects.check(application, objects, found)
-                shown.append((application, objects))
+                shown.append((application, _of_kinds(objects, values["kind"])))
             except CommodoreError as error:
                 found.take(error, application=label)
-    _show(shown, values["out"], console, found.found(strict=values["strict"]))
-    return max(show_diagnostics(found, values, console), FAILED if len(shown) < len(wanted) else 0)
+    _show(shown, values["out"], analysis.console, analysis.diagnostics())
+    return max(analysis.finish(), FAILED if len(shown) < len(wanted) else 0)
+
+
+def _of_kinds(objects: tuple[Rendered, ...], kinds: Collection[str]) -> tuple[Rendered, ...]:
+    return tuple(one for one in objects if not kinds or one.data.get("kind") in kinds)
 
 
 def _show(shown: Shown, form: str, console: Console, diagnostics: Any) -> None:

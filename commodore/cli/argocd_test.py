@@ -9,9 +9,9 @@ from xml.etree import ElementTree
 
 import click
 
-from commodore.cli._argocd import FAILED, context_of, document, named_by, show_diagnostics
+from commodore.cli._argocd import FAILED, Analysis, document
 from commodore.cli._options import options
-from commodore.cli.console import Console, console_of
+from commodore.cli.console import Console
 from commodore.printable import printable
 from commodore.settings.argocd import ARGOCD_TEST
 
@@ -30,27 +30,17 @@ def test(ctx: click.Context, /, apps: tuple[str, ...], **values: Any) -> int:
     Each Application is PASS, FAIL or SKIPPED; the latter two make exit code 2. Applications are chosen as for `render`.
     AppProjects are those in the files of --path and of --argocd-settings; without any, nothing but rendering is tested.
     """
-    from commodore.argocd.acquiring import RepoMap, parse_repo_map
     from commodore.argocd.checking import Tester
-    from commodore.argocd.diagnostics import Diagnostics
-    from commodore.argocd.discovery import select
-    from commodore.argocd.rendering import Capabilities
-    from commodore.argocd.running import list_applications, open_run
 
-    console = console_of(ctx)
-    context = context_of(console, offline=values["offline"], reuse=not values["no_reuse"])
-    found = Diagnostics()
-    repo_map = RepoMap(parse_repo_map(values["repo_map"]))
-    capabilities = Capabilities(values["kube_version"] or "", values["api_version"])
-    listing = list_applications(named_by(values, context), context, found, repo_map, capabilities)
-    settings = listing.settings
-    wanted = select(listing.applications, apps, controller=settings.namespace, project=values["project"] or "")
-    listing.tell_failures(found, but=wanted)
-    with open_run(settings, repo_map, capabilities, context, found, listing.own) as run:
-        tester = Tester(settings, run.renderer, values["cluster_scoped"], found)
+    analysis = Analysis.of(ctx, values)
+    listing = analysis.listing()
+    wanted = analysis.selected(listing, apps)
+    listing.tell_failures(analysis.found, but=wanted)
+    with analysis.open_run(listing) as run:
+        tester = Tester(listing.settings, run.renderer, values["cluster_scoped"], analysis.found)
         outcomes = list(tester.run(wanted, values["jobs"]))
-    _show(outcomes, values["out"], console, found.found(strict=values["strict"]))
-    code = show_diagnostics(found, values, console)
+    _show(outcomes, values["out"], analysis.console, analysis.diagnostics())
+    code = analysis.finish()
     return max(code, FAILED if any(one.status != "PASS" for one in outcomes) else code)
 
 

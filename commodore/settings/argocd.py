@@ -61,6 +61,30 @@ SELF_URL = Setting(
     metavar="URL",
 )
 PROJECT = Setting("project", ("--project",), "Only Applications of projects that fit.", metavar="GLOB")
+NARROWING = (
+    PROJECT,
+    Setting(
+        "selector",
+        ("-l", "--selector"),
+        "Only Applications with these labels, as kubectl takes them: team=a,tier!=test,env in (dev,prod).",
+        metavar="LABELS",
+    ),
+    Setting(
+        "cluster",
+        ("--cluster",),
+        "Only Applications that go to this cluster: its address, or a pattern of its name.",
+        metavar="NAME|URL",
+    ),
+    Setting(
+        "destination_namespace",
+        ("--destination-namespace",),
+        "Only Applications whose destination is a namespace that fits.",
+        metavar="GLOB",
+    ),
+)
+"""Which Applications count, beside their names."""
+
+KIND = Setting("kind", ("--kind",), "Only objects of this kind; may be repeated.", multiple=True, metavar="KIND")
 APP = Setting(
     "app",
     ("--app",),
@@ -182,7 +206,7 @@ RENDERING = (
         default=False,
     ),
 )
-SEARCH = (PATH, PROJECT, SELF_URL, *DISCOVERY, FACTS, REPO_MAP, VERSION, *CAPABILITIES, OFFLINE, *RENDERING)
+SEARCH = (PATH, *NARROWING, SELF_URL, *DISCOVERY, FACTS, REPO_MAP, VERSION, *CAPABILITIES, OFFLINE, *RENDERING)
 """Which Applications there are."""
 
 ARGOCD_APPS = (*SEARCH, *COMMON, output("table", "name", "json", "yaml"))
@@ -198,6 +222,7 @@ ARGOCD_RENDER = (
         choices=("desired", "manifests"),
         default="desired",
     ),
+    KIND,
     CLUSTER_SCOPED,
     *COMMON,
     output("yaml", "json", "name"),
@@ -315,6 +340,7 @@ _COUNTED = (
 ARGOCD_DIFF = (
     *SIDES,
     BASE_VERSION,
+    KIND,
     *SEARCH,
     CLUSTER_SCOPED,
     *_CHANGED,

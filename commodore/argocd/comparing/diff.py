@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import fnmatch
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -21,10 +20,11 @@ from commodore.argocd.comparing.reads import reads_of
 from commodore.argocd.comparing.sides import Side
 from commodore.argocd.configuration import ArgoSettings
 from commodore.argocd.diagnostics import Diagnostic, Diagnostics
-from commodore.argocd.discovery import Origin, select
+from commodore.argocd.discovery import Narrowing, Origin, select
 from commodore.argocd.finishing import desired, manifests
 from commodore.argocd.finishing.hooks import hook_phases
 from commodore.argocd.model.application import Application
+from commodore.argocd.normalising.server_side import tell_server_side
 from commodore.argocd.rendering import Capabilities, Rendered
 from commodore.argocd.running import Listing, Run, list_applications, open_run
 from commodore.context import Context
@@ -53,7 +53,8 @@ class Wanted:
 
     Attributes:
         apps: names or patterns of Applications; all if there are none.
-        project: a pattern of projects, which one side must fit.
+        narrowing: which Applications count; one side must fit.
+        kinds: the kinds of objects that are compared; all if there are none.
         changed_only: render only the Applications of which a file that they read has changed.
         strict_changed_only: it is an error if it cannot be told what an Application reads.
         considered: which changed files count.
@@ -64,7 +65,8 @@ class Wanted:
     """
 
     apps: tuple[str, ...] = ()
-    project: str = ""
+    narrowing: Narrowing = field(default_factory=Narrowing)
+    kinds: tuple[str, ...] = ()
     changed_only: bool = True
     strict_changed_only: bool = False
     considered: Considered = field(default_factory=Considered)
@@ -177,11 +179,11 @@ class _Work:
             return []
         controller = self.new.listing.settings.namespace
         chosen = {id(one) for one in select(list(union.values()), self.wanted.apps, controller=controller)}
-        pattern = self.wanted.project or "*"
+        fits = self.wanted.narrowing.fits
         return sorted(
             name
             for name, one in union.items()
-            if id(one) in chosen and any(fnmatch.fnmatchcase(side.project, pattern) for _, side in self._sides(name))
+            if id(one) in chosen and any(fits(side, tree.listing.settings.clusters) for tree, side in self._sides(name))
         )
 
     def _tell_foreign(self, names: Sequence[str]) -> None:
@@ -288,7 +290,13 @@ class _Work:
             objects = desired(application, tracked, settings, self.wanted.cluster_scoped, tree.found)
         except CommodoreError as error:
             return _Rendered(error=error)
-        kept = tuple(one.data for one in objects if self.wanted.hooks or hook_phases(one.data) is None)
+        tell_server_side(application, (one.data for one in objects), settings, tree.found)
+        kinds = self.wanted.kinds
+        kept = tuple(
+            one.data
+            for one in objects
+            if (self.wanted.hooks or hook_phases(one.data) is None) and (not kinds or one.data.get("kind") in kinds)
+        )
         return _Rendered(Edition(application, settings, kept))
 
 

@@ -7,11 +7,12 @@ from commodore.argocd.discovery.own import own_repositories, remotes_of, stands_
 from commodore.argocd.discovery.reach import defining_folders, may_define
 from commodore.argocd.discovery.rendered import Chain, Rounds
 from commodore.argocd.discovery.scan import Scanned, scan
-from commodore.argocd.discovery.select import select
+from commodore.argocd.discovery.select import Narrowing, parse_selector, select
 
 __all__ = [
     "Chain",
     "Discovered",
+    "Narrowing",
     "Origin",
     "Raw",
     "Rounds",
@@ -19,6 +20,7 @@ __all__ = [
     "defining_folders",
     "may_define",
     "own_repositories",
+    "parse_selector",
     "remotes_of",
     "scan",
     "select",

@@ -1,49 +1,133 @@
-"""Choosing Applications by name, project and label."""
+"""Choosing Applications by name, project, labels and destination."""
 
 from __future__ import annotations
 
 import fnmatch
-from collections.abc import Sequence
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
 
+from commodore.argocd.appsets.selectors import selects
 from commodore.argocd.model.application import Application
-from commodore.errors import InputError, did_you_mean
+from commodore.argocd.model.cluster import Cluster
+from commodore.errors import InputError, UsageError, did_you_mean
 from commodore.printable import some_of
+
+_KEY = r"[A-Za-z0-9]([A-Za-z0-9._/-]*[A-Za-z0-9])?"
+_VALUE = r"([A-Za-z0-9]([A-Za-z0-9._-]*[A-Za-z0-9])?)?"
+_SET = re.compile(rf"(?P<key>{_KEY})\s+(?P<operator>in|notin)\s*\((?P<values>[^()]*)\)")
+_EQUAL = re.compile(rf"(?P<key>{_KEY})\s*(?P<operator>==?|!=)\s*(?P<value>{_VALUE})")
+_THERE = re.compile(rf"(?P<no>!?)\s*(?P<key>{_KEY})")
+
+
+@dataclass(frozen=True, slots=True)
+class Narrowing:
+    """Which Applications count, beside their names; what is empty fits all.
+
+    Attributes:
+        project: a pattern of projects.
+        labels: a selector of labels, as `parse_selector` gives it.
+        cluster: the address of the destination, or a pattern of its name.
+        namespace: a pattern of the namespace of the destination.
+    """
+
+    project: str = ""
+    labels: Mapping[str, Any] | None = None
+    cluster: str = ""
+    namespace: str = ""
+
+    def fits(self, application: Application, clusters: tuple[Cluster, ...] = ()) -> bool:
+        """Whether an Application counts.
+
+        Args:
+            clusters: those that are known, each by its name and address.
+        """
+        destination = application.destination
+        return (
+            fnmatch.fnmatchcase(application.project, self.project or "*")
+            and selects(self.labels, application.labels, application.place)
+            and fnmatch.fnmatchcase(destination.namespace, self.namespace or "*")
+            and (not self.cluster or self._goes_there(application, clusters))
+        )
+
+    def _goes_there(self, application: Application, clusters: tuple[Cluster, ...]) -> bool:
+        address = application.destination.address(clusters)
+        names = {one.name for one in clusters if one.server == address} | {application.destination.name}
+        wanted = self.cluster.rstrip("/")
+        return address.rstrip("/") == wanted or any(fnmatch.fnmatchcase(name, wanted) for name in names if name)
+
+
+def parse_selector(text: str) -> dict[str, Any] | None:
+    """A selector of labels as kubectl takes it (`a=b,c!=d,e in (f,g),!h`), as Kubernetes writes it; None if empty.
+
+    Raises:
+        UsageError: CMD-ARGO-028, it is none.
+    """
+    if not text.strip():
+        return None
+    return {"matchExpressions": [_requirement(part.strip(), text) for part in re.split(r",(?![^()]*\))", text)]}
+
+
+def _requirement(part: str, whole: str) -> dict[str, Any]:
+    if found := _SET.fullmatch(part):
+        values = [one.strip() for one in found["values"].split(",")]
+        return {"key": found["key"], "operator": "In" if found["operator"] == "in" else "NotIn", "values": values}
+    if found := _EQUAL.fullmatch(part):
+        return {
+            "key": found["key"],
+            "operator": "NotIn" if found["operator"] == "!=" else "In",
+            "values": [found["value"]],
+        }
+    if found := _THERE.fullmatch(part):
+        return {"key": found["key"], "operator": "DoesNotExist" if found["no"] else "Exists"}
+    raise UsageError(
+        "CMD-ARGO-028", f"{whole!r} is no selector of labels", hint="write it as team=a,tier!=test,env in (dev,prod)"
+    )
 
 
 def select(
-    applications: Sequence[Application], wanted: Sequence[str], *, controller: str, project: str = ""
+    applications: Sequence[Application],
+    wanted: Sequence[str],
+    *,
+    controller: str,
+    narrowing: Narrowing = Narrowing(),
+    clusters: tuple[Cluster, ...] = (),
 ) -> list[Application]:
     """The Applications that are named, in their order; all if none is named.
 
     Args:
         wanted: `NAME` or `NAMESPACE/NAME`, or patterns of these with `*` and `?`.
         controller: the namespace of Applications that name none.
-        project: a pattern of their projects; empty for all.
+        narrowing: which of them count.
+        clusters: those that are known.
 
     Raises:
         InputError: CMD-ARGO-006, a name fits none; CMD-ARGO-007, an exact name fits several namespaces.
     """
     places = {id(one): f"{one.namespace or controller}/{one.name}" for one in applications}
-    kept = [one for one in applications if not project or fnmatch.fnmatchcase(one.project, project)]
+    kept = [one for one in applications if narrowing.fits(one, clusters)]
     if not wanted:
         return kept
-    chosen: set[int] = set()
-    for text in wanted:
-        pattern = text if "/" in text else f"*/{text}"
-        fits = [one for one in kept if fnmatch.fnmatchcase(places[id(one)], pattern)]
-        exact = not any(character in text for character in "*?[")
-        if not fits:
-            names = sorted({one.name for one in kept})
-            raise InputError(
-                "CMD-ARGO-006",
-                f"no Application fits {text!r}",
-                hint=did_you_mean(text.rpartition("/")[2], names) or f"there are {some_of(names) or 'none'}",
-            )
-        if exact and len(fits) > 1:
-            raise InputError(
-                "CMD-ARGO-007",
-                f"the Application {text!r} is in several namespaces",
-                hint=f"name one of {', '.join(places[id(one)] for one in fits)}",
-            )
-        chosen |= {id(one) for one in fits}
+    chosen = {id(one) for text in wanted for one in _named(text, kept, places)}
     return [one for one in kept if id(one) in chosen]
+
+
+def _named(text: str, kept: Sequence[Application], places: Mapping[int, str]) -> Iterator[Application]:
+    pattern = text if "/" in text else f"*/{text}"
+    fits = [one for one in kept if fnmatch.fnmatchcase(places[id(one)], pattern)]
+    exact = not any(character in text for character in "*?[")
+    if not fits:
+        names = sorted({one.name for one in kept})
+        raise InputError(
+            "CMD-ARGO-006",
+            f"no Application fits {text!r}",
+            hint=did_you_mean(text.rpartition("/")[2], names) or f"there are {some_of(names) or 'none'}",
+        )
+    if exact and len(fits) > 1:
+        raise InputError(
+            "CMD-ARGO-007",
+            f"the Application {text!r} is in several namespaces",
+            hint=f"name one of {', '.join(places[id(one)] for one in fits)}",
+        )
+    yield from fits

@@ -9,6 +9,7 @@ import pytest
 from commodore.argocd.comparing import Difference
 from commodore.argocd.comparing.changed import Considered
 from commodore.argocd.comparing.document import difference_data
+from commodore.argocd.discovery import Narrowing
 from commodore.argocd.rendering import Capabilities
 from commodore.errors import CommodoreError, InputError, UsageError
 from commodore.manifests.object_diff import html_report, markdown_report, text_report
@@ -280,7 +281,7 @@ def test_applications_by_name_on_either_side(two: Trees) -> None:
     two.write({"gone.json": app("gone", "two")}, "base")
     assert two.states(apps=("gone",)) == {"gone": "removed"}
     assert two.states(apps=("two",)) == {"two": "unchanged"}  # one alone is always rendered
-    assert two.states(project="none") == {}
+    assert two.states(narrowing=Narrowing(project="none")) == {}
     with pytest.raises(CommodoreError, match="no Application fits 'gnoe'"):
         two.diff(apps=("gnoe",))
 
@@ -382,3 +383,27 @@ def test_what_charts_are_told_counts_when_applications_are_looked_for(trees: Tre
     assert set(trees.states()) == {"parent"}
     told = Capabilities(api_versions=("example.com/v1",))
     assert set(trees.states(capabilities=told)) == {"child", "parent"}
+
+
+def test_objects_of_some_kinds_alone(trees: Trees) -> None:
+    pod = '{"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "p", "labels": {"a": "%s"}}}'
+    trees.write({"a.json": app("a", "x")})
+    for side, value in (("base", "1"), ("target", "2")):
+        trees.write({"x/c.json": config(k=value), "x/p.json": pod % value}, side)
+    assert titles(trees.diff(kinds=("Pod",))) == ["~ Pod a/p in argocd/a"]
+
+
+@pytest.mark.requirement("D59")
+def test_what_only_a_cluster_can_compare_is_told(trees: Trees) -> None:
+    options = {"argocd.argoproj.io/compare-options": "IgnoreExtraneous,ServerSideDiff=true"}
+    settings = {"kind": "ConfigMap", "metadata": {"name": "argocd-cmd-params-cm"}}
+    settings["data"] = {"controller.diff.server.side": "true"}
+    pod = {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "p", "annotations": options}}
+    policy = {"syncPolicy": {"syncOptions": ["ServerSideApply=true", "CreateNamespace=true"]}}
+    trees.write({"a.json": app("a", "x", **policy), "x/p.json": json.dumps(pod), "cm.json": json.dumps(settings)})
+    trees.diff()
+    told = [(one.message.partition(" has")[0], one.severity) for one in trees.found.found() if "706" in one.code]
+    assert told == [(name, "info") for name in ("ServerSideApply=true", "ServerSideDiff=true", SERVER_SIDE)]
+
+
+SERVER_SIDE = "controller.diff.server.side"

@@ -11,10 +11,10 @@ from typing import Any
 import pytest
 
 from commodore.argocd import Diagnostics
-from commodore.argocd.discovery import own_repositories, select
+from commodore.argocd.discovery import Narrowing, own_repositories, select
 from commodore.argocd.running import Listing, Named, list_applications
 from commodore.context import Context
-from commodore.errors import CommodoreError
+from commodore.errors import CommodoreError, PolicyError
 from commodore.events import ignore
 from commodore.limits import DEFAULT_LIMITS
 from tests.argocd.conftest import but_the_version
@@ -183,7 +183,8 @@ def test_choosing(folder: Folder) -> None:
     listed = folder.listing().applications
 
     def chosen(*wanted: str, project: str = "") -> list[str]:
-        return [f"{one.namespace}/{one.name}" for one in select(listed, wanted, controller="argocd", project=project)]
+        found = select(listed, wanted, controller="argocd", narrowing=Narrowing(project=project))
+        return [f"{one.namespace}/{one.name}" for one in found]
 
     assert chosen() == ["/api", "/web", "team/web"]
     assert chosen("argocd/web", "api") == ["/api", "/web"]
@@ -205,3 +206,21 @@ def test_the_own_repository_is_the_whole_checkout(tmp_path: Path) -> None:
     tree, own = own_repositories(tmp_path / "apps", ["https://git.example.com/team/shop"], CONTEXT)
     assert tree.root == tmp_path
     assert sorted(own) == ["git.example.com/team/shop", "https://git.example.com/team/shop"]
+
+
+@pytest.mark.requirement("D42", "D43")
+@pytest.mark.parametrize("linked", [False, True])
+def test_a_cache_in_the_tree_is_refused(linked: bool, folder: Folder, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Also where a link leads there."""
+    inside = folder.root / "sub" / "cache"
+    inside.mkdir(parents=True)
+    place = inside
+    if linked:
+        place = folder.root.parent / "link"
+        place.symlink_to(inside)
+    folder.write(a=app("a"))
+    assert folder.names() == ["a"]
+    monkeypatch.setenv("XDG_CACHE_HOME", str(place))
+    with pytest.raises(PolicyError) as caught:
+        folder.names()
+    assert caught.value.code == "CMD-ARGO-008"

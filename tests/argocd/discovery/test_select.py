@@ -1,0 +1,66 @@
+"""Choosing Applications by labels and destination."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from commodore.argocd.discovery import Narrowing, parse_selector
+from commodore.argocd.model import Cluster
+from commodore.argocd.model.application import read_application
+from commodore.errors import Location, UsageError
+
+CLUSTERS = (Cluster("prod", "https://prod.example.com"),)
+
+
+def fits(own: dict[str, str] | None = None, destination: dict[str, str] | None = None, **wanted: Any) -> bool:
+    value = {
+        "metadata": {"name": "a", "labels": own or {}},
+        "spec": {
+            "destination": destination or {"name": "prod", "namespace": "web-1"},
+            "source": {"repoURL": "https://git.example.com/a", "path": "."},
+        },
+    }
+    return Narrowing(**wanted).fits(read_application(value, Location("a.yaml")), CLUSTERS)
+
+
+@pytest.mark.parametrize(
+    ("selector", "fitting"),
+    [
+        ("", True),
+        ("team=a", True),
+        ("team==a", True),
+        ("team = b", False),
+        ("team!=b,tier!=x", True),
+        ("team!=a", False),
+        ("team in (b, a),example.com/env notin (dev)", True),
+        ("example.com/env notin (prod)", False),
+        ("team", True),
+        ("tier", False),
+        ("!tier,! team", False),
+        ("!tier", True),
+        ("none notin (a)", True),
+    ],
+)
+def test_labels(selector: str, fitting: bool) -> None:
+    labels = {"team": "a", "example.com/env": "prod"}
+    assert fits(labels, labels=parse_selector(selector)) is fitting
+
+
+@pytest.mark.parametrize("text", ["=a", "a in b", "a in (b", "a=b c", "a,,b", "a>1"])
+def test_what_is_no_selector(text: str) -> None:
+    with pytest.raises(UsageError) as caught:
+        parse_selector(text)
+    assert caught.value.code == "CMD-ARGO-028"
+
+
+def test_destinations() -> None:
+    by_address = {"server": "https://prod.example.com/", "namespace": "web"}
+    for wanted in ("prod", "p*", "https://prod.example.com", "https://prod.example.com/"):
+        assert fits(cluster=wanted)
+        assert fits(destination=by_address, cluster=wanted)
+    assert not fits(cluster="test")
+    assert not fits(destination={"server": "https://other.example.com", "namespace": "web"}, cluster="prod")
+    assert fits(destination={"name": "new", "namespace": "web"}, cluster="new")
+    assert (fits(namespace="web-*"), fits(namespace="web")) == (True, False)
