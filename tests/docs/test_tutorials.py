@@ -37,6 +37,15 @@ def test_a_reader_of_a_public_repository_sees_what_the_page_shows(
     assert len(done) > 10
 
 
+def test_the_hierarchy_is_merged_as_its_page_shows(tmp_path: Path) -> None:
+    for folder in ("bin", "reader/global/cloud"):
+        (tmp_path / folder).mkdir(parents=True)
+    page = (ROOT / "docs" / "reference" / "hierarchy.md").read_text(encoding="utf-8")
+    done = follow(page, tmp_path / "reader", reader_environment(tmp_path / "bin"))
+    assert [complaint for one in done if (complaint := one.complaint())] == []
+    assert len(done) == 4
+
+
 def test_every_tutorial_is_followed_somewhere() -> None:
     """The other one is the subject of tests/examples/test_tutorial.py."""
     assert sorted(path.stem for path in TUTORIALS.glob("*.md")) == [
