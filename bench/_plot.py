@@ -10,6 +10,13 @@ from xml.sax.saxutils import escape
 _WIDTH, _HEIGHT = 860, 480
 _LEFT, _RIGHT, _TOP, _BOTTOM = 70, 230, 20, 60
 
+# Readers with a dark screen get a dark plot: the browser asks their system.
+_STYLE = (
+    "<style>.ground{fill:#fff}text{fill:#222}.axis{stroke:#222}.grid{stroke:#ddd}"
+    "@media(prefers-color-scheme:dark){.ground{fill:#131416}text{fill:#cfd0d0}.axis{stroke:#cfd0d0}.grid{stroke:#333}}"
+    "</style>"
+)
+
 # A position on an axis, in pixels.
 Scale = Callable[[float], float]
 
@@ -57,8 +64,8 @@ def draw(series: Sequence[Series], x_name: str, y_name: str) -> str:
         body += _entry(one, number)
     size = f'viewBox="0 0 {_WIDTH} {_HEIGHT}" width="{_WIDTH}" height="{_HEIGHT}"'
     head = f'<svg xmlns="http://www.w3.org/2000/svg" {size} font-family="sans-serif" font-size="13">'
-    ground = f'<rect width="{_WIDTH}" height="{_HEIGHT}" fill="white"/>'
-    return "\n".join([head, ground, *body, "</svg>"]) + "\n"
+    ground = f'<rect width="{_WIDTH}" height="{_HEIGHT}" class="ground"/>'
+    return "\n".join([head, _STYLE, ground, *body, "</svg>"]) + "\n"
 
 
 def _range(values: Sequence[float]) -> tuple[float, float]:
@@ -75,12 +82,12 @@ def _axes(
 ) -> Iterator[str]:
     right, bottom = x(x_range[1]), y(y_range[0])
     for value in _round_values(y_range):
-        yield f'<path d="M{_LEFT} {y(value):.1f}H{right:.1f}" stroke="#dddddd"/>'
+        yield f'<path d="M{_LEFT} {y(value):.1f}H{right:.1f}" class="grid"/>'
         yield f'<text x="{_LEFT - 8}" y="{y(value) + 4:.1f}" text-anchor="end">{value:g}</text>'
     for value in ticks:
-        yield f'<path d="M{x(value):.1f} {_TOP}V{bottom:.1f}" stroke="#dddddd"/>'
+        yield f'<path d="M{x(value):.1f} {_TOP}V{bottom:.1f}" class="grid"/>'
         yield f'<text x="{x(value):.1f}" y="{bottom + 18:.1f}" text-anchor="middle">{value:g}</text>'
-    yield f'<path d="M{_LEFT} {_TOP}V{bottom:.1f}H{right:.1f}" fill="none" stroke="black"/>'
+    yield f'<path d="M{_LEFT} {_TOP}V{bottom:.1f}H{right:.1f}" fill="none" class="axis"/>'
 
 
 def _round_values(values: tuple[float, float]) -> Iterable[float]:

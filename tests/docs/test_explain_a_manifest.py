@@ -53,4 +53,4 @@ def test_explaining_a_manifest(read: Read) -> None:
 def test_using_the_cache(read: Read) -> None:
     done = read("use-the-cache.md")
     assert [complaint for one in done if (complaint := one.complaint())] == []
-    assert len(done) == 4
+    assert len(done) == 5
