@@ -40,7 +40,8 @@ def test_the_report(tmp_path: Path) -> None:
     assert again.stdout.splitlines() == lines
     only = json.loads(world.world.run(*work, "--failed", "-o", "json").stdout)
     assert [one["id"] for one in only["clusters"]] == ["c-3"]
-    assert world.world.run(*work, "--group", "none").code == 1
+    unknown = world.world.run("--log-format", "json", *work, "--group", "none")
+    assert (unknown.code, unknown.error["code"]) == (1, "CMD-FLT-120")
 
 
 @pytest.mark.parametrize(
@@ -49,6 +50,7 @@ def test_the_report(tmp_path: Path) -> None:
         (["--shard", "1/2", "--push"], "CMD-FLT-117"),
         (["--canary", "1", "--waves", "w.yml"], "CMD-FLT-121"),
         (["--push", "--offline"], "CMD-CLI-026"),
+        (["--wave-level", "regions"], "CMD-FLT-121"),
     ],
 )
 def test_options_that_exclude_each_other(tmp_path: Path, arguments: list[str], code: str) -> None:
@@ -56,3 +58,8 @@ def test_options_that_exclude_each_other(tmp_path: Path, arguments: list[str], c
     (tmp_path / "w.yml").write_text("waves: [{name: a}]")
     done = world.cli(*arguments)
     assert (done.code, done.error["code"]) == (2, code)
+
+
+def test_without_an_api_clusters_come_from_files(tmp_path: Path) -> None:
+    done = FleetWorld(tmp_path, 1).world.run("--log-format", "json", "fleet", "compile", "--offline")
+    assert (done.code, done.error["code"]) == (2, "CMD-FLT-118")

@@ -17,7 +17,7 @@ import yaml
 
 from commodore.context import Context
 from commodore.events import Event
-from commodore.fleet import FleetCompile, FleetReport, Wave, compile_fleet, read_cluster_files
+from commodore.fleet import FleetCompile, FleetReport, FleetSource, Wave, compile_fleet, read_cluster_files
 from commodore.limits import Limits
 from commodore.pipeline import CatalogCompile
 from commodore.stages import CompileOptions
@@ -73,9 +73,15 @@ class FleetWorld:
 
     def run(self, *waves: Wave, push: bool = True, ask: Ask = lambda wave, report: True, **options: Any) -> FleetReport:
         """Compile in this process."""
+        source = read_cluster_files([self.cluster_file()], [], {}, Context(self.events.append, LIMITS))
+        return self.run_with(source, *waves, push=push, ask=ask, **options)
+
+    def run_with(
+        self, source: FleetSource, *waves: Wave, push: bool = True, ask: Ask = lambda wave, report: True, **options: Any
+    ) -> FleetReport:
+        """Compile in this process the clusters of another source."""
         self.world.publish()
         context = Context(self.events.append, LIMITS)
-        source = read_cluster_files([self.cluster_file()], [], {}, context)
         return compile_fleet(self.wanted(*waves, push=push, **options), source, ask, context)
 
     def command(self, *arguments: str) -> list[str]:

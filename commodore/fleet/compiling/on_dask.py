@@ -205,9 +205,7 @@ class DaskWork:
         try:
             with _reaching(self._scheduler):
                 self._connect(options)
-                self._look()
-            if not self._usable:
-                raise _lost("no worker has the versions of this machine")
+                self._look_for_workers()
         except BaseException:
             self.close()
             raise
@@ -228,6 +226,17 @@ class DaskWork:
         self._client = distributed.Client(self._cluster or options.scheduler, timeout=wait, set_as_default=False)
         self._client.wait_for_workers(1, timeout=wait)
 
+    def _look_for_workers(self) -> None:
+        """Wait until there is a worker that can be used; those that are there may just be ending."""
+        start = time.monotonic()
+        while not self._usable:
+            self._look()
+            if self._asked and not any(self._asked.values()):
+                raise _lost("no worker has the versions of this machine")
+            if time.monotonic() - start > self._limits.dask_wait:
+                raise _lost("no worker answers")
+            self._local.stopped.wait(0.0 if self._usable else _LOOK)
+
     @property
     def threads(self) -> int:
         """How many clusters are worked on at once."""
@@ -246,8 +255,10 @@ class DaskWork:
                 answers = self._client.run(
                     _join, self._run, self._request, self._limits, workers=new, on_error="return"
                 )
-                self._asked |= {address: self._is_same(address, answers.get(address)) for address in new}
-            self._usable = frozenset(address for address in alive if self._asked[address])
+                for address, theirs in answers.items():
+                    if not isinstance(theirs, OSError):  # it is ending, or is asked again
+                        self._asked[address] = self._is_same(address, theirs)
+            self._usable = frozenset(address for address in alive if self._asked.get(address))
             self._looked = time.monotonic()
         finally:
             self._lock.release()

@@ -7,16 +7,21 @@ import json
 import os
 import subprocess
 import sys
+from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from commodore.errors import CommodoreError
+from commodore.errors import CommodoreError, EnvironmentFault
 from commodore.events import Warned
 from commodore.fleet import DaskOptions, FleetReport, Wave
+from commodore.fleet.compiling.sources import FileFleet
+from commodore.lieutenant import read_cluster_file
 from commodore.limits import Limits
 from tests.world import many_clusters
 from tests.world.cluster import ROOT
+from tests.world.context import make_context
 from tests.world.many_clusters import FleetWorld
 
 distributed = pytest.importorskip("distributed")
@@ -61,6 +66,13 @@ class Dask:
         self._processes.close()
 
 
+class Refusing(FileFleet):
+    """Clusters of an API that takes no reports."""
+
+    def report(self, cluster: str, body: Mapping[str, Any]) -> None:
+        raise EnvironmentFault("CMD-API-001", f"the API does not take the report of {cluster}")
+
+
 def end(process: subprocess.Popen[bytes]) -> None:
     process.kill()
     process.wait()
@@ -83,8 +95,10 @@ def test_clusters_on_dask(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> No
     world = FleetWorld(tmp_path, 3)
     with contextlib.closing(Dask(tmp_path, 2)) as dask:
         world.catalogs["c-2"].hook("post-receive", f'rm -f "$0"; {killing(dask)}')
-        report = world.run(dask=DaskOptions(dask.address(2)))
+        content = read_cluster_file(world.cluster_file(), make_context())
+        report = world.run_with(Refusing([content], {}), dask=DaskOptions(dask.address(2)))
         assert [one.failure for one in report.clusters] == [None] * 3
+        assert {event.code for event in world.events if isinstance(event, Warned)} == {"CMD-FLT-123"}
         assert {one.id: one.state for one in report.clusters} == dict.fromkeys(world.names, "pushed")
         assert [world.commits(name) for name in world.names] == [1, 1, 1]
         assert sum(worker.poll() is not None for worker in dask.workers) == 1

@@ -10,13 +10,17 @@ from typing import Any
 
 import pytest
 
+from commodore.context import Context
 from commodore.errors import PolicyError
 from commodore.events import ClusterEnded
 from commodore.fleet import FleetReport, Wave, canary
+from commodore.fleet.compiling.sources import FileFleet
 from commodore.fleet.compiling.waves import Amount, Match
+from commodore.lieutenant import Cluster, read_cluster_file
 from commodore.limits import Limits
 from commodore.workspace import Workspace
 from tests.world import many_clusters
+from tests.world.context import make_context
 from tests.world.kubernetes import wait_until
 from tests.world.many_clusters import FleetWorld
 from tests.world.repos import RoundTrips, git
@@ -239,6 +243,33 @@ def test_an_interrupted_run_goes_on(tmp_path: Path) -> None:
     assert [wave["state"] for wave in json.loads(report.read_text())["waves"]] == ["interrupted"]
     assert world.cli("--push", "--resume", "newest").code == 0
     assert [world.commits(name) for name in world.names] == [1, 1]
+
+
+@pytest.mark.requirement("FC3")
+def test_a_bug_that_one_cluster_meets(tmp_path: Path) -> None:
+    class Broken(FileFleet):
+        def load(self, cluster: str, context: Context) -> Cluster:
+            return super().load(cluster if cluster == "c-1" else "none", context)
+
+    world = FleetWorld(tmp_path, 2)
+    content = read_cluster_file(world.cluster_file(), make_context())
+    report = world.run_with(Broken([content], {}), push=False)
+    assert (states(report), codes(report)) == ({"c-1": "changed", "c-2": "failed"}, {"c-2": "CMD-FLT-119"})
+    assert report.exit_code == 70
+
+
+@pytest.mark.requirement("FC14")
+def test_credentials_are_written_down_nowhere(tmp_path: Path) -> None:
+    world = FleetWorld(tmp_path, 1)
+    text = world.cluster_file().read_text().replace(world.catalogs["c-1"].url, "http://me:hush-hush@127.0.0.1:1/c.git")
+    (tmp_path / "secret.json").write_text(text)
+    content = read_cluster_file(tmp_path / "secret.json", make_context())
+    report = world.run_with(FileFleet([content], {}))
+    assert states(report) == {"c-1": "failed"}
+    written = [path for path in (tmp_path / "work" / "fleet").rglob("*") if path.is_file()]
+    assert {"journal.jsonl", "plan.json", "report.json", "c-1.jsonl"} <= {path.name for path in written}
+    assert "127.0.0.1:1" in report.folder.joinpath("report.json").read_text() if report.folder else False
+    assert not any("hush-hush" in text for text in (*(path.read_text() for path in written), repr(world.events)))
 
 
 @pytest.mark.requirement("FC8")
