@@ -195,7 +195,8 @@ class Console:
     def _wave(self, event: WaveBegun | ClusterEnded | WaveEnded) -> None:
         """The clusters of a fleet: a line for each, or where a person is looking lines for failures only."""
         if isinstance(event, WaveBegun) and self._display is None and not self.quiet:
-            self._say(f"{_sentence(f'wave {event.wave}')}: {event.total} clusters …")
+            clusters = "1 cluster" if event.total == 1 else f"{event.total} clusters"
+            self._say(f"{_sentence(f'wave {event.wave}')}: {clusters} …")
         if not isinstance(event, ClusterEnded):
             return
         failed = bool(event.code)

@@ -62,12 +62,11 @@ def fleet_compile(ctx: click.Context, /, clusters: tuple[str, ...], **values: An
 
 def _wanted(ctx: click.Context, ids: tuple[str, ...], values: Mapping[str, Any], console: Console) -> FleetCompile:
     """What the options ask for."""
-    from commodore.fleet import ClusterSelection, FleetCompile, Shard, parse_duration
+    from commodore.fleet import ClusterSelection, FleetCompile, Shard, parse_duration, parse_fact
     from commodore.git import author_from
     from commodore.pipeline import CatalogCompile
     from commodore.workspace import Workspace
 
-    pairs = (text.partition("=") for text in values["fact"])
     request = CatalogCompile(
         cluster="",
         workspace=Workspace.at(working_dir(ctx)),
@@ -91,9 +90,7 @@ def _wanted(ctx: click.Context, ids: tuple[str, ...], values: Mapping[str, Any],
     judged = _judged(values, console) if values["from_report"] else None
     return FleetCompile(
         request=request,
-        selection=ClusterSelection(
-            ids, values["tenant"], tuple((name, pattern) for name, _, pattern in pairs), values["exclude"]
-        ),
+        selection=ClusterSelection(ids, values["tenant"], tuple(map(parse_fact, values["fact"])), values["exclude"]),
         waves=_waves(values),
         shard=shard,
         approved=frozenset(values["approve"]),

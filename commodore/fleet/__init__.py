@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from commodore.fleet.application_sets import ApplicationSetOptions, application_set
     from commodore.fleet.compiling.dask_options import DaskOptions
     from commodore.fleet.compiling.running import FleetCompile, compile_fleet
-    from commodore.fleet.compiling.selection import ClusterSelection, Shard
+    from commodore.fleet.compiling.selection import ClusterSelection, Shard, parse_fact
     from commodore.fleet.compiling.sources import ApiFleet, FleetSource, read_cluster_files
     from commodore.fleet.compiling.wave_file import read_waves
     from commodore.fleet.compiling.waves import ALL_CLUSTERS, Wave, allow_failures, canary
@@ -47,7 +47,7 @@ __getattr__ = lazy_exports(
         "application_sets": ("ApplicationSetOptions", "application_set"),
         "compiling.dask_options": ("DaskOptions",),
         "compiling.running": ("FleetCompile", "compile_fleet"),
-        "compiling.selection": ("ClusterSelection", "Shard"),
+        "compiling.selection": ("ClusterSelection", "Shard", "parse_fact"),
         "compiling.sources": ("ApiFleet", "FleetSource", "read_cluster_files"),
         "compiling.wave_file": ("read_waves",),
         "compiling.waves": ("ALL_CLUSTERS", "Wave", "allow_failures", "canary"),
@@ -123,6 +123,7 @@ __all__ = [
     "narrow_report",
     "new_fleet",
     "parse_duration",
+    "parse_fact",
     "plan",
     "preview",
     "promote",

@@ -69,6 +69,18 @@ class Shard:
         return int(hashlib.sha256(cluster.encode()).hexdigest(), 16) % self.of == self.index - 1
 
 
+def parse_fact(text: str) -> tuple[str, str]:
+    """A fact and a pattern for its value, written as `region=eu-*`.
+
+    Raises:
+        UsageError: CMD-FLT-124, it is none.
+    """
+    name, equals, pattern = text.partition("=")
+    if not name or not equals:
+        raise UsageError("CMD-FLT-124", f"--fact {text!r} has no value", hint="write it as NAME=PATTERN")
+    return name, pattern
+
+
 @dataclass(frozen=True, slots=True)
 class ClusterSelection:
     """Which clusters are wanted; what is empty chooses nothing.
@@ -98,10 +110,12 @@ class ClusterSelection:
                 raise InputError("CMD-FLT-100", f"there is no cluster {name!r}", hint=hint)
         chosen = sorted((one for one in known if self._wants(one)), key=lambda one: one.id)
         if not chosen:
+            tenants = {one.tenant for one in known}
+            meant = next(filter(None, (did_you_mean(one, tenants) for one in self.tenants if one not in tenants)), "")
             raise InputError(
                 "CMD-FLT-101",
                 f"none of {len(known)} clusters is chosen",
-                hint="give other clusters, tenants or facts, or none of them for all clusters",
+                hint=meant or "give other clusters, tenants or facts, or none of them for all clusters",
             )
         return tuple(chosen)
 

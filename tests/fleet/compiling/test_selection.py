@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from commodore.errors import CommodoreError
-from commodore.fleet import ClusterSelection, Shard, allow_failures, canary, read_cluster_files
+from commodore.fleet import ClusterSelection, Shard, allow_failures, canary, parse_fact, read_cluster_files
 from commodore.fleet.compiling.selection import Candidate
 from commodore.fleet.compiling.waves import ALL_CLUSTERS, Match, Wave, assign
 from tests.world import lieutenant
@@ -78,11 +78,19 @@ def test_shortcuts() -> None:
     assert ids(canary("2")) == ids(canary("2"))
 
 
-@pytest.mark.parametrize("wrong", [lambda: canary(","), lambda: allow_failures(ALL_CLUSTERS, "many")])
-def test_malformed_options(wrong: Callable[[], object]) -> None:
+@pytest.mark.parametrize(
+    ("wrong", "code"),
+    [
+        (lambda: canary(","), "CMD-FLT-121"),
+        (lambda: allow_failures(ALL_CLUSTERS, "many"), "CMD-FLT-121"),
+        (lambda: parse_fact("region"), "CMD-FLT-124"),
+        (lambda: parse_fact("=eu"), "CMD-FLT-124"),
+    ],
+)
+def test_malformed_options(wrong: Callable[[], object], code: str) -> None:
     with pytest.raises(CommodoreError) as error:
         wrong()
-    assert error.value.code == "CMD-FLT-121"
+    assert error.value.code == code
 
 
 def test_a_cluster_without_a_wave() -> None:
