@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -24,6 +24,7 @@ from commodore.settings.fleet import (
 
 if TYPE_CHECKING:
     from commodore.fleet import FleetState, Generated, Selection
+    from commodore.fleet.report.grouping import Group
 
 _DIMENSIONS = {"environment": "environments", "sector": "sectors", "region": "regions"}
 
@@ -35,11 +36,16 @@ _DIMENSIONS = {"environment": "environments", "sector": "sectors", "region": "re
             "commodore.cli.fleet:fleet_applicationset", "Print the ApplicationSet of a type."
         ),
         "compile": LazyCommand("commodore.cli.fleet_compile:fleet_compile", "Compile the catalogs of many clusters."),
+        "diff": LazyCommand(
+            "commodore.cli.fleet_compare:fleet_diff", "Show what differs in `rendered` between commits."
+        ),
+        "drift": LazyCommand("commodore.cli.fleet_compare:fleet_drift", "Compare `rendered` with what is deployed."),
         "fold": LazyCommand(
             "commodore.cli.fleet_promote:fleet_fold", "Put a patch that is everywhere into base values."
         ),
         "generate": LazyCommand("commodore.cli.fleet:fleet_generate", "Generate the charts of the fleet."),
         "graph": LazyCommand("commodore.cli.fleet_promote:fleet_graph", "Draw the sequence with its patches."),
+        "import": LazyCommand("commodore.cli.fleet_compare:fleet_import", "Make base values of Applications."),
         "init": LazyCommand("commodore.cli.fleet:fleet_init", "Begin a repository."),
         "owners": LazyCommand("commodore.cli.fleet_owners:fleet_owners", "Check who may change which file."),
         "plan": LazyCommand("commodore.cli.fleet_promote:fleet_plan", "Show the steps that are left for a patch."),
@@ -264,7 +270,7 @@ def show_generated(done: Generated, console: Console, out: str, *, dry_run: bool
         console.result(json.dumps(_as_dict(done), indent=2))
         return
     if dry_run:
-        for line in _group_lines(done):
+        for line in group_lines(done.groups, len(done.cells)):
             console.result(line)
     number = len(done.change.files)
     changed = (
@@ -276,9 +282,7 @@ def show_generated(done: Generated, console: Console, out: str, *, dry_run: bool
 
 
 def _as_dict(done: Generated) -> dict[str, Any]:
-    groups = [
-        {"kind": one.kind, "path": one.path, "cells": list(one.cells), "diff": list(one.lines)} for one in done.groups
-    ]
+    groups = [group_as_dict(one) for one in done.groups]
     changes = [{"kind": file.kind, "path": file.new_path} for file in done.change.files]
     return {
         "cells": len(done.cells),
@@ -292,13 +296,31 @@ def _as_dict(done: Generated) -> dict[str, Any]:
 _SHOWN_CELLS = 3
 
 
-def _group_lines(done: Generated) -> Iterator[str]:
-    for one in done.groups:
-        more = len(one.cells) - _SHOWN_CELLS
-        cells = ", ".join(one.cells[:_SHOWN_CELLS]) + (f" and {more} more" if more > 0 else "")
-        yield click.style(
-            printable_lines(f"{one.kind} {one.path} in {len(one.cells)} of {len(done.cells)} cells ({cells})"),
-            bold=True,
-        )
-        kinds = {"+": "add", "-": "remove", "…": "hunk"}
-        yield from (f"  {line}" for line in paint((kinds.get(line[:1], "context"), line) for line in one.lines))
+def group_as_dict(group: Group) -> dict[str, Any]:
+    """Equal changes of cells as JSON-ready data."""
+    one = group.example
+    return {
+        "kind": one.kind,
+        "path": one.path,
+        "cells": list(group.clusters),
+        "differs_in": sorted(group.differing),
+        "diff": [text for _, text in one.lines],
+        "left_out": one.left_out,
+    }
+
+
+def group_lines(groups: Iterable[Group], cells: int) -> Iterator[str]:
+    """Equal changes of cells as lines to show.
+
+    Args:
+        cells: how many there are.
+    """
+    for group in groups:
+        one, more = group.example, len(group.clusters) - _SHOWN_CELLS
+        named = ", ".join(group.clusters[:_SHOWN_CELLS]) + (f" and {more} more" if more > 0 else "")
+        differs = f"; differs only in {', '.join(sorted(group.differing))}" if group.differing else ""
+        head = f"{one.kind} {one.path} in {len(group.clusters)} of {cells} cells ({named}){differs}"
+        yield click.style(printable_lines(head), bold=True)
+        yield from (f"  {line}" for line in paint(one.lines))
+        if one.left_out:
+            yield f"  … {one.left_out} more lines"

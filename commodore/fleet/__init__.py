@@ -8,14 +8,17 @@ from commodore.lazy_exports import lazy_exports
 
 if TYPE_CHECKING:
     from commodore.fleet.application_sets import ApplicationSetOptions, application_set
+    from commodore.fleet.comparing import RenderedDiff, diff_rendered
     from commodore.fleet.compiling.dask_options import DaskOptions
     from commodore.fleet.compiling.running import FleetCompile, compile_fleet
     from commodore.fleet.compiling.selection import ClusterSelection, Shard, parse_fact
     from commodore.fleet.compiling.sources import ApiFleet, FleetSource, read_cluster_files
     from commodore.fleet.compiling.wave_file import read_waves
     from commodore.fleet.compiling.waves import ALL_CLUSTERS, Wave, allow_failures, canary
+    from commodore.fleet.drifting import Drifts, drift
     from commodore.fleet.examples import new_fleet
     from commodore.fleet.generating import Generated, GenerateOptions, Selection, check_known, generate, stale_error
+    from commodore.fleet.importing import Imported, import_applications
     from commodore.fleet.previewing import preview
     from commodore.fleet.promotion.changing import Found, find_patch
     from commodore.fleet.promotion.folding import Fold, loss_lines
@@ -45,14 +48,17 @@ __getattr__ = lazy_exports(
     __name__,
     {
         "application_sets": ("ApplicationSetOptions", "application_set"),
+        "comparing": ("RenderedDiff", "diff_rendered"),
         "compiling.dask_options": ("DaskOptions",),
         "compiling.running": ("FleetCompile", "compile_fleet"),
         "compiling.selection": ("ClusterSelection", "Shard", "parse_fact"),
         "compiling.sources": ("ApiFleet", "FleetSource", "read_cluster_files"),
         "compiling.wave_file": ("read_waves",),
         "compiling.waves": ("ALL_CLUSTERS", "Wave", "allow_failures", "canary"),
+        "drifting": ("Drifts", "drift"),
         "examples": ("new_fleet",),
         "generating": ("GenerateOptions", "Generated", "Selection", "check_known", "generate", "stale_error"),
+        "importing": ("Imported", "import_applications"),
         "previewing": ("preview",),
         "promotion.changing": ("Found", "find_patch"),
         "promotion.folding": ("Fold", "loss_lines"),
@@ -87,6 +93,7 @@ __all__ = [
     "ClusterSelection",
     "Conditions",
     "DaskOptions",
+    "Drifts",
     "FleetCompile",
     "FleetReport",
     "FleetSource",
@@ -95,10 +102,12 @@ __all__ = [
     "Found",
     "GenerateOptions",
     "Generated",
+    "Imported",
     "Overview",
     "Owners",
     "PlannedStep",
     "PromoteOptions",
+    "RenderedDiff",
     "STATIC_SCHEMAS",
     "Selection",
     "Shard",
@@ -114,9 +123,12 @@ __all__ = [
     "check_known",
     "compile_fleet",
     "config_schema",
+    "diff_rendered",
+    "drift",
     "find_patch",
     "fold_patch",
     "generate",
+    "import_applications",
     "load_fleet",
     "loss_lines",
     "merge_reports",

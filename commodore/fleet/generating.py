@@ -18,20 +18,20 @@ from commodore.fleet.cells import CellValues, Status, merge_fleet
 from commodore.fleet.chart_files import Chart, read_chart
 from commodore.fleet.charts import cell_chart, chart_yaml
 from commodore.fleet.checks import check_expressions, check_values
+from commodore.fleet.comparing import group_changes
 from commodore.fleet.findings import Report
 from commodore.fleet.helm import Helm, helm_path
 from commodore.fleet.output import (
-    SameChange,
     Wanted,
     cell_folder,
     changes,
     check_foreign,
-    group_changes,
     read_rendered,
     write_rendered,
 )
 from commodore.fleet.patches import check_patches
 from commodore.fleet.rendering import Job, Renderer
+from commodore.fleet.report.grouping import Group
 from commodore.fleet.repository.apps import read_fleet
 from commodore.fleet.repository.config import FleetConfig, Prefix
 from commodore.fleet.repository.model import Fleet
@@ -125,7 +125,7 @@ class Generated:
     cells: tuple[CellValues, ...]
     report: Report
     change: TreeChange
-    groups: tuple[SameChange, ...]
+    groups: tuple[Group, ...]
     files: int
 
 
@@ -186,10 +186,10 @@ def _generate(workspace: Workspace, options: GenerateOptions, context: Context, 
     if options.selection.whole:
         check_foreign(present, force=options.force)
     change = changes(present, done.wanted, context.limits)
-    groups = group_changes(change, present, done.wanted, done.fleet.config.depth)
+    groups = group_changes(change, present, done.wanted.files, done.fleet.config.singulars)
     if options.write and change:
         write_rendered(workspace, present, done.wanted)
-    return Generated(done.fleet, done.cells, done.report, change, tuple(groups), len(done.wanted.files))
+    return Generated(done.fleet, done.cells, done.report, change, groups, len(done.wanted.files))
 
 
 def render_cells(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import os
 import shutil
 from collections.abc import Iterable, Mapping
@@ -119,47 +118,3 @@ def _keep(old: Path, new: Path) -> None:
         os.link(old, new, follow_symlinks=False)
     except OSError:  # a file system without such links
         shutil.copy2(old, new, follow_symlinks=False)
-
-
-@dataclass(frozen=True, slots=True)
-class SameChange:
-    """A change that is equal in several cells.
-
-    Attributes:
-        kind: as in `FileChange`.
-        path: within the cell.
-        lines: of a diff, without positions; empty for files that come or go.
-        cells: the folders of the cells.
-    """
-
-    kind: str
-    path: str
-    lines: tuple[str, ...]
-    cells: tuple[str, ...]
-
-
-def group_changes(change: TreeChange, present: Files, wanted: Wanted, depth: int) -> list[SameChange]:
-    """Changes of files, equal ones of several cells together, those of most cells first.
-
-    Args:
-        depth: the number of dimensions.
-    """
-    groups: dict[tuple[str, str, tuple[str, ...]], list[str]] = {}
-    for file in change.files:
-        for kind, path in (
-            [("deleted", file.old_path), ("added", file.new_path)]
-            if file.kind == "renamed"
-            else [(file.kind, file.new_path)]
-        ):
-            parts = path.split("/")
-            cell, inner = "/".join(parts[: depth + 1]), "/".join(parts[depth + 1 :])
-            lines = _diff(present[path], wanted.files[path]) if kind == "modified" else ()
-            groups.setdefault((kind, inner, lines), []).append(cell)
-    found = [SameChange(kind, path, lines, tuple(cells)) for (kind, path, lines), cells in groups.items()]
-    return sorted(found, key=lambda one: (-len(one.cells), one.path, one.kind))
-
-
-def _diff(old: bytes, new: bytes) -> tuple[str, ...]:
-    before, after = (text.decode("utf-8", "replace").splitlines() for text in (old, new))
-    lines = difflib.unified_diff(before, after, n=2, lineterm="")
-    return tuple("…" if line.startswith("@@") else line for line in lines if not line.startswith(("---", "+++")))

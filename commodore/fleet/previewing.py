@@ -26,7 +26,7 @@ def preview(root: Path, cell: str, kind: str | None, cluster_values: Path | None
     Args:
         cell: such as `prod/eu-1`; the type may stand before it.
         kind: the cluster type, if it does not stand before the cell and there are several.
-        cluster_values: a YAML file with a cluster's values; without it they are made up.
+        cluster_values: a YAML file with a cluster's values; without it sample values are used.
 
     Raises:
         CommodoreError: what is wrong with the fleet; CMD-FLT-090, there is no such cell or type; CMD-FLT-093, helm

@@ -218,3 +218,16 @@ FLEET_GRAPH = (
         default="mermaid",
     ),
 )
+FLEET_DRIFT = (*STATUS, OUTPUT)
+FLEET_DIFF = (OUTPUT,)
+FLEET_IMPORT = (
+    Setting(
+        "app",
+        ("--app",),
+        "The folder that takes all of them; by default each Application has one of its own name.",
+        default="",
+        metavar="APP",
+    ),
+    DRY_RUN,
+    OUTPUT,
+)

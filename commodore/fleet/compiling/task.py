@@ -19,7 +19,7 @@ from commodore.events import Announce, Event, InCluster, TaskBegun, TaskEnded, a
 from commodore.exhaustion import judge, refusal
 from commodore.fleet.compiling.outcome import ClusterOutcome
 from commodore.fleet.report.grouping import Hunk
-from commodore.fleet.report.normalising import Normaliser
+from commodore.fleet.report.normalising import Normaliser, values_of
 from commodore.git import Git, RemoteAnswers
 from commodore.lieutenant import Cluster, ClusterSource
 from commodore.pipeline import CatalogCompile, Shared, StagedCatalog, publish_catalog, stage_catalog
@@ -323,7 +323,7 @@ class _Remembering:
 def _compiled(one: ClusterOutcome, staged: StagedCatalog, cluster: Cluster | None) -> Compiled:
     assert cluster is not None, "it was compiled"
     result, change = staged.result, staged.result.change
-    normaliser = Normaliser(cluster)
+    normaliser = Normaliser(values_of(cluster))
     hunks = tuple(Hunk.of(file, normaliser) for file in change.files)
     outcome = replace(
         one,

@@ -24,11 +24,17 @@ _WORDS = {"health": "health", "sync": "sync", "revision": "revision", "since": "
 
 @dataclass(frozen=True, slots=True)
 class AppState:
-    """The state of one application; what is not known is empty."""
+    """The state of one application; what is not known is empty.
+
+    Attributes:
+        revision: what is deployed.
+        target: what its sources ask for.
+    """
 
     health: str = ""
     sync: str = ""
     revision: str = ""
+    target: str = ""
     since: datetime | None = None
 
     @property
@@ -148,7 +154,17 @@ def _of_kubernetes(item: Mapping[str, Any]) -> tuple[str, AppState]:
     sync = status.get("sync") or {}
     since = (status.get("operationState") or {}).get("finishedAt")
     health = (status.get("health") or {}).get("status", "")
-    return item["metadata"]["name"], AppState(health, sync.get("status", ""), sync.get("revision", ""), _time(since))
+    target = revisions_of(item.get("spec") or {})
+    return item["metadata"]["name"], AppState(
+        health, sync.get("status", ""), sync.get("revision", ""), target, _time(since)
+    )
+
+
+def revisions_of(application: Mapping[str, Any]) -> str:
+    """The `targetRevision` of an application's sources, several with commas between; empty if one does not say."""
+    sources = application.get("sources") or [application.get("source") or {}]
+    found = [one.get("targetRevision") if isinstance(one, Mapping) else None for one in sources]
+    return ", ".join(map(str, found)) if all(found) else ""
 
 
 def _time(text: object) -> datetime | None:

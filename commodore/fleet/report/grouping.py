@@ -1,4 +1,4 @@
-"""Equal changes of many clusters, each shown once."""
+"""Equal changes of many clusters or cells, each shown once."""
 
 from __future__ import annotations
 
@@ -6,11 +6,13 @@ import hashlib
 import json
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from commodore.catalog import FileDiff
 from commodore.fleet.report.normalising import Normaliser
 from commodore.manifests.object_diff import mask_text
+
+if TYPE_CHECKING:
+    from commodore.catalog import FileDiff
 
 _LINES = 400  # of a change that are kept to be shown
 _ID = 12  # digits

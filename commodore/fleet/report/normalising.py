@@ -3,28 +3,29 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
-from typing import Any
+from collections.abc import Iterable, Iterator, Mapping
+from typing import TYPE_CHECKING, Any
 
-from commodore.lieutenant import Cluster
+if TYPE_CHECKING:
+    from commodore.lieutenant import Cluster
 
 _SHORTEST = 3  # characters; shorter values occur everywhere
 
 
 class Normaliser:
-    """Replaces the values of one cluster by `${cluster.name}`, `${facts.region}` and so on.
+    """Replaces the values of one cluster or cell by `${cluster.name}`, `${facts.region}` and so on.
 
     Args:
-        cluster: of equal values of several names, the first one counts: the cluster's own before facts.
+        values: names and values; of equal values of several names, the first one counts.
     """
 
-    def __init__(self, cluster: Cluster) -> None:
+    def __init__(self, values: Iterable[tuple[str, str]]) -> None:
         self._names: dict[str, str] = {}
-        for name, value in _values(cluster):
+        for name, value in values:
             if len(value) >= _SHORTEST:
                 self._names.setdefault(value, name)
-        values = sorted(self._names, key=lambda value: (-len(value), value))
-        self._pattern = re.compile(rf"(?<!\w)(?:{'|'.join(map(re.escape, values))})(?!\w)") if values else None
+        ordered = sorted(self._names, key=lambda value: (-len(value), value))
+        self._pattern = re.compile(rf"(?<!\w)(?:{'|'.join(map(re.escape, ordered))})(?!\w)") if ordered else None
 
     def __call__(self, text: str, found: dict[str, str]) -> str:
         """The text with names for values; `found` gets the names that occur, with their values."""
@@ -38,7 +39,8 @@ class Normaliser:
         return self._pattern.sub(name, text)
 
 
-def _values(cluster: Cluster) -> Iterator[tuple[str, str]]:
+def values_of(cluster: Cluster) -> Iterator[tuple[str, str]]:
+    """The values of a cluster with their names: its own before facts."""
     yield "cluster.name", cluster.id
     yield "cluster.display_name", cluster.display_name
     yield "cluster.tenant", cluster.tenant.id

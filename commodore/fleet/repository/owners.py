@@ -43,7 +43,9 @@ class Owners:
             EnvironmentFault: git fails.
         """
         git = Git(self.root, self.context)
-        compared = git.run(["diff", "--name-only", "--no-renames", "--relative", "-z", self.revision, "--", "."]).text
+        compared = git.run(
+            ["diff", "--name-only", "--no-renames", "--relative", "-z", "--end-of-options", self.revision, "--", "."]
+        ).text
         new = git.run(["ls-files", "--others", "--exclude-standard", "-z", "--", "."]).text
         return sorted({name for name in (*compared.split("\0"), *new.split("\0")) if name})
 

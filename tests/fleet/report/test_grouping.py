@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from commodore.catalog import FileDiff
 from commodore.fleet.report.grouping import Groups, Hunk
-from commodore.fleet.report.normalising import Normaliser
+from commodore.fleet.report.normalising import Normaliser, values_of
 from commodore.lieutenant import Cluster, Tenant
 from commodore.manifests import DiffLine
 
@@ -21,7 +21,7 @@ def cluster(name: str, **facts: str) -> Cluster:
 
 def hunk(of: Cluster, *lines: str, path: str = "manifests/a.yaml") -> Hunk:
     shown = tuple(DiffLine("hunk" if line.startswith("@@") else "add", line) for line in lines)
-    return Hunk.of(FileDiff("modified", path, shown), Normaliser(of))
+    return Hunk.of(FileDiff("modified", path, shown), Normaliser(values_of(of)))
 
 
 @pytest.mark.requirement("FC9")

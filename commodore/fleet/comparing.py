@@ -1,0 +1,106 @@
+"""States of `rendered/`: what differs between two of them, equal changes of several cells once."""
+
+from __future__ import annotations
+
+import difflib
+import itertools
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from commodore.context import Context
+from commodore.errors import UsageError
+from commodore.fleet.output import Files, read_rendered
+from commodore.fleet.report.grouping import Group, Groups, Hunk
+from commodore.fleet.report.normalising import Normaliser
+from commodore.fleet.repository.config import read_config
+from commodore.fleet.repository.layout import RENDERED
+from commodore.git import Git, read_blobs
+from commodore.manifests import ChangeKind, DiffLine, LineStyle, TreeChange, compare_trees
+
+_STYLES: dict[str, LineStyle] = {"+": "add", "-": "remove", "@": "hunk"}
+
+
+@dataclass(frozen=True, slots=True)
+class RenderedDiff:
+    """What differs between two states of `rendered/`.
+
+    Attributes:
+        groups: the changes of files, equal ones of several cells together; their "clusters" are folders of cells.
+        cells: how many cells there are in both states together.
+    """
+
+    change: TreeChange
+    groups: tuple[Group, ...]
+    cells: int
+
+
+def diff_rendered(root: Path, revisions: Sequence[str], context: Context) -> RenderedDiff:
+    """What differs in `rendered/` between two commits, or between one (by default HEAD) and the files that are there.
+
+    Raises:
+        UsageError: CMD-FLT-097, there is no such commit.
+        InputError: the configuration cannot be read.
+        EnvironmentFault: git fails.
+    """
+    config = read_config(root, context.limits)
+    old = rendered_at(root, revisions[0] if revisions else "HEAD", context)
+    new = rendered_at(root, revisions[1], context) if len(revisions) > 1 else read_rendered(root)
+    change = compare_trees(old, new, context.limits)
+    depth = len(config.singulars)
+    cells = {tuple(path.split("/")[: depth + 1]) for path in (*old, *new)}
+    return RenderedDiff(change, group_changes(change, old, new, config.singulars), len(cells))
+
+
+def rendered_at(root: Path, revision: str, context: Context) -> dict[str, bytes]:
+    """All files of `rendered/` in a commit, as `read_rendered` has them.
+
+    Raises:
+        UsageError: CMD-FLT-097, there is no such commit.
+        EnvironmentFault: git fails.
+    """
+    git = Git(root, context)
+    found = git.run(["rev-parse", "--verify", "--quiet", "--end-of-options", f"{revision}^{{commit}}"], check=False)
+    if found.returncode:
+        raise UsageError(
+            "CMD-FLT-097",
+            f"there is no commit {revision!r} in the fleet's repository",
+            hint="name a commit, a branch or a tag; a shallow clone has only the newest commits",
+        )
+    blobs: dict[str, str] = {}
+    for line in git.run(["ls-tree", "-r", "-z", found.text.strip(), "--", f"{RENDERED}/"]).text.split("\0"):
+        about, _, path = line.partition("\t")
+        if path:
+            mode, _, name = about.split(" ")
+            blobs[path.removeprefix(f"{RENDERED}/")] = name if mode.startswith("100") else ""
+    contents = read_blobs(root, filter(None, blobs.values()), context)
+    return {path: contents[name] if name else b"[no file]" for path, name in blobs.items()}
+
+
+def group_changes(change: TreeChange, old: Files, new: Files, singulars: Sequence[str]) -> tuple[Group, ...]:
+    """Changes of files, equal ones of several cells together, those of most cells first. Changes that differ only in
+    the names of their cells are equal.
+
+    Args:
+        singulars: the names of one node of each dimension.
+    """
+    from commodore.catalog import FileDiff  # not needed as long as nothing changes
+
+    groups = Groups()
+    for file in change.files:
+        moved = file.kind == "renamed"
+        steps: list[tuple[ChangeKind, str]] = [("deleted", file.old_path), ("added", file.new_path)]
+        for kind, path in steps if moved else [(file.kind, file.new_path)]:
+            parts = path.split("/")
+            cell, inner = parts[: len(singulars) + 1], "/".join(parts[len(singulars) + 1 :])
+            names = zip((f"cell.{name}" for name in singulars), cell[1:], strict=False)
+            lines = tuple(_diff(old[path], new[path])) if kind == "modified" else ()
+            groups.add("/".join(cell), [Hunk.of(FileDiff(kind, inner, lines), Normaliser(names))])
+    return tuple(groups)
+
+
+def _diff(old: bytes, new: bytes) -> Iterator[DiffLine]:
+    before, after = (text.decode("utf-8", "replace").splitlines() for text in (old, new))
+    for line in itertools.islice(difflib.unified_diff(before, after, n=2, lineterm=""), 2, None):  # without heads
+        style = _STYLES.get(line[0], "context")
+        yield DiffLine(style, "…" if style == "hunk" else line)

@@ -1,0 +1,84 @@
+"""`fleet diff`: what differs in `rendered/` between commits, equal changes of several cells once."""
+
+from __future__ import annotations
+
+import subprocess
+
+import pytest
+
+from commodore.errors import UsageError
+from commodore.fleet.comparing import RenderedDiff, diff_rendered
+from tests.fleet.conftest import APP, World, charts, lay, patch
+
+
+@pytest.fixture
+def committed(world: World) -> World:
+    """A generated fleet in a commit with the tag `one`."""
+    world.lay(charts()).generate()
+    git(world, "init", "-q", ".")
+    commit(world, "one")
+    return world
+
+
+def git(world: World, *words: str) -> None:
+    subprocess.run(["git", *words], cwd=world.root, check=True, capture_output=True)
+
+
+def commit(world: World, tag: str) -> None:
+    git(world, "add", "-A")
+    git(world, "commit", "-qm", tag)
+    git(world, "tag", tag)
+
+
+def told(found: RenderedDiff) -> list[tuple[str, str, int, list[str]]]:
+    return [(one.example.kind, one.example.path, len(one.clusters), sorted(one.differing)) for one in found.groups]
+
+
+def test_the_files_beside_the_newest_commit(committed: World) -> None:
+    assert told(diff_rendered(committed.root, (), committed.context)) == []
+    lay(committed.root, {f"{APP}/prod/values.yaml": patch("project: p")})
+    committed.generate()
+    found = diff_rendered(committed.root, (), committed.context)
+    assert told(found) == [("modified", "values.yaml", 3, [])]
+    assert found.cells == 6
+    assert ("add", "+    project: p") in found.groups[0].example.lines
+    assert told(diff_rendered(committed.root, ("one", "HEAD"), committed.context)) == []
+
+
+def test_two_commits_and_cells_that_come_and_go(committed: World) -> None:
+    config = (committed.root / "config/config.yaml").read_text()
+    lay(committed.root, {"config/config.yaml": config.replace("regions: [r1, eu]", "regions: [r1, asia]")})
+    committed.generate()
+    commit(committed, "two")
+    there = diff_rendered(committed.root, ("one", "two"), committed.context)
+    back = diff_rendered(committed.root, ("two", "one"), committed.context)
+    assert there.cells == 7
+    assert {(kind, number) for kind, _, number, _ in told(there)} == {("added", 1), ("deleted", 1)}
+    assert {one.example.kind: one.clusters for one in there.groups}["added"] == ["main/prod/prod-2/asia"]
+    assert {one.example.kind: one.clusters for one in back.groups}["added"] == ["main/prod/prod-2/eu"]
+
+
+def test_changes_that_differ_in_the_names_of_their_cells_are_one(committed: World) -> None:
+    for sector in ("prod-1", "prod-2"):
+        values = f"source: {{path: apps/{sector}}}"
+        lay(committed.root, {f"{APP}/prod/{sector}/values.yaml": patch(values)})
+    committed.generate()
+    found = diff_rendered(committed.root, (), committed.context)
+    assert told(found) == [("modified", "values.yaml", 3, ["cell.sector"])]
+
+
+@pytest.mark.parametrize("revision", ["none", "--output=stolen", "one:rendered", ""])
+def test_what_is_no_commit(committed: World, revision: str) -> None:
+    with pytest.raises(UsageError, match="there is no commit") as caught:
+        diff_rendered(committed.root, (revision,), committed.context)
+    assert caught.value.code == "CMD-FLT-097"
+    assert not (committed.root / "stolen").exists()
+
+
+def test_a_link_in_a_commit_is_no_file(committed: World) -> None:
+    (committed.root / "rendered/main/prod/prod-2/eu/values.yaml").unlink()
+    (committed.root / "rendered/main/prod/prod-2/eu/values.yaml").symlink_to("/etc/hostname")
+    commit(committed, "two")
+    found = diff_rendered(committed.root, ("one", "two"), committed.context)
+    (group,) = found.groups
+    assert ("add", "+[no file]") in group.example.lines
