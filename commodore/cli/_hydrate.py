@@ -26,6 +26,9 @@ if TYPE_CHECKING:
 
 Rights = Callable[[str, frozenset[str]], "PushRights | None"]
 
+NOTHING = "CMD-HYD-001"
+"""The code of sources without Applications to hydrate."""
+
 SOURCES = click.argument(
     "sources", nargs=-1, type=click.Path(exists=True, allow_dash=True, path_type=Path), metavar="[SOURCE]..."
 )
@@ -103,7 +106,7 @@ def _job(sources: Sequence[Path], values: Mapping[str, Any], context: Context, d
         settings=settings,
         rules=rules_of(values, texts, context),
         writing=writing_of(values),
-        only=Narrowing(tuple(values["only"]), tuple(values["branch"])),
+        only=Narrowing(tuple(values["only"]), tuple(values["branch"]), tuple(values["repo"])),
         protect=tuple(values["protect"]),
         author=given or author_of(settings, found.author),
         sign="" if sign == "default" else sign,
@@ -124,7 +127,8 @@ def rules_of(values: Mapping[str, Any], texts: Texts, context: Context) -> Rules
 
     allowed = tuple(values["allow_secret"])
     jobs = values.get("jobs") or 0
-    return Rules(texts, values["order"], values["secrets"], allowed, renderer_versions(context), jobs)
+    versions, namespace = renderer_versions(context), values["set_namespace"]
+    return Rules(texts, values["order"], values["secrets"], allowed, versions, jobs, namespace)
 
 
 def permissive(hydrator: Hydrator) -> Hydrator:
@@ -175,6 +179,7 @@ def outcome_data(result: Result) -> dict[str, Any]:
         "changed": list(result.changed),
         "removed": list(result.removed),
         "stale": list(result.stale),
+        "diff": list(result.diff),
         "error": None,
     }
 
@@ -188,3 +193,4 @@ def outcome_lines(branch: str, result: Result) -> Iterator[str]:
     yield f"{branch}  {result.word}{commit}: {result.reason}"
     yield from (f"  changed  {path}" for path in result.changed)
     yield from (f"  removed  {path}" for path in result.removed)
+    yield from (f"  {line}" for line in result.diff)

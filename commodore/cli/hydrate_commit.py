@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import Any
 
 import click
 
-from commodore.cli._hydrate import outcome_data, outcome_lines, pushing, writing_of
+from commodore.cli._hydrate import pushing, writing_of
+from commodore.cli._hydrate_report import report
 from commodore.cli._options import options
 from commodore.cli.console import console_of, working_dir
-from commodore.errors import CommodoreError, UsageError
-from commodore.printable import printable
+from commodore.errors import UsageError
 from commodore.settings.hydrate import HYDRATE_COMMIT
 
 
@@ -58,15 +57,6 @@ def commit(ctx: click.Context, /, bundle: Path, **values: Any) -> int:
                 dry=values["dry_run"],
             ),
         )
-    errors = [result for _, result in results if isinstance(result, CommodoreError)]
-    code = max((error.exit_code for error in errors), default=0)
-    if values["out"] == "json":
-        groups = [{"id": one.group, "branch": one.branch, **outcome_data(result)} for one, result in results]
-        console.result(json.dumps({"groups": groups, "exit": code}, indent=2))
-    for one, result in results:
-        if values["out"] == "text":
-            for line in outcome_lines(one.branch, result):
-                console.result(printable(line))
-        if isinstance(result, CommodoreError):
-            console.error(result.about(f"branch {one.branch}"))
-    return code
+    return report(
+        [({"id": one.group, "branch": one.branch}, one.branch, result) for one, result in results], values, console
+    )

@@ -11,11 +11,13 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from commodore.cli._hydrate import SOURCES, group_data, opened, outcome_data, outcome_lines, tell_lost
+from commodore.cli._hydrate import NOTHING, SOURCES, group_data, opened, tell_lost
+from commodore.cli._hydrate_report import Shown, report
 from commodore.cli._options import options
 from commodore.cli.console import Console, console_of
 from commodore.context import Context
-from commodore.errors import CommodoreError, UsageError
+from commodore.errors import CommodoreError, InputError, UsageError
+from commodore.events import Warned
 from commodore.printable import printable
 from commodore.settings.hydrate import HYDRATE_PLAN, HYDRATE_RUN
 
@@ -70,9 +72,18 @@ def run(ctx: click.Context, /, sources: tuple[Path, ...], **values: Any) -> int:
     if values["watch"]:
         _watch(ctx, sources, values, console)
         return 0
-    with opened(ctx, sources, values, console.context) as hydrator:
-        results = hydrator.run()
-    return max(_show(results, values["out"], console), tell_lost(hydrator, console))
+    if values["offline"]:
+        values["dry_run"] = True
+    context = Context(console.announce, console.context.limits, values["offline"])
+    try:
+        with opened(ctx, sources, values, context) as hydrator:
+            results = hydrator.run()
+    except InputError as error:
+        if error.code != NOTHING or not values["allow_none"]:
+            raise
+        console.announce(Warned(error.code, error.message, error.hint))
+        return report([], values, console)
+    return report(_shown(results), values, console, tell_lost(hydrator, console))
 
 
 def _watch(ctx: click.Context, sources: tuple[Path, ...], values: dict[str, Any], console: Console) -> None:
@@ -95,7 +106,7 @@ def _watch(ctx: click.Context, sources: tuple[Path, ...], values: dict[str, Any]
                 tell_lost(hydrator, console)
                 news = [one for one in results if one[0].decision not in ("hydrated", "waiting")]
                 if news:
-                    _show(news, values["out"], console)
+                    report(_shown(news), values, console)
             except CommodoreError as error:
                 if error.exit_code == 70:
                     raise
@@ -107,17 +118,5 @@ def _watch(ctx: click.Context, sources: tuple[Path, ...], values: dict[str, Any]
         console.status("Ended watching.")
 
 
-def _show(results: Results, form: str, console: Console) -> int:
-    errors = [result for _, result in results if isinstance(result, CommodoreError)]
-    code = max((error.exit_code for error in errors), default=0)
-    if form == "json":
-        groups = [{**group_data(planned), **outcome_data(result)} for planned, result in results]
-        console.result(json.dumps({"groups": groups, "exit": code}, indent=2))
-    else:
-        for planned, result in results:
-            for line in outcome_lines(planned.group.branch, result):
-                console.result(printable(line))
-    for planned, result in results:
-        if isinstance(result, CommodoreError):
-            console.error(result.about(f"branch {planned.group.branch}"))
-    return code
+def _shown(results: Results) -> Shown:
+    return [(group_data(planned), planned.group.branch, result) for planned, result in results]

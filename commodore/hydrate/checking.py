@@ -8,12 +8,12 @@ from typing import Any, Literal
 
 from commodore.errors import CommodoreError, InputError
 from commodore.git import Git, Repository
-from commodore.hydrate.layout import MANIFEST, METADATA, is_same_manifest, manifest, objects_of, ordered, read_metadata
+from commodore.hydrate.differences import manifest_diff
+from commodore.hydrate.layout import MANIFEST, METADATA, is_same_manifest, manifest, objects_of, read_metadata
 from commodore.hydrate.model import Group, Hydration
 from commodore.hydrate.provenance import read_commit
 from commodore.hydrate.running import Hydrator, Planned
 from commodore.limits import Limits
-from commodore.manifests import compare_trees, render
 
 Answer = Literal["same", "different", "cannot"]
 
@@ -156,15 +156,9 @@ def _has(repository: Repository, sha: str) -> bool:
 
 
 def _diff(rendered: Sequence[Mapping[str, Any]], there: bytes, path: str, limits: Limits) -> tuple[str, ...]:
-    found = objects_of(there)
-    if found is None:
+    if objects_of(there) is None:
         return (f"{path}/{MANIFEST} is no stream of objects",)
-    name = f"{path}/{MANIFEST}"
-    old = {name: manifest(ordered(rendered, "seed"))}
-    new = {name: manifest(ordered(found, "seed"))}
-    return tuple(
-        line.text.rstrip("\n") for line in render(compare_trees(old, new, limits=limits), old, new, limits=limits)
-    )
+    return manifest_diff({path: manifest(rendered)}, {path: there}, limits)
 
 
 def _tools(then: Any, now: Any) -> str:

@@ -28,6 +28,7 @@ class Hydration:
         sync_branch: the branch that is deployed.
         branch: the branch that is written to: `sync_branch`, or the one of `hydrateTo`.
         path: the folder that is written, normalised.
+        target_namespace: the namespace of the destination, which renderers know.
         settings: all of `sourceHydrator` that counts for what is rendered.
         generate_paths: the annotation `manifest-generate-paths`, empty without it.
     """
@@ -42,6 +43,7 @@ class Hydration:
     sync_branch: str
     branch: str
     path: str
+    target_namespace: str
     settings: Mapping[str, Any]
     generate_paths: str
     place: Location
@@ -182,6 +184,7 @@ class Outcome:
         word: `committed`, `noted`, `hydrated`, `unaffected`, `unchanged`, `superseded`, `planned` or `failed`.
         commit: the branch's head afterwards, if it is known.
         changed, removed, stale: output paths.
+        diff: the lines by which manifests would change, if nothing was pushed.
     """
 
     word: str
@@ -191,3 +194,4 @@ class Outcome:
     changed: tuple[str, ...] = ()
     removed: tuple[str, ...] = ()
     stale: tuple[str, ...] = ()
+    diff: tuple[str, ...] = ()

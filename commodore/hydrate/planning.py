@@ -89,7 +89,16 @@ def inputs_digest(group: Group, options: Mapping[str, Any]) -> str:
         options: what counts for all members, such as versions of tools and templates; JSON-ready.
     """
     members = [
-        [one.name, one.namespace, one.project, one.dry_path, one.path, one.sync_branch, dict(one.settings)]
+        [
+            one.name,
+            one.namespace,
+            one.project,
+            one.dry_path,
+            one.path,
+            one.sync_branch,
+            one.target_namespace,
+            dict(one.settings),
+        ]
         for one in group.members
     ]
     text = json.dumps({"layout": LAYOUT, "members": members, "options": options}, sort_keys=True, default=str)

@@ -12,6 +12,7 @@ from commodore.errors import CommodoreError, EnvironmentFault
 from commodore.events import Warned
 from commodore.git import Author, Git, PushRights, Repository, redact
 from commodore.hydrate.committing import Built, Committer, Stamp
+from commodore.hydrate.differences import manifest_diff
 from commodore.hydrate.layout import MANIFEST
 from commodore.hydrate.model import CommitRequest, Outcome, Scope, Writing
 from commodore.hydrate.notes import NOTES, Note, read_note
@@ -342,4 +343,11 @@ class Destination:
                 built.changed,
                 built.removed,
                 built.stale,
+                self._difference(built) if dry else (),
             )
+
+    def _difference(self, built: Built) -> tuple[str, ...]:
+        paths = (*built.changed, *built.removed)
+        old = self.manifests_of(built.base, paths) if built.base and paths else {}
+        new = self.manifests_of(built.commit, built.changed) if built.changed else {}
+        return manifest_diff(old, new, self._context.limits)

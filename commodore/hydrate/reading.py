@@ -76,6 +76,7 @@ def read_hydration(
         sync_branch=branch,
         branch=target,
         path=output_path(sync.text("path"), place),
+        target_namespace=spec.fields("destination").text("namespace"),
         settings={key: dry.raw(key) for key in _OPTIONS if key in dry},
         generate_paths=metadata.text_map("annotations").get(_GENERATE_PATHS, ""),
         place=place,

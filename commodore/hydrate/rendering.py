@@ -11,7 +11,7 @@ from typing import Any
 
 from commodore.argocd.configuration import ArgoSettings
 from commodore.argocd.diagnostics import Diagnostics
-from commodore.argocd.finishing import opened
+from commodore.argocd.finishing import in_namespace, opened
 from commodore.argocd.model.application import read_application
 from commodore.argocd.rendering import Rendered, Renderer
 from commodore.context import Context
@@ -38,6 +38,7 @@ class Rules:
         allowed: patterns for `NAMESPACE/NAME` of Secrets that may hold values.
         tools: the versions of the programs that render, by name.
         jobs: how many Applications are rendered at the same time; 0 for one on each CPU.
+        set_namespace: give objects without namespace that of their Application's destination.
     """
 
     texts: Texts
@@ -46,11 +47,13 @@ class Rules:
     allowed: tuple[str, ...] = ()
     tools: Mapping[str, str] = field(default_factory=dict)
     jobs: int = 0
+    set_namespace: bool = False
 
     def as_dict(self) -> dict[str, Any]:
         """What counts for the output."""
         texts = {"readme": self.texts.readme, "message": self.texts.message}
-        return {**texts, "order": self.order, "tools": dict(self.tools)}
+        namespace = {"setNamespace": True} if self.set_namespace else {}
+        return {**texts, "order": self.order, "tools": dict(self.tools), **namespace}
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,6 +115,8 @@ class GroupRenderer:
 
     def _output(self, member: Hydration, rendered: Sequence[Rendered], commands: list[str]) -> PathOutput:
         objects = [one.data for one in opened(rendered, member.name, self.found)]
+        if self.rules.set_namespace:
+            objects = in_namespace(objects, member.target_namespace)
         self._check_secrets(objects)
         self._check_identities(objects)
         used = {command.split(" ", 1)[0] for command in commands}

@@ -40,15 +40,19 @@ class Narrowing:
     Attributes:
         names: of Applications; their whole groups count.
         branches: patterns of the branches that are written to.
+        repositories: URLs of what is hydrated from or written to.
     """
 
     names: tuple[str, ...] = ()
     branches: tuple[str, ...] = ()
+    repositories: tuple[str, ...] = ()
 
     def takes(self, group: Group) -> bool:
         """Whether a group is among them."""
         named = not self.names or any(member.name in self.names for member in group.members)
-        return named and (not self.branches or any(fnmatchcase(group.branch, one) for one in self.branches))
+        keys = {repository_key(url) for url in self.repositories}
+        placed = not keys or bool(keys & {group.dry_key, group.key})
+        return named and placed and (not self.branches or any(fnmatchcase(group.branch, one) for one in self.branches))
 
 
 EVERYTHING = Narrowing()
@@ -278,7 +282,8 @@ class Hydrator:
             destination = Destination(self.store.repository(url), self.context, self.job.writing, self.job.sign, rights)
             destination.bring_notes()
             destinations[group.key] = destination
-        inputs = planning.inputs_digest(group, self.job.rules.as_dict())
+        settings = {f"{part}/{key}": value.value for part, key, value in self.job.settings.rows()}
+        inputs = planning.inputs_digest(group, {**self.job.rules.as_dict(), "settings": settings})
         note = destination.note_of(group.branch)
         known, before = note.groups.get(group.id, ("", "")) if note is not None else ("", "")
         decision, reason = "render", "it was not hydrated from this commit with these inputs"

@@ -31,6 +31,13 @@ WRITTEN = (
         default="seed",
     ),
     Setting(
+        "set_namespace",
+        ("--set-namespace",),
+        "Give objects without a namespace that of the destination, as Argo CD does when it applies them.",
+        kind="switch",
+        default=False,
+    ),
+    Setting(
         "secrets",
         ("--secrets",),
         "What happens to Secrets with values.",
@@ -76,6 +83,13 @@ GROUPS = (
         "Only the branches that fit this pattern; may be repeated.",
         multiple=True,
         metavar="PATTERN",
+    ),
+    Setting(
+        "repo",
+        ("--repo",),
+        "Only the groups of this repository, as dry source or as what is written to; may be repeated.",
+        multiple=True,
+        metavar="URL",
     ),
     Setting(
         "protect",
@@ -223,6 +237,19 @@ OFFLINE = Setting(
     default=False,
 )
 
+REPORTS = (
+    Setting(
+        "report", ("--report",), "Write what became of each group to this file, as JSON.", kind="path", metavar="FILE"
+    ),
+    Setting(
+        "summary",
+        ("--summary",),
+        "Write what became of each group to this file, as Markdown for the page of a job.",
+        kind="path",
+        metavar="FILE",
+    ),
+)
+
 _COMMON = (*GROUPS, *TEMPLATES, *WRITTEN, *READING, JOBS, INSTALLATION)
 
 HYDRATE_PLAN = (
@@ -231,7 +258,30 @@ HYDRATE_PLAN = (
     OFFLINE,
     output("text", "json"),
 )
-HYDRATE_RUN = (*_COMMON, *COMMITTING, *REQUESTING, COMMIT_DATE, TWICE, *LOOPING, output("text", "json"))
+HYDRATE_RUN = (
+    *_COMMON,
+    *COMMITTING,
+    *REQUESTING,
+    COMMIT_DATE,
+    TWICE,
+    *LOOPING,
+    Setting(
+        "offline",
+        ("--offline",),
+        "Fetch nothing: render what earlier runs have fetched, and push nothing.",
+        kind="switch",
+        default=False,
+    ),
+    Setting(
+        "allow_none",
+        ("--allow-none",),
+        "Say no more than a warning if the sources have no Application to hydrate.",
+        kind="switch",
+        default=False,
+    ),
+    *REPORTS,
+    output("text", "json"),
+)
 HYDRATE_STATUS = (*_COMMON, OFFLINE, output("text", "json"))
 HYDRATE_CHECK = (
     *_COMMON,
@@ -269,5 +319,6 @@ HYDRATE_COMMIT = (
     *COMMITTING,
     COMMIT_DATE,
     Setting("notes", ("--notes/--no-notes",), "Keep notes of what is hydrated.", kind="switch", default=True),
+    *REPORTS,
     output("text", "json"),
 )

@@ -131,10 +131,58 @@ def test_secrets_stop_a_group(place: Place) -> None:
 
 
 def test_a_dry_run_pushes_nothing(place: Place) -> None:
+    """It shows how manifests would change."""
+    place.run("--branch", "env/dev")
+    place.change(2)
     before = git(place.remote.path, "for-each-ref")
     code, groups = place.run("--dry-run")
     assert (code, [one["outcome"] for one in groups]) == (0, ["planned", "planned"])
+    assert [line for line in groups[0]["diff"] if " v: " in line] == ["-  v: '1'", "+  v: '2'"]
+    place.remote.vanish()
+    code, groups = place.run("--offline")
+    assert (code, [one["outcome"] for one in groups]) == (0, ["planned", "planned"])
+    place.remote.return_again()
     assert git(place.remote.path, "for-each-ref") == before
+
+
+def test_files_for_jobs(place: Place) -> None:
+    """The report is what -o json shows; the summary is a table."""
+    place.remote.commit({"apps/b/config.yaml": None})
+    report, summary = place.folder.parent / "report.json", place.folder.parent / "summary.md"
+    code, groups = place.run("--report", str(report), "--summary", str(summary), "--repo", place.remote.url)
+    assert code == 1
+    assert json.loads(report.read_text()) == {"groups": groups, "exit": 1}
+    lines = summary.read_text().splitlines()
+    assert [line.count(" | ") for line in lines] == [4, 0, 4, 4]
+    assert "env/dev | committed |" in lines[2]
+    assert "env/dev-next | failed |" in lines[3]
+    assert place.run("--repo", "https://git.example.com/other")[1] == []
+
+
+def test_no_applications(place: Place) -> None:
+    for file in place.folder.iterdir():
+        file.unlink()
+    words = ["-d", str(place.folder.parent / "work"), "hydrate", "run", str(place.folder)]
+    assert place.call(*words)[0] == 1
+    code, out, err = place.call(*words, "--allow-none")
+    assert (code, out, "CMD-HYD-001" in err) == (0, "", True)
+
+
+@pytest.mark.requirement("H46")
+def test_namespaces_of_destinations(place: Place) -> None:
+    """They are inputs of what is rendered, also without another dry commit."""
+    kinds = ("v1\nkind: Pod", "rbac.authorization.k8s.io/v1\nkind: ClusterRole")
+    objects = "---\n".join(f"apiVersion: {one}\nmetadata: {{name: r}}\n" for one in kinds)
+    place.remote.commit({"apps/a/config.yaml": objects})
+    place.run("--only", "a")
+    file = place.folder / "a.yaml"
+    data = yaml.safe_load(file.read_text())
+    data["spec"]["destination"] = {"name": "in-cluster", "namespace": "team"}
+    file.write_text(yaml.safe_dump(data))
+    assert [one["outcome"] for one in place.run("--only", "a")[1]] == ["noted"]
+    assert [one["outcome"] for one in place.run("--only", "a", "--set-namespace")[1]] == ["committed"]
+    written = yaml.safe_load_all(git(place.remote.path, "show", "env/dev:a/manifest.yaml"))
+    assert {one["kind"]: one["metadata"].get("namespace") for one in written} == {"Pod": "team", "ClusterRole": None}
 
 
 @pytest.mark.requirement("H34", "H53")

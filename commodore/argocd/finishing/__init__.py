@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from commodore.argocd.finishing.finish import desired, manifests, opened
+from commodore.argocd.finishing.finish import desired, in_namespace, manifests, opened
 from commodore.argocd.finishing.hooks import hook_phases
 from commodore.argocd.finishing.scopes import Scopes
 
-__all__ = ["Scopes", "desired", "hook_phases", "manifests", "opened"]
+__all__ = ["Scopes", "desired", "hook_phases", "in_namespace", "manifests", "opened"]

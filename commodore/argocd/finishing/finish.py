@@ -96,6 +96,23 @@ def _items(objects: Iterable[Rendered], application: str, found: Diagnostics) ->
             yield one
 
 
+def in_namespace(objects: Sequence[dict[str, Any]], namespace: str) -> list[dict[str, Any]]:
+    """Objects as Argo CD applies them: those of cluster-wide kinds without a namespace, others with one.
+
+    Args:
+        namespace: for objects that have none; empty to leave them so.
+    """
+    scopes, placed = Scopes((), objects), []
+    for one in objects:
+        key, metadata = key_of(one), {**(one.get("metadata") or {})}
+        if scopes.is_cluster_wide(key.group, key.kind):
+            metadata.pop("namespace", None)
+        elif not metadata.get("namespace") and namespace:
+            metadata["namespace"] = namespace
+        placed.append({**one, "metadata": metadata})
+    return placed
+
+
 def _place(data: dict[str, Any], scopes: Scopes, tracker: Tracker) -> None:
     key, metadata = key_of(data), metadata_of(data)
     if scopes.is_cluster_wide(key.group, key.kind):
