@@ -17,7 +17,7 @@ from commodore.events import Warned
 
 if TYPE_CHECKING:
     from commodore.argocd.diagnostics import Diagnostics
-    from commodore.git import PushRights
+    from commodore.git import PushRights, RepositoryStore
     from commodore.hydrate.model import Writing
     from commodore.hydrate.publishing import Result
     from commodore.hydrate.rendering import Rules
@@ -29,14 +29,25 @@ Rights = Callable[[str, frozenset[str]], "PushRights | None"]
 NOTHING = "CMD-HYD-001"
 """The code of sources without Applications to hydrate."""
 
+Source = Path | str
+"""A file, a folder, `-`, or a URL."""
+
+
+class _SourceType(click.Path):
+    """What exists on this machine, and URLs as they are."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        return value if "://" in str(value) else super().convert(value, param, ctx)
+
+
 SOURCES = click.argument(
-    "sources", nargs=-1, type=click.Path(exists=True, allow_dash=True, path_type=Path), metavar="[SOURCE]..."
+    "sources", nargs=-1, type=_SourceType(exists=True, allow_dash=True, path_type=Path), metavar="[SOURCE]..."
 )
 
 
 @contextlib.contextmanager
 def opened(
-    ctx: click.Context, sources: Sequence[Path], values: Mapping[str, Any], context: Context
+    ctx: click.Context, sources: Sequence[Source], values: Mapping[str, Any], context: Context
 ) -> Iterator[Hydrator]:
     """What hydrates the sources as the options say, in the working directory."""
     from commodore.argocd.diagnostics import Diagnostics
@@ -45,18 +56,43 @@ def opened(
     from commodore.workspace import Workspace
 
     diagnostics = Diagnostics()
-    job = _job(sources, values, context, diagnostics)
     workspace = Workspace.at(working_dir(ctx))
     with (
         pushing(values, context) as rights,
         workspace.locked(context.limits),
         RepositoryStore(workspace.repositories, context) as store,
+        _present(sources, values.get("dry_sha") or "", store) as (places, shown),
     ):
+        job = _job(places, shown, values, context, diagnostics)
         yield Hydrator(replace(job, rights=rights), store, context, diagnostics)
     for one in diagnostics.found():
         if one.severity == "warning":
             about = f"Application {one.application}: " if one.application else ""
             context.announce(Warned(one.code, f"{about}{one.message}", one.hint))
+
+
+@contextlib.contextmanager
+def _present(
+    sources: Sequence[Source], dry_sha: str, store: RepositoryStore
+) -> Iterator[tuple[list[Path], dict[Path, str]]]:
+    """The sources as files and folders, as long as the block runs, and what messages call those that were fetched."""
+    from commodore.git import redact
+    from commodore.hydrate.sources import read_remote
+    from commodore.staging import temporary_folder
+
+    places: list[Path] = []
+    shown: dict[Path, str] = {}
+    with contextlib.ExitStack() as kept:
+        for one in sources or [Path.cwd()]:
+            remote = read_remote(one) if isinstance(one, str) else None
+            if remote is None:
+                places.append(Path(one))
+                continue
+            folder = kept.enter_context(temporary_folder()) / "source"
+            remote.fetch(store, folder, dry_sha)
+            places.append(folder)
+            shown[folder] = redact(str(one))
+        yield places, shown
 
 
 @contextlib.contextmanager
@@ -88,7 +124,13 @@ def writing_of(values: Mapping[str, Any]) -> Writing:
     )
 
 
-def _job(sources: Sequence[Path], values: Mapping[str, Any], context: Context, diagnostics: Diagnostics) -> Job:
+def _job(
+    sources: Sequence[Path],
+    shown: Mapping[Path, str],
+    values: Mapping[str, Any],
+    context: Context,
+    diagnostics: Diagnostics,
+) -> Job:
     from commodore.argocd.configuration import read_settings
     from commodore.git import author_from
     from commodore.hydrate.rendering import author_of, templates_of
@@ -96,7 +138,7 @@ def _job(sources: Sequence[Path], values: Mapping[str, Any], context: Context, d
     from commodore.hydrate.sources import expanded, read_sources
 
     settings = read_settings(values["argocd_settings"], context.limits, diagnostics)
-    found = read_sources(sources or [Path.cwd()], context.limits)
+    found = read_sources(sources, context.limits, shown)
     texts = templates_of(settings, values["readme_template"], values["message_template"], found.texts)
     texts.check()
     given = author_from(values.get("git_author_name"), values.get("git_author_email"), context.announce)

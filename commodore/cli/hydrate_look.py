@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import json
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from commodore.cli._hydrate import SOURCES, opened, permissive, tell_lost
+from commodore.cli._hydrate import SOURCES, Source, opened, permissive, tell_lost
 from commodore.cli._options import options
 from commodore.cli.console import console_of
 from commodore.context import Context
@@ -23,7 +22,7 @@ if TYPE_CHECKING:
 @SOURCES
 @options(*HYDRATE_STATUS)
 @click.pass_context
-def status(ctx: click.Context, /, sources: tuple[Path, ...], **values: Any) -> int:
+def status(ctx: click.Context, /, sources: tuple[Source, ...], **values: Any) -> int:
     """Show what hydrated branches are at: their commits, how far they are behind, and whose paths lie there.
 
     SOURCE is as for run. Nothing is rendered, nothing is written.
@@ -50,7 +49,7 @@ def status(ctx: click.Context, /, sources: tuple[Path, ...], **values: Any) -> i
 @SOURCES
 @options(*HYDRATE_CHECK)
 @click.pass_context
-def check(ctx: click.Context, /, sources: tuple[Path, ...], **values: Any) -> int:
+def check(ctx: click.Context, /, sources: tuple[Source, ...], **values: Any) -> int:
     """Render what hydrated commits record again, and compare: are the branches what they say?
 
     SOURCE is as for run. Of each output path the recorded dry commit is rendered, by the Application that writes there

@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from commodore.cli._hydrate import SOURCES, opened, rules_of, tell_lost
+from commodore.cli._hydrate import SOURCES, Source, opened, rules_of, tell_lost
 from commodore.cli._options import options
 from commodore.cli.console import console_of
 from commodore.errors import UsageError
@@ -19,7 +19,7 @@ from commodore.settings.hydrate import HYDRATE_RENDER
 @SOURCES
 @options(*HYDRATE_RENDER)
 @click.pass_context
-def render(ctx: click.Context, /, sources: tuple[Path, ...], **values: Any) -> int:
+def render(ctx: click.Context, /, sources: tuple[Source, ...], **values: Any) -> int:
     """Render Applications, and write the commits that are wanted to a bundle, or whole branches to a folder.
 
     With --bundle, SOURCE is as for run; what run would push goes to a new folder, and hydrate commit pushes it from a
@@ -34,7 +34,7 @@ def render(ctx: click.Context, /, sources: tuple[Path, ...], **values: Any) -> i
     return _trees(ctx, (*sources, *values["app"]), values)
 
 
-def _bundle(ctx: click.Context, sources: tuple[Path, ...], values: dict[str, Any]) -> int:
+def _bundle(ctx: click.Context, sources: tuple[Source, ...], values: dict[str, Any]) -> int:
     from commodore.hydrate.bundle import write_bundle
 
     console = console_of(ctx)
@@ -53,7 +53,7 @@ def _bundle(ctx: click.Context, sources: tuple[Path, ...], values: dict[str, Any
     return max([tell_lost(hydrator, console), *(error.exit_code for error in failed.values())])
 
 
-def _trees(ctx: click.Context, sources: tuple[Path, ...], values: dict[str, Any]) -> int:
+def _trees(ctx: click.Context, sources: tuple[Source, ...], values: dict[str, Any]) -> int:
     from commodore.argocd.acquiring import RepoMap, parse_repo_map
     from commodore.argocd.configuration import read_settings
     from commodore.argocd.diagnostics import Diagnostics
@@ -64,12 +64,15 @@ def _trees(ctx: click.Context, sources: tuple[Path, ...], values: dict[str, Any]
     from commodore.hydrate.trees import render_trees
 
     console = console_of(ctx)
+    places = [one for one in sources if isinstance(one, Path)]
+    if len(places) < len(sources):
+        raise UsageError("CMD-HYD-013", "--tree asks no remote", hint="name files and folders, or use --bundle")
     if not sources or values["tree"] is None:
         missing = "--app" if not sources else "--tree or --bundle"
         raise UsageError("CMD-HYD-013", f"{missing} is missing", hint="see 'commodore hydrate render --help'")
     context, found = console.context, Diagnostics()
     settings = read_settings(values["argocd_settings"], context.limits, found)
-    read = read_sources(sources, context.limits)
+    read = read_sources(places, context.limits)
     texts = templates_of(settings, values["readme_template"], values["message_template"], read.texts)
     rules = rules_of(values, texts, context)
     repo_map = RepoMap(parse_repo_map(values["repo_map"]))

@@ -6,12 +6,11 @@ import json
 import random
 import time
 from collections.abc import Sequence
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from commodore.cli._hydrate import NOTHING, SOURCES, group_data, opened, tell_lost
+from commodore.cli._hydrate import NOTHING, SOURCES, Source, group_data, opened, tell_lost
 from commodore.cli._hydrate_report import Shown, report
 from commodore.cli._options import options
 from commodore.cli.console import Console, console_of
@@ -34,11 +33,11 @@ _JITTER = 0.1  # of the interval: several watchers do not ask at the same time f
 @SOURCES
 @options(*HYDRATE_PLAN)
 @click.pass_context
-def plan(ctx: click.Context, /, sources: tuple[Path, ...], **values: Any) -> int:
+def plan(ctx: click.Context, /, sources: tuple[Source, ...], **values: Any) -> int:
     """Show the groups of Applications, and what would be done for each. Nothing is rendered, nothing is written.
 
-    SOURCE is a file or folder with Applications, ApplicationSets or a hydrate.yaml, or - for standard input; by default
-    the current folder.
+    SOURCE is a file or folder with Applications, ApplicationSets or a hydrate.yaml, - for standard input, or a folder
+    of a repository as URL[@REVISION][:PATH]; by default it is the current folder.
     """
     console = console_of(ctx)
     context = Context(console.announce, console.context.limits, values["offline"])
@@ -62,11 +61,12 @@ def plan(ctx: click.Context, /, sources: tuple[Path, ...], **values: Any) -> int
 @SOURCES
 @options(*HYDRATE_RUN)
 @click.pass_context
-def run(ctx: click.Context, /, sources: tuple[Path, ...], **values: Any) -> int:
+def run(ctx: click.Context, /, sources: tuple[Source, ...], **values: Any) -> int:
     """Render Applications, commit what has changed to their branches, and push.
 
-    SOURCE is a file or folder with Applications, ApplicationSets or a hydrate.yaml, or - for standard input; by default
-    the current folder. A group that fails does not hold back others. Clones are kept in the working directory.
+    SOURCE is a file or folder with Applications, ApplicationSets or a hydrate.yaml, - for standard input, or a folder
+    of a repository as URL[@REVISION][:PATH]; by default it is the current folder. A group that fails does not hold back
+    others. Clones are kept in the working directory.
     """
     console = console_of(ctx)
     if values["watch"]:
@@ -86,7 +86,7 @@ def run(ctx: click.Context, /, sources: tuple[Path, ...], **values: Any) -> int:
     return report(_shown(results), values, console, tell_lost(hydrator, console))
 
 
-def _watch(ctx: click.Context, sources: tuple[Path, ...], values: dict[str, Any], console: Console) -> None:
+def _watch(ctx: click.Context, sources: tuple[Source, ...], values: dict[str, Any], console: Console) -> None:
     """Hydrate again and again until the user ends it."""
     from commodore.hydrate.watching import Patience
 

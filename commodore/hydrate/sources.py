@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import json
+import re
 import sys
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 from commodore.argocd.acquiring import RepoMap, Repositories
@@ -15,7 +17,7 @@ from commodore.argocd.configuration import ArgoSettings, read_file
 from commodore.argocd.diagnostics import Diagnostics
 from commodore.context import Context
 from commodore.errors import CommodoreError, InputError, Location, raise_all
-from commodore.git import Author
+from commodore.git import Author, RepositoryStore
 from commodore.hydrate.reading import API_VERSION, CONFIG_KIND, is_hydrated, read_config
 from commodore.hydrate.texts import NO_TEXTS, Texts
 from commodore.limits import Limits
@@ -51,9 +53,50 @@ class Found:
     author: Author | None = None
 
 
-def read_sources(paths: Iterable[Path], limits: Limits) -> Found:
+_REMOTE = re.compile(r"(?P<url>[a-z+]+://[^/]*/[^@:]+)(?:@(?P<revision>[^:]+))?(?::(?P<path>.+))?")
+
+
+@dataclass(frozen=True, slots=True)
+class RemoteSource:
+    """A folder of a repository with Applications.
+
+    Attributes:
+        revision: None for the default branch.
+        path: empty for the whole repository.
+    """
+
+    url: str
+    revision: str | None
+    path: str
+
+    def fetch(self, store: RepositoryStore, folder: Path, dry_sha: str = "") -> None:
+        """Write the files to a new folder.
+
+        Args:
+            dry_sha: the commit that is hydrated; what the source is read at, too, if it has it and names no revision.
+
+        Raises:
+            CommodoreError: the repository cannot be reached, or has no such revision or folder.
+        """
+        repository = store.repository(self.url)
+        store.sync([(self.url, self.revision)])
+        known = bool(dry_sha) and self.revision is None and repository.has_commits([dry_sha])
+        sha = dry_sha if known else repository.resolve(self.revision).sha
+        repository.export_tree(sha, self.path, folder)
+
+
+def read_remote(text: str) -> RemoteSource | None:
+    """`URL[@REVISION][:PATH]` as it is typed; None if it is no URL."""
+    found = _REMOTE.fullmatch(text)
+    return RemoteSource(found["url"], found["revision"], (found["path"] or "").strip("/")) if found else None
+
+
+def read_sources(paths: Iterable[Path], limits: Limits, shown: Mapping[Path, str] = MappingProxyType({})) -> Found:
     """The Applications with source hydrators, and what goes with them, in files and in all YAML and JSON files below
     folders. The path `-` is standard input.
+
+    Args:
+        shown: what messages call folders.
 
     Raises:
         InputError: CMD-HYD-001, there is none; CMD-HYD-002, a `hydrate.yaml` is wrong; CMD-ARGO-101, a file cannot be
@@ -68,13 +111,15 @@ def read_sources(paths: Iterable[Path], limits: Limits) -> Found:
             content = read_file(file, limits)
         else:
             continue
-        for value, line in read_placed_documents(content, place=str(file)):
+        place = _shown(file, shown)
+        for value, line in read_placed_documents(content, place=place):
             if isinstance(value, Mapping):
-                found = _with(found, value, Location(str(file), line), file.parent)
+                found = _with(found, value, Location(place, line), file.parent)
     if not found.applications and not found.sets:
+        names = [_shown(one, shown) for one in given]
         raise InputError(
             "CMD-HYD-001",
-            f"there is no Application with a source hydrator in {', '.join(map(str, given)) or 'no source'}",
+            f"there is no Application with a source hydrator in {', '.join(names) or 'no source'}",
             hint="name files or folders with Applications that have spec.sourceHydrator, or with a hydrate.yaml",
         )
     return found
@@ -142,6 +187,13 @@ def _files(paths: Iterable[Path]) -> Iterator[Path]:
         for place, entry in walk(path, skip=lambda one: one.name.startswith(".")):
             if place.endswith(_ENDINGS) and entry.is_file():
                 yield path / place
+
+
+def _shown(file: Path, shown: Mapping[Path, str]) -> str:
+    for folder, name in shown.items():
+        if file.is_relative_to(folder):
+            return name if file == folder else f"{name}/{file.relative_to(folder).as_posix()}"
+    return str(file)
 
 
 def _start(file: Path) -> bytes:

@@ -159,6 +159,29 @@ def test_files_for_jobs(place: Place) -> None:
     assert place.run("--repo", "https://git.example.com/other")[1] == []
 
 
+def test_applications_of_a_repository(place: Place) -> None:
+    """Those of the dry repository itself are read at the commit that is hydrated."""
+    files = {f"argo/{file.name}": file.read_text() for file in place.folder.iterdir()}
+    first = place.remote.commit(files)
+    place.remote.commit({"argo/b.yaml": None})
+    words = ["-d", str(place.folder.parent / "work"), "hydrate", "plan", "-o", "json"]
+
+    def branches(*sources: str) -> list[str]:
+        code, out, err = place.call(*words, *sources)
+        assert code == 0, err
+        return [one["destination"]["branch"] for one in json.loads(out)["groups"]]
+
+    assert branches(f"{place.remote.url}:argo") == ["env/dev"]
+    assert branches(f"{place.remote.url}@{first}:argo/") == ["env/dev", "env/dev-next"]
+    words[3] = "run"
+    assert branches(f"{place.remote.url}@main:argo", "--dry-run") == ["env/dev"]
+    assert branches(f"{place.remote.url}:argo", "--dry-sha", first, "--allow-older") == ["env/dev", "env/dev-next"]
+    code, _, err = place.call(*words, f"{place.remote.url}:apps")
+    assert (code, f"in {place.remote.url}:apps" in err) == (1, True)
+    code, _, err = place.call(*words, f"{place.remote.url}:none")
+    assert (code, "Traceback" in err) == (1, False)
+
+
 def test_no_applications(place: Place) -> None:
     for file in place.folder.iterdir():
         file.unlink()
