@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
 
 from commodore.cancellation import Cancellation
-from commodore.events import Announce
+from commodore.errors import CommodoreError, Findings, raise_all
+from commodore.events import Announce, Warned
 from commodore.limits import Limits
+from commodore.strictness import LOWERABLE, OPTION
 
 
 @dataclass(frozen=True, slots=True)
@@ -18,12 +21,14 @@ class Context:
         limits: bounds of sizes, counts and times.
         offline: work without network access, with what earlier runs have fetched.
         cancellation: ends the programs that the run has started, from another thread.
+        allowed: the codes of errors that are lowered to warnings.
     """
 
     announce: Announce
     limits: Limits
     offline: bool = False
     cancellation: Cancellation = field(default_factory=Cancellation)
+    allowed: frozenset[str] = frozenset()
 
     def heard_by(self, announce: Announce) -> Context:
         """The same context with another listener."""
@@ -32,3 +37,33 @@ class Context:
     def nested(self) -> Context:
         """The context of a part of the work that can be cancelled alone; it ends when the whole is cancelled."""
         return replace(self, cancellation=Cancellation(self.cancellation))
+
+    def allowing(self, codes: Iterable[str]) -> Context:
+        """The context in which these codes are lowered, too."""
+        return replace(self, allowed=self.allowed | frozenset(codes))
+
+    def problem(self, error: CommodoreError) -> None:
+        """Meet an error that may be lowered: if it is, announce it as a warning; the caller goes on.
+
+        Raises:
+            CommodoreError: the error, which is not lowered. Its hint names the option.
+        """
+        raise_all(self.problems([error]))
+
+    def problems(self, errors: Iterable[CommodoreError]) -> list[CommodoreError]:
+        """The errors of these that stop the run; the others are announced as warnings. Hints name the option."""
+        stopping: list[CommodoreError] = []
+        for error in _apart(errors):
+            if error.code not in LOWERABLE:
+                stopping.append(error)
+            elif error.code in self.allowed:
+                effect = f"allowed: {LOWERABLE[error.code].effect}"
+                self.announce(Warned(error.code, error.message, "; ".join(filter(None, (effect, error.hint)))))
+            else:
+                stopping.append(error.hinting(f"{OPTION} {error.code} makes it a warning"))
+        return stopping
+
+
+def _apart(errors: Iterable[CommodoreError]) -> Iterator[CommodoreError]:
+    for error in errors:
+        yield from error.errors if isinstance(error, Findings) else (error,)

@@ -29,6 +29,7 @@ PATH_SEGMENT_BYTES = 255
 """Bytes of one folder or file name; what common file systems allow."""
 
 _NAME = re.compile(r"[a-z0-9][a-z0-9._-]*")
+_UNUSUAL = re.compile(r"""[a-zA-Z0-9'"][a-zA-Z0-9'"._-]*""")
 _SHOWN = 60  # characters of a wrong name that a message repeats
 
 
@@ -42,13 +43,21 @@ def parameter_key(name: str) -> str:
     return name.replace("-", "_")
 
 
-def check_name(name: object, kind: str, *, reserved: Collection[str] = ()) -> str:
+def is_unusual(name: str) -> bool:
+    """Whether a name that can be one has characters that it should not have: capitals or quotes."""
+    return not _NAME.fullmatch(name)
+
+
+def check_name(name: object, kind: str, *, reserved: Collection[str] = (), unusual: bool = False) -> str:
     """Return `name` if it is safe as a folder and class name.
+
+    Args:
+        unusual: whether capitals and quotes may be in it, which are safe, too.
 
     Raises:
         InputError: it is not a string, malformed (CMD-NAME-001), too long (006) or reserved (002).
     """
-    if not isinstance(name, str) or not _NAME.fullmatch(name):
+    if not isinstance(name, str) or not (_UNUSUAL if unusual else _NAME).fullmatch(name):
         raise InputError(
             "CMD-NAME-001",
             f"{_shortened(name)} cannot be the name of a {kind}",
@@ -78,12 +87,12 @@ def check_instance_name(name: object, kind: str) -> str:
     """Return `name` if it can name a component or an instance.
 
     That is, besides `check_name`: no dot, which Kapitan takes for a path separator, and no parameters key that means
-    something else already.
+    something else already. Capitals and quotes, which syn-commodore takes, may be in it.
 
     Raises:
         InputError: see `check_name`.
     """
-    checked = check_name(name, kind, reserved=RESERVED_INSTANCES)
+    checked = check_name(name, kind, reserved=RESERVED_INSTANCES, unusual=True)
     if parameter_key(checked) in RESERVED_KEYS:
         raise InputError(
             "CMD-NAME-005",

@@ -188,7 +188,7 @@ def run_compile(
         CommodoreError: whatever is wrong; what was in the catalog, and what users have made, is still there.
     """
     request.check()
-    context = replace(context, offline=context.offline or request.offline)
+    context = _given(request, context)
     with request.workspace.locked(context.limits), engine_of(engine, request.options, context) as engine:
         staged = _stage(request, source, Shared(engine), context)
         wanted = review(staged.result.change)
@@ -206,7 +206,7 @@ def stage_catalog(request: CatalogCompile, source: ClusterSource, shared: Shared
         CommodoreError: as `run_compile`.
     """
     request.check()
-    context = replace(context, offline=context.offline or request.offline)
+    context = _given(request, context)
     with request.workspace.locked(context.limits):
         staged = _stage(request, source, shared, context)
         tree = catalog.staged_tree(staged.clone, context) if staged.result.change.changed else ""
@@ -236,6 +236,11 @@ def publish_catalog(
         return replace(staged.result, change=_publish(staged, source, context, before_push))
 
 
+def _given(request: CatalogCompile, context: Context) -> Context:
+    """The context with what the request asks for."""
+    return replace(context, offline=context.offline or request.offline).allowing(request.options.allowed)
+
+
 def _stage(request: CatalogCompile, source: ClusterSource, shared: Shared, context: Context) -> StagedCatalog:
     """Stages 1 to 11, and what they come to. The workspace is locked."""
     workspace, cached, engine = request.workspace, request.options.cached, shared.engine
@@ -246,6 +251,8 @@ def _stage(request: CatalogCompile, source: ClusterSource, shared: Shared, conte
 
         sources = _open(request, fetcher) if request.local else _fetch(request, source, fetcher)
         components = sources.components
+        context = context.allowing(components.allowed)
+        fetcher = replace(fetcher, context=context)
         inventory = _render(fetcher, components)
         if request.options.fetch:
             bundle_libraries(fetcher, components, inventory, policy=request.options.policy)

@@ -48,6 +48,7 @@ class Result:
             target as text.
         traces: what its Jsonnet files had to tell (`std.trace`), line by line.
         mode: that of the folder itself.
+        warnings: what was allowed though it is wrong, and is told each time: code, message and hint.
         outside: what it writes elsewhere, each file with the name that records have for its path, mode and content.
     """
 
@@ -55,6 +56,7 @@ class Result:
     traces: tuple[str, ...] = ()
     mode: int = FOLDER_MODE
     outside: tuple[tuple[str, int, bytes], ...] = ()
+    warnings: tuple[tuple[str, str, str], ...] = ()
 
     @property
     def has_files(self) -> bool:
@@ -70,7 +72,7 @@ class Result:
     def mentions(self, folders: Iterable[str]) -> bool:
         """Whether the path of one of these folders occurs: in a file, a link, a name, or in what was told."""
         wanted = [os.fsencode(folder) for folder in folders]
-        told = os.fsencode("\n".join(self.traces))
+        told = os.fsencode("\n".join([*self.traces, *(text for warning in self.warnings for text in warning)]))
         if any(folder in told for folder in wanted):
             return True
         for name, _, content in (*self.files, *self.outside):
@@ -323,12 +325,13 @@ def _pack(result: Result) -> bytes:
             table.append([name, mode, content])
     outside = [[name, mode, len(content)] for name, mode, content in result.outside]
     contents += [content for _, _, content in result.outside]
-    return json.dumps([table, result.traces, result.mode, outside]).encode() + b"\n" + b"".join(contents)
+    head = [table, result.traces, result.mode, outside, result.warnings]
+    return json.dumps(head).encode() + b"\n" + b"".join(contents)
 
 
 def _unpack(content: bytes) -> Result:
     head, _, _ = content.partition(b"\n")
-    table, traces, folder_mode, elsewhere = json.loads(head)
+    table, traces, folder_mode, elsewhere, *more = json.loads(head)  # earlier versions kept no warnings
     files: list[tuple[str, int, bytes | str | None]] = []
     position = len(head) + 1
     for name, mode, what in table:
@@ -341,4 +344,5 @@ def _unpack(content: bytes) -> Result:
     for name, mode, size in elsewhere:
         outside.append((name, mode, content[position : position + size]))
         position += size
-    return Result(tuple(files), tuple(traces), folder_mode, tuple(outside))
+    allowed = tuple((code, message, hint) for warnings in more for code, message, hint in warnings)
+    return Result(tuple(files), tuple(traces), folder_mode, tuple(outside), allowed)

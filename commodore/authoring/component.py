@@ -9,7 +9,14 @@ from pathlib import Path
 
 from commodore.authoring.fake_cluster import Facts, component_parameters, link_values, write_argocd_stub
 from commodore.context import Context
-from commodore.dependencies import ComponentMetadata, LibraryOwner, check_alias, read_metadata, resolve_libraries
+from commodore.dependencies import (
+    ComponentMetadata,
+    LibraryOwner,
+    check_alias,
+    read_metadata,
+    resolve_libraries,
+    unusual_names,
+)
 from commodore.engine import Batch, CompiledInstance, Engine, InstanceJob
 from commodore.errors import InputError, raise_all
 from commodore.events import stage
@@ -57,6 +64,8 @@ class ComponentSource:
         directory = directory.resolve()
         own = check_instance_name(name or directory.stem.replace("component-", ""), "component")
         instance = check_instance_name(alias or own, "component instance")
+        for warning in unusual_names({own, instance}):
+            context.announce(warning)
         missing = [file for file in (f"{own}.yml", "defaults.yml") if not (directory / "class" / file).is_file()]
         if missing:
             raise InputError(
@@ -92,7 +101,7 @@ def compile_component(request: ComponentCompile, context: Context, *, engine: En
     Raises:
         CommodoreError: what is wrong with the component or its values; the former result is as it was.
     """
-    source = request.source
+    source, context = request.source, context.allowing(request.options.allowed)
     with (
         engine_of(engine, replace(request.options, processes=1), context) as engine,
         temporary_folder() as folder,
@@ -160,6 +169,8 @@ def render_component(
 
 def _check_metadata(workspace: Workspace, source: ComponentSource, node: Node, context: Context) -> None:
     metadata: ComponentMetadata = read_metadata(node.parameters, source.name)
+    for doubt in metadata.doubts:
+        context.announce(doubt)
     owner = LibraryOwner(source.name, source.directory, source.root, metadata)
     links, errors = resolve_libraries([owner], context)
     raise_all(check_alias(source.instance, source.name, metadata, metadata, overrides_version=False) + errors)

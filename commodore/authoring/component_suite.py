@@ -75,7 +75,7 @@ def run_component_suite(suite: ComponentSuite, context: Context) -> SuiteResult:
             is wrong with a case is part of its result.
     """
     start = time.perf_counter()
-    context = context.heard_by(once(context))
+    context = context.heard_by(once(context)).allowing(suite.options.allowed)
     found = find_suite(suite.source.directory, suite.checks.only, context)
     with (
         open_engine(suite.options, context) as engine,

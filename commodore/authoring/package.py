@@ -92,6 +92,7 @@ def compile_package(request: PackageCompile, context: Context) -> tuple[Compiled
     Raises:
         CommodoreError: what is wrong with the package or what it includes; the former result is as it was.
     """
+    context = context.allowing(request.options.allowed)
     with (
         open_engine(request.options, context) as engine,
         _workspace(request, context) as workspace,
@@ -107,7 +108,7 @@ def compile_package(request: PackageCompile, context: Context) -> tuple[Compiled
             bundle_libraries(fetcher, components, inventory, policy=request.options.policy)
         write_references(components, inventory, workspace.refs, context)
         batch = catalog_batch(workspace, components, inventory, workspace.refs, request.options)
-        compiled = compile_instances(engine, batch, context)
+        compiled = compile_instances(engine, batch, context.allowing(components.allowed))
         return _hand_over(workspace, request.output.resolve() / "compiled", compiled)
 
 
@@ -131,6 +132,7 @@ def render_package(
     write_targets(workspace, [bootstrap_target()])
     fetch_packages(fetcher, TENANT_CLASSES, own={source.name: source.directory})
     components = fetch_components(fetcher)
+    context = context.allowing(components.allowed)
     write_hierarchy(workspace, components, context)
     check_classes(components)
     with stage(context.announce, "rendering the inventory"):

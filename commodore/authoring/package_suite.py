@@ -70,7 +70,7 @@ def run_package_suite(suite: PackageSuite, context: Context) -> SuiteResult:
             is wrong with a case is part of its result.
     """
     start = time.perf_counter()
-    context = context.heard_by(once(context))
+    context = context.heard_by(once(context)).allowing(suite.options.allowed)
     directory = suite.directory.resolve()
     found = find_suite(directory, suite.checks.only, context)
     name = _source(directory, found.cases[0]).name

@@ -7,7 +7,7 @@ import os
 import re
 import shutil
 import stat
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from typing import Final
@@ -33,7 +33,7 @@ class _Rendered:
     path: str
 
 
-def assemble(compiled: Compiled, destination: Path, current: Path | None = None) -> Path:
+def assemble(compiled: Compiled, destination: Path, context: Context, current: Path | None = None) -> Path:
     """Copy the files of all instances to `destination`, which the caller swaps into place.
 
     Files are copied, not linked: edits in the catalog must not change compiled output or a cache. Links in the
@@ -42,6 +42,7 @@ def assemble(compiled: Compiled, destination: Path, current: Path | None = None)
     Args:
         compiled: instances and their folders; a folder that is not there has no files.
         destination: made if it is not there; files in it are overwritten.
+        context: hears of conflicts that are allowed: the last instance in name order wins.
         current: a tree that perhaps holds all this already.
 
     Returns:
@@ -49,8 +50,8 @@ def assemble(compiled: Compiled, destination: Path, current: Path | None = None)
         `destination`.
 
     Raises:
-        InputError: CMD-CAT-001, two instances write different bytes to one file, or one a file where the other has a
-            folder (all of them are reported); CMD-CAT-003, something is neither a file nor a folder.
+        InputError: CMD-CAT-001, instances write different bytes to one file; CMD-CAT-006, one a file where the other
+            has a folder; CMD-CAT-003, something is neither a file nor a folder. All of them are reported.
         PolicyError: CMD-CAT-002, a link leads out of the instance's folder or to itself; CMD-CAT-004, a file would
             end up in a repository's own folder.
         EnvironmentFault: the operating system refused.
@@ -62,15 +63,15 @@ def assemble(compiled: Compiled, destination: Path, current: Path | None = None)
             if folder.is_dir():
                 root = folder.resolve()
                 files += _rendered(instance, root, root, "", (root,), errors)
-    errors += _collisions(files)
-    raise_all(errors)
-    if current is not None and holds(current, {file.path: file.source for file in files}):
+    wanted, conflicts = _collisions(files)
+    raise_all(errors + context.problems(conflicts))
+    if current is not None and holds(current, {file.path: file.source for file in wanted}):
         return current
     with guard_disk(destination):
         destination.mkdir(parents=True, exist_ok=True)
-        for parent in sorted({parent for file in files for parent in PurePosixPath(file.path).parents}):
+        for parent in sorted({parent for file in wanted for parent in PurePosixPath(file.path).parents}):
             (destination / parent).mkdir(exist_ok=True)
-        for file in files:
+        for file in wanted:
             target = destination / file.path
             shutil.copyfile(file.source, target)
             executable = file.source.stat().st_mode & stat.S_IXUSR
@@ -106,24 +107,27 @@ def _rendered(
             errors.append(_no_file(instance, path, entry.path))
 
 
-def _collisions(files: list[_Rendered]) -> list[CommodoreError]:
-    """Every pair of instances that conflict. Two that write the same bytes to one file do not: whichever of them is
-    removed from the cluster, the other goes on writing it."""
-    owners: dict[str, _Rendered] = {}
+def _collisions(files: list[_Rendered]) -> tuple[list[_Rendered], list[CommodoreError]]:
+    """The file that counts of each path, which is that of the last instance, and every conflict.
+
+    Instances that write the same bytes to one file do not conflict: whichever of them is removed from the cluster, the
+    others go on writing it.
+    """
+    owners: dict[str, list[_Rendered]] = {}
     folders: dict[str, dict[str, None]] = {}
-    errors: list[CommodoreError] = []
     for file in files:
-        owner = owners.setdefault(file.path, file)
-        if owner is not file and not _is_same(owner.source, file.source):
-            errors.append(_collision(owner.instance, file.instance, f"both write the file {file.path!r}"))
+        owners.setdefault(file.path, []).append(file)
         for parent in PurePosixPath(file.path).parents:
             folders.setdefault(str(parent), {})[file.instance] = None
-    for path, owner in owners.items():
-        errors += [
-            _collision(owner.instance, other, f"the first writes the file {path!r}, the second a folder of that name")
-            for other in folders.get(path, {})
-        ]
-    return errors
+    differing: dict[tuple[str, ...], list[str]] = {}
+    errors: list[CommodoreError] = []
+    for path, own in owners.items():
+        if any(not _is_same(own[0].source, other.source) for other in own[1:]):
+            differing.setdefault(tuple(one.instance for one in own), []).append(path)
+        errors += [_file_and_folder(own[0].instance, other, path) for other in folders.get(path, {})]
+    if differing:
+        errors.append(_conflict(differing))
+    return [own[-1] for own in owners.values()], errors
 
 
 def _is_same(one: Path, other: Path) -> bool:
@@ -195,10 +199,23 @@ def _field(lines: bytes, name: bytes) -> str:
     return lines[start + len(name) + 3 : end if end >= 0 else None].strip(b" \r'\"").decode("utf-8", "replace")
 
 
-def _collision(one: str, other: str, reason: str) -> CommodoreError:
+def _conflict(differing: Mapping[tuple[str, ...], Sequence[str]]) -> CommodoreError:
+    """One error for all conflicts, by the instances that have them."""
+    listed = "; ".join(
+        f"{', '.join(instances)} write {', '.join(map(repr, paths))}" for instances, paths in differing.items()
+    )
     return InputError(
         "CMD-CAT-001",
-        f"the instances {one} and {other} conflict in the catalog: {reason}",
+        f"instances write different contents to the same files of the catalog: {listed}",
+        hint="let the component write to an output path that contains the parameter _instance",
+    )
+
+
+def _file_and_folder(one: str, other: str, path: str) -> CommodoreError:
+    return InputError(
+        "CMD-CAT-006",
+        f"the instances {one} and {other} conflict in the catalog: "
+        f"the first writes the file {path!r}, the second a folder of that name",
         hint="let the component write to an output path that contains the parameter _instance",
     )
 

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from commodore.cli.console import Console
+from commodore.strictness import check_allowed
 
 if TYPE_CHECKING:
     from commodore.remote_store import RemoteOptions
@@ -31,6 +32,7 @@ def compile_options(values: Mapping[str, Any], console: Console, *, fetch: bool 
         jsonnet_engine=values["jsonnet_engine"],
         policy=policy,
         remote=_remote(values),
+        allowed=check_allowed(values["allow"]),
     )
 
 

@@ -1,6 +1,6 @@
 """What a cluster includes: applications, specs, metadata, libraries, Jsonnet bundling."""
 
-from commodore.dependencies.applications import Applications, discover_packages, parse_applications
+from commodore.dependencies.applications import Applications, discover_packages, parse_applications, unusual_names
 from commodore.dependencies.libraries import LibraryOwner, resolve_libraries
 from commodore.dependencies.metadata import ComponentMetadata, check_alias, deprecation_notices, read_metadata
 from commodore.dependencies.specs import (
@@ -26,4 +26,5 @@ __all__ = [
     "read_metadata",
     "read_specs",
     "resolve_libraries",
+    "unusual_names",
 ]

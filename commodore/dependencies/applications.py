@@ -7,8 +7,10 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
+from commodore.context import Context
 from commodore.errors import CommodoreError, InputError, raise_all
-from commodore.names import check_instance_name, check_package_name, parameter_key
+from commodore.events import Warned
+from commodore.names import check_instance_name, check_package_name, is_unusual, parameter_key
 
 PACKAGE_PREFIX = "pkg."
 _AS = re.compile(r"\s+as\s+")
@@ -27,7 +29,7 @@ class Applications:
     instances: Mapping[str, str]
 
 
-def parse_applications(entries: Iterable[str]) -> Applications:
+def parse_applications(entries: Iterable[str], context: Context) -> Applications:
     """Read the merged `applications` of a cluster.
 
     Raises:
@@ -45,7 +47,9 @@ def parse_applications(entries: Iterable[str]) -> Applications:
         except InputError as error:
             errors.append(InputError(error.code, f"{error.message} (in `applications`: {entry!r})", hint=error.hint))
     errors.extend(_check_instances(uses))
-    raise_all(errors)
+    raise_all(context.problems(errors))
+    for warning in unusual_names({name for _, component, instance in uses for name in (component, instance)}):
+        context.announce(warning)
     instances = {instance: component for _, component, instance in uses}
     return Applications(
         packages=tuple(sorted(packages)),
@@ -54,13 +58,26 @@ def parse_applications(entries: Iterable[str]) -> Applications:
     )
 
 
-def discover_packages(entries: Iterable[str]) -> tuple[str, ...]:
+def unusual_names(names: Iterable[str]) -> list[Warned]:
+    """A warning for each name of a component or instance with capitals or quotes, which syn-commodore takes."""
+    return [
+        Warned(
+            "CMD-NAME-007",
+            f"the name {name!r} of a component or instance has capitals or quotes",
+            hint="use lower-case letters, digits, '-' and '_'; quotes around an alias become a part of its name",
+        )
+        for name in sorted(names)
+        if is_unusual(name)
+    ]
+
+
+def discover_packages(entries: Iterable[str], context: Context) -> tuple[str, ...]:
     """The packages of `applications` alone, in name order: while packages are still being found, components may change.
 
     Raises:
         CommodoreError: malformed or reserved package names.
     """
-    return parse_applications(entry for entry in entries if entry.startswith(PACKAGE_PREFIX)).packages
+    return parse_applications((entry for entry in entries if entry.startswith(PACKAGE_PREFIX)), context).packages
 
 
 def _parse_component(entry: str) -> tuple[str, str]:

@@ -57,9 +57,9 @@ def resolve_libraries(owners: Sequence[LibraryOwner], context: Context) -> tuple
     for owner in sorted(owners, key=lambda one: one.component):
         for entry in owner.entries():
             target = owner.directory / "lib" / entry
-            if error := _check_name(owner, entry, target, deployed):
-                errors.append(error)
-            else:
+            error = _check_name(owner, entry, target, deployed)
+            errors += (wrong := context.problems(filter(None, [error])))
+            if not wrong:
                 links[entry] = target
     aliases, wrong = _resolve_aliases(owners, deployed, context)
     return dict(sorted({**links, **aliases}.items())), errors + wrong
@@ -131,8 +131,9 @@ def _resolve_aliases(
         taken_over = _taken_over(owner, deployed, context)
         for alias, library in sorted(owner.metadata.library_aliases.items()):
             users[alias].append(owner)
-            if error := _check_alias(owner, alias, library, {owner.component, taken_over}, deployed):
-                errors.append(error)
+            error = _check_alias(owner, alias, library, {owner.component, taken_over}, deployed)
+            if error is not None:
+                errors += context.problems([error])
             else:
                 links[alias] = owner.directory / "lib" / library
     for alias, found in sorted(users.items()):

@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
 from commodore.errors import CommodoreError, InputError
+from commodore.events import Warned
 from commodore.names import parameter_key
+
+_SWITCHES = ("multi_instance", "multi_version", "deprecated")
 
 
 @dataclass(frozen=True, slots=True)
 class ComponentMetadata:
     """`library_aliases` maps alias files to library files; `replaces` and `replaced_by` name components or are
-    empty.
+    empty. `doubts` are to be announced.
     """
 
     multi_instance: bool = False
@@ -23,6 +26,7 @@ class ComponentMetadata:
     deprecation_notice: str = ""
     replaces: str = ""
     library_aliases: Mapping[str, str] = field(default_factory=dict)
+    doubts: tuple[Warned, ...] = ()
 
 
 def read_metadata(parameters: Mapping[str, Any], component: str) -> ComponentMetadata:
@@ -52,13 +56,14 @@ def read_metadata(parameters: Mapping[str, Any], component: str) -> ComponentMet
             locations=[place],
         )
     return ComponentMetadata(
-        multi_instance=_switch(raw, "multi_instance", place),
-        multi_version=_switch(raw, "multi_version", place),
-        deprecated=_switch(raw, "deprecated", place),
+        multi_instance=bool(raw.get("multi_instance")),
+        multi_version=bool(raw.get("multi_version")),
+        deprecated=bool(raw.get("deprecated")),
         replaced_by=_text(raw, "replaced_by", place),
         deprecation_notice=_text(raw, "deprecation_notice", place),
         replaces=_text(raw, "replaces", place),
         library_aliases=dict(aliases),
+        doubts=tuple(_doubts(raw, place)),
     )
 
 
@@ -73,18 +78,16 @@ def _text(raw: Mapping[str, Any], key: str, place: str) -> str:
     return value
 
 
-def _switch(raw: Mapping[str, Any], key: str, place: str) -> bool:
-    value = raw.get(key)
-    if value is None:
-        return False
-    if not isinstance(value, bool):
-        raise InputError(
-            "CMD-DEP-025",
-            f"{place}.{key} must be true or false, not {value!r}",
-            hint="write `true` or `false` without quotes; `yes` and `on` are plain text here",
-            locations=[place],
-        )
-    return value
+def _doubts(raw: Mapping[str, Any], place: str) -> Iterator[Warned]:
+    """A warning for each switch that is neither true nor false; syn-commodore takes those as Python does."""
+    for key in _SWITCHES:
+        value = raw.get(key)
+        if value is not None and not isinstance(value, bool):
+            yield Warned(
+                "CMD-DEP-025",
+                f"{place}.{key} should be true or false, not {value!r}; it is taken as {str(bool(value)).lower()}",
+                hint="write `true` or `false` without quotes; `yes` and `on` are plain text here",
+            )
 
 
 def check_alias(

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import PurePosixPath
 from typing import Any, Literal
 
+from commodore.context import Context
 from commodore.errors import CommodoreError, InputError, did_you_mean, raise_all
 
 Kind = Literal["component", "package"]
@@ -16,15 +17,19 @@ _KEYS = ("url", "version", "path")
 
 @dataclass(frozen=True, slots=True)
 class DependencySpec:
-    """A git repository at a version. `path` is the dependency's folder in it, empty for its root."""
+    """A git repository at a version; None is its default branch. `path` is the dependency's folder in it, empty for
+    its root.
+    """
 
     name: str
     url: str
-    version: str
+    version: str | None
     path: str
 
 
-def read_specs(parameters: Mapping[str, Any], kind: Kind, names: tuple[str, ...]) -> dict[str, DependencySpec]:
+def read_specs(
+    parameters: Mapping[str, Any], kind: Kind, names: tuple[str, ...], context: Context
+) -> dict[str, DependencySpec]:
     """The specs of the dependencies named.
 
     Args:
@@ -40,14 +45,16 @@ def read_specs(parameters: Mapping[str, Any], kind: Kind, names: tuple[str, ...]
     specs: dict[str, DependencySpec] = {}
     for name in sorted(names):
         try:
-            specs[name] = _read(listed, kind, name)
+            specs[name] = _read(listed, kind, name, context)
         except CommodoreError as error:
             errors.append(error)
     raise_all(errors)
     return specs
 
 
-def instance_spec(parameters: Mapping[str, Any], base: DependencySpec, instance: str) -> DependencySpec:
+def instance_spec(
+    parameters: Mapping[str, Any], base: DependencySpec, instance: str, context: Context
+) -> DependencySpec:
     """The spec of one instance: its own entry of `parameters.components`, if any, over its component's.
 
     Raises:
@@ -56,7 +63,7 @@ def instance_spec(parameters: Mapping[str, Any], base: DependencySpec, instance:
     entry = _listed(parameters, "component").get(instance)
     if instance == base.name or entry is None:
         return DependencySpec(instance, base.url, base.version, base.path)
-    fields = _fields(entry, "component", instance)
+    fields = _fields(entry, "component", instance, context)
     path = fields.get("path") or None
     return DependencySpec(
         instance,
@@ -120,7 +127,7 @@ def _listed(parameters: Mapping[str, Any], kind: Kind) -> Mapping[str, Any]:
     return listed
 
 
-def _read(listed: Mapping[str, Any], kind: Kind, name: str) -> DependencySpec:
+def _read(listed: Mapping[str, Any], kind: Kind, name: str, context: Context) -> DependencySpec:
     if name not in listed:
         raise InputError(
             "CMD-DEP-012",
@@ -128,8 +135,9 @@ def _read(listed: Mapping[str, Any], kind: Kind, name: str) -> DependencySpec:
             hint=did_you_mean(name, (str(key) for key in listed))
             or f"add parameters.{kind}s.{name} with `url` and `version`",
         )
-    fields = _fields(listed[name], kind, name)
-    missing = [key for key in ("url", "version") if not fields.get(key)]
+    fields = _fields(listed[name], kind, name, context)
+    default_branch = "version" in listed[name] and listed[name]["version"] is None
+    missing = [key for key in ("url", "version") if not fields.get(key) and not (key == "version" and default_branch)]
     if missing:
         raise InputError(
             "CMD-DEP-013",
@@ -139,10 +147,10 @@ def _read(listed: Mapping[str, Any], kind: Kind, name: str) -> DependencySpec:
             locations=[f"parameters.{kind}s.{name}"],
         )
     path = _relative_path(fields.get("path") or "", kind, name)
-    return DependencySpec(name, fields["url"], fields["version"], path)
+    return DependencySpec(name, fields["url"], fields.get("version"), path)
 
 
-def _fields(entry: Any, kind: Kind, name: str) -> dict[str, str]:
+def _fields(entry: Any, kind: Kind, name: str, context: Context) -> dict[str, str]:
     place = f"parameters.{kind}s.{name}"
     if not isinstance(entry, Mapping):
         raise InputError(
@@ -153,7 +161,9 @@ def _fields(entry: Any, kind: Kind, name: str) -> dict[str, str]:
         )
     for key in entry:
         if key not in _KEYS and (hint := did_you_mean(str(key), _KEYS)):
-            raise InputError("CMD-DEP-015", f"{place} has the unknown key {key!r}", hint=hint, locations=[place])
+            context.problem(
+                InputError("CMD-DEP-015", f"{place} has the unknown key {key!r}", hint=hint, locations=[place])
+            )
     fields: dict[str, str] = {}
     for key in _KEYS:
         value = entry.get(key)

@@ -33,7 +33,7 @@ from commodore.engine.schedule.scheduler import (
 from commodore.engine.tasks import Evaluations, Outcome, Record, Run, Task
 from commodore.engine.worker.pool import worker_pool
 from commodore.errors import CommodoreError, InputError, InternalError, did_you_mean, raise_all
-from commodore.events import Noted, StageAdvanced
+from commodore.events import Noted, StageAdvanced, Warned
 from commodore.names import check_name
 from commodore.remote_results import RemoteCache
 from commodore.results import FOLDER_MODE, ResultStore
@@ -166,7 +166,7 @@ class Engine:
             if any(run.pending for run, _ in begun):
                 self._pool.run(schedule.offer, self._done(schedule), keep=size)
                 self._tell(schedule.evaluations)
-            self._tell_traces(reuses.values())
+            self._tell_again(reuses.values())
             self._records = [(run, {**reuses[run.key].records(), **schedule.records(run)}) for run, _ in begun]
             outcomes = tuple(
                 _conclude(run, batch, schedule, reuses[run.key]) if isinstance(run, Run) else BatchOutcome(error=run)
@@ -199,12 +199,14 @@ class Engine:
         if said := summary(evaluations):
             self._context.announce(Noted(said, level=0 if any(one.engine == CHECK for one in evaluations) else 1))
 
-    def _tell_traces(self, reuses: Iterable[Reuse]) -> None:
-        """What the templates of instances that were taken from the cache would have told."""
+    def _tell_again(self, reuses: Iterable[Reuse]) -> None:
+        """What rendering the instances that were taken from the cache would have told."""
         for reuse in reuses:
             for name, hit in reuse.hits.items():
                 for trace in trace_events(name, hit.result.traces):
                     self._context.announce(trace)
+                for warning in hit.result.warnings:
+                    self._context.announce(Warned(*warning))
 
     def _begin_all(
         self, batches: Sequence[Batch], stagings: ExitStack
@@ -270,7 +272,7 @@ class Engine:
 def _check(jobs: Sequence[InstanceJob], nodes: Mapping[str, Any]) -> None:
     errors: list[CommodoreError] = []
     for name in (job.name for job in jobs):
-        check_name(name, "instance")
+        check_name(name, "instance", unusual=True)
         if name not in nodes:
             errors.append(
                 InputError(

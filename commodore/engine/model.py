@@ -56,6 +56,7 @@ class CompileRequest:
             comes first.
         near_hosts: whether dependencies may come from addresses of this machine and its link that no policy names.
         policy: what components may do beyond reading files; None for what holds without a policy file.
+        allowed: the codes of errors that are lowered to warnings.
     """
 
     root: Path
@@ -74,6 +75,7 @@ class CompileRequest:
     jsonnet_engine: str = "go"
     near_hosts: bool = True
     policy: TrustPolicy | None = None
+    allowed: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from commodore.context import Context
 from commodore.engine.model import CompileRequest, InstanceJob
 from commodore.errors import CommodoreError
-from commodore.events import Event, Noted
+from commodore.events import Event, Noted, Warned
 from commodore.limits import Limits
 from commodore.remote_store import Counts, ReadAccess
 from commodore.results import KeptResult
@@ -59,7 +59,7 @@ class Run(Shared):
 
     def context(self) -> Context:
         """What a worker hands on. What is said there is among the notes of the outcome."""
-        return Context(_log, self.limits, self.request.offline)
+        return Context(_log, self.limits, self.request.offline, allowed=self.request.allowed)
 
     @property
     def policy(self) -> TrustPolicy:
@@ -277,7 +277,7 @@ class Outcome:
     errors: tuple[CommodoreError, ...] = ()
     notes: tuple[str, ...] = ()
     traces: tuple[str, ...] = ()
-    warnings: tuple[str, ...] = ()
+    warnings: tuple[Warned, ...] = ()
     seconds: float = 0.0
     started: float = 0.0
     parts: tuple[tuple[str, float], ...] = ()

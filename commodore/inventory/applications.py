@@ -11,6 +11,9 @@ from collections.abc import Iterable, Sequence
 
 from commodore.context import Context
 from commodore.events import Warned
+from commodore.strictness import OPTION
+
+_CODE = "CMD-INV-007"
 
 Lists = Sequence[Sequence[str]]
 
@@ -46,12 +49,18 @@ def merge_applications(lists: Lists, rendered: tuple[str, ...], context: Context
             merged.pop(entry[1:], None)
         else:
             merged.setdefault(entry)
-    for entry in sorted(set(merged) - set(rendered)):
+    swallowed = sorted(set(merged) - set(rendered))
+    if swallowed and _CODE in context.allowed:
+        listed = ", ".join(map(repr, swallowed))
+        context.announce(Warned(_CODE, f"{listed} in `applications` comes after its removal and is left out: allowed"))
+        return rendered
+    for entry in swallowed:
         context.announce(
             Warned(
-                "CMD-INV-007",
+                _CODE,
                 f"{entry!r} in `applications` comes after its removal '~{entry}' and is therefore included",
-                hint="remove the '~' entry if it is meant, or move it after the include if it should be removed",
+                hint="remove the '~' entry if it is meant, or move it after the include if it should be removed; "
+                f"{OPTION} {_CODE} leaves it out, as syn-commodore does",
             )
         )
     return tuple(merged)

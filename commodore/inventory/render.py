@@ -26,6 +26,7 @@ from commodore.inventory._growth import find_suspects, try_out
 from commodore.inventory.applications import has_removals, merge_applications
 from commodore.inventory.class_index import ClassFiles
 from commodore.limits import Limits
+from commodore.strictness import read_allowed
 from commodore.workspace import guard_disk
 
 
@@ -199,7 +200,8 @@ def _node(files: ClassFiles, name: str, raw: dict[str, Any], removals: bool, con
         return Node(name, rendered, raw)
     order = [files.paths[cls] for cls in files.order(name)]
     lists = [files.section(path, "applications") for path in (*order, files.target(name))]
-    applications = merge_applications(lists, rendered, context)
+    allowing = context.allowing(read_allowed(raw["parameters"]))
+    applications = merge_applications(lists, rendered, allowing)
     return Node(name, applications, {**raw, "applications": list(applications)})
 
 

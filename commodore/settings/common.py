@@ -176,8 +176,17 @@ REMOTE_CACHE = (
     ),
 )
 """A store of results that many machines share."""
+ALLOW = Setting(
+    "allow",
+    ("--allow",),
+    "Lower this error to a warning, such as CMD-ENG-041, where syn-commodore goes on; may be repeated.",
+    environment="COMMODORE_ALLOW",
+    metavar="CODE",
+    multiple=True,
+)
 ENGINE = (
     TRUST_POLICY,
+    ALLOW,
     *REMOTE_CACHE,
     Setting(
         "processes",

@@ -40,13 +40,14 @@ class Components:
     `bases` are the components themselves, whose libraries are published; `instances` what is compiled, each with a
     checkout
     of its own unless it carries its component's name. `parameters` are those of the bootstrap target before component
-    defaults were merged.
+    defaults were merged. `allowed` are the codes that are lowered to warnings, by the command or by the hierarchy.
     """
 
     applications: Applications
     bases: Mapping[str, DependencyCheckout]
     instances: Mapping[str, DependencyCheckout]
     parameters: Mapping[str, Any]
+    allowed: frozenset[str] = frozenset()
 
     def component_of(self, instance: str) -> str:
         return self.applications.instances[instance]
@@ -87,7 +88,7 @@ class Fetcher:
             revision = repository.resolve(spec.version)
             checkout = check_out(repository, folder, revision, force=self.force)
             moving = " (a branch, which moves)" if revision.kind == "branch" else ""
-            self.context.announce(Noted(f"{what} {spec.name}: {spec.version}{moving} is {revision.sha}", level=1))
+            self.context.announce(Noted(f"{what} {spec.name}: {revision.version}{moving} is {revision.sha}", level=1))
         except CommodoreError as error:
             raise error.about(f"{what} {spec.name!r}") from error
         return _confined(DependencyCheckout(spec.name, spec, checkout), what)
@@ -104,7 +105,7 @@ class Fetcher:
             return None
         return _confined(
             DependencyCheckout(
-                spec.name, spec, open_checkout(folder, self.context, url=spec.url, version=spec.version)
+                spec.name, spec, open_checkout(folder, self.context, url=spec.url, version=spec.version or "")
             ),
             what,
         )
@@ -117,7 +118,7 @@ def _confined(dependency: DependencyCheckout, what: str) -> DependencyCheckout:
         raise InputError(
             "CMD-DEP-041",
             f"{what} {dependency.name!r}: there is no folder {dependency.spec.path!r} in its repository "
-            f"at {dependency.spec.version}",
+            f"at {dependency.checkout.version}",
             hint="correct its `path`",
             locations=[place],
         )

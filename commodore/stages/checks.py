@@ -56,6 +56,9 @@ def check_inventory(components: Components, inventory: Inventory, context: Conte
             metadata[name] = read_metadata(bootstrap, name)
         except CommodoreError as error:
             errors.append(error)
+            continue
+        for doubt in metadata[name].doubts:
+            context.announce(doubt)
     errors += _check_aliases(components, inventory, metadata)
     owners = [
         LibraryOwner(name, base.directory, base.checkout.path, metadata[name])

@@ -38,6 +38,7 @@ class CompileOptions:
         jsonnet_engine: `go`, `jrsonnet`, or `check` to evaluate with both and compare.
         policy: what components may execute and fetch; None for the one in the global repository, or the default.
         remote: the remote stores of results; None for none. They are not asked if `cached` is false, or offline.
+        allowed: the codes that are lowered to warnings, besides those of the hierarchy.
     """
 
     fetch: bool = True
@@ -48,6 +49,7 @@ class CompileOptions:
     jsonnet_engine: str = "go"
     policy: TrustPolicy | None = None
     remote: RemoteOptions | None = None
+    allowed: frozenset[str] = frozenset()
 
 
 def open_engine(options: CompileOptions, context: Context) -> Engine:
@@ -112,6 +114,7 @@ def catalog_batch(
         jsonnet_engine=options.jsonnet_engine,
         near_hosts=False,
         policy=effective_policy(workspace, options.policy),
+        allowed=components.allowed,
     )
     return Batch(jobs, {name: node.raw for name, node in inventory.nodes.items()}, request)
 
@@ -141,4 +144,5 @@ def standalone_request(
         jsonnet_engine=options.jsonnet_engine,
         near_hosts=False,
         policy=options.policy,
+        allowed=options.allowed,
     )

@@ -24,6 +24,7 @@ from commodore.inventory import (
 from commodore.names import BOOTSTRAP_TARGET
 from commodore.stages.checkouts import Components, DependencyCheckout, Fetcher
 from commodore.stages.rendering import render_node
+from commodore.strictness import read_allowed
 from commodore.workspace import Workspace
 
 INSTALLED = Path(commodore.__file__).resolve().parent
@@ -39,25 +40,27 @@ def fetch_components(fetcher: Fetcher) -> Components:
     workspace = fetcher.workspace
     with stage(fetcher.context.announce, "fetching components"):
         node = render_node(fetcher, BOOTSTRAP_TARGET)
-        applications = parse_applications(node.applications)
-        bases = read_specs(node.parameters, "component", applications.components)
-        aliases = _alias_specs(node, applications, bases)
+        context = fetcher.context.allowing(read_allowed(node.parameters))
+        applications = parse_applications(node.applications, context)
+        bases = read_specs(node.parameters, "component", applications.components, context)
+        aliases = _alias_specs(node, applications, bases, context)
         wanted = [(spec, workspace.component(name)) for name, spec in {**bases, **aliases}.items()]
         found = {dependency.name: dependency for dependency in fetcher.fetch(wanted, "component")}
-        applications = _present(applications, found, fetcher.context)
+        applications = _present(applications, found, context)
         return Components(
             applications=applications,
             bases={name: found[name] for name in applications.components},
             instances={name: found[name] for name in applications.instances},
             parameters=node.parameters,
+            allowed=context.allowed,
         )
 
 
 def _alias_specs(
-    node: Node, applications: Applications, bases: Mapping[str, DependencySpec]
+    node: Node, applications: Applications, bases: Mapping[str, DependencySpec], context: Context
 ) -> dict[str, DependencySpec]:
     return {
-        instance: instance_spec(node.parameters, bases[component], instance)
+        instance: instance_spec(node.parameters, bases[component], instance, context)
         for instance, component in applications.instances.items()
         if instance != component
     }

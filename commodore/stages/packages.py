@@ -12,6 +12,7 @@ from commodore.inventory import link_packages
 from commodore.names import BOOTSTRAP_TARGET
 from commodore.stages.checkouts import DependencyCheckout, Fetcher
 from commodore.stages.rendering import render_node
+from commodore.strictness import read_allowed
 
 
 def fetch_packages(
@@ -34,8 +35,9 @@ def fetch_packages(
     with stage(announce, "fetching packages"):
         for _ in range(fetcher.context.limits.package_rounds):
             node = render_node(fetcher, BOOTSTRAP_TARGET, ignore_missing_classes=True)
-            included = tuple(name for name in discover_packages(node.applications) if name not in given)
-            specs = read_specs(node.parameters, "package", included)
+            allowing = fetcher.context.allowing(read_allowed(node.parameters))
+            included = tuple(name for name in discover_packages(node.applications, allowing) if name not in given)
+            specs = read_specs(node.parameters, "package", included, allowing)
             if specs == settled:
                 return tuple(packages)
             wanted = [(spec, workspace.package(name)) for name, spec in specs.items()]

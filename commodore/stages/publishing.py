@@ -49,7 +49,7 @@ def assemble_manifests(
     """
     with stage(context.announce, "assembling the catalog"):
         outputs = [(one.name, one.directory) for one in compiled]
-        manifests = catalog.assemble(outputs, folder, current)
+        manifests = catalog.assemble(outputs, folder, context, current)
         refs.check_output(manifests, references, context)
         catalog.warn_about_objects(outputs, context)
         return manifests
@@ -79,7 +79,7 @@ def _version(store: RepositoryStore, dependency: DependencyCheckout, component: 
     repository = store.repository(dependency.spec.url)
     return RepositoryVersion(
         url=repository.url,
-        version=dependency.spec.version,
+        version=dependency.spec.version or dependency.checkout.version,
         sha=dependency.checkout.sha,
         short_sha=repository.short_sha(dependency.checkout.sha),
         path=dependency.spec.path or None,

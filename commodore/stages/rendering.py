@@ -65,6 +65,7 @@ def _recall(fetcher: Fetcher, what: str, render: Callable[[Context], list[Node]]
     That is kept only if the files are what they were before: reclass reads them by itself, and one that is saved
     meanwhile would get the result of another hierarchy.
     """
+    what = " ".join((what, *sorted(fetcher.context.allowed)))
     look = _look(fetcher.workspace, what)
     if not fetcher.cached:
         look = None

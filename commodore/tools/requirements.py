@@ -52,7 +52,7 @@ def check_minimum(names: Iterable[str], context: Context, *, environ: Mapping[st
                     locations=[str(tool.path)],
                 )
             )
-    raise_all(errors)
+    raise_all(context.problems(errors))
 
 
 def tool_versions(

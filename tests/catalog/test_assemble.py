@@ -12,6 +12,7 @@ from commodore.catalog import assemble, warn_about_objects
 from commodore.errors import CommodoreError, Findings, InputError, PolicyError
 from commodore.events import Event, Warned
 from commodore.manifests import dump_stream, key_of
+from commodore.strictness import LOWERABLE
 from tests.world.context import make_context
 
 
@@ -37,7 +38,7 @@ class TestAssemble:
         a = output(tmp_path / "compiled/a", {"apps/a.yaml": "a", ".hidden": "h"})
         b = output(tmp_path / "compiled/b", {"apps/b.yaml": "b", "b/deep/er.yaml": "d"})
         (b / "empty").mkdir()
-        assemble([("b", b), ("a", a), ("c", tmp_path / "nothing")], tmp_path / "new")
+        assemble([("b", b), ("a", a), ("c", tmp_path / "nothing")], tmp_path / "new", make_context())
         assert tree(tmp_path / "new") == {
             "apps/a.yaml": "a",
             ".hidden": "h",
@@ -47,7 +48,7 @@ class TestAssemble:
         assert not (tmp_path / "new/empty").exists()
 
     def test_no_instances_give_an_empty_tree(self, tmp_path: Path) -> None:
-        assemble([], tmp_path / "new")
+        assemble([], tmp_path / "new", make_context())
         assert list((tmp_path / "new").iterdir()) == []
 
     def test_files_are_copies_with_git_modes(self, tmp_path: Path) -> None:
@@ -57,7 +58,7 @@ class TestAssemble:
         (a / "run.sh").chmod(0o700)
         before = os.umask(0o077)
         try:
-            assemble([("a", a)], tmp_path / "new")
+            assemble([("a", a)], tmp_path / "new", make_context())
         finally:
             os.umask(before)
         assert (tmp_path / "new/x.yaml").stat().st_mode & 0o777 == 0o644
@@ -65,37 +66,49 @@ class TestAssemble:
         assert (tmp_path / "new/x.yaml").stat().st_ino != (a / "x.yaml").stat().st_ino
 
     @pytest.mark.requirement("C33", "C44")
-    def test_two_instances_write_one_file(self, tmp_path: Path) -> None:
-        """Every collision is named; the published tool lets chance decide. Equal files are one file."""
+    def test_instances_write_one_file(self, tmp_path: Path) -> None:
+        """Every conflict is named, in one error; the published tool lets chance decide. Equal files are one file."""
         a = output(tmp_path / "a", {"one.yaml": "1", "two.yaml": "2", "fine.yaml": "", "same.yaml": "1"})
-        b = output(tmp_path / "b", {"one.yaml": "0", "two.yaml": "other", "same.yaml": "1"})
-        with pytest.raises(Findings) as caught:
-            assemble([("inst-b", b), ("inst-a", a)], tmp_path / "new")
-        assert [(error.code, error.message) for error in caught.value.errors] == [
-            (
-                "CMD-CAT-001",
-                (f"the instances inst-a and inst-b conflict in the catalog: both write the file '{name}.yaml'"),
-            )
-            for name in ("one", "two")
-        ]
-        assert all(error.hint for error in caught.value.errors)
+        b = output(tmp_path / "b", {"one.yaml": "0", "two.yaml": "other", "same.yaml": "1", "three.yaml": ""})
+        c = output(tmp_path / "c", {"three.yaml": "3"})
+        with pytest.raises(InputError) as caught:
+            assemble([("inst-c", c), ("inst-b", b), ("inst-a", a)], tmp_path / "new", make_context())
+        assert caught.value.code == "CMD-CAT-001"
+        assert caught.value.message == (
+            "instances write different contents to the same files of the catalog: "
+            "inst-a, inst-b write 'one.yaml', 'two.yaml'; inst-b, inst-c write 'three.yaml'"
+        )
+        assert "--allow CMD-CAT-001 makes it a warning" in caught.value.hint
         assert not (tmp_path / "new").exists()
+
+    def test_conflicts_that_are_allowed(self, tmp_path: Path) -> None:
+        """The last instance in name order wins, whatever the order of the arguments."""
+        a = output(tmp_path / "a", {"one.yaml": "1", "fine.yaml": ""})
+        b = output(tmp_path / "b", {"one.yaml": "2"})
+        heard: list[Event] = []
+        context = make_context(heard.append, allowed=["CMD-CAT-001"])
+        new = assemble([("inst-b", b), ("inst-a", a)], tmp_path / "new", context)
+        assert tree(new) == {"one.yaml": "2", "fine.yaml": ""}
+        assert [event.code for event in heard if isinstance(event, Warned)] == ["CMD-CAT-001"]
+        assert assemble([("inst-a", a), ("inst-b", b)], tmp_path / "newer", context, new) == new
 
     def test_two_instances_write_the_same(self, tmp_path: Path) -> None:
         """Each would write it alone, too; but not if only one of the two can be executed."""
         a = output(tmp_path / "a", {"00_namespace.yaml": "1", "run.sh": "1"})
         b = output(tmp_path / "b", {"00_namespace.yaml": "1", "run.sh": "1"})
-        new = assemble([("inst-a", a), ("inst-b", b)], tmp_path / "new")
+        new = assemble([("inst-a", a), ("inst-b", b)], tmp_path / "new", make_context())
         assert {file.name: file.read_text() for file in new.iterdir()} == {"00_namespace.yaml": "1", "run.sh": "1"}
         (a / "run.sh").chmod(0o755)
-        with pytest.raises(InputError, match=r"both write the file 'run\.sh'"):
-            assemble([("inst-a", a), ("inst-b", b)], tmp_path / "newer")
+        with pytest.raises(InputError, match=r"inst-a, inst-b write 'run\.sh'"):
+            assemble([("inst-a", a), ("inst-b", b)], tmp_path / "newer", make_context())
 
     def test_a_file_in_the_way_of_a_folder(self, tmp_path: Path) -> None:
+        """That cannot be allowed: only one of them can be there."""
         a = output(tmp_path / "a", {"x/deep/file.yaml": "1", "y": "2"})
         b = output(tmp_path / "b", {"x": "1", "y/a.yaml": "1", "y/b.yaml": "1"})
         with pytest.raises(Findings) as caught:
-            assemble([("a", a), ("b", b)], tmp_path / "new")
+            assemble([("a", a), ("b", b)], tmp_path / "new", make_context(allowed=LOWERABLE))
+        assert {error.code for error in caught.value.errors} == {"CMD-CAT-006"}
         assert sorted(error.message.partition(": ")[2] for error in caught.value.errors) == [
             "the first writes the file 'x', the second a folder of that name",
             "the first writes the file 'y', the second a folder of that name",
@@ -104,7 +117,7 @@ class TestAssemble:
     def test_names_that_differ_in_case_are_different_files(self, tmp_path: Path) -> None:
         a = output(tmp_path / "a", {"X.yaml": "1"})
         b = output(tmp_path / "b", {"x.yaml": "2"})
-        assemble([("a", a), ("b", b)], tmp_path / "new")
+        assemble([("a", a), ("b", b)], tmp_path / "new", make_context())
         assert tree(tmp_path / "new") == {"X.yaml": "1", "x.yaml": "2"}
 
 
@@ -113,7 +126,7 @@ class TestLinks:
         a = output(tmp_path / "a", {"real/x.yaml": "x"})
         (a / "link.yaml").symlink_to("real/x.yaml")
         (a / "folder").symlink_to(a / "real")
-        assemble([("a", a)], tmp_path / "new")
+        assemble([("a", a)], tmp_path / "new", make_context())
         assert tree(tmp_path / "new") == {"real/x.yaml": "x", "link.yaml": "x", "folder/x.yaml": "x"}
         assert not any(path.is_symlink() for path in (tmp_path / "new").rglob("*"))
 
@@ -125,7 +138,7 @@ class TestLinks:
         output(tmp_path, {"secret": "s", "folder/secret": "s", "b/x.yaml": "b"})
         (a / "link").symlink_to(target)
         with pytest.raises(PolicyError) as caught:
-            assemble([("app", a)], tmp_path / "new")
+            assemble([("app", a)], tmp_path / "new", make_context())
         assert caught.value.code == "CMD-CAT-002"
         assert "the output 'link' of instance app is a link that leads out" in caught.value.message
         assert not (tmp_path / "new").exists()
@@ -135,7 +148,7 @@ class TestLinks:
         (a / "one/to-two").symlink_to("../two")
         (a / "two/to-one").symlink_to("../one")
         with pytest.raises(CommodoreError) as caught:
-            assemble([("app", a)], tmp_path / "new")
+            assemble([("app", a)], tmp_path / "new", make_context())
         assert {error.code for error in all_errors(caught.value)} == {"CMD-CAT-002"}
 
     def test_links_that_lead_nowhere_and_special_files(self, tmp_path: Path) -> None:
@@ -144,7 +157,7 @@ class TestLinks:
         (a / "loop").symlink_to("loop")
         os.mkfifo(a / "pipe")
         with pytest.raises(Findings) as caught:
-            assemble([("app", a)], tmp_path / "new")
+            assemble([("app", a)], tmp_path / "new", make_context())
         assert [(error.code, type(error)) for error in caught.value.errors] == [("CMD-CAT-003", InputError)] * 3
         assert "the output 'pipe' of instance app is neither a file nor a folder" in caught.value.errors[2].message
 
@@ -152,7 +165,7 @@ class TestLinks:
     def test_no_repositories_inside(self, tmp_path: Path, path: str) -> None:
         a = output(tmp_path / "a", {path: "x"})
         with pytest.raises(PolicyError) as caught:
-            assemble([("app", a)], tmp_path / "new")
+            assemble([("app", a)], tmp_path / "new", make_context())
         assert caught.value.code == "CMD-CAT-004"
         assert "has a name that is reserved for git" in caught.value.message
 

@@ -8,6 +8,7 @@ import pytest
 
 from commodore.catalog import assemble
 from commodore.catalog._same import files_of, holds
+from tests.world.context import make_context
 
 
 @pytest.fixture
@@ -23,12 +24,12 @@ def rendered(tmp_path: Path) -> Path:
 @pytest.fixture
 def current(rendered: Path, tmp_path: Path) -> Path:
     """What an earlier run has made of the same files."""
-    assert assemble([("app", rendered)], tmp_path / "current") == tmp_path / "current"
+    assert assemble([("app", rendered)], tmp_path / "current", make_context()) == tmp_path / "current"
     return tmp_path / "current"
 
 
 def test_nothing_is_copied_when_all_is_there(rendered: Path, current: Path, tmp_path: Path) -> None:
-    assert assemble([("app", rendered)], tmp_path / "new", current) == current
+    assert assemble([("app", rendered)], tmp_path / "new", make_context(), current) == current
     assert not (tmp_path / "new").exists()
 
 
@@ -75,7 +76,7 @@ def test_any_difference_counts(rendered: Path, current: Path, tmp_path: Path, ch
         file.mkdir()
     else:
         current.rename(tmp_path / "gone")
-    assert assemble([("app", rendered)], tmp_path / "new", current) == tmp_path / "new"
+    assert assemble([("app", rendered)], tmp_path / "new", make_context(), current) == tmp_path / "new"
     assert files_of(tmp_path / "new").keys() == {"app/a.yaml", "app/sub/run.sh"}
 
 

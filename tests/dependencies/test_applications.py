@@ -10,11 +10,13 @@ from hypothesis import strategies as st
 
 from commodore.dependencies import Applications, discover_packages, parse_applications
 from commodore.errors import CommodoreError, Findings, InputError
+from commodore.events import Event, Warned
+from tests.world.context import make_context
 
 
 def errors_of(*entries: str) -> list[CommodoreError]:
     with pytest.raises(CommodoreError) as raised:
-        parse_applications(entries)
+        parse_applications(entries, make_context())
     return list(raised.value.errors) if isinstance(raised.value, Findings) else [raised.value]
 
 
@@ -25,7 +27,7 @@ def codes_of(*entries: str) -> list[str]:
 @pytest.mark.requirement("C5", "C8")
 def test_the_entries_are_the_dependencies() -> None:
     """`pkg.` marks a package, anything else is a component; everything comes in name order."""
-    assert parse_applications(["vault", "pkg.monitoring", "argocd", "pkg.base"]) == Applications(
+    assert parse_applications(["vault", "pkg.monitoring", "argocd", "pkg.base"], make_context()) == Applications(
         packages=("base", "monitoring"),
         components=("argocd", "vault"),
         instances={"argocd": "argocd", "vault": "vault"},
@@ -33,13 +35,13 @@ def test_the_entries_are_the_dependencies() -> None:
 
 
 def test_nothing_is_included() -> None:
-    assert parse_applications([]) == Applications((), (), {})
+    assert parse_applications([], make_context()) == Applications((), (), {})
 
 
 @pytest.mark.requirement("C31")
 def test_instances() -> None:
     """`component as alias` declares an instance."""
-    found = parse_applications(["nfs as share-2", "nfs as share-1", "nfs"])
+    found = parse_applications(["nfs as share-2", "nfs as share-1", "nfs"], make_context())
     assert found.components == ("nfs",)
     assert list(found.instances.items()) == [("nfs", "nfs"), ("share-1", "nfs"), ("share-2", "nfs")]
 
@@ -47,13 +49,13 @@ def test_instances() -> None:
 @pytest.mark.requirement("C34", "C36")
 def test_bare_and_identity_are_the_same() -> None:
     """A bare `c` is `c as c`."""
-    assert parse_applications(["c"]) == parse_applications(["c as c"])
+    assert parse_applications(["c"], make_context()) == parse_applications(["c as c"], make_context())
 
 
 @pytest.mark.requirement("C35")
 def test_aliases_only() -> None:
     """A component that is used through aliases only has no instance of its own name."""
-    found = parse_applications(["c as x"])
+    found = parse_applications(["c as x"], make_context())
     assert (found.components, found.instances) == (("c",), {"x": "c"})
 
 
@@ -112,7 +114,7 @@ def test_several_aliases_in_one_entry() -> None:
 
 def test_blanks_around_names_do_not_count() -> None:
     """The original takes `c as  x` for an alias that begins with a blank."""
-    assert parse_applications(["  c\tas   x  "]).instances == {"x": "c"}
+    assert parse_applications(["  c\tas   x  "], make_context()).instances == {"x": "c"}
 
 
 @pytest.mark.parametrize(
@@ -137,7 +139,6 @@ def test_blanks_around_names_do_not_count() -> None:
         "pkg./abs",
         "pkg.-x",
         "pkg.a as b",
-        "C as x",
     ],
 )
 def test_names_that_would_leave_their_folder(entry: str) -> None:
@@ -146,6 +147,23 @@ def test_names_that_would_leave_their_folder(entry: str) -> None:
     assert error.code == "CMD-NAME-001"
     assert f"(in `applications`: {entry!r})" in error.message
     assert error.hint
+
+
+def test_capitals_and_quotes_are_told() -> None:
+    """Names become paths, to which neither does anything; the published tool takes both."""
+    heard: list[Event] = []
+    found = parse_applications(["C", "d as 'X'"], make_context(heard.append))
+    assert found.instances == {"'X'": "d", "C": "C"}
+    assert [event.code for event in heard if isinstance(event, Warned)] == ["CMD-NAME-007"] * 2
+
+
+def test_an_instance_that_is_included_twice_can_be_allowed() -> None:
+    heard: list[Event] = []
+    found = parse_applications(["c", "c as c"], make_context(heard.append, allowed=["CMD-DEP-003"]))
+    assert found.instances == {"c": "c"}
+    (warning,) = heard
+    assert isinstance(warning, Warned)
+    assert (warning.code, "they count once" in warning.hint) == ("CMD-DEP-003", True)
 
 
 @pytest.mark.parametrize(
@@ -185,9 +203,9 @@ def test_everything_wrong_is_reported_at_once() -> None:
 @pytest.mark.requirement("C21")
 def test_packages_are_discovered_alone() -> None:
     """While packages are still being found, what is wrong with components does not matter yet."""
-    assert discover_packages(["c", "c as c", "../evil", "pkg.b", "pkg.a"]) == ("a", "b")
+    assert discover_packages(["c", "c as c", "../evil", "pkg.b", "pkg.a"], make_context()) == ("a", "b")
     with pytest.raises(InputError):
-        discover_packages(["pkg.global"])
+        discover_packages(["pkg.global"], make_context())
 
 
 NAMES = st.sampled_from(["a", "b", "c", "a-b", "a_b", "x"])
@@ -204,7 +222,7 @@ def entries() -> Iterator[st.SearchStrategy[str]]:
 def test_what_is_accepted_is_unambiguous(given_entries: list[str]) -> None:
     """Whatever is accepted gives each instance one component, one folder and one parameters key."""
     try:
-        found = parse_applications(given_entries)
+        found = parse_applications(given_entries, make_context())
     except CommodoreError:
         return
     components = [entry for entry in given_entries if not entry.startswith("pkg.")]
@@ -212,4 +230,4 @@ def test_what_is_accepted_is_unambiguous(given_entries: list[str]) -> None:
     folders = {**{component: component for component in found.components}, **found.instances}
     assert all(folders[component] == component for component in found.components)
     assert len({name.replace("-", "_") for name in folders}) == len(folders)
-    assert parse_applications(reversed(given_entries)) == found
+    assert parse_applications(reversed(given_entries), make_context()) == found

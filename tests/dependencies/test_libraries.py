@@ -233,7 +233,7 @@ class TestAliases:
         foo = owner(tmp_path, "foo", "foo-lib.l", library_aliases={"x.l": "foo-lbi.l"})
         (error,) = resolve(foo)[1]
         assert error.code == "CMD-DEP-036"
-        assert error.hint == "did you mean 'foo-lib.l'?"
+        assert error.hint == "did you mean 'foo-lib.l'?; --allow CMD-DEP-036 makes it a warning"
         assert codes(owner(tmp_path / "2", "foo", library_aliases={"x.l": "y.l"})) == ["CMD-DEP-036"]
 
     def test_everything_wrong_is_reported_at_once(self, tmp_path: Path) -> None:

@@ -9,6 +9,8 @@ import pytest
 from commodore.dependencies import DependencySpec, find_incomplete, instance_spec, overrides_version, read_specs
 from commodore.dependencies.specs import Kind
 from commodore.errors import CommodoreError, Findings, InputError
+from commodore.events import Event, Warned
+from tests.world.context import make_context
 
 URL = "https://git.example.com/c.git"
 GOOD = {"url": URL, "version": "v1"}
@@ -21,7 +23,7 @@ def parameters(kind: Kind = "component", **entries: Any) -> dict[str, Any]:
 
 def error_of(given: dict[str, Any], kind: Kind = "component", name: str = "c") -> InputError:
     with pytest.raises(InputError) as raised:
-        read_specs(given, kind, (name,))
+        read_specs(given, kind, (name,), make_context())
     return raised.value
 
 
@@ -32,7 +34,7 @@ def test_what_is_included_is_read(kind: Kind) -> None:
     given = parameters(
         kind, c={"url": URL, "version": "v1"}, d={"url": URL, "version": "v2", "path": "sub/dir"}, e="nonsense"
     )
-    assert read_specs(given, kind, ("d", "c")) == {
+    assert read_specs(given, kind, ("d", "c"), make_context()) == {
         "c": DependencySpec("c", URL, "v1", ""),
         "d": DependencySpec("d", URL, "v2", "sub/dir"),
     }
@@ -58,7 +60,7 @@ def test_an_unknown_dependency_gets_a_suggestion(kind: Kind) -> None:
 
 
 def test_nothing_included_needs_nothing() -> None:
-    assert read_specs({}, "component", ()) == {}
+    assert read_specs({}, "component", (), make_context()) == {}
 
 
 @pytest.mark.requirement("C11")
@@ -85,7 +87,6 @@ def test_an_entry_must_be_a_map(entry: Any) -> None:
     ("entry", "missing"),
     [
         ({"url": URL}, "field `version`"),
-        ({"url": URL, "version": None}, "field `version`"),
         ({"url": URL, "version": ""}, "field `version`"),
         ({"version": "v1"}, "field `url`"),
         ({"url": "", "version": "v1"}, "field `url`"),
@@ -120,20 +121,37 @@ def test_a_misspelt_key_is_not_ignored(typo: str, key: str) -> None:
         error = error_of(parameters(c=entry))
         assert error.code == "CMD-DEP-015"
         assert repr(typo) in error.message
-        assert error.hint == f"did you mean {key!r}?"
+        assert error.hint == f"did you mean {key!r}?; --allow CMD-DEP-015 makes it a warning"
 
 
 def test_other_keys_are_ignored() -> None:
     """Extra keys mean nothing."""
     given = parameters(c={"url": URL, "version": "v1", "maintainer": "me", 3: "x"})
-    assert read_specs(given, "component", ("c",)) == {"c": DependencySpec("c", URL, "v1", "")}
+    assert read_specs(given, "component", ("c",), make_context()) == {"c": DependencySpec("c", URL, "v1", "")}
 
 
 @pytest.mark.requirement("C12")
 @pytest.mark.parametrize("version", ["master", "v1.2.3", "3f1c2a9", "a" * 40, "v1^{}", "feat/x", "HEAD~1"])
 def test_versions_are_tree_ishes(version: str) -> None:
     """Whatever git can resolve; it is git's room that refuses what could be an option."""
-    assert read_specs(parameters(c={"url": URL, "version": version}), "component", ("c",))["c"].version == version
+    given = parameters(c={"url": URL, "version": version})
+    assert read_specs(given, "component", ("c",), make_context())["c"].version == version
+
+
+def test_version_null_is_the_default_branch() -> None:
+    given = parameters(c={"url": URL, "version": None})
+    assert read_specs(given, "component", ("c",), make_context())["c"].version is None
+
+
+def test_a_key_that_looks_like_a_typing_error_can_be_allowed() -> None:
+    heard: list[Event] = []
+    given = parameters(c={"url": URL, "version": "v1", "versions": "v2"})
+    with pytest.raises(InputError, match="versions") as caught:
+        read_specs(given, "component", ("c",), make_context())
+    assert "--allow CMD-DEP-015 makes it a warning" in caught.value.hint
+    context = make_context(heard.append, allowed=["CMD-DEP-015"])
+    assert read_specs(given, "component", ("c",), context)["c"].version == "v1"
+    assert [event.code for event in heard if isinstance(event, Warned)] == ["CMD-DEP-015"]
 
 
 @pytest.mark.requirement("C14")
@@ -156,7 +174,7 @@ def test_versions_are_tree_ishes(version: str) -> None:
 def test_paths(path: str | None, expected: str) -> None:
     """The sub-directory; one leading `/` is the repository's root."""
     given = parameters(c={"url": URL, "version": "v1", "path": path})
-    assert read_specs(given, "component", ("c",))["c"].path == expected
+    assert read_specs(given, "component", ("c",), make_context())["c"].path == expected
 
 
 @pytest.mark.parametrize(
@@ -175,7 +193,7 @@ def test_paths_that_lead_out(path: str, kind: Kind) -> None:
 def test_everything_wrong_is_reported_at_once() -> None:
     given = parameters(b={"url": URL}, c={"url": URL, "versions": "v1"}, d={"url": URL, "version": "v", "path": ".."})
     with pytest.raises(Findings) as raised:
-        read_specs(given, "component", ("a", "b", "c", "d"))
+        read_specs(given, "component", ("a", "b", "c", "d"), make_context())
     assert [error.code for error in raised.value.errors] == [
         "CMD-DEP-012",
         "CMD-DEP-013",
@@ -188,16 +206,16 @@ class TestInstanceSpec:
     BASE = DependencySpec("c", URL, "v1", "sub")
 
     def spec(self, entry: Any) -> DependencySpec:
-        return instance_spec(parameters(c={"url": URL, "version": "v1"}, x=entry), self.BASE, "x")
+        return instance_spec(parameters(c={"url": URL, "version": "v1"}, x=entry), self.BASE, "x", make_context())
 
     def test_without_an_entry_it_is_the_component(self) -> None:
-        assert instance_spec({}, self.BASE, "x") == DependencySpec("x", URL, "v1", "sub")
+        assert instance_spec({}, self.BASE, "x", make_context()) == DependencySpec("x", URL, "v1", "sub")
         assert self.spec(None) == DependencySpec("x", URL, "v1", "sub")
         assert self.spec({}) == DependencySpec("x", URL, "v1", "sub")
 
     def test_the_component_itself_has_no_second_entry(self) -> None:
         given = parameters(c={"url": "https://other", "version": "v9"})
-        assert instance_spec(given, self.BASE, "c") == self.BASE
+        assert instance_spec(given, self.BASE, "c", make_context()) == self.BASE
 
     @pytest.mark.parametrize(
         ("entry", "expected"),

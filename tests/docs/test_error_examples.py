@@ -22,6 +22,7 @@ from commodore.events import Event, Warned
 from commodore.inventory import Node
 from commodore.lieutenant import load_cluster_file
 from commodore.refs import find_references, vault_parameters
+from commodore.strictness import read_allowed
 from tests.inventory.hierarchies import Hierarchy
 from tests.world.context import make_context
 
@@ -58,21 +59,25 @@ def render(text: str, folder: Path, heard: Heard) -> Node:
 
 
 def check_applications(text: str, folder: Path, heard: Heard) -> None:
-    parse_applications(render(text, folder, heard).applications)
+    parse_applications(render(text, folder, heard).applications, make_context(announce=heard.append))
 
 
 def check_specs(text: str, folder: Path, heard: Heard) -> None:
     parameters = render(text, folder, heard).parameters
     errors = find_incomplete(parameters, {})
     try:
-        read_specs(parameters, "component", ("nfs",))
+        read_specs(parameters, "component", ("nfs",), make_context())
     except CommodoreError as error:
         errors.append(error)
     raise_all(errors)
 
 
+def check_allowed(text: str, folder: Path, heard: Heard) -> None:
+    read_allowed(render(text, folder, heard).parameters)
+
+
 def check_metadata(text: str, folder: Path, heard: Heard) -> None:
-    read_metadata(render(text, folder, heard).parameters, "nfs")
+    heard += read_metadata(render(text, folder, heard).parameters, "nfs").doubts
 
 
 def check_references(text: str, folder: Path, heard: Heard) -> None:
@@ -85,7 +90,7 @@ def check_references(text: str, folder: Path, heard: Heard) -> None:
 
 def check_filters(text: str, folder: Path, heard: Heard) -> None:
     job = InstanceJob("nfs", "nfs", folder)
-    read_filters(yaml.safe_load(text), job)
+    read_filters(yaml.safe_load(text), job, make_context())
 
 
 def check_cluster_file(text: str, folder: Path, heard: Heard) -> None:
@@ -106,6 +111,7 @@ CHECKS: dict[str, Callable[[str, Path, Heard], object]] = {
     "DEP-00": check_applications,
     "DEP-01": check_specs,
     "DEP-02": check_metadata,
+    "DEP-053": check_allowed,
     "ENG-04": check_filters,
     "INV-": render,
     "NAME-": check_applications,

@@ -60,6 +60,16 @@ def test_a_removal_before_the_include(tmp_path: Path) -> None:
     assert "'a' in `applications` comes after its removal '~a'" in warning.message
 
 
+def test_a_removal_before_the_include_that_is_allowed(tmp_path: Path) -> None:
+    """reclass-rs's own answer is used, as in the published tool; the hierarchy itself says so."""
+    hierarchy = hierarchy_of(tmp_path, "[~a]", "[a, b]\nparameters: {commodore: {allow: [CMD-INV-007]}}")
+    assert hierarchy.render().applications == ("b",)
+    (warning,) = hierarchy.heard
+    assert isinstance(warning, Warned)
+    assert warning.code == "CMD-INV-007"
+    assert "'a' in `applications` comes after its removal and is left out" in warning.message
+
+
 @pytest.mark.requirement("C6", "C7")
 @pytest.mark.parametrize(
     ("lists", "expected"),

@@ -89,9 +89,17 @@ def test_instances_that_write_one_file(world: ClusterWorld) -> None:
     world.component("b", {"class/b.yml": shared_class()}, data={"from": "b"})
     result = world.compile("--push")
     assert (result.code, result.error["code"]) == (1, "CMD-CAT-001")
-    assert "a and b" in result.error["message"]
+    assert "a, b write 'shared/config.yaml'" in result.error["message"]
     assert world.local_tree() == before
     assert len(world.commits()) == 2
+    result = world.compile("--allow", "CMD-CAT-001")
+    assert (result.code, result.warnings) == (0, ["CMD-CAT-001"])
+    assert world.local_tree() != before
+    world.tenant_parameters["commodore"] = {"allow": ["CMD-CAT-001"]}
+    result = world.compile("--push")
+    assert (result.code, result.warnings) == (0, ["CMD-CAT-001"])
+    assert len(world.commits()) == 3
+    assert world.compile("--allow", "CMD-CAT-002").code == 2
 
 
 def shared_class() -> str:

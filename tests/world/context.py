@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from pathlib import Path
 
 from commodore.context import Context
@@ -10,9 +11,15 @@ from commodore.git import Author, PublishedClone, RepositoryStore
 from commodore.limits import DEFAULT_LIMITS, Limits
 
 
-def make_context(announce: Announce = ignore, limits: Limits = DEFAULT_LIMITS, *, offline: bool = False) -> Context:
-    """A context of its own, by default with nobody who listens and the usual limits."""
-    return Context(announce, limits, offline)
+def make_context(
+    announce: Announce = ignore,
+    limits: Limits = DEFAULT_LIMITS,
+    *,
+    offline: bool = False,
+    allowed: Iterable[str] = (),
+) -> Context:
+    """A context of its own, by default without a listener, with the usual limits, and with all errors as strict."""
+    return Context(announce, limits, offline, allowed=frozenset(allowed))
 
 
 def working_clone(

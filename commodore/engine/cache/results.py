@@ -22,6 +22,7 @@ from commodore.engine.kapitan.fetched_files import FetchedFiles
 from commodore.engine.schedule.fetch_plan import Overlaps, Owner, Place, fetched_places, places_read, written_places
 from commodore.engine.tasks import KapitanDependency, Record, Run
 from commodore.errors import InternalError
+from commodore.events import Warned
 from commodore.limits import Limits
 from commodore.remote_results import RemoteResults, Wanted
 from commodore.results import FOLDER_MODE, ResultStore, holds, read_folder, write_folder
@@ -40,12 +41,14 @@ def finish(  # runs in workers
     reads: TraceRecorder,
     dependencies: Sequence[KapitanDependency],
     traces: Sequence[str],
+    warnings: Sequence[Warned],
 ) -> Record:
     """The record of an instance that is rendered and filtered. Its result is kept, if that can be.
 
     Args:
         dependencies: what this run has fetched for the instance.
         traces: what its Jsonnet files had to tell.
+        warnings: what is wrong with it, and allowed.
     """
     instance = reads.instance
     reads.note(SETTINGS.key(), settings_digest(node, reads.places))
@@ -57,7 +60,8 @@ def finish(  # runs in workers
     if result is None:
         reads.refuse("it has rendered something that is no file", unseen=False)
         return Record(reads.conclude(), reads.refusal, reads.unseen)
-    result = replace(result, outside=reads.outside())
+    told = tuple((one.code, one.message, one.hint) for one in warnings)
+    result = replace(result, outside=reads.outside(), warnings=told)
     if result.mentions(reads.places.folders):
         reads.location()
     record = Record(reads.conclude(), reads.refusal, reads.unseen)

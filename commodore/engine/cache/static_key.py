@@ -81,6 +81,7 @@ def subject_of(run: Run, instance: str, places: PortablePaths, *, fetched: bool)
         "jsonnet": request.jsonnet_engine,
         "near hosts": request.near_hosts,
         "policy": request.policy.rights(job.component) if request.policy is not None else None,
+        "allowed": sorted(request.allowed),
         "fetched": fetched,
         "layout": places.layout,
         "search": [places.portable(str(folder)) for folder in request.search_paths],

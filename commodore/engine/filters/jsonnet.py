@@ -12,6 +12,7 @@ from typing import Any
 
 from commodore import manifests
 from commodore.confinement import Confinement
+from commodore.context import Context
 from commodore.engine.cache.partial_results import Part, Parts
 from commodore.engine.cache.trace import TraceRecorder
 from commodore.engine.jsonnet.evaluator import Evaluator
@@ -36,6 +37,7 @@ class FilterWork:
         evaluator: evaluates those that are Jsonnet files.
         parts: what such filters have made before.
         confinement: what they may read and write.
+        context: takes what is wrong and may be allowed.
     """
 
     run: Run
@@ -44,6 +46,7 @@ class FilterWork:
     evaluator: Evaluator
     parts: Parts
     confinement: Confinement
+    context: Context
 
     @property
     def job(self) -> InstanceJob:

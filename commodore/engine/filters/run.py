@@ -1,6 +1,7 @@
 """Postprocessing filters: what an instance defines, checked as a whole, then run in order.
 
-The published tool skips a wrong definition and lets the catalog through without it; here it is an error.
+The published tool skips a wrong definition and lets the catalog through without it; here it is an error, unless that is
+allowed.
 """
 
 from __future__ import annotations
@@ -11,11 +12,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from commodore.context import Context
 from commodore.engine.filters import helm_namespace
 from commodore.engine.filters.jsonnet import FilterWork, run_jsonnet_filter
 from commodore.engine.model import InstanceJob
 from commodore.errors import CommodoreError, InputError, PolicyError, did_you_mean, raise_all
-from commodore.inventory import check_filter
+from commodore.inventory import REFUSED_FILTER, UNUSABLE_FILTER, check_filter
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,7 +36,7 @@ class Filter:
         return f"instance {self.instance!r}, filter {self.index} ({self.type} {self.filter} on {self.path})"
 
 
-def read_filters(node: Mapping[str, Any], job: InstanceJob) -> tuple[Filter, ...]:
+def read_filters(node: Mapping[str, Any], job: InstanceJob, context: Context) -> tuple[Filter, ...]:
     """An instance's filters, from `parameters.commodore.postprocess.filters` of its own target.
 
     Args:
@@ -51,7 +53,7 @@ def read_filters(node: Mapping[str, Any], job: InstanceJob) -> tuple[Filter, ...
         try:
             filters.append(_read(definition, index, job))
         except CommodoreError as error:
-            errors.append(error)
+            errors += context.problems([error])
     raise_all(errors)
     return tuple(filters)
 
@@ -64,7 +66,7 @@ def _definitions(node: Mapping[str, Any], instance: str) -> list[Any]:
             raise _invalid_shape(instance, path, "a map")
         path += f".{key}"
         value = value.get(key)
-        if value is None:
+        if value in (None, {}, ""):
             return []
     if not isinstance(value, list):
         raise _invalid_shape(instance, path, "a list")
@@ -81,17 +83,23 @@ def _invalid_shape(instance: str, path: str, expected: str) -> InputError:
 
 
 def _read(definition: Any, index: int, job: InstanceJob) -> Filter:
+    place = f"{job.name}: parameters.commodore.postprocess.filters[{index}]"
+
     def invalid(reason: str, hint: str = "") -> InputError:
         return InputError(
-            "CMD-ENG-041",
-            f"instance {job.name!r}, filter {index}: {reason}",
-            hint=hint,
-            locations=[f"{job.name}: parameters.commodore.postprocess.filters[{index}]"],
+            "CMD-ENG-041", f"instance {job.name!r}, filter {index}: {reason}", hint=hint, locations=[place]
         )
 
     problem = check_filter(definition)
-    if problem is not None and problem.refused:
+    if problem is not None and problem.code == REFUSED_FILTER:
         raise PolicyError("CMD-ENG-042", f"instance {job.name!r}, filter {index}: {problem.reason}", hint=problem.hint)
+    if problem is not None and problem.code == UNUSABLE_FILTER:
+        raise InputError(
+            "CMD-ENG-049",
+            f"instance {job.name!r}, filter {index}: {problem.reason}",
+            hint=problem.hint or "correct the definition",
+            locations=[place],
+        )
     if problem is not None:
         raise invalid(problem.reason, problem.hint)
     kind, name, path = definition["type"], definition["filter"], definition["path"]
@@ -146,5 +154,5 @@ def run_filters(filters: tuple[Filter, ...], work: FilterWork) -> list[str]:
                 part = work.parts.begin(f"filter {found.filter}", fixed, work.reads)
                 run_jsonnet_filter(jsonnet_file(found, work.job), folder, found.arguments, part, work)
         except CommodoreError as error:
-            raise error.about(str(found)) from error
+            work.context.problem(error.about(str(found)))
     return notes

@@ -8,6 +8,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from commodore.confinement import Confinement
+from commodore.context import Context
 from commodore.engine.cache.partial_results import Parts
 from commodore.engine.cache.trace import TraceRecorder
 from commodore.engine.jsonnet.evaluator import Evaluator
@@ -60,6 +61,7 @@ class Work:
         watches: the kustomizations that are built at the moment.
         evaluator: evaluates Jsonnet.
         parts: the parts of instances that are kept by themselves.
+        context: takes what is wrong and may be allowed.
         known_paths: paths that are put into the texts of commands.
     """
 
@@ -72,6 +74,7 @@ class Work:
     watches: list[Kustomize]
     evaluator: Evaluator
     parts: Parts
+    context: Context
     known_paths: tuple[str, ...] = ()
 
 

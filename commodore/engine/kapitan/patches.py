@@ -123,11 +123,15 @@ class _Writer(CompilingFile):  # type: ignore[misc]
         if isinstance(obj, tuple):
             obj = list(obj)
         if not isinstance(obj, Mapping | list):
-            raise InputError(
+            problem = InputError(
                 "CMD-ENG-012",
                 f"the output {name!r} is a {_kind(obj)}; expected an object or an array of objects",
                 hint="use output_type: plain for text",
             )
+            if not isinstance(obj, str):
+                raise problem
+            work.context.problem(problem)
+            obj = list(obj)  # as Kapitan, to which a text is a stream of documents like any other sequence
         text = _as_yaml(obj, style)
         if len(text) > work.limits.output_file_bytes:
             raise PolicyError(

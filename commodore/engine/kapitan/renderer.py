@@ -24,6 +24,7 @@ from kapitan.refs.base import PlainRef, PlainRefBackend, RefController, Revealer
 from kapitan.utils import normalise_join_path
 
 from commodore.confinement import Confinement
+from commodore.context import Context
 from commodore.engine.cache.partial_results import Parts
 from commodore.engine.cache.portable_paths import MISSING
 from commodore.engine.cache.remote_identity import Sources
@@ -41,6 +42,7 @@ from commodore.engine.kapitan.inventory import RenderedInventory
 from commodore.engine.kapitan.kustomize_trace import Kustomize, is_remote
 from commodore.engine.tasks import KapitanDependency, Run
 from commodore.errors import CommodoreError, InputError, did_you_mean
+from commodore.events import Warned
 from commodore.git import redact
 from commodore.results import read_folder, write_folder
 from commodore.workspace import remove_tree
@@ -152,13 +154,16 @@ class Renderer:
             )
         return self.inventory.targets[instance].parameters.kapitan
 
-    def compile(self, instance: str, reads: TraceRecorder, evaluator: Evaluator, confinement: Confinement) -> list[str]:
-        """Render an instance's compile entries in order. Returns warnings. No entries give an empty folder.
+    def compile(
+        self, instance: str, reads: TraceRecorder, evaluator: Evaluator, confinement: Confinement, context: Context
+    ) -> None:
+        """Render an instance's compile entries in order. No entries give an empty folder.
 
         Args:
             reads: where to note what is read.
             evaluator: evaluates Jsonnet files.
             confinement: what the instance may read, write and do.
+            context: hears of entries that are skipped, and of what is wrong and allowed.
 
         Raises:
             CommodoreError: an entry failed; later ones are not tried, because they may use its output.
@@ -171,12 +176,11 @@ class Renderer:
         search = SearchPaths(map(str, self._run.request.search_paths), str(workplace), str(directory))
         tempfile.tempdir = str(scratch)
         base._ENSURED_DIRS.clear()  # a folder may have been removed since Kapitan made it
-        warnings: list[str] = []
         reads.fetched(str(dependency.output) for dependency in self.dependencies(instance))
         try:
             limits, paths = self._run.limits, (str(self._run.request.root), str(directory), str(WRAPPER))
             work = Work(
-                self.inventory, confinement, instance, {}, limits, reads, [], evaluator, self.parts, known_paths=paths
+                self.inventory, confinement, instance, {}, limits, reads, [], evaluator, self.parts, context, paths
             )
             with working(work):
                 # Inputs change their entry while they work; the inventory must not change with it.
@@ -188,11 +192,12 @@ class Renderer:
                     except CommodoreError as error:
                         if not entry.continue_on_compile_error or error.exit_code != 1:
                             raise
-                        warnings.append(f"{error.message} (the entry is skipped: continue_on_compile_error)")
+                        said = f"{error.message} (the entry is skipped: continue_on_compile_error)"
+                        context.announce(Warned("CMD-ENG-051", said))
+                        reads.refuse("an entry was skipped")  # what it would have read next is not known
         finally:
             tempfile.tempdir = None
             remove_tree(scratch)
-        return warnings
 
     def _compile_entry(self, entry: Any, place: EntryPlace, confinement: Confinement, search: SearchPaths) -> None:
         reads = current().reads

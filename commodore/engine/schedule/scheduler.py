@@ -272,7 +272,7 @@ class Schedule:
         for trace in trace_events(task.instance, outcome.traces):
             self._announce(trace)
         for warning in outcome.warnings:
-            self._announce(Warned("CMD-ENG-051", warning))
+            self._announce(warning)
         if isinstance(task, FetchTask):
             self._fetching -= 1
             self._fetched(task, outcome)

@@ -14,6 +14,7 @@ from dataclasses import replace
 from multiprocessing.connection import Connection
 from pathlib import Path
 
+from commodore.context import Context
 from commodore.engine.cache import results as _recording
 from commodore.engine.filters import run as filters
 from commodore.engine.filters.jsonnet import FilterWork
@@ -22,6 +23,7 @@ from commodore.engine.kapitan import renderer as _kapitan
 from commodore.engine.kapitan.fetch import fetch_groups
 from commodore.engine.tasks import CompileTask, FetchTask, InspectTask, Outcome, Record, Run, Task
 from commodore.errors import CommodoreError, Findings, InternalError
+from commodore.events import Event, Warned
 from commodore.exhaustion import judge, refusal
 from commodore.workers import TaskReceiver
 
@@ -107,7 +109,8 @@ class Worker:
 def _compile(renderer: _kapitan.Renderer, task: CompileTask) -> Outcome:
     """Render and filter one instance. Wrong filters are told together with what is wrong in the rendering."""
     errors: list[CommodoreError] = []
-    skipped: list[str] = []
+    warnings: list[Warned] = []
+    context = _heard(task.run.context(), warnings)
     notes: list[str] = []
     steps: tuple[filters.Filter, ...] = ()
     start = time.perf_counter()
@@ -121,13 +124,13 @@ def _compile(renderer: _kapitan.Renderer, task: CompileTask) -> Outcome:
     renderer.parts.taken.clear()
     renderer.parts.kept.clear()
     try:
-        steps = filters.read_filters(node, task.run.jobs[task.instance])
+        steps = filters.read_filters(node, task.run.jobs[task.instance], context)
     except Findings as findings:
         errors.extend(findings.errors)
     except CommodoreError as error:
         errors.append(error)
     try:
-        skipped.extend(renderer.compile(task.instance, reads, evaluator, confinement))
+        renderer.compile(task.instance, reads, evaluator, confinement, context)
     except Findings as findings:
         errors.extend(findings.errors)
     except CommodoreError as error:
@@ -135,16 +138,15 @@ def _compile(renderer: _kapitan.Renderer, task: CompileTask) -> Outcome:
     rendered = time.perf_counter()
     if not errors:
         inside = confinement.of_output_alone()
-        work = FilterWork(task.run, node, reads, evaluator, renderer.parts, inside)
+        work = FilterWork(task.run, node, reads, evaluator, renderer.parts, inside, context)
         notes.extend(filters.run_filters(steps, work))
         errors.extend(evaluator.differences)
     filtered = time.perf_counter()
     if errors:
         record = Record(reads.conclude(), "it has failed", reads.unseen)
     else:
-        if skipped:
-            reads.refuse("an entry was skipped")  # which is to be told each time
-        record = _recording.finish(task.run, node, reads, renderer.dependencies(task.instance), evaluator.traces)
+        dependencies = renderer.dependencies(task.instance)
+        record = _recording.finish(task.run, node, reads, dependencies, evaluator.traces, warnings)
     done = time.perf_counter()
     parts = (("render", rendered - start), ("filter", filtered - rendered), ("record", done - filtered))
     evaluations, taken = evaluator.evaluations(), tuple(renderer.parts.taken)
@@ -152,7 +154,7 @@ def _compile(renderer: _kapitan.Renderer, task: CompileTask) -> Outcome:
     return Outcome(
         record=record,
         errors=tuple(errors),
-        warnings=tuple(skipped),
+        warnings=tuple(warnings),
         notes=(*notes, *told, *notes_of(evaluations)),
         traces=tuple(evaluator.traces),
         parts=parts,
@@ -161,6 +163,18 @@ def _compile(renderer: _kapitan.Renderer, task: CompileTask) -> Outcome:
         kept=(*renderer.parts.kept, *([record.kept] if record.kept is not None else [])),
         remote=renderer.parts.take_counts(),
     )
+
+
+def _heard(context: Context, warnings: list[Warned]) -> Context:
+    """The context with a listener that collects warnings."""
+
+    def hear(event: Event) -> None:
+        if isinstance(event, Warned):
+            warnings.append(event)
+        else:
+            context.announce(event)
+
+    return context.heard_by(hear)
 
 
 def _bound_memory(size: int) -> None:

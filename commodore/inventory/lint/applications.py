@@ -22,7 +22,7 @@ from commodore.inventory.lint.class_file import (
 )
 from commodore.inventory.lint.linter import Linter
 from commodore.inventory.lint.model import Finding, Rule
-from commodore.names import check_instance_name, check_package_name
+from commodore.names import check_instance_name, check_package_name, is_unusual
 
 PACKAGE_PREFIX: Final = "pkg."
 _AS: Final = re.compile(r"\s+as\s+")
@@ -32,6 +32,7 @@ ENTRY: Final = Rule("application-not-text", "error", "An entry of `applications`
 REFERENCE: Final = Rule("application-reference", "error", "An entry of `applications` holds `${...}`.")
 NAME: Final = Rule("application-name", "error", "A name in `applications` cannot be one.")
 ALIAS: Final = Rule("application-alias", "error", "An alias in `applications` is malformed or taken.")
+UNUSUAL: Final = Rule("unusual-name", "warning", "A name in `applications` has capitals or quotes.")
 UNKNOWN: Final = Rule("unknown-application", "warning", "No linted file describes what `applications` includes.")
 
 
@@ -61,7 +62,7 @@ class Applications(Linter):
 
     name = "applications"
     summary = "Entries of `applications`: unknown names, malformed names and aliases."
-    rules = (LIST, ENTRY, REFERENCE, NAME, ALIAS, UNKNOWN)
+    rules = (LIST, ENTRY, REFERENCE, NAME, ALIAS, UNUSUAL, UNKNOWN)
 
     def __init__(self) -> None:
         self._known: dict[str, set[str]] = {"components": set(), "packages": set()}
@@ -106,7 +107,10 @@ class Applications(Linter):
             wrong = _alias_problem(entry, taken, removal=removal) or _name_problem(name, "component", entry)
         if wrong is not None:
             yield found(*wrong)
-        elif not removal:
+            return
+        if section == "components" and any(map(is_unusual, split_entry(entry))):
+            yield found(UNUSUAL, f"{entry!r} has a name with capitals or quotes", "quotes become a part of the name")
+        if not removal:
             message = f"{section[:-1]} {name!r} is included, but no linted file describes it in parameters.{section}"
             self._used.append((section, name, found(UNKNOWN, message)))
 

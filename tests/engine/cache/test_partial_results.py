@@ -12,7 +12,7 @@ import pytest
 
 from commodore.caches.maintenance import keep_bounded
 from commodore.engine import Batch, Engine
-from commodore.events import Event, TaskEnded, Traced
+from commodore.events import Event, TaskEnded, Traced, Warned
 from commodore.limits import DEFAULT_LIMITS
 from commodore.results import ResultStore
 from tests.engine.echo import Echo
@@ -611,6 +611,26 @@ def test_what_templates_tell_is_told_each_time(clusters: Clusters, tmp_path: Pat
     assert filtered == [Traced("app", "first line\nsecond line", "dependencies/app/postprocess/f.jsonnet:1")]
     assert told(two) == filtered
     assert [str(dict(event.facts)["from the cache"]) for event in clusters.events if has_taken(event)] == [MADE]
+
+
+def test_what_is_allowed_is_told_each_time(clusters: Clusters, tmp_path: Path) -> None:
+    """A result that is there because something was allowed is nothing for a run that does not allow it."""
+    world = clusters.kept.world(tmp_path / "allowing")
+    world.add(
+        "wrong",
+        jsonnet("wrong/main.jsonnet"),
+        commodore={"postprocess": {"filters": [{"type": "builtin", "filter": "helm_namespace"}]}},
+    )
+    world.write("dependencies/wrong/main.jsonnet", "{ a: 'ab' }")
+    allowed = frozenset({"CMD-ENG-012", "CMD-ENG-041"})
+    for reused in (False, True):
+        clusters.events.clear()
+        (compiled,) = world.compile(allowed=allowed)
+        assert compiled.reused is reused
+        codes = [event.code for event in clusters.events if isinstance(event, Warned)]
+        assert sorted(codes) == ["CMD-ENG-012", "CMD-ENG-041"]
+    assert world.read("wrong/a.yaml") == "a\n--- b\n...\n"
+    assert {error.code for error in world.fail()} == {"CMD-ENG-012", "CMD-ENG-041"}
 
 
 def test_what_templates_that_fail_have_told_is_told(clusters: Clusters, tmp_path: Path) -> None:

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from commodore.errors import InputError, PolicyError
-from commodore.events import Noted
+from commodore.events import Noted, Warned
 from tests.engine.world import World, jsonnet
 
 NUMBERS = [0, -0.0, 1, 1.0, 1.5, -3, 0.1, 1e3, 1e16, 1e22, 1.5e300, 2**53, 2**53 + 1, -(2**60) - 1, 3.0e-7, 123456.789]
@@ -158,6 +158,16 @@ WRONG = [
     (namespace_filter(create_namespace=1), "'create_namespace' is neither"),
     (namespace_filter(exclude_objects=[{"name": "x"}]), "'exclude_objects' is not a list of maps"),
 ]
+UNUSABLE = {
+    "it is not a map",
+    "'filterargs' is not a map",
+    *(
+        reason
+        for _, reason in WRONG
+        if reason.startswith(("the filter argument", "'namespace'", "'create", "'exclude"))
+    ),
+}
+"""What the published tool fails at."""
 
 
 @pytest.mark.requirement("C60")
@@ -170,13 +180,27 @@ def test_wrong_definitions_are_errors(world: World) -> None:
     assert len(errors) == len(WRONG)
     for index, (error, (_, reason)) in enumerate(zip(errors, WRONG, strict=True)):
         assert isinstance(error, InputError)
-        assert error.code == "CMD-ENG-041"
+        assert error.code == ("CMD-ENG-049" if reason in UNUSABLE else "CMD-ENG-041")
         assert error.message.startswith(f"instance 'a', filter {index}: ")
         assert reason in error.message
     assert "'jsonnet'" in errors[5].hint
     assert "'postprocess/f.jsonnet'" in errors[9].hint
     assert "'helm_namespace'" in errors[10].hint
     assert "broken, too" in compile_error.message
+
+
+def test_wrong_definitions_can_be_allowed(world: World) -> None:
+    """Then they are skipped, as in the published tool; what it fails at stays an error."""
+    wrong = [definition for definition, reason in WRONG if reason not in UNUSABLE]
+    add(world, *wrong, namespace_filter(path="nowhere"), jsonnet_filter())
+    write_filter(world, "{ ran: {} }")
+    codes = ["CMD-ENG-041"] * len(wrong) + ["CMD-ENG-044"]
+    world.compile(allowed=frozenset({"CMD-ENG-041", "CMD-ENG-044"}))
+    assert world.files("a/out") == ["one.yaml", "ran.yaml"]
+    assert [event.code for event in world.events if isinstance(event, Warned)] == codes
+    (error,) = world.fail(allowed=frozenset({"CMD-ENG-041"}))
+    assert error.code == "CMD-ENG-044"
+    assert "--allow CMD-ENG-044 makes it a warning" in error.hint
 
 
 def test_a_misspelt_key_is_suggested(world: World) -> None:
@@ -277,7 +301,7 @@ def test_builtin_on_a_folder_that_does_not_exist(world: World) -> None:
     error = world.fail_once()
     assert error.code == "CMD-ENG-044"
     assert "'nowhere'" in error.message
-    assert error.hint == "there is: out"
+    assert error.hint == "there is: out; --allow CMD-ENG-044 makes it a warning"
 
 
 def objects(world: World, files: dict[str, str], *filters: Any) -> None:

@@ -41,10 +41,9 @@ def applications(*entries: str) -> str:
         ("argocd as", "application-alias", "write 'component as alias'"),
         ("'argocd as '", "application-alias", "write 'component as alias'"),
         ("' as a'", "application-alias", "write 'component as alias'"),
-        ("argocd as Big", "application-alias", None),
+        ("argocd as Big", "unusual-name", None),
         ("argocd as a.b", "application-alias", None),
         ("argocd as cluster", "application-alias", None),
-        ("Argocd", "application-name", None),
         ("pkg.global", "application-name", None),
         ("pkg.t-x", "application-name", None),
         ("~../x", "application-name", None),
@@ -55,7 +54,9 @@ def test_entries(tmp_path: Path, entry: str, rule: str | None, hint: str | None)
     found = findings(tmp_path, {"global.yml": GLOBAL, "tenant.yml": applications("argocd", entry)}, "applications")
     assert [(one.rule, one.line, one.column) for one in found] == ([(rule, 3, 5)] if rule else [])
     assert hint is None or [one.hint for one in found] == ([hint] if rule else [])
-    assert {one.severity for one in found} <= {"warning" if rule == "unknown-application" else "error"}
+    assert {one.severity for one in found} <= {
+        "warning" if rule in ("unknown-application", "unusual-name") else "error"
+    }
 
 
 @pytest.mark.requirement("C33")
