@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from commodore.inventory.compiled import compiled_preview, compiled_targets, relative_to_root
     from commodore.inventory.differences import Difference, compare_parameters, render_difference
     from commodore.inventory.files import class_files
-    from commodore.inventory.filter_definitions import REFUSED_FILTER, UNUSABLE_FILTER, FilterProblem, check_filter
+    from commodore.inventory.filter_definitions import FilterProblem, check_filter
     from commodore.inventory.hierarchy import (
         ClassLinks,
         cluster_parameters,
@@ -35,7 +35,7 @@ __getattr__ = lazy_exports(
         "compiled": ("compiled_preview", "compiled_targets", "relative_to_root"),
         "differences": ("Difference", "compare_parameters", "render_difference"),
         "files": ("class_files",),
-        "filter_definitions": ("REFUSED_FILTER", "UNUSABLE_FILTER", "FilterProblem", "check_filter"),
+        "filter_definitions": ("FilterProblem", "check_filter"),
         "hierarchy": (
             "ClassLinks",
             "cluster_parameters",
@@ -56,8 +56,6 @@ __getattr__ = lazy_exports(
     },
 )
 __all__ = [
-    "REFUSED_FILTER",
-    "UNUSABLE_FILTER",
     "ClassLinks",
     "Difference",
     "FilterProblem",

@@ -15,21 +15,19 @@ from commodore.errors import did_you_mean
 BUILTINS: Final = ("helm_namespace",)
 TYPES: Final = ("builtin", "jsonnet")
 FILTER_KEYS: Final = ("type", "path", "filter", "filterargs", "enabled")
-INVALID_FILTER: Final = "CMD-ENG-041"
-REFUSED_FILTER: Final = "CMD-ENG-042"
-"""It would write where an instance must not."""
-UNUSABLE_FILTER: Final = "CMD-ENG-049"
-"""It cannot even be skipped in syn-commodore, which fails."""
 _REQUIRED: Final = ("type", "path", "filter")
 
 
 @dataclass(frozen=True, slots=True)
 class FilterProblem:
-    """Why a definition is wrong, with the code of the error that this is."""
+    """Why a definition is wrong. syn-commodore skips such filters, unless they are `unusable`, so that it fails. One is
+    `refused` for safety if it would write where an instance must not.
+    """
 
     reason: str
     hint: str = ""
-    code: str = INVALID_FILTER
+    refused: bool = False
+    unusable: bool = False
 
 
 def check_filter(definition: Any) -> FilterProblem | None:
@@ -38,7 +36,7 @@ def check_filter(definition: Any) -> FilterProblem | None:
     The arguments matter only if the filter is enabled.
     """
     if not isinstance(definition, Mapping):
-        return FilterProblem("it is not a map with the keys 'type', 'path' and 'filter'", code=UNUSABLE_FILTER)
+        return FilterProblem("it is not a map with the keys 'type', 'path' and 'filter'", unusable=True)
     if (problem := _check_keys(definition)) is not None:
         return problem
     kind, name, path = definition["type"], definition["filter"], definition["path"]
@@ -55,10 +53,10 @@ def check_filter(definition: Any) -> FilterProblem | None:
         return FilterProblem("a builtin filter needs 'filterargs'")
     arguments = definition.get("filterargs", {})
     if not isinstance(arguments, Mapping):
-        return FilterProblem("'filterargs' is not a map", code=UNUSABLE_FILTER)
+        return FilterProblem("'filterargs' is not a map", unusable=True)
     if os.path.isabs(path) or os.path.normpath(path).split(os.sep)[0] == os.pardir:
         reason = f"the path {path!r} leaves the instance's output folder"
-        return FilterProblem(reason, "write it relative to compiled/<instance>", REFUSED_FILTER)
+        return FilterProblem(reason, "write it relative to compiled/<instance>", refused=True)
     return _check_arguments(kind, arguments) if enabled else None
 
 
@@ -76,11 +74,11 @@ def _check_keys(definition: Mapping[Any, Any]) -> FilterProblem | None:
 def _check_arguments(kind: str, arguments: Mapping[Any, Any]) -> FilterProblem | None:
     if kind == "builtin":
         problem = _check_helm_namespace(arguments)
-        return FilterProblem(problem, code=UNUSABLE_FILTER) if problem else None
+        return FilterProblem(problem, unusable=True) if problem else None
     for key, value in arguments.items():
         if not isinstance(value, str):
             return FilterProblem(
-                f"the filter argument {key!r} is not a string", "quote numbers and booleans", UNUSABLE_FILTER
+                f"the filter argument {key!r} is not a string", "quote numbers and booleans", unusable=True
             )
     return None
 

@@ -17,7 +17,7 @@ from commodore.engine.filters import helm_namespace
 from commodore.engine.filters.jsonnet import FilterWork, run_jsonnet_filter
 from commodore.engine.model import InstanceJob
 from commodore.errors import CommodoreError, InputError, PolicyError, did_you_mean, raise_all
-from commodore.inventory import REFUSED_FILTER, UNUSABLE_FILTER, check_filter
+from commodore.inventory import check_filter
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,9 +91,9 @@ def _read(definition: Any, index: int, job: InstanceJob) -> Filter:
         )
 
     problem = check_filter(definition)
-    if problem is not None and problem.code == REFUSED_FILTER:
+    if problem is not None and problem.refused:
         raise PolicyError("CMD-ENG-042", f"instance {job.name!r}, filter {index}: {problem.reason}", hint=problem.hint)
-    if problem is not None and problem.code == UNUSABLE_FILTER:
+    if problem is not None and problem.unusable:
         raise InputError(
             "CMD-ENG-049",
             f"instance {job.name!r}, filter {index}: {problem.reason}",
