@@ -21,6 +21,7 @@ from commodore.argocd.configuration import (
     choose_profile,
     read_candidates,
     read_file,
+    take_values,
 )
 from commodore.argocd.diagnostics import Diagnostic, Diagnostics
 from commodore.argocd.discovery import (
@@ -38,6 +39,7 @@ from commodore.argocd.installed import tell_tools
 from commodore.argocd.model import IN_CLUSTER
 from commodore.argocd.model.application import Application, read_application
 from commodore.argocd.model.fields import Fields
+from commodore.argocd.model.plugins import PluginRule
 from commodore.argocd.rendering import Capabilities, Renderer
 from commodore.argocd.trees import Tree
 from commodore.caches import cache_folder
@@ -66,11 +68,13 @@ class Named:
     Attributes:
         files: files with Applications; if there are none, `folder` is scanned.
         settings: files with objects of the installation, which count more than what is in the folder.
+        values: files with values of the Argo CD chart, likewise.
         self_urls: URLs of the repository that the folder is in, beside those of its remotes.
         entries: folders below `folder` that are rendered first.
         depth: how many rounds of rendering look for further Applications; 0 for none.
         facts: what generators of ApplicationSets would ask for.
         jobs: how many Applications are rendered at the same time; 0 for one per usable CPU.
+        plugins: what becomes of the sources of plugins, which counts more than definitions in the folder.
         version: the version of Argo CD that is followed; if empty, the one that the tree installs, else the newest one.
         tree: the tree that the folder is in and that stands for `self_urls` alone; if None, the checkout around it.
     """
@@ -78,13 +82,27 @@ class Named:
     folder: Path
     files: tuple[Path, ...] = ()
     settings: tuple[Path, ...] = ()
+    values: tuple[Path, ...] = ()
     self_urls: tuple[str, ...] = ()
     entries: tuple[str, ...] = ()
     depth: int = 4
     facts: Facts = field(default_factory=Facts)
     jobs: int = 0
+    plugins: tuple[PluginRule, ...] = ()
     version: str = ""
     tree: Tree | None = None
+
+    def candidates(self, profile: Profile, limits: Limits, found: Diagnostics) -> Candidates:
+        """What the files that are given say of the installation.
+
+        Raises:
+            InputError: see `read_candidates` and `take_values`.
+        """
+        candidates = read_candidates(self.settings, limits, found)
+        candidates.profile = profile
+        candidates.plugins += self.plugins
+        take_values(candidates, self.values, limits)
+        return candidates
 
     def own(self, context: Context) -> tuple[Tree, Mapping[str, Tree]]:
         """The tree of the folder, and the repositories that it stands for; see `own_repositories`."""
@@ -144,8 +162,7 @@ def list_applications(
     if named.version:
         tell_tools(choose_profile(named.version, {}, Diagnostics()), context, found)
     if named.files:
-        candidates = read_candidates(named.settings, context.limits, found)
-        candidates.profile = choose_profile(named.version, {}, found)
+        candidates = named.candidates(choose_profile(named.version, {}, found), context.limits, found)
         return Listing(candidates.settings(), tuple(read_applications(named.files, context.limits)), {})
     tree, own = named.own(context)
     _check_caches(tree)
@@ -232,7 +249,7 @@ class _Search:
         self.found.join(heard, boundaries=_UNKNOWN_OFFLINE)
         discovered = rounds.discovered
         return Listing(
-            rounds.candidates.settings(),
+            _with_chart(rounds.candidates, scanned),
             tuple(discovered.listed()),
             {},
             {discovered.label(one): discovered.origin(one) for one in discovered.applications.values()},
@@ -241,8 +258,7 @@ class _Search:
         )
 
     def _candidates(self, rendered: Iterable[Raw], heard: Diagnostics) -> Candidates:
-        candidates = read_candidates(self.named.settings, self.context.limits, heard)
-        candidates.profile = self.profile
+        candidates = self.named.candidates(self.profile, self.context.limits, heard)
         for value, place in rendered:
             candidates.take(value, place)
         return candidates
@@ -252,7 +268,7 @@ class _Search:
         candidates = self._candidates(rendered, Diagnostics())
         for value, place in scanned.objects:
             candidates.take(value, place)
-        return candidates.settings()
+        return _with_chart(candidates, scanned)
 
     def _rounds(self, scanned: Scanned, settings: ArgoSettings, rendered: list[Raw], heard: Diagnostics) -> Rounds:
         """One search with these settings."""
@@ -276,6 +292,13 @@ class _Search:
             "destination": {"name": IN_CLUSTER, "namespace": settings.namespace},
         }
         return read_application({"metadata": {"name": "entry"}, "spec": spec}, Location(path))
+
+
+def _with_chart(candidates: Candidates, scanned: Scanned) -> ArgoSettings:
+    """The settings, with those that values of the Argo CD chart say where nothing else does."""
+    for value, place in scanned.of_chart:
+        candidates.take(value, place, "chart")
+    return candidates.settings()
 
 
 def _values(settings: ArgoSettings) -> list[tuple[str, str, str]]:

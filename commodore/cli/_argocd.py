@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from commodore.argocd.comparing import Sought
     from commodore.argocd.discovery import Narrowing
     from commodore.argocd.model.application import Application
+    from commodore.argocd.model.plugins import PluginRule
     from commodore.argocd.rendering import Capabilities
     from commodore.argocd.running import Listing, Named, Run
 
@@ -138,13 +139,24 @@ def named_by(values: Mapping[str, Any], context: Context) -> Named:
         folder=values["path"],
         files=values.get("app", ()),
         settings=values["argocd_settings"],
+        values=values.get("argocd_values", ()),
         self_urls=(*values["self_url"], *own_urls(values["repo_map"])),
         entries=values["entry"],
         depth=values["max_depth"] if values["discovery"] == "full" else 0,
         facts=read_facts(values["facts"], context.limits),
         jobs=values["jobs"],
+        plugins=_plugins(values, context),
         version=values.get("argocd_version") or "",
     )
+
+
+def _plugins(values: Mapping[str, Any], context: Context) -> tuple[PluginRule, ...]:
+    from commodore.argocd.configuration import read_policy
+    from commodore.argocd.rendering.plugins import AVP
+
+    policy = values.get("plugin_policy")
+    given = read_policy(policy, context.limits) if policy is not None else ()
+    return (*given, *(AVP if values.get("avp") else ()))
 
 
 def sought_by(values: Mapping[str, Any], context: Context) -> Sought:

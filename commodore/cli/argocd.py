@@ -19,6 +19,7 @@ from commodore.cli._options import options
         "images": LazyCommand("commodore.cli.argocd_images:images", "List the images of Applications."),
         "diff": LazyCommand("commodore.cli.argocd_diff:diff", "Show what a change changes in what is deployed."),
         "normalize": LazyCommand("commodore.cli.argocd_normalize:normalize", "Show objects as they are compared."),
+        "plugins": LazyCommand("commodore.cli.argocd_plugins:plugins", "Look at plugins."),
         "appsets": LazyCommand("commodore.cli.argocd_appsets:appsets", "Show what ApplicationSets make."),
         "render": LazyCommand("commodore.cli.argocd_render:render", "Show the objects of Applications."),
         "settings": LazyCommand("commodore.cli.argocd_settings:settings", "Show the settings of an installation."),

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from commodore.cli._argocd import document, show_diagnostics
+from commodore.cli._argocd import Analysis, document, named_by
 from commodore.cli._options import options
-from commodore.cli.console import console_of
-from commodore.limits import DEFAULT_LIMITS
 from commodore.printable import printable
 from commodore.settings.argocd import ARGOCD_SETTINGS
 
@@ -22,21 +21,34 @@ if TYPE_CHECKING:
 @options(*ARGOCD_SETTINGS)
 @click.pass_context
 def settings(ctx: click.Context, /, **values: Any) -> int:
-    """Show the settings of an installation: each with its value, where it comes from, and what it overrides."""
-    from commodore.argocd import Diagnostics, read_settings
+    """Show the settings of an installation: each with its value, where it comes from, and what it overrides.
+
+    Those of the files that are named, and with --path those that a repository has in its files, in what its
+    Applications render, and in values of the Argo CD chart.
+    """
     from commodore.manifests import dump
 
-    console = console_of(ctx)
-    found = Diagnostics()
-    read = read_settings(values["argocd_settings"], DEFAULT_LIMITS, found)
-    data = document("settings", found.found(strict=values["strict"]), **_data(read))
+    analysis = Analysis.of(ctx, values)
+    console = analysis.console
+    read = analysis.listing().settings if values["path"] else _given(analysis)
+    data = document("settings", analysis.diagnostics(), **_data(read))
     if values["out"] == "json":
         console.result(json.dumps(data, indent=2))
     elif values["out"] == "yaml":
         console.result(dump(data), newline=False)
     else:
         console.result(_text(read))
-    return show_diagnostics(found, values, console)
+    return analysis.finish()
+
+
+def _given(analysis: Analysis) -> ArgoSettings:
+    """The settings of the files that are named alone."""
+    from commodore.argocd.configuration import choose_profile
+    from commodore.argocd.diagnostics import Diagnostics
+
+    named = named_by({**analysis.values, "path": Path()}, analysis.context)
+    profile = choose_profile(named.version, {}, Diagnostics())
+    return named.candidates(profile, analysis.context.limits, analysis.found).settings()
 
 
 def _data(read: ArgoSettings) -> dict[str, Any]:

@@ -14,6 +14,14 @@ INSTALLATION = Setting(
     multiple=True,
     metavar="FILE",
 )
+CHART_VALUES = Setting(
+    "argocd_values",
+    ("--argocd-values",),
+    "A file with values of the Argo CD chart of the installation; may be repeated.",
+    kind="file",
+    multiple=True,
+    metavar="FILE",
+)
 STRICT = Setting(
     "strict",
     ("--strict",),
@@ -163,7 +171,23 @@ BASE_VERSION = Setting(
     "The same of the base, to see what another version of Argo CD changes.",
     metavar="VERSION",
 )
-COMMON = (INSTALLATION, STRICT, SHOWN)
+PLUGINS = (
+    Setting(
+        "plugin_policy",
+        ("--plugin-policy",),
+        "A file that says what becomes of the sources of config management plugins.",
+        kind="file",
+        metavar="FILE",
+    ),
+    Setting(
+        "avp",
+        ("--avp",),
+        "Render the sources of the usual plugins for secrets of Vault, with their placeholders as they are.",
+        kind="switch",
+        default=False,
+    ),
+)
+COMMON = (INSTALLATION, CHART_VALUES, STRICT, SHOWN)
 
 
 def output(*choices: str) -> Setting:
@@ -188,7 +212,6 @@ ARGOCD_APPSETS = (
     *COMMON,
     output("table", "name", "json", "yaml"),
 )
-ARGOCD_SETTINGS = (*COMMON, output("text", "json", "yaml"))
 RENDERING = (
     Setting(
         "jobs",
@@ -206,9 +229,33 @@ RENDERING = (
         default=False,
     ),
 )
-SEARCH = (PATH, *NARROWING, SELF_URL, *DISCOVERY, FACTS, REPO_MAP, VERSION, *CAPABILITIES, OFFLINE, *RENDERING)
+SEARCH = (
+    PATH,
+    *NARROWING,
+    SELF_URL,
+    *DISCOVERY,
+    FACTS,
+    REPO_MAP,
+    *PLUGINS,
+    VERSION,
+    *CAPABILITIES,
+    OFFLINE,
+    *RENDERING,
+)
 """Which Applications there are."""
 
+ARGOCD_SETTINGS = (
+    Setting(
+        "path",
+        ("--path",),
+        "A folder whose files and Applications are looked at for settings, too.",
+        kind="path",
+        metavar="FOLDER",
+    ),
+    *SEARCH[1:],
+    *COMMON,
+    output("text", "json", "yaml"),
+)
 ARGOCD_APPS = (*SEARCH, *COMMON, output("table", "name", "json", "yaml"))
 ARGOCD_RENDER = (
     APP,
@@ -363,6 +410,7 @@ ARGOCD_DIAGNOSTICS = (
         default=False,
     ),
     INSTALLATION,
+    CHART_VALUES,
     STRICT,
     output("text", "json"),
 )

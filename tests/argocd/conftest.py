@@ -15,6 +15,7 @@ from commodore.argocd.configuration import NEWEST, Profile
 from commodore.argocd.configuration.model import DEFAULTS, PARAMETER_DEFAULTS, Provenanced, with_defaults
 from commodore.argocd.finishing import desired, manifests
 from commodore.argocd.model.application import Application, read_application
+from commodore.argocd.model.plugins import PluginRule
 from commodore.argocd.rendering import Capabilities, Rendered
 from commodore.argocd.running import open_run
 from commodore.context import Context
@@ -66,6 +67,7 @@ class Argo:
     offline: bool = True
     namespace: str = "argocd"
     profile: Profile = NEWEST
+    plugins: tuple[PluginRule, ...] = ()
 
     def files(self, files: Mapping[str, str | bytes], *, url: str = URL, below: str = "") -> Path:
         """Write files of a repository; returns its folder."""
@@ -91,6 +93,7 @@ class Argo:
             config=table(self.config, DEFAULTS),
             parameters=table(self.parameters, PARAMETER_DEFAULTS),
             profile=self.profile,
+            plugins=self.plugins,
         )
 
     def application(self, *sources: Mapping[str, Any], **spec: Any) -> Application:

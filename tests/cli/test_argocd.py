@@ -289,3 +289,62 @@ def test_testing_nothing(call: Call, tmp_path: Path) -> None:
     assert call("argocd", "test", "--path", str(tmp_path))[:2] == (0, "no Applications\n")
     assert json.loads(call("argocd", "test", "--path", str(tmp_path), "-o", "json")[1])["applications"] == []
     assert call("argocd", "test", "--path", str(tmp_path), "--strict")[0] == 2
+
+
+@pytest.mark.requirement("D15", "D16", "D17")
+def test_settings_of_a_repository(call: Call, tmp_path: Path) -> None:
+    """Options beat ConfigMaps of the tree, which beat values of the chart of Argo CD."""
+    (tmp_path / "tree" / "chart").mkdir(parents=True)
+    values = "configs:\n  cm:\n    %s: %s\n    kustomize.buildOptions: --enable-helm\n"
+    key = "application.resourceTrackingMethod"
+    (tmp_path / "tree" / "chart" / "values.yaml").write_text(values % (key, "label"))
+    (tmp_path / "tree" / "cm.yaml").write_text(CONFIG % "annotation+label")
+    (tmp_path / "option.yaml").write_text(values % (key, "annotation"))
+
+    def shown(*words: str) -> dict[str, tuple[str, str, int]]:
+        code, out, _ = call("argocd", "settings", *words, "-o", "json")
+        assert code == 0
+        rows = json.loads(out)["settings"]
+        return {one["key"]: (one["value"], one["level"], len(one["overridden"])) for one in rows}
+
+    tree = ["--path", str(tmp_path / "tree")]
+    assert shown(*tree)[key] == ("annotation+label", "tree", 1)
+    assert shown(*tree)["kustomize.buildOptions"] == ("--enable-helm", "chart", 0)
+    option = ["--argocd-values", str(tmp_path / "option.yaml")]
+    assert shown(*tree, *option)[key] == ("annotation", "option", 2)
+    assert shown(*option)[key] == ("annotation", "option", 0)
+    (tmp_path / "tree" / "cm.yaml").unlink()
+    assert shown(*tree)[key] == ("label", "chart", 0)
+
+
+@pytest.mark.requirement("D51", "D52")
+def test_plugins(call: Call, tmp_path: Path) -> None:
+    """A definition of the tree that is a plain build, and a policy, which counts before it."""
+    tree, policy = tmp_path / "tree", tmp_path / "policy.yaml"
+    (tree / "k").mkdir(parents=True)
+    (tree / "k" / "kustomization.yaml").write_text("resources: [a.yaml]\nnamePrefix: x-\n")
+    (tree / "k" / "a.yaml").write_text("apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\n")
+    (tree / "plugin.yaml").write_text(
+        "kind: ConfigMap\nmetadata: {name: plugins}\ndata:\n  plugin.yaml: |\n"
+        "    apiVersion: argoproj.io/v1alpha1\n    kind: ConfigManagementPlugin\n    metadata: {name: plain}\n"
+        "    spec: {generate: {command: [kustomize, build, .]}}\n"
+    )
+    (tree / "app.yaml").write_text(
+        "apiVersion: argoproj.io/v1alpha1\nkind: Application\nmetadata: {name: shop}\nspec:\n"
+        "  destination: {server: https://kubernetes.default.svc, namespace: web}\n"
+        "  source: {repoURL: https://git.example.com/shop, path: k, plugin: {name: plain}}\n"
+    )
+    policy.write_text("version: 1\nplugins: [{name: plain, engine: avp, base: directory}]\n")
+    words = ["--path", str(tree), "--self-url", "https://git.example.com/shop", "--offline", "-o", "name"]
+    assert call("argocd", "render", *words)[:2] == (0, "ConfigMap web/x-a\n")
+    code, out, err = call("argocd", "render", *words, "--plugin-policy", str(policy), "--kind", "ConfigMap")
+    assert (code, out, err) == (0, "ConfigMap web/a\n", "")
+    assert call("argocd", "plugins", "check", str(policy)) == (
+        0,
+        "plain is rendered with placeholders of secrets as they are, by directory\n",
+        "",
+    )
+    policy.write_text("version: 1\nplugins: [{name: plain, engine: exec, run: [id]}]\n")
+    code, out, err = call("argocd", "plugins", "check", str(policy))
+    assert (code, out) == (2, "")
+    assert "[CMD-ARGO-422]" in err

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from commodore.argocd.configuration.chart_values import objects_of_values
 from commodore.argocd.configuration.customisations import IgnoredFields, ResourceOverride
 from commodore.argocd.configuration.model import ArgoSettings, Provenanced
+from commodore.argocd.configuration.plugin_policy import read_policy
 from commodore.argocd.configuration.profiles import NEWEST, PROFILES, Profile, choose_profile
-from commodore.argocd.configuration.read import Candidates, read_candidates, read_file, read_settings
+from commodore.argocd.configuration.read import Candidates, read_candidates, read_file, read_settings, take_values
 
 __all__ = [
     "ArgoSettings",
@@ -17,7 +19,10 @@ __all__ = [
     "Provenanced",
     "ResourceOverride",
     "choose_profile",
+    "objects_of_values",
     "read_candidates",
     "read_file",
+    "read_policy",
     "read_settings",
+    "take_values",
 ]

@@ -9,6 +9,7 @@ from typing import Any, Literal
 from commodore.argocd.configuration.customisations import ResourceOverride
 from commodore.argocd.configuration.profiles import NEWEST, Profile
 from commodore.argocd.model.cluster import Cluster
+from commodore.argocd.model.plugins import PluginRule
 from commodore.errors import Location
 
 Level = Literal["option", "tree", "chart", "default"]
@@ -75,6 +76,7 @@ class ArgoSettings:
         parameters: `argocd-cmd-params-cm` likewise.
         overrides: `resource.customizations`, by `group/Kind`; of the core group just `Kind`.
         profile: the version of Argo CD that is followed.
+        plugins: what becomes of the sources of config management plugins, the strongest first.
     """
 
     namespace: str = "argocd"
@@ -84,6 +86,7 @@ class ArgoSettings:
     overrides: Mapping[str, ResourceOverride] = field(default_factory=dict)
     projects: tuple[tuple[Mapping[str, Any], Location], ...] = ()
     profile: Profile = NEWEST
+    plugins: tuple[PluginRule, ...] = ()
 
     def __getitem__(self, key: str) -> str:
         """A value of `argocd-cm`; empty if it is not set and has no default."""

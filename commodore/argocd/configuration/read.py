@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from commodore.argocd.configuration.chart_values import objects_of_values
 from commodore.argocd.configuration.customisations import read_overrides
 from commodore.argocd.configuration.model import (
     DEFAULTS,
@@ -20,11 +21,14 @@ from commodore.argocd.configuration.profiles import NEWEST, Profile
 from commodore.argocd.diagnostics import Diagnostic, Diagnostics
 from commodore.argocd.model.cluster import SECRET_TYPE, Cluster, read_cluster
 from commodore.argocd.model.fields import Fields
+from commodore.argocd.model.plugins import PluginRule, rule_of_definition
 from commodore.errors import InputError, Location
 from commodore.limits import Limits
-from commodore.manifests.kube_yaml import read_placed_documents
+from commodore.manifests.kube_yaml import read_documents, read_placed_documents
 
 CONFIG, PARAMETERS = "argocd-cm", "argocd-cmd-params-cm"
+PLUGIN = "plugin.yaml"
+"""The key of a ConfigMap that holds the definition of a plugin."""
 
 
 @dataclass
@@ -41,6 +45,7 @@ class Candidates:
     clusters: dict[str, Cluster] = field(default_factory=dict)
     projects: list[tuple[Mapping[str, Any], Location]] = field(default_factory=list)
     profile: Profile = NEWEST
+    plugins: list[PluginRule] = field(default_factory=list)
 
     def config_map(self, fields: Fields, level: Level) -> None:
         """Take in a ConfigMap `argocd-cm` or `argocd-cmd-params-cm`."""
@@ -57,8 +62,8 @@ class Candidates:
             cluster = read_cluster(fields.data, fields.place)
             self.clusters.setdefault(cluster.server, cluster)
 
-    def take(self, value: Mapping[str, Any], place: Location) -> None:
-        """Take in an object of the tree, if it is one that has settings. What is wrong with it is told.
+    def take(self, value: Mapping[str, Any], place: Location, level: Level = "tree") -> None:
+        """Take in an object that has settings. What is wrong with it is told.
 
         AppProjects count once by name.
         """
@@ -69,8 +74,13 @@ class Candidates:
                 name = fields.fields("metadata").text("name")
                 if all(one["metadata"].get("name") != name for one, _ in self.projects):
                     self.projects.append((value, place))
+            elif kind == "ConfigManagementPlugin":
+                self.plugins += filter(None, [rule_of_definition(value, place)])
+            elif kind == "ConfigMap" and PLUGIN in fields.fields("data"):
+                for definition in read_documents(fields.fields("data").text(PLUGIN), place=place.place):
+                    self.plugins += filter(None, [rule_of_definition(definition, place)])
             elif kind == "ConfigMap":
-                self.config_map(fields, "tree")
+                self.config_map(fields, level)
             elif kind == "Secret":
                 self.secret(fields)
         except InputError as error:
@@ -88,6 +98,7 @@ class Candidates:
             overrides=read_overrides(places, self.found),
             projects=tuple(self.projects),
             profile=self.profile,
+            plugins=tuple(self.plugins),
         )
 
     def _take(self, table: dict[str, Provenanced], key: str, new: Provenanced) -> None:
@@ -132,6 +143,18 @@ def read_candidates(files: Iterable[Path], limits: Limits, found: Diagnostics) -
         for value, line in read_placed_documents(read_file(file, limits), place=str(file)):
             _add(candidates, value, Location(str(file), line))
     return candidates
+
+
+def take_values(candidates: Candidates, files: Iterable[Path], limits: Limits) -> None:
+    """Take in what files with values of the Argo CD chart say, as if it was given by options.
+
+    Raises:
+        InputError: CMD-ARGO-101, a file cannot be read.
+    """
+    for file in files:
+        for value, line in read_placed_documents(read_file(file, limits), place=str(file)):
+            for one in objects_of_values(value):
+                candidates.take(one, Location(str(file), line), "option")
 
 
 def _add(candidates: Candidates, value: Any, place: Location) -> None:

@@ -9,7 +9,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from commodore.argocd.configuration.read import CONFIG, PARAMETERS, Candidates
+from commodore.argocd.configuration import objects_of_values
+from commodore.argocd.configuration.read import CONFIG, PARAMETERS, PLUGIN, Candidates
 from commodore.argocd.diagnostics import Diagnostic, Diagnostics
 from commodore.argocd.discovery.model import Discovered, Origin, Raw
 from commodore.argocd.model.application import GROUP, read_application
@@ -23,7 +24,7 @@ from commodore.manifests.kube_yaml import read_documents, read_placed_documents
 from commodore.tree import Entry, walk
 
 ENDINGS = (".yaml", ".yml", ".json")
-_WORDS = (b"argoproj.io", b"argocd", b"secret-type")
+_WORDS = (b"argoproj.io", b"argocd", b"secret-type", b"configs:")
 _INSTALLED = re.compile(
     rb"\bargoproj/argocd:v(\d+\.\d+\.\d+)"
     rb"|\bargoproj/argo-cd/(?:raw/|blob/)?v(\d+\.\d+\.\d+)/manifests/"
@@ -38,11 +39,13 @@ class Scanned:
 
     Attributes:
         objects: those that Argo CD reads, as written.
+        of_chart: those that the chart of Argo CD makes of values.
         files: the paths of the files that were looked at.
         versions: the versions of Argo CD that they install, such as `3.1.2`, each with a place.
     """
 
     objects: list[Raw] = field(default_factory=list)
+    of_chart: list[Raw] = field(default_factory=list)
     files: set[str] = field(default_factory=set)
     versions: dict[str, Location] = field(default_factory=dict)
 
@@ -63,7 +66,7 @@ def scan(tree: Tree, folder: Path, limits: Limits, found: Diagnostics) -> Scanne
         scanned.files.add(str(path))
         _take_versions(content, name, scanned)
         if any(word in content for word in _WORDS):
-            scanned.objects += _read(content, name, found)
+            _read(content, name, scanned, found)
     for path, content in kustomizations:
         _take_versions(content, os.path.relpath(path, tree.root), scanned)
     return scanned
@@ -128,12 +131,12 @@ def _patches(kustomization: Path, text: bytes) -> Iterator[str]:
                 yield os.path.normpath(kustomization.parent / path)
 
 
-def _read(content: bytes, name: str, found: Diagnostics) -> Iterator[Raw]:
+def _read(content: bytes, name: str, scanned: Scanned, found: Diagnostics) -> None:
     try:
         for value, line in read_placed_documents(content, place=name):
-            for one in objects_of(value):
-                if is_of_argo(one):
-                    yield one, Location(name, line)
+            place = Location(name, line)
+            scanned.objects += ((one, place) for one in objects_of(value) if is_of_argo(one))
+            scanned.of_chart += ((one, place) for one in objects_of_values(value))
     except InputError as error:
         _tell_unreadable(found, name, error.message, content, error.locations)
 
@@ -153,11 +156,13 @@ def objects_of(value: Any) -> Iterator[Mapping[str, Any]]:
 def is_of_argo(value: Mapping[str, Any]) -> bool:
     """Whether an object is one that `take` takes."""
     kind = value["kind"]
-    if kind in ("Application", "ApplicationSet", "AppProject"):
+    if kind in ("Application", "ApplicationSet", "AppProject", "ConfigManagementPlugin"):
         return _group(value) == GROUP
     metadata = value.get("metadata") if kind in ("ConfigMap", "Secret") else None
     if kind == "ConfigMap":
-        return isinstance(metadata, Mapping) and metadata.get("name") in (CONFIG, PARAMETERS)
+        data = value.get("data")
+        is_plugin = isinstance(data, Mapping) and "kind: ConfigManagementPlugin" in str(data.get(PLUGIN))
+        return is_plugin or (isinstance(metadata, Mapping) and metadata.get("name") in (CONFIG, PARAMETERS))
     labels = metadata.get("labels") if isinstance(metadata, Mapping) else None
     return kind == "Secret" and isinstance(labels, Mapping) and SECRET_TYPE in labels
 

@@ -18,14 +18,14 @@ def source_type(source: Source, folder: Path, settings: ArgoSettings) -> SourceT
     """
     found = source.explicit_type()
     if found is None:
-        found = "Helm" if source.chart else _detected(folder)
+        found = "Helm" if source.chart else detected_type(folder)
     if found in ("Helm", "Kustomize") and not settings.enabled(found.lower()):
         return "Directory"
     return found
 
 
-def _detected(folder: Path) -> SourceType:
-    """By the last file, in lexical order, that says a type."""
+def detected_type(folder: Path) -> SourceType:
+    """The type of a folder, by the last file, in lexical order, that says one."""
     found: SourceType = "Directory"
     for name in sorted(os.listdir(folder)):
         if name in KUSTOMIZATIONS:

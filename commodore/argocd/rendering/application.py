@@ -20,6 +20,7 @@ from commodore.argocd.rendering.helm import render_helm
 from commodore.argocd.rendering.kept import Kept
 from commodore.argocd.rendering.kustomize import render_kustomize
 from commodore.argocd.rendering.model import Capabilities, Rendered, Unit
+from commodore.argocd.rendering.plugins import as_native, rule_for
 from commodore.argocd.trees import folder_of
 from commodore.caches import result_cache, usable
 from commodore.context import Context
@@ -125,8 +126,13 @@ class Renderer:
             source = replace(source, kustomize=replace(source.kustomize, version=version))
         kind = source_type(source, folder, self.settings)
         environment = build_environment(application, instance, source, revision, noter.unknown_variable)
+        settings = self.settings
         if kind == "Plugin":
-            return self._by_plugin(application, source, folder, environment)
+            given = self._by_plugin(application, source, folder, environment)
+            if given is not None:
+                return given
+            source, settings = self._natively(source, folder, noter)
+            kind = source_type(source, folder, settings)
         scratch = self.scratch / f"unit-{next(self._numbers)}"
         scratch.mkdir(parents=True)
         unit = Unit(
@@ -137,7 +143,7 @@ class Renderer:
             refs=self._refs(application),
             environment=environment,
             capabilities=self.capabilities,
-            settings=self.settings,
+            settings=settings,
             charts=self.charts,
             context=self.context,
             scratch=scratch,
@@ -150,19 +156,32 @@ class Renderer:
 
     def _by_plugin(
         self, application: Application, source: Source, folder: Path, environment: BuildEnvironment
-    ) -> list[Rendered]:
-        """What a plugin of the caller makes of a source; others are not run."""
+    ) -> list[Rendered] | None:
+        """What a plugin of the caller makes of a source; None if none is for it."""
         namespace, block = application.destination.namespace, source.data.get("plugin") or {}
         given = PluginSource(folder, application.name, namespace, block, environment.variables)
         for one in self.repositories.repo_map.providers.plugins:
             if one.fits(given):
                 return [Rendered(copy.deepcopy({**data})) for data in one.render(given)]
-        raise PolicyError(
-            "CMD-ARGO-420",
-            "the source is rendered by a plugin, which is a program of other people, and is not run",
-            hint="render it by helm, kustomize or as a directory",
-            locations=[source.place],
-        )
+        return None
+
+    def _natively(self, source: Source, folder: Path, noter: _Noter) -> tuple[Source, ArgoSettings]:
+        """A source of a plugin as one that is rendered here.
+
+        Raises:
+            PolicyError: CMD-ARGO-420, 423, that is not allowed.
+        """
+        rule = rule_for(source, self.settings)
+        if rule is None or (rule.engine != "avp" and (source.data.get("plugin") or {}).get("env")):
+            raise PolicyError(
+                "CMD-ARGO-420",
+                "the source is rendered by a plugin, which is a program of other people, and is not run",
+                hint="say by --plugin-policy what gives the same, or render it by helm, kustomize or as a directory",
+                locations=[source.place],
+            )
+        places = (rule.place,) if rule.place is not None else ()
+        noter.note("CMD-ARGO-425", f"the plugin {rule.name} is not run: {rule.engine} renders", "info", "", places)
+        return as_native(source, rule, folder, self.settings)
 
     def _refs(self, application: Application) -> dict[str, Callable[[], Path]]:
         """The repositories that `$ref/...` leads to. They are fetched when they are asked for."""

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from commodore.argocd import ArgoSettings, Diagnostics, read_settings
-from commodore.argocd.configuration import IgnoredFields
-from commodore.errors import InputError
+from commodore.argocd.configuration import Candidates, IgnoredFields, objects_of_values
+from commodore.argocd.model.fields import Fields
+from commodore.errors import InputError, Location
 from commodore.limits import DEFAULT_LIMITS
 
 CONFIG = """\
@@ -146,3 +148,44 @@ def test_a_file_that_is_too_large(tmp_path: Path) -> None:
     with pytest.raises(InputError) as caught:
         read_settings([file], DEFAULT_LIMITS, Diagnostics())
     assert caught.value.code == "CMD-ARGO-101"
+
+
+@pytest.mark.requirement("D17")
+def test_values_of_the_chart() -> None:
+    values = {
+        "argo-cd": {
+            "server": {"config": {"installationID": "old", "url": "https://argocd.example.com"}},
+            "configs": {
+                "cm": {
+                    "create": True,
+                    "installationID": "new",
+                    "helm.enable": False,
+                    "resource.exclusions": [{"kinds": ["Lease"]}],
+                },
+                "params": {"application.namespaces": "team-*", "server.insecure": True},
+                "clusterCredentials": {"prod": {"server": "https://prod.example.com/", "labels": {"tier": "1"}}},
+            },
+        }
+    }
+    found = Diagnostics()
+    candidates = Candidates(found)
+    candidates.config_map(Fields.of(cm("argocd-cm", installationID="tree"), "", Location("cm.yaml")), "tree")
+    for one in objects_of_values(values):
+        candidates.take(one, Location("values.yaml", 1), "chart")
+    settings = candidates.settings()
+    assert (settings["installationID"], settings.config["installationID"].level) == ("tree", "tree")
+    assert settings.config["installationID"].overridden == (Location("values.yaml", 1),)
+    assert (settings.enabled("helm"), settings.config["helm.enable"].level) == (False, "chart")
+    assert settings["resource.exclusions"] == "- kinds:\n    - Lease"
+    assert settings.parameter("application.namespaces") == "team-*"
+    assert [(one.name, one.server, one.labels["tier"]) for one in settings.clusters] == [
+        ("prod", "https://prod.example.com", "1")
+    ]
+    assert "url" not in settings.config
+    assert found.found() == ()
+    for other in ({"configs": {"cm": {"log": "x"}}}, {"kind": "A", **values}, [], "text", {"configs": []}):
+        assert list(objects_of_values(other)) == []
+
+
+def cm(name: str, **data: str) -> dict[str, Any]:
+    return {"kind": "ConfigMap", "metadata": {"name": name}, "data": data}

@@ -1,0 +1,63 @@
+"""What values of the chart `argo-cd` say of an installation, as the objects that the chart makes of them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from commodore.argocd.configuration.model import DEFAULTS, PARAMETER_DEFAULTS
+from commodore.argocd.model.cluster import SECRET_TYPE
+from commodore.manifests import dump
+
+_PREFIXES = ("resource.customizations", "kustomize.")
+
+
+def objects_of_values(values: Any) -> Iterator[dict[str, Any]]:
+    """ConfigMaps and Secrets of clusters, as far as they count here; none if these are no values of that chart.
+
+    Args:
+        values: a document; the values stand at its top, or below `argo-cd` if that chart is a dependency.
+    """
+    if not isinstance(values, Mapping) or "kind" in values:
+        return
+    for whole in (values, values.get("argo-cd")):
+        if not isinstance(whole, Mapping):
+            continue
+        configs, server = _map(whole, "configs"), _map(whole, "server")
+        config = {**_map(server, "config"), **_map(configs, "cm")}  # the former of old charts
+        yield from _config_map("argocd-cm", config, DEFAULTS)
+        yield from _config_map("argocd-cmd-params-cm", _map(configs, "params"), PARAMETER_DEFAULTS)
+        yield from _clusters(configs.get("clusterCredentials"))
+
+
+def _map(value: Mapping[str, Any], key: str) -> Mapping[str, Any]:
+    found = value.get(key)
+    return found if isinstance(found, Mapping) else {}
+
+
+def _config_map(name: str, given: Mapping[str, Any], known: Mapping[str, str]) -> Iterator[dict[str, Any]]:
+    data = {key: _text(value) for key, value in given.items() if key in known or key.startswith(_PREFIXES)}
+    if data:
+        yield {"kind": "ConfigMap", "metadata": {"name": name}, "data": data}
+
+
+def _text(value: Any) -> str:
+    """A value as the chart writes it: texts as they are, others as YAML."""
+    if isinstance(value, str):
+        return value
+    return "" if value is None else dump(value).rstrip("\n")
+
+
+def _clusters(given: Any) -> Iterator[dict[str, Any]]:
+    """The Secrets of clusters, from a map by name, or from a list in old charts."""
+    named = given.items() if isinstance(given, Mapping) else ()
+    listed = given if isinstance(given, list) else ()
+    entries = [{"name": key, **value} for key, value in named if isinstance(value, Mapping)]
+    entries += ({**one} for one in listed if isinstance(one, Mapping))
+    for one in entries:
+        fields = {key: one[key] for key in ("name", "server", "project", "namespaces") if isinstance(one.get(key), str)}
+        metadata = {
+            "labels": {**_map(one, "labels"), SECRET_TYPE: "cluster"},
+            "annotations": _map(one, "annotations"),
+        }
+        yield {"kind": "Secret", "metadata": metadata, "stringData": fields}

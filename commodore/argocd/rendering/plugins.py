@@ -1,0 +1,60 @@
+"""Sources of config management plugins as sources that this program renders itself."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+from commodore.argocd.acquiring import repository_identity
+from commodore.argocd.configuration import ArgoSettings, Provenanced
+from commodore.argocd.model.plugins import Base, PluginRule
+from commodore.argocd.model.sources import DirectoryOptions, HelmOptions, KustomizeOptions, Source
+from commodore.argocd.planning.kinds import detected_type
+from commodore.argocd.rendering.globs import matches
+from commodore.errors import PolicyError
+
+_AVP_BASES: dict[str, Base] = {"-helm": "helm", "-kustomize": "kustomize", "": ""}
+AVP = tuple(
+    PluginRule(f"{name}{end}", "avp", base=base)
+    for name in ("argocd-vault-plugin", "avp")
+    for end, base in _AVP_BASES.items()
+)
+"""The rules for the usual names of the plugin that puts in secrets; they stay placeholders."""
+
+
+def rule_for(source: Source, settings: ArgoSettings) -> PluginRule | None:
+    """The rule for a source of a plugin, if there is one.
+
+    Raises:
+        PolicyError: CMD-ARGO-423, the rule would run a program.
+    """
+    name = source.plugin.name if source.plugin is not None else ""
+    url = repository_identity(source.repo_url)
+    for rule in settings.plugins:
+        fits = [matches(repository_identity(one), url, separator="/") for one in rule.repositories]
+        if rule.name != name or (fits and not any(fits)):
+            continue
+        if rule.engine in ("exec", "container"):
+            raise PolicyError(
+                "CMD-ARGO-423",
+                f"the plugin {name} would run a program, which is not done",
+                hint="render it as native-kustomize, native-helm or avp if that gives the same",
+                locations=[source.place],
+            )
+        return rule
+    return None
+
+
+def as_native(source: Source, rule: PluginRule, folder: Path, settings: ArgoSettings) -> tuple[Source, ArgoSettings]:
+    """A source of a plugin as one of a type, and the settings that it is rendered with."""
+    plain = replace(source, plugin=None)
+    kinds = {"native-kustomize": "Kustomize", "native-helm": "Helm"}
+    kind = kinds.get(rule.engine) or rule.base.capitalize() or detected_type(folder)
+    if kind == "Kustomize":
+        config = {**settings.config}
+        if rule.engine == "native-kustomize":
+            config["kustomize.buildOptions"] = Provenanced(" ".join(rule.options), "option", rule.place)
+        return replace(plain, kustomize=KustomizeOptions()), replace(settings, config=config)
+    if kind == "Helm":
+        return replace(plain, helm=HelmOptions(skip_crds=not rule.crds)), settings
+    return replace(plain, directory=DirectoryOptions()), settings
