@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from _synthetic import Size, generate, make_plan
+from _synthetic import Kind, Size, generate, make_plan
 from _synthetic.plan import MIX
 from _synthetic.repositories import add_commit
 from _synthetic.setup import serve_charts, tenant_files
@@ -28,6 +28,7 @@ else:
     world.tenant(int(sys.argv[3]))
 print(json.dumps([world.cluster(name) for name in world.clusters]))
 """
+Mix = Mapping[Kind, int]
 _REAL_TENANT = {
     "id": "t-real",
     "displayName": "Real Tenant",
@@ -105,9 +106,9 @@ def real_fleet(real: Path, clusters: int, folder: Path) -> Iterator[Fleet]:
 
 
 @contextlib.contextmanager
-def synthetic_fleet(clusters: int, instances: int, inventory: int, folder: Path) -> Iterator[Fleet]:
+def synthetic_fleet(clusters: int, instances: int, inventory: int, folder: Path, mix: Mix = MIX) -> Iterator[Fleet]:
     """Made-up clusters; `inventory` is the size of a target's parameters in bytes."""
-    setup = generate(make_plan(Size(instances, inventory, dict(MIX), clusters, 1)), folder / "setup")
+    setup = generate(make_plan(Size(instances, inventory, dict(mix), clusters, 1)), folder / "setup")
     environment = home_environment(folder / "home")
     with (folder / "home" / ".gitconfig").open("a") as file:
         file.write(setup.copy_changing(folder / "repositories"))

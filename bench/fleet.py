@@ -1,6 +1,6 @@
 """What `fleet compile` takes: all clusters in one run.
 
-    scripts/bench fleet [--real FOLDER] [--clusters N] [--instances N] [--inventory KIB] [--phases LIST] [--json FILE]
+    scripts/bench fleet [--real FOLDER] [--clusters N] [--instances N] [--plain] [--phases LIST] [--json FILE]
 
   cold       empty home, empty catalogs: compile and push
   unchanged  the same again
@@ -25,8 +25,9 @@ import tempfile
 from dataclasses import asdict
 from pathlib import Path
 
-from _fleets import Fleet, real_fleet, synthetic_fleet
+from _fleets import Fleet, Mix, real_fleet, synthetic_fleet
 from _measure import Cost, measuring, read_costs
+from _synthetic.plan import MIX
 from _tools import BenchError, describe, end_of, make_tool
 
 PHASES = ("cold", "unchanged", "change", "report", "elsewhere", "dask")
@@ -72,6 +73,7 @@ def parse() -> argparse.Namespace:
     parser.add_argument("--clusters", type=int, default=20, metavar="N")
     parser.add_argument("--instances", type=int, default=18, metavar="N", help="of each made-up cluster")
     parser.add_argument("--inventory", type=int, default=50, metavar="KIB", help="parameters of a made-up target")
+    parser.add_argument("--plain", action="store_true", help="no helm and kustomize in made-up clusters")
     parser.add_argument("--phases", type=lambda text: text.split(","), default=list(PHASES), metavar="LIST")
     parser.add_argument("--json", type=Path, metavar="FILE", help="write every sample to this file")
     parsed = parser.parse_args()
@@ -87,7 +89,8 @@ def main() -> int:
         if arguments.real:
             opened = real_fleet(arguments.real, arguments.clusters, folder)
         else:
-            opened = synthetic_fleet(arguments.clusters, arguments.instances, arguments.inventory << 10, folder)
+            mix: Mix = {"jsonnet": 1} if arguments.plain else MIX
+            opened = synthetic_fleet(arguments.clusters, arguments.instances, arguments.inventory << 10, folder, mix)
         try:
             machine = describe([make_tool("commodore", str(_PROGRAM))], Path(scratch))
             with opened as fleet:

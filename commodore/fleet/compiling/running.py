@@ -38,7 +38,7 @@ from commodore.fleet.report.model import FleetReport, WaveResult, as_pins, pins_
 from commodore.git import Pin, RemoteAnswers
 from commodore.pipeline import CatalogCompile, Shared
 from commodore.printable import some_of
-from commodore.stages import open_engine
+from commodore.stages import CompileOptions, open_engine
 from commodore.workspace import Workspace, write_atomically
 
 Ask = Callable[[Wave, FleetReport], bool]
@@ -85,7 +85,8 @@ class FleetCompile:
     @property
     def digest(self) -> str:
         """Of everything that decides about the catalogs, and in which waves they are pushed, if they are."""
-        options = replace(self.request.options, processes=0, verbose=False)
+        given = self.request.options  # caches are left out: jobs of one run may write to them, or only read
+        options = CompileOptions(fetch=given.fetch, jsonnet_engine=given.jsonnet_engine, policy=given.policy)
         request = replace(
             self.request, workspace=Workspace(Path()), cluster="", push=False, author=None, options=options
         )

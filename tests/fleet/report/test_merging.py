@@ -10,6 +10,7 @@ import pytest
 
 from commodore.errors import CommodoreError
 from commodore.fleet import FleetReport, Shard, Wave, merge_reports, read_report
+from commodore.remote_store import RemoteOptions
 from tests.world.context import make_context
 from tests.world.many_clusters import FleetWorld
 
@@ -51,6 +52,14 @@ def test_shards_are_merged_and_published(world: FleetWorld) -> None:
     assert [one.state for one in published.clusters] == ["pushed"] * 4
     assert [world.commits(name) for name in world.names] == [1] * 4
     assert "value: '1'" in world.files("c-1")["manifests/app/config.yaml"]
+
+
+def test_shards_may_use_different_caches(world: FleetWorld) -> None:
+    wanted = world.wanted(push=False)
+    options = replace(wanted.request.options, processes=8, cached=False, remote=RemoteOptions(("memory:",), write=True))
+    assert replace(wanted, request=replace(wanted.request, options=options)).digest == wanted.digest
+    options = replace(wanted.request.options, jsonnet_engine="jrsonnet")
+    assert replace(wanted, request=replace(wanted.request, options=options)).digest != wanted.digest
 
 
 def test_reports_that_do_not_belong_together(world: FleetWorld) -> None:

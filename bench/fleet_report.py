@@ -1,0 +1,141 @@
+"""What the process that begins a run over many clusters does with what becomes of them: grouping, journal, report.
+
+    scripts/bench fleet_report [--clusters LIST] [--instances N]
+
+Generated outcomes of clusters pass through the code of `fleet compile`, once for each number of clusters and each of:
+
+  one    one file has the same change in all clusters, but for their names
+  all    all files are new (five of each instance), as in the first run; a tenth of them differs in each cluster
+
+Each line is a process of its own: seconds of CPU time to group and journal all outcomes, to write the report, to read
+the journal as a run does that goes on, and to read the report and show it; sizes of both files; the peak of its memory.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import resource
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
+
+from commodore.catalog import FileDiff
+from commodore.fleet import FleetReport, read_report, render_text
+from commodore.fleet.compiling.journal import Journal, RunFolder, new_run
+from commodore.fleet.compiling.outcome import ClusterOutcome
+from commodore.fleet.report.grouping import Groups, Hunk
+from commodore.fleet.report.model import WaveResult
+from commodore.fleet.report.normalising import Normaliser
+from commodore.lieutenant import Cluster, Tenant
+from commodore.manifests import DiffLine
+
+KINDS = ("one", "all")
+_FILES = 5
+_HEAD = "| clusters | change | collect s | write s | go on s | show s | journal MB | report MB | peak MiB |"
+
+
+def diffs(kind: str, name: str, instances: int) -> Iterator[FileDiff]:
+    """The changes of a cluster."""
+    if kind == "one":
+        lines = [
+            ("hunk", "@@ -1,3 +1,3 @@"),
+            ("context", f"   name: {name}"),
+            ("remove", "-  v: 1"),
+            ("add", "+  v: 2"),
+        ]
+        yield FileDiff("modified", "manifests/argocd/10_app.yaml", tuple(DiffLine(*line) for line in lines))
+        return
+    for number in range(instances * _FILES):
+        path = f"manifests/component-{number // _FILES}/{number % _FILES}0_object.yaml"
+        if number % 10 == 0:
+            path = path.replace("component", f"only-{hash(name) % 10**6}")
+        yield FileDiff("added", path, (DiffLine("summary", f"Added file {path}"),))
+
+
+def collect(run: RunFolder, kind: str, clusters: int, instances: int) -> tuple[list[ClusterOutcome], Groups]:
+    """What the run does as clusters are compiled."""
+    tenant = Tenant("t-1", "Tenant", "https://git.example.com/t.git", "https://git.example.com/g.git", None, None)
+    groups, outcomes, journal = Groups(), [], Journal(run)
+    for number in range(clusters):
+        name, facts = f"c-{number:05}", {"region": f"region-{number % 7}", "cloud": "cloudscale"}
+        url = f"https://git.example.com/catalog-{number:05}.git"
+        normaliser = Normaliser(Cluster(name, f"Cluster {number}", tenant, facts, {}, url, None, None))
+        hunks = [Hunk.of(diff, normaliser) for diff in diffs(kind, name, instances)]
+        first = {hunk.id for hunk in groups.add(name, hunks)}
+        ids = tuple(hunk.id for hunk in hunks)
+        done = ClusterOutcome(name, f"Cluster {number}", "t-1", "all", "changed", 1, 1.0, tree="0" * 64, groups=ids)
+        journal.write("compiled", cluster=done.as_dict(), hunks=[one.as_dict(whole=one.id in first) for one in hunks])
+        outcomes.append(done)
+    journal.close()
+    return outcomes, groups
+
+
+def write(run: RunFolder, outcomes: list[ClusterOutcome], groups: Groups) -> None:
+    waves = (WaveResult("all", "compiled", wave={"name": "all"}),)
+    known = {"run": run.name, "started": "", "finished": "", "commodore": "", "digest": "", "push": False}
+    report = FleetReport(
+        **known,  # type: ignore[arg-type]
+        planned=len(outcomes),
+        shard=None,
+        pins=(),
+        waves=waves,
+        clusters=tuple(outcomes),
+        groups=tuple(groups),
+    )
+    run.report.write_text(json.dumps(report.as_dict(), indent=2))
+
+
+def go_on(run: RunFolder) -> None:
+    groups = Groups()
+    for entry in run.entries():
+        outcome = ClusterOutcome.parse(entry["cluster"])
+        groups.add(outcome.id, map(Hunk.parse, entry["hunks"]))
+
+
+def measure(kind: str, clusters: int, instances: int, folder: Path) -> str:
+    """One line of the table."""
+    run = new_run(folder, {"clusters": [], "digest": ""})
+    seconds = []
+
+    def took(work: Callable[[], object]) -> object:
+        start = time.process_time()
+        done = work()
+        seconds.append(time.process_time() - start)
+        return done
+
+    outcomes, groups = took(lambda: collect(run, kind, clusters, instances))  # type: ignore[misc]
+    took(lambda: write(run, outcomes, groups))
+    took(lambda: go_on(run))
+    took(lambda: sum(1 for _ in render_text(read_report(run.report))))
+    sizes = [path.stat().st_size / 1e6 for path in (run.journal, run.report)]
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+    cells = [*(f"{one:.1f}" for one in seconds), *(f"{one:.1f}" for one in sizes), f"{peak:.0f}"]
+    return f"| {clusters} | {kind} | {' | '.join(cells)} |"
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--clusters", default="500,5000", metavar="LIST")
+    parser.add_argument("--instances", type=int, default=60, metavar="N", help="of each cluster")
+    parser.add_argument("--only", choices=KINDS, help=argparse.SUPPRESS)
+    arguments = parser.parse_args()
+    if arguments.only:
+        with tempfile.TemporaryDirectory(prefix="bench-") as scratch:
+            print(measure(arguments.only, int(arguments.clusters), arguments.instances, Path(scratch)))
+        return 0
+    print(_HEAD + "\n|" + " --- |" * (_HEAD.count("|") - 1), flush=True)
+    for clusters in arguments.clusters.split(","):
+        for kind in KINDS:
+            words = ["--clusters", clusters, "--instances", str(arguments.instances), "--only", kind]
+            subprocess.run([sys.executable, __file__, *words], check=True)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
