@@ -106,7 +106,7 @@ def pushing(values: Mapping[str, Any], context: Context) -> Iterator[Rights]:
         yield lambda *_: None
         return
     with temporary_folder() as folder:
-        yield read_credentials(place, folder, context.limits).rights
+        yield read_credentials(place, folder, context).rights
 
 
 def writing_of(values: Mapping[str, Any]) -> Writing:
@@ -160,6 +160,7 @@ def _job(
         each_commit=values.get("each_commit", False),
         twice=values.get("twice", False),
         verify_dry=values.get("verify_dry", False),
+        hard=values.get("hard", False),
     )
 
 

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from commodore.cli._hydrate import outcome_data, outcome_lines
+from commodore.cli._hydrate import group_data, outcome_data, outcome_lines
 from commodore.cli.console import Console
 from commodore.errors import CommodoreError
 from commodore.printable import in_markdown, printable
@@ -15,12 +15,18 @@ from commodore.workspace import guard_disk, write_atomically
 
 if TYPE_CHECKING:
     from commodore.hydrate.publishing import Result
+    from commodore.hydrate.running import Planned
 
 Shown = Sequence[tuple[dict[str, Any], str, "Result"]]
 """Of each group what is known of it beforehand, its branch, and what became of it."""
 
 
-def report(shown: Shown, values: Mapping[str, Any], console: Console, code: int = 0) -> int:
+def shown(results: Iterable[tuple[Planned, Result]]) -> Shown:
+    """What became of groups of a plan."""
+    return [(group_data(planned), planned.group.branch, result) for planned, result in results]
+
+
+def report(groups: Shown, values: Mapping[str, Any], console: Console, code: int = 0) -> int:
     """Show what became of groups, and write the files that --report and --summary name.
 
     Args:
@@ -29,20 +35,20 @@ def report(shown: Shown, values: Mapping[str, Any], console: Console, code: int 
     Returns:
         the exit code: the highest of all.
     """
-    errors = [result for _, _, result in shown if isinstance(result, CommodoreError)]
+    errors = [result for _, _, result in groups if isinstance(result, CommodoreError)]
     code = max([code, *(error.exit_code for error in errors)])
-    groups = [{**data, **outcome_data(result)} for data, _, result in shown]
-    text = json.dumps({"groups": groups, "exit": code}, indent=2)
+    told = [{**data, **outcome_data(result)} for data, _, result in groups]
+    text = json.dumps({"groups": told, "exit": code}, indent=2)
     if values["out"] == "json":
         console.result(text)
-    for _, branch, result in shown:
+    for _, branch, result in groups:
         if values["out"] == "text":
             for line in outcome_lines(branch, result):
                 console.result(printable(line))
         if isinstance(result, CommodoreError):
             console.error(result.about(f"branch {branch}"))
     _write(values["report"], f"{text}\n")
-    _write(values["summary"], "".join(f"{line}\n" for line in _summary(shown)))
+    _write(values["summary"], "".join(f"{line}\n" for line in _summary(groups)))
     return code
 
 
@@ -52,10 +58,10 @@ def _write(file: Path | None, text: str) -> None:
             write_atomically(file, text.encode("utf-8", "replace"))
 
 
-def _summary(shown: Shown) -> Iterator[str]:
+def _summary(groups: Shown) -> Iterator[str]:
     yield "| Branch | Outcome | Commit | Changed paths | Why |"
     yield "|---|---|---|---|---|"
-    for _, branch, result in shown:
+    for _, branch, result in groups:
         if isinstance(result, CommodoreError):
             cells = [branch, "failed", "", "", f"{result.message} [{result.code}]"]
         else:

@@ -3,30 +3,20 @@
 from __future__ import annotations
 
 import json
-import random
-import time
-from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
 from commodore.cli._hydrate import NOTHING, SOURCES, Source, group_data, opened, tell_lost
-from commodore.cli._hydrate_report import Shown, report
+from commodore.cli._hydrate_report import report, shown
+from commodore.cli._hydrate_watch import watch
 from commodore.cli._options import options
-from commodore.cli.console import Console, console_of
+from commodore.cli.console import console_of
 from commodore.context import Context
-from commodore.errors import CommodoreError, InputError, UsageError
+from commodore.errors import InputError
 from commodore.events import Warned
 from commodore.printable import printable
 from commodore.settings.hydrate import HYDRATE_PLAN, HYDRATE_RUN
-
-if TYPE_CHECKING:
-    from commodore.hydrate.publishing import Result
-    from commodore.hydrate.running import Planned
-
-Results = Sequence[tuple["Planned", "Result"]]
-
-_JITTER = 0.1  # of the interval: several watchers do not ask at the same time for ever
 
 
 @click.command("plan")
@@ -70,7 +60,7 @@ def run(ctx: click.Context, /, sources: tuple[Source, ...], **values: Any) -> in
     """
     console = console_of(ctx)
     if values["watch"]:
-        _watch(ctx, sources, values, console)
+        watch(ctx, sources, values, console)
         return 0
     if values["offline"]:
         values["dry_run"] = True
@@ -83,40 +73,4 @@ def run(ctx: click.Context, /, sources: tuple[Source, ...], **values: Any) -> in
             raise
         console.announce(Warned(error.code, error.message, error.hint))
         return report([], values, console)
-    return report(_shown(results), values, console, tell_lost(hydrator, console))
-
-
-def _watch(ctx: click.Context, sources: tuple[Source, ...], values: dict[str, Any], console: Console) -> None:
-    """Hydrate again and again until the user ends it."""
-    from commodore.hydrate.watching import Patience
-
-    if any(str(one) == "-" for one in sources) or values["dry_sha"]:
-        raise UsageError(
-            "CMD-HYD-017",
-            "--watch needs sources that can be read again, and takes no --dry-sha",
-            hint="name files or folders with Applications, or leave --watch out",
-        )
-    patience = Patience(time.monotonic)
-    try:
-        while True:
-            try:
-                with opened(ctx, sources, values, console.context) as hydrator:
-                    results = hydrator.run(patience.is_ready)
-                patience.learn(results)
-                tell_lost(hydrator, console)
-                news = [one for one in results if one[0].decision not in ("hydrated", "waiting")]
-                if news:
-                    report(_shown(news), values, console)
-            except CommodoreError as error:
-                if error.exit_code == 70:
-                    raise
-                console.error(error)
-            pause = values["interval"] * random.uniform(1 - _JITTER, 1 + _JITTER)  # noqa: S311
-            console.status(f"Looking again in {pause:.0f} s (Ctrl-C ends).")
-            time.sleep(pause)
-    except KeyboardInterrupt:
-        console.status("Ended watching.")
-
-
-def _shown(results: Results) -> Shown:
-    return [(group_data(planned), planned.group.branch, result) for planned, result in results]
+    return report(shown(results), values, console, tell_lost(hydrator, console))

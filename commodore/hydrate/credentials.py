@@ -7,13 +7,15 @@ import binascii
 import os
 import shlex
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
+from commodore.context import Context
 from commodore.errors import CommodoreError, InputError, Location
 from commodore.git import PushRights, normalize, redact, repository_key
+from commodore.hydrate.github_app import installation_token
 from commodore.limits import Limits
 from commodore.manifests.kube_yaml import read_placed_documents
 from commodore.workspace import guard_disk
@@ -61,15 +63,17 @@ class Credentials:
 
     secrets: tuple[Credential, ...]
     folder: Path
+    context: Context
 
     def rights(self, url: str, projects: frozenset[str]) -> PushRights | None:
         """What a push to a repository is let in by; None for git's own ways.
 
         Raises:
-            InputError: CMD-HYD-081, two Secrets are for it; CMD-HYD-080, the Secret is of a kind that cannot be used.
+            InputError: CMD-HYD-081, two Secrets are for it; CMD-HYD-080, the Secret cannot be used.
+            EnvironmentFault: CMD-HYD-082, GitHub gives no token for an App.
         """
         fitting = [one for one in self.secrets if one.fits(url, projects)]
-        if not fitting:
+        if not fitting or self.context.offline:
             return None
         best = max(fitting, key=_rank)
         same = sorted(one.name for one in fitting if _rank(one) == _rank(best))
@@ -80,11 +84,8 @@ class Credentials:
                 hint="remove one of them, or name the repository's whole URL in one",
             )
         if _APP in best.values:
-            raise InputError(
-                "CMD-HYD-080",
-                f"the Secret {best.name} is that of a GitHub App, which is not supported",
-                hint="make a token of the App in a step before, and give it as password",
-            )
+            token = installation_token(best.name, best.values, self.context)
+            best = replace(best, values={**best.values, "username": "x-access-token", "password": token})
         return self._rights(url, best)
 
     def _rights(self, url: str, credential: Credential) -> PushRights:
@@ -112,7 +113,7 @@ class Credentials:
         return PushRights(tuple(settings), environment)
 
     def _file(self, credential: Credential, key: str, content: str) -> Path:
-        path = self.folder / f"{self.secrets.index(credential)}-{key}"
+        path = self.folder / f"{[one.name for one in self.secrets].index(credential.name)}-{key}"
         with guard_disk(path):
             descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
             with os.fdopen(descriptor, "wb") as file:
@@ -120,7 +121,7 @@ class Credentials:
         return path
 
 
-def read_credentials(place: Path, folder: Path, limits: Limits) -> Credentials:
+def read_credentials(place: Path, folder: Path, context: Context) -> Credentials:
     """The Secrets of a file, or of all YAML files of a folder.
 
     Those without the label of write credentials are passed over: what a repository is read with never pushes.
@@ -132,8 +133,8 @@ def read_credentials(place: Path, folder: Path, limits: Limits) -> Credentials:
         InputError: CMD-HYD-080, a file cannot be read, or a Secret is wrong. No value is in the message.
     """
     files = sorted(place.glob("*.y*ml")) if place.is_dir() else [place]
-    secrets = [one for file in files for one in _secrets(file, limits)]
-    return Credentials(tuple(secrets), folder)
+    secrets = [one for file in files for one in _secrets(file, context.limits)]
+    return Credentials(tuple(secrets), folder, context)
 
 
 def _secrets(file: Path, limits: Limits) -> Iterable[Credential]:

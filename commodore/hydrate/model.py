@@ -184,6 +184,7 @@ class Outcome:
         word: `committed`, `noted`, `hydrated`, `unaffected`, `unchanged`, `superseded`, `planned` or `failed`.
         commit: the branch's head afterwards, if it is known.
         changed, removed, stale: output paths.
+        retries: pushes that were made again, as others were faster.
         diff: the lines by which manifests would change, if nothing was pushed.
     """
 
@@ -195,3 +196,4 @@ class Outcome:
     removed: tuple[str, ...] = ()
     stale: tuple[str, ...] = ()
     diff: tuple[str, ...] = ()
+    retries: int = 0

@@ -34,6 +34,7 @@ class _Round:
     Attributes:
         noted: by branch, its head that gets a note.
         known: by group, the dry commit that is noted so far.
+        retries: how many attempts there were before.
     """
 
     built: dict[str, Built] = field(default_factory=dict)
@@ -41,6 +42,7 @@ class _Round:
     noted: dict[str, str] = field(default_factory=dict)
     known: dict[str, str] = field(default_factory=dict)
     refs: dict[str, str] = field(default_factory=dict)
+    retries: int = 0
 
 
 class Destination:
@@ -151,6 +153,7 @@ class Destination:
         attempt = 0
         while waiting:
             work = self._build(waiting, results)
+            work.retries = attempt
             if dry or not work.refs:
                 self._conclude(work, waiting, results, dry=dry)
                 return results
@@ -344,6 +347,7 @@ class Destination:
                 built.removed,
                 built.stale,
                 self._difference(built) if dry else (),
+                work.retries,
             )
 
     def _difference(self, built: Built) -> tuple[str, ...]:

@@ -70,6 +70,7 @@ class Job:
         each_commit: hydrate the dry commits since the last one, too, each by itself.
         twice: render twice, and compare.
         verify_dry: take dry commits with a good signature alone.
+        hard: render all, whatever is noted.
         rights: what a push is let in by, to a URL to which Applications of some projects write.
     """
 
@@ -89,6 +90,7 @@ class Job:
     each_commit: bool = False
     twice: bool = False
     verify_dry: bool = False
+    hard: bool = False
     rights: Callable[[str, frozenset[str]], PushRights | None] = lambda *_: None
 
 
@@ -289,6 +291,8 @@ class Hydrator:
         decision, reason = "render", "it was not hydrated from this commit with these inputs"
         if self.job.writing.rewrite:
             reason = "--rewrite"
+        elif self.job.hard:
+            reason = "it is to be rendered again"
         elif (known, before) == (group.dry_sha, inputs) and group.branch in destination.heads:
             decision, reason = "hydrated", f"it is hydrated from {group.dry_sha[:7]}"
         elif self._is_too_old(group, known):

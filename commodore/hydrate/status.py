@@ -87,7 +87,7 @@ def _status(hydrator: Hydrator, several: Sequence[Planned]) -> BranchStatus:
         head=head,
         dry_sha=_text(metadata.get("", {}), "drySha"),
         noted=note.dry_sha if note is not None else "",
-        behind=_behind(hydrator, several),
+        behind=commits_behind(hydrator, several),
         applications=names,
         paths=tuple((path, _text(data, "drySha")) for path, data in sorted(metadata.items()) if path),
         stale=tuple(sorted({path for one in owned for path in one.stale})),
@@ -97,8 +97,10 @@ def _status(hydrator: Hydrator, several: Sequence[Planned]) -> BranchStatus:
     )
 
 
-def _behind(hydrator: Hydrator, several: Sequence[Planned]) -> int | None:
-    """How many dry commits are newer than those that are noted, of the group for which they are most."""
+def commits_behind(hydrator: Hydrator, several: Sequence[Planned]) -> int | None:
+    """How many dry commits are newer than those that are noted, of the group for which they are most; None if that is
+    not known.
+    """
     counts = []
     for one in several:
         repository = hydrator.dry(one.group.first)

@@ -228,6 +228,19 @@ LOOPING = (
         default=60.0,
         metavar="SECONDS",
     ),
+    Setting(
+        "listen",
+        ("--listen",),
+        "With --watch: answer /healthz, /readyz, /metrics and POST /hydrate at this address, by default on loopback.",
+        metavar="[HOST]:PORT",
+    ),
+    Setting(
+        "listen_token",
+        ("--listen-token",),
+        "A file with the token that POST /hydrate must have; without it such requests are refused.",
+        kind="file",
+        metavar="FILE",
+    ),
 )
 OFFLINE = Setting(
     "offline",

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+import http.client
 import json
 import os
+import socket
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any
 
 import pytest
 import yaml
 
+from commodore.hydrate.serving import Bell
 from tests.world.git_server import GitServer
 from tests.world.repos import GitWorld, Remote, git
 
@@ -398,19 +400,41 @@ def test_watching(place: Place, monkeypatch: pytest.MonkeyPatch) -> None:
     """What is committed while it waits is hydrated at the next look; Ctrl-C ends it, and is no failure."""
     looks = iter([lambda: place.change(2), lambda: None])
 
-    def wait(seconds: float) -> None:
+    def wait(bell: Bell, seconds: float) -> None:
         look = next(looks, None)
         if look is None:
             raise KeyboardInterrupt
         look()
 
-    monkeypatch.setattr("commodore.cli.hydrate_run.time", SimpleNamespace(sleep=wait, monotonic=lambda: 0.0))
+    monkeypatch.setattr(Bell, "wait", wait)
     code, out, _ = place.call(
         "-d", str(place.folder.parent / "work"), "hydrate", "run", str(place.folder), "--watch", "--branch", "env/dev"
     )
     assert code == 0
     assert [line.split(" ")[2] for line in out.splitlines() if "committed" in line] == ["committed"] * 2
     assert place.subjects() == ["Set 2", "Change"]
+
+
+def test_a_watcher_answers(tmp_path: Path, call: Call, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Also if nothing can be hydrated yet."""
+    found = []
+
+    def wait(bell: Bell, seconds: float) -> None:
+        connection = http.client.HTTPConnection("127.0.0.1", port)
+        for path in ("/healthz", "/readyz"):
+            connection.request("GET", path)
+            answer = connection.getresponse()
+            answer.read()
+            found.append(answer.status)
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(Bell, "wait", wait)
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    words = ["-d", str(tmp_path / "work"), "hydrate", "run", str(tmp_path), "--watch", "--listen", f":{port}"]
+    code, _, err = call(*words)
+    assert (code, found, "CMD-HYD-001" in err) == (0, [200, 503], True)
 
 
 @pytest.mark.requirement("H4")

@@ -10,16 +10,19 @@ from typing import Any
 
 import pytest
 import yaml
+from joserfc import jwt
+from joserfc.jwk import RSAKey
 
 from commodore.errors import EnvironmentFault, InputError
 from commodore.git import RepositoryStore
 from commodore.hydrate.credentials import Credentials, read_credentials
 from commodore.hydrate.model import Writing
 from commodore.hydrate.publishing import Destination
-from commodore.limits import DEFAULT_LIMITS
 from tests.conftest import MACHINE_PATH
 from tests.hydrate.conftest import Hydrated, config_map, output
+from tests.world.context import make_context
 from tests.world.git_server import GitServer
+from tests.world.loopback import LoopbackHandler, LoopbackServer
 from tests.world.ssh_server import ssh_server
 
 LABEL = "argocd.argoproj.io/secret-type"
@@ -35,7 +38,7 @@ def read(tmp_path: Path, *secrets: dict[str, Any]) -> Credentials:
     file, folder = tmp_path / "secrets.yaml", tmp_path / "keys"
     file.write_text(yaml.safe_dump_all(secrets))
     folder.mkdir(exist_ok=True)
-    return read_credentials(file, folder, DEFAULT_LIMITS)
+    return read_credentials(file, folder, make_context())
 
 
 @pytest.mark.requirement("H33")
@@ -93,6 +96,52 @@ def test_a_key_of_ssh_is_a_file_of_the_user_alone(tmp_path: Path) -> None:
     assert "KEY" not in repr(rights)
 
 
+class _GitHub(LoopbackServer):
+    """Gives tokens for a signature of its App. What it was asked is in `asked`."""
+
+    def __init__(self, key: RSAKey, status: int) -> None:
+        super().__init__(_GitHubHandler)
+        self.key, self.status = key, status
+        self.asked: list[tuple[str, dict[str, Any]]] = []
+
+
+class _GitHubHandler(LoopbackHandler):
+    world: _GitHub
+
+    def answer(self) -> None:
+        signed = jwt.decode(self.headers["Authorization"].removeprefix("Bearer "), self.world.key)
+        self.world.asked.append((self.path, signed.claims))
+        self.send(self.world.status, body=b'{"token": "t0ken"}')
+
+
+@pytest.mark.parametrize("status", [201, 403])
+def test_a_github_app(tmp_path: Path, status: int) -> None:
+    """It signs for itself with its key, and pushes with the token that it gets for that."""
+    key = RSAKey.generate_key(2048)
+    with _GitHub(key, status) as server:
+        values = {
+            "githubAppID": "7",
+            "githubAppInstallationID": "42",
+            "githubAppPrivateKey": key.as_pem(private=True).decode(),
+        }
+        url = "https://git.example.com/org"
+        found = read(
+            tmp_path, secret("app", "repo-write-creds", url=url, githubAppEnterpriseBaseUrl=server.site, **values)
+        )
+        if status == 403:
+            with pytest.raises(EnvironmentFault, match=r"gives no token for the Secret app: 403") as caught:
+                found.rights(f"{url}/shop", NO_PROJECTS)
+            assert caught.value.code == "CMD-HYD-082"
+            return
+        rights = found.rights(f"{url}/shop", NO_PROJECTS)
+        ((path, claims),) = server.asked
+    assert (path, claims["iss"]) == ("/app/installations/42/access_tokens", "7")
+    assert claims["exp"] - claims["iat"] <= 600, "GitHub takes no longer ones"
+    assert rights is not None
+    pair = base64.b64encode(b"x-access-token:t0ken").decode()
+    assert ("http.https://git.example.com/.extraHeader", f"Authorization: Basic {pair}") in rights.settings
+
+
 def test_a_push_with_its_own_key(hydrated: Hydrated, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PATH", f"{os.environ['PATH']}{os.pathsep}{MACHINE_PATH}")
     with ssh_server(tmp_path / "ssh", os.environ["PATH"]) as server:
@@ -111,6 +160,8 @@ def test_a_push_with_its_own_key(hydrated: Hydrated, tmp_path: Path, monkeypatch
         ([secret("one", url="https://git.example.com/x", password="p"),
           secret("two", url="https://git.example.com/x", password="p")], "CMD-HYD-081"),
         ([secret("app", url="https://git.example.com/x", githubAppID="1")], "CMD-HYD-080"),
+        ([secret("app", url="https://git.example.com/x", githubAppID="1", githubAppInstallationID="1",
+                 githubAppPrivateKey="s3cret")], "CMD-HYD-080"),
         ([secret("none")], "CMD-HYD-080"),
         ([{**secret("bad"), "data": {"password": "s3cret!"}}], "CMD-HYD-080"),
     ],
