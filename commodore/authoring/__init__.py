@@ -7,6 +7,7 @@ from commodore.authoring.component_suite import ComponentSuite, run_component_su
 from commodore.authoring.delete import Deletion, delete_component, plan_deletion
 from commodore.authoring.fake_cluster import Facts
 from commodore.authoring.golden import Difference
+from commodore.authoring.hierarchy import HierarchyRequest, create_hierarchy
 from commodore.authoring.junit import as_junit
 from commodore.authoring.new import Created, NewRequest, create_repository
 from commodore.authoring.object_checks import Finding
@@ -32,6 +33,7 @@ __all__ = [
     "Difference",
     "Facts",
     "Finding",
+    "HierarchyRequest",
     "Kind",
     "MINOR_ALLOW",
     "NewRequest",
@@ -47,6 +49,7 @@ __all__ = [
     "as_junit",
     "compile_component",
     "compile_package",
+    "create_hierarchy",
     "create_repository",
     "delete_component",
     "depname",

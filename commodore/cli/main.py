@@ -48,6 +48,7 @@ CONTEXT = {"help_option_names": ["-h", "--help"], "max_content_width": 100, "aut
         "explain": LazyCommand("commodore.cli.explain:explain", "Say what an error code means."),
         "fleet": LazyCommand("commodore.cli.fleet:fleet", "Generate the charts of a fleet, and compile its clusters."),
         "hydrate": LazyCommand("commodore.cli.hydrate:hydrate", "Render sources into branches with plain manifests."),
+        "init": LazyCommand("commodore.cli.init:init", "Make an empty hierarchy to begin with."),
         "inventory": LazyCommand("commodore.cli.inventory:inventory", "Look at the hierarchy."),
         "fetch-token": LazyCommand("commodore.cli.login:fetch_token", "Print a token for the Lieutenant API."),
         "login": LazyCommand("commodore.cli.login:login", "Log in to the Lieutenant API."),

@@ -335,3 +335,9 @@ REVIEWED = (
     ),
 )
 """How differences of objects are shown."""
+
+INIT = (
+    Setting("cluster", ("--cluster",), "ID of the first cluster.", default="c-example", metavar="ID"),
+    Setting("tenant", ("--tenant",), "ID of its tenant.", default="t-example", metavar="ID"),
+)
+"""Options of `init`."""
