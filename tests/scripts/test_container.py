@@ -18,8 +18,9 @@ def container(*arguments: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(command, capture_output=True, text=True, check=False)
 
 
-def test_the_containerfile_is_right() -> None:
-    checked = container("check", str(FILE))
+@pytest.mark.parametrize("file", [FILE, ROOT / "Containerfile"], ids=["observe", "compile"])
+def test_the_containerfile_is_right(file: Path) -> None:
+    checked = container("check", str(file))
     assert (checked.returncode, checked.stderr) == (0, "")
 
 
