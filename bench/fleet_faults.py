@@ -125,12 +125,11 @@ class Dask:
         words = ("--host", "127.0.0.1", "--port", "0", "--no-dashboard", "--no-show")
         self.scheduler = self._start("scheduler", *words)
         self.workers = [self.add_worker() for _ in range(workers)]
-        while not self._file.exists():
+        self.address = ""
+        while not self.address:
             time.sleep(0.05)
-
-    @property
-    def address(self) -> str:
-        return str(json.loads(self._file.read_text())["address"])
+            with contextlib.suppress(FileNotFoundError, json.JSONDecodeError):  # it is not written at once
+                self.address = str(json.loads(self._file.read_text())["address"])
 
     def add_worker(self) -> subprocess.Popen[bytes]:
         words = ("--no-nanny", "--nthreads", "1", "--no-dashboard", "--local-directory", str(self._folder))

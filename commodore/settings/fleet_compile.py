@@ -5,7 +5,7 @@ from __future__ import annotations
 from commodore.settings.catalog import CATALOG_COMPILE
 from commodore.settings.common import OUTPUT_FORMAT
 from commodore.settings.fleet import STATUS_AGE
-from commodore.settings.model import Setting
+from commodore.settings.model import Kind, Setting
 
 _NOT_FOR_FLEETS = ("cluster_file", "local", "fetch_dependencies", "diff", "output_format", "watch", "interactive")
 _CATALOG = tuple(setting for setting in CATALOG_COMPILE if setting.name not in _NOT_FOR_FLEETS)
@@ -13,24 +13,22 @@ _MARKDOWN = Setting(
     "markdown", ("--markdown",), "Write the report to this file as Markdown, too.", kind="path", metavar="FILE"
 )
 _REPORT = Setting("report", ("--report",), "Write the report to this file as JSON, too.", kind="path", metavar="FILE")
+
+
+def _several(name: str, option: str, metavar: str, about: str, kind: Kind = "text") -> Setting:
+    return Setting(name, (option,), f"{about}; may be repeated.", kind=kind, metavar=metavar, multiple=True)
+
+
 _SELECTION = (
-    Setting(
-        "cluster_files",
-        ("--cluster-file",),
-        "Take the clusters from this file instead of the Lieutenant API; may be repeated.",
-        kind="file",
-        metavar="FILE",
-        multiple=True,
-    ),
-    Setting(
+    _several("cluster_files", "--cluster-file", "FILE", "Take clusters from this file, not the Lieutenant API", "file"),
+    _several(
         "cluster_folders",
-        ("--clusters",),
-        "Take the clusters from all YAML and JSON files in this folder; may be repeated.",
-        kind="folder",
-        metavar="DIR",
-        multiple=True,
+        "--clusters",
+        "DIR",
+        "Take clusters from all YAML and JSON files in this folder",
+        "folder",
     ),
-    Setting("tenant", ("--tenant",), "Only clusters of this tenant; may be repeated.", metavar="TENANT", multiple=True),
+    _several("tenant", "--tenant", "TENANT", "Only clusters of this tenant"),
     Setting(
         "fact",
         ("--fact",),
@@ -38,7 +36,7 @@ _SELECTION = (
         metavar="NAME=PATTERN",
         multiple=True,
     ),
-    Setting("exclude", ("--exclude",), "Not this cluster; may be repeated.", metavar="CLUSTER", multiple=True),
+    _several("exclude", "--exclude", "CLUSTER", "Not this cluster"),
     Setting(
         "shard",
         ("--shard",),
@@ -73,13 +71,7 @@ _WAVES = (
         "By default none.",
         metavar="N|N%",
     ),
-    Setting(
-        "approve",
-        ("--approve",),
-        "Let this wave with a manual gate be pushed; may be repeated.",
-        metavar="WAVE",
-        multiple=True,
-    ),
+    _several("approve", "--approve", "WAVE", "Let this wave with a manual gate be pushed"),
     Setting(
         "ahead",
         ("--ahead",),
@@ -186,7 +178,7 @@ _RUN = (
 )
 FLEET_COMPILE = (*_SELECTION, *_CATALOG, *_WAVES, *_RUN)
 FLEET_REPORT = (
-    Setting("cluster", ("--cluster",), "Only this cluster; may be repeated.", metavar="CLUSTER", multiple=True),
+    _several("cluster", "--cluster", "CLUSTER", "Only this cluster"),
     Setting("group", ("--group",), "Only the change with this id, as JSON output names it.", metavar="ID"),
     Setting("changed", ("--changed",), "Only clusters that change.", kind="switch", default=False),
     Setting("failed", ("--failed",), "Only clusters that have failed.", kind="switch", default=False),
