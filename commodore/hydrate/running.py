@@ -16,9 +16,9 @@ from commodore.argocd.rendering import Capabilities
 from commodore.argocd.running import open_run
 from commodore.argocd.trees import Tree
 from commodore.context import Context
-from commodore.errors import CommodoreError, InputError, Location, raise_all
+from commodore.errors import CommodoreError, InputError, Location, did_you_mean, raise_all
 from commodore.events import stage
-from commodore.git import Author, Git, PushRights, Repository, RepositoryStore, check_out_tree, repository_key
+from commodore.git import Author, Git, PushRights, Repository, RepositoryStore, check_out_tree, redact, repository_key
 from commodore.hydrate import layout, planning
 from commodore.hydrate.conventions import check_projects, check_promotions
 from commodore.hydrate.model import CommitRequest, DryCommit, Group, Hydration, Outcome, PathOutput, Scope, Writing
@@ -53,6 +53,29 @@ class Narrowing:
         keys = {repository_key(url) for url in self.repositories}
         placed = not keys or bool(keys & {group.dry_key, group.key})
         return named and placed and (not self.branches or any(fnmatchcase(group.branch, one) for one in self.branches))
+
+    def check(self, hydrations: Sequence[Hydration]) -> None:
+        """See that each name, pattern and URL fits something: a mistyped one would do nothing, and say nothing.
+
+        Raises:
+            InputError: CMD-HYD-029, one does not.
+        """
+        names, branches = {one.name for one in hydrations}, {one.branch for one in hydrations}
+        urls = {repository_key(url): redact(url) for one in hydrations for url in (one.dry_url, one.url)}
+        asked = [
+            (f"no Application is called {one}", did_you_mean(one, names)) for one in self.names if one not in names
+        ]
+        asked += [
+            (f"no branch that is hydrated fits {pattern}", did_you_mean(pattern, branches))
+            for pattern in self.branches
+            if not any(fnmatchcase(branch, pattern) for branch in branches)
+        ]
+        asked += [
+            (f"nothing is hydrated from or to {redact(url)}", did_you_mean(url, urls.values()))
+            for url in self.repositories
+            if repository_key(url) not in urls
+        ]
+        raise_all([InputError("CMD-HYD-029", what, hint=hint) for what, hint in asked])
 
 
 EVERYTHING = Narrowing()
@@ -142,6 +165,7 @@ class Hydrator:
         """
         job = self.job
         hydrations = read_all(job.found.applications, lenient=job.lenient, options_in_git=job.options_in_git)
+        job.only.check(hydrations)
         self._data = {(place, data["metadata"]["name"]): data for data, place in job.found.applications}
         for one in hydrations:
             self._projects.setdefault(repository_key(one.url), set()).add(one.project)

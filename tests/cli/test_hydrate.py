@@ -158,7 +158,6 @@ def test_files_for_jobs(place: Place) -> None:
     assert [line.count(" | ") for line in lines] == [4, 0, 4, 4]
     assert "env/dev | committed |" in lines[2]
     assert "env/dev-next | failed |" in lines[3]
-    assert place.run("--repo", "https://git.example.com/other")[1] == []
 
 
 def test_applications_of_a_repository(place: Place) -> None:
@@ -182,6 +181,21 @@ def test_applications_of_a_repository(place: Place) -> None:
     assert (code, f"in {place.remote.url}:apps" in err) == (1, True)
     code, _, err = place.call(*words, f"{place.remote.url}:none")
     assert (code, "Traceback" in err) == (1, False)
+
+
+@pytest.mark.parametrize(
+    ("option", "value", "hint"),
+    [
+        ("--only", "aa", "did you mean 'a'?"),
+        ("--branch", "env/dve*", "did you mean 'env/dev'"),
+        ("--repo", "https://git.example.com/other", ""),
+    ],
+)
+def test_what_fits_nothing(place: Place, option: str, value: str, hint: str) -> None:
+    """A mistyped name is said, not passed over."""
+    words = ["-d", str(place.folder.parent / "work"), "hydrate", "run", str(place.folder), option, value]
+    code, _, err = place.call(*words)
+    assert (code, "CMD-HYD-029" in err, hint in err) == (1, True, True), err
 
 
 def test_no_applications(place: Place) -> None:
