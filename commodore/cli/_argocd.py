@@ -171,11 +171,15 @@ def sought_by(values: Mapping[str, Any], context: Context) -> Sought:
 def show_diagnostics(found: Diagnostics, values: Mapping[str, Any], console: Console) -> int:
     """Show the diagnostics that are wanted, on standard error; errors always. Returns the exit code they make."""
     shown = found.found(strict=values["strict"])
-    wanted = values["diagnostics"]
+    show_wanted(shown, values["diagnostics"], console)
+    return FAILED if any(one.severity == "error" for one in shown) else EQUAL
+
+
+def show_wanted(shown: Sequence[Diagnostic], wanted: str, console: Console) -> None:
+    """Show diagnostics on standard error: `all`, the `actionable` ones, or `none`; errors always."""
     for one in shown:
         if one.severity == "error" or wanted == "all" or (wanted == "actionable" and one.actionable):
             _show(one, console)
-    return FAILED if any(one.severity == "error" for one in shown) else EQUAL
 
 
 def _show(one: Diagnostic, console: Console) -> None:

@@ -12,6 +12,7 @@ from commodore.errors import UsageError, did_you_mean
 if TYPE_CHECKING:
     from commodore.manifests.object_diff import NoiseRule, Review
 
+ARGOCD_TITLE = "Argo CD changes"
 _ANY = "any"
 
 

@@ -12,7 +12,7 @@ import click
 
 from commodore.cli._argocd import DIFFERENT, EQUAL, FAILED, Analysis, document, sought_by
 from commodore.cli._options import options
-from commodore.cli._review import check_flags, dangers, markdown, noise_of, show_review
+from commodore.cli._review import ARGOCD_TITLE, check_flags, dangers, markdown, noise_of, show_review
 from commodore.cli.console import Console
 from commodore.errors import PolicyError
 from commodore.settings.argocd import ARGOCD_DIFF
@@ -21,7 +21,6 @@ if TYPE_CHECKING:
     from commodore.argocd import Diagnostic
     from commodore.argocd.comparing import Difference, Side, Wanted
 
-_TITLE = "Argo CD changes"
 _STATES = ("added", "removed", "changed", "unchanged", "unknown", "not-rendered")
 _FILES = ("markdown", "html", "json")
 
@@ -129,9 +128,9 @@ def _report(
     from commodore.manifests.object_diff import html_report
 
     if form == "markdown":
-        return markdown(found.review, values, title=_TITLE, whole="commodore argocd diff")
+        return markdown(found.review, values, title=ARGOCD_TITLE, whole="commodore argocd diff")
     if form == "html":
-        return f"{html_report(found.review, title=_TITLE)}\n"
+        return f"{html_report(found.review, title=ARGOCD_TITLE)}\n"
     base, target = sides
     parts = {"sides": {"base": base.as_dict(), "target": target.as_dict()}, **difference_data(found)}
     data = document("diff", diagnostics, **parts)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from commodore.cli._argocd_catalog import check_argocd_diff, show_argocd_diff
 from commodore.cli._compile_options import compile_options
 from commodore.cli._compile_summary import StageTimes, show_summary
 from commodore.cli._completion import complete_clusters, complete_tenants
@@ -91,7 +92,9 @@ def catalog_compile(ctx: click.Context, /, cluster: str, **values: Any) -> None:
     request = _checked(request, console, provenance=values["provenance"])
     facts = read_dynamic_facts(values["dynamic_fact"], console)
 
-    shown, times = Shown(values["diff"], values["output_format"] == "json"), StageTimes()
+    check_argocd_diff(values)
+    shown = Shown(values["diff"], values["output_format"] == "json", values["argocd_diff"])
+    times = StageTimes()
 
     def review(change: CatalogChange) -> bool:
         with console.paused():
@@ -163,17 +166,23 @@ def _watch(request: CatalogCompile, console: Console, shown: Shown) -> None:
 class Shown:
     """Shows what changed in the catalog: as `text`, as `objects`, as `stat`, or (`none`) not at all.
 
+    Args:
+        argocd: the form of a report of what it means for Argo CD, which is shown in place of that.
+
     Attributes:
         review: which objects differ; None if nothing is to be shown.
     """
 
-    def __init__(self, how: str, as_json: bool) -> None:
+    def __init__(self, how: str, as_json: bool, argocd: str | None = None) -> None:
         self.how = how
+        self.argocd = argocd
         self.as_json = as_json
         self.review: Review | None = None
 
     def show(self, console: Console, change: CatalogChange, workspace: Workspace) -> None:
         """Print a change that is staged; nothing of it if the summary is wanted as JSON."""
+        if self.argocd is not None:
+            show_argocd_diff(workspace.catalog, self.argocd, console)
         if self.how == "none":
             return
         from commodore.catalog import review_staged, review_trees
@@ -185,7 +194,7 @@ class Shown:
         self.review = review_staged(workspace.catalog, Context(ignore, DEFAULT_LIMITS), shown=self.how == "objects")
         counts = {name.replace("_", " "): count for name, count in asdict(change.summary).items() if count}
         console.status(f"Changes: {', '.join(f'{count} {name}' for name, count in counts.items())}")
-        if self.how == "stat" or self.as_json:
+        if self.how == "stat" or self.as_json or self.argocd is not None:
             return
         if self.how == "objects":
             from commodore.cli._review import show_review

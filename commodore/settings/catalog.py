@@ -96,6 +96,13 @@ CATALOG_COMPILE = (
         default="text",
     ),
     Setting(
+        "argocd_diff",
+        ("--argocd-diff",),
+        "Show what the changes mean for what Argo CD deploys, in this form, in place of what --diff shows.",
+        kind="choice",
+        choices=("text", "markdown", "html"),
+    ),
+    Setting(
         "output_format",
         ("-o", "--output-format"),
         "The form of the summary; json is one object on standard output, in place of the changes.",

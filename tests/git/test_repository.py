@@ -349,6 +349,12 @@ def test_a_tree_is_exported_like_an_archive(store: RepositoryStore, world: GitWo
     assert sorted(path.name for path in tmp_path.iterdir()) == ["out", "remotes", "work"]
 
 
+def test_a_commit_without_files_is_exported(store: RepositoryStore, world: GitWorld, tmp_path: Path) -> None:
+    repository = fetched(store, world.remote(files={}))
+    repository.export_tree(repository.resolve("master").sha, "", tmp_path / "out")
+    assert tree(tmp_path / "out") == {}
+
+
 @pytest.mark.parametrize(
     "files",
     [

@@ -1,0 +1,88 @@
+"""What the change of a catalog means for Argo CD: a compiled catalog is a repository of Applications and manifests."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from commodore.cli._review import ARGOCD_TITLE, show_review
+from commodore.cli.console import Console
+from commodore.context import Context
+from commodore.errors import CommodoreError, UsageError
+from commodore.events import Warned
+from commodore.limits import DEFAULT_LIMITS
+
+if TYPE_CHECKING:
+    from commodore.argocd import Diagnostics
+    from commodore.argocd.comparing import Difference
+    from commodore.manifests.object_diff import Review
+
+_AGAIN = "commodore argocd diff --path catalog --base HEAD"
+
+
+def check_argocd_diff(values: Mapping[str, Any]) -> None:
+    """Refuse options that cannot be combined with `--argocd-diff`.
+
+    Raises:
+        UsageError: CMD-CLI-033, one of them writes to standard output, too.
+    """
+    if values["argocd_diff"] is None:
+        return
+    for option, given in (("--output-format json", values["output_format"] == "json"), ("--watch", values["watch"])):
+        if given:
+            raise UsageError(
+                "CMD-CLI-033",
+                f"--argocd-diff and {option} cannot be combined",
+                hint="leave one of them out; `commodore argocd diff` makes the report of a catalog that is not pushed",
+            )
+
+
+def show_argocd_diff(folder: Path, form: str, console: Console) -> None:
+    """Print what a change that is staged in the working copy of a catalog means for Argo CD. Nothing is fetched.
+
+    What fails is told and fails no compile: it is no more than a report.
+    """
+    from commodore.argocd import Diagnostics
+    from commodore.cli._argocd import show_wanted
+
+    found = Diagnostics()
+    try:
+        review = _difference(folder, console, found).review
+    except CommodoreError as error:
+        message = f"what the change means for Argo CD cannot be told: {error.message}"
+        console.announce(Warned(error.code, message, hint=error.hint))
+        return
+    _print(review, form, console)
+    show_wanted(found.found(), "actionable", console)
+
+
+def _print(review: Review, form: str, console: Console) -> None:
+    from commodore.manifests.object_diff import COMMENT_BYTES, html_report, markdown_report
+
+    if form == "markdown":
+        report = markdown_report(review, title=ARGOCD_TITLE, budget=COMMENT_BYTES, whole=_AGAIN)
+        console.result(report, newline=False)
+    elif form == "html":
+        console.result(html_report(review, title=ARGOCD_TITLE))
+    else:
+        show_review(review, console, command=_AGAIN)
+
+
+def _difference(folder: Path, console: Console, found: Diagnostics) -> Difference:
+    from commodore.argocd.acquiring import RepoMap
+    from commodore.argocd.comparing import Wanted, diff, find_side, pair_of
+    from commodore.argocd.running import Named
+    from commodore.git import Git
+    from commodore.staging import temporary_folder
+
+    context = Context(console.announce, DEFAULT_LIMITS, offline=True)
+    published = Git(folder, context).run(["rev-parse", "--quiet", "--verify", "HEAD^{commit}"], check=False)
+    with temporary_folder() as scratch:
+        (empty := scratch / "empty").mkdir()
+        old = (folder, "HEAD") if published.returncode == 0 else (empty, "")
+        sides = (
+            find_side(Named(place), revision, scratch / f"side-{number}", context)
+            for number, (place, revision) in enumerate((old, (folder, "")))
+        )
+        return diff(*pair_of(*sides), Wanted(), RepoMap(), context, found)
