@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import asdict, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -92,9 +93,7 @@ def catalog_compile(ctx: click.Context, /, cluster: str, **values: Any) -> None:
     request = _checked(request, console, provenance=values["provenance"])
     facts = read_dynamic_facts(values["dynamic_fact"], console)
 
-    check_argocd_diff(values)
-    shown = Shown(values["diff"], values["output_format"] == "json", values["argocd_diff"])
-    times = StageTimes()
+    shown, times = Shown.of(values), StageTimes()
 
     def review(change: CatalogChange) -> bool:
         with console.paused():
@@ -178,6 +177,16 @@ class Shown:
         self.argocd = argocd
         self.as_json = as_json
         self.review: Review | None = None
+
+    @classmethod
+    def of(cls, values: Mapping[str, Any]) -> Shown:
+        """What the options ask for.
+
+        Raises:
+            UsageError: they ask for two things on standard output.
+        """
+        check_argocd_diff(values)
+        return cls(values["diff"], values["output_format"] == "json", values["argocd_diff"])
 
     def show(self, console: Console, change: CatalogChange, workspace: Workspace) -> None:
         """Print a change that is staged; nothing of it if the summary is wanted as JSON."""

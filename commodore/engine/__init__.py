@@ -2,12 +2,33 @@
 
 from __future__ import annotations
 
-from commodore.engine.cache.chart_results import ChartResults
-from commodore.engine.cache.instance_records import FilesRead, InstanceRecord, changed_reads, read_place, read_record
-from commodore.engine.engine import COMPILE_STAGE, Engine, usable_cpus
-from commodore.engine.jsonnet.evaluator import check_jsonnet_engine
-from commodore.engine.model import Batch, BatchOutcome, CompiledInstance, CompileRequest, InstanceJob
+from typing import TYPE_CHECKING
 
+from commodore.lazy_exports import lazy_exports
+
+if TYPE_CHECKING:
+    from commodore.engine.cache.chart_results import ChartResults
+    from commodore.engine.cache.instance_records import (
+        FilesRead,
+        InstanceRecord,
+        changed_reads,
+        read_place,
+        read_record,
+    )
+    from commodore.engine.engine import COMPILE_STAGE, Engine
+    from commodore.engine.jsonnet.evaluator import check_jsonnet_engine
+    from commodore.engine.model import Batch, BatchOutcome, CompiledInstance, CompileRequest, InstanceJob
+
+__getattr__ = lazy_exports(
+    __name__,
+    {
+        "cache.chart_results": ("ChartResults",),
+        "cache.instance_records": ("FilesRead", "InstanceRecord", "changed_reads", "read_place", "read_record"),
+        "engine": ("COMPILE_STAGE", "Engine"),
+        "jsonnet.evaluator": ("check_jsonnet_engine",),
+        "model": ("Batch", "BatchOutcome", "CompileRequest", "CompiledInstance", "InstanceJob"),
+    },
+)
 __all__ = [
     "Batch",
     "BatchOutcome",
@@ -23,5 +44,4 @@ __all__ = [
     "check_jsonnet_engine",
     "read_place",
     "read_record",
-    "usable_cpus",
 ]

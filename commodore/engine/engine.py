@@ -38,16 +38,10 @@ from commodore.names import check_name
 from commodore.remote_results import RemoteCache
 from commodore.results import FOLDER_MODE, ResultStore
 from commodore.tree import walk
+from commodore.workers import usable_cpus
 from commodore.workspace import Workspace, copy_tree, guard_disk, remove_tree, replace_tree
 
-__all__ = ["COMPILE_STAGE", "Engine", "usable_cpus"]
-
-
-def usable_cpus() -> int:
-    """The CPUs this process may use."""
-    if hasattr(os, "sched_getaffinity"):
-        return len(os.sched_getaffinity(0))
-    return os.cpu_count() or 1
+__all__ = ["COMPILE_STAGE", "Engine"]
 
 
 class Engine:

@@ -11,7 +11,7 @@ from typing import Any
 
 from commodore.caches import result_cache
 from commodore.context import Context
-from commodore.engine import ChartResults, usable_cpus
+from commodore.engine import ChartResults
 from commodore.errors import CommodoreError, InputError, UsageError, did_you_mean
 from commodore.events import Warned, stage
 from commodore.fleet.cells import CellValues, Status, merge_fleet
@@ -39,6 +39,7 @@ from commodore.fleet.values_text import ValuesWriter
 from commodore.manifests import TreeChange
 from commodore.printable import some_of
 from commodore.staging import temporary_folder
+from commodore.workers import usable_cpus
 from commodore.workspace import Workspace, write_atomically
 
 

@@ -27,6 +27,7 @@ from commodore.inventory.applications import has_removals, merge_applications
 from commodore.inventory.class_index import ClassFiles
 from commodore.limits import Limits
 from commodore.strictness import read_allowed
+from commodore.workers import usable_cpus
 from commodore.workspace import guard_disk
 
 
@@ -90,7 +91,7 @@ def render_inventory(inventory: Path, context: Context) -> Inventory:
         nodes = _render_together(inventory, files, reclass, context)
         if nodes is None:
             with _heard(files, context):
-                nodes = _share(render_parts(inventory, reclass, _usable_cpus(), None))
+                nodes = _share(render_parts(inventory, reclass, usable_cpus(), None))
     removals = _remove_somewhere(files, reclass.nodes)
     return Inventory(
         {name: _node(files, name, nodes[name], removals, context.heard_by(ignore)) for name in sorted(nodes)}
@@ -113,7 +114,7 @@ def _render_together(
             with _heard(files, context.heard_by(ignore)):
                 expected = reclass.nodeinfo(copy.probe).as_dict()
             with _heard(files, context.heard_by(heard.append)):
-                nodes = _share(render_parts(inventory, reclass, _usable_cpus(), copy))
+                nodes = _share(render_parts(inventory, reclass, usable_cpus(), copy))
         except CommodoreError as failure:
             if isinstance(failure.__cause__, TargetError):
                 _fail_again(files, reclass, failure.__cause__.target, context)
@@ -225,11 +226,7 @@ def _set_threads() -> None:
     """reclass-rs takes its thread count once per process, and complains on stderr if it was set already."""
     import reclass_rs
 
-    reclass_rs.Reclass.set_thread_count(_usable_cpus())
-
-
-def _usable_cpus() -> int:
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 0
+    reclass_rs.Reclass.set_thread_count(usable_cpus())
 
 
 @contextlib.contextmanager

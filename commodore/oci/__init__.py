@@ -2,9 +2,22 @@
 
 from __future__ import annotations
 
-from commodore.oci.reference import Reference, parse_reference
-from commodore.oci.registry import CHART, CONTENT, Descriptor, Manifest, Registries, content_layer
+from typing import TYPE_CHECKING
 
+from commodore.lazy_exports import lazy_exports
+
+if TYPE_CHECKING:
+    from commodore.oci.reference import Reference, parse_reference
+    from commodore.oci.registry import CHART, CONTENT, Descriptor, Manifest, Registries, content_layer
+
+# What talks to registries takes a while to load, and most runs ask none.
+__getattr__ = lazy_exports(
+    __name__,
+    {
+        "reference": ("Reference", "parse_reference"),
+        "registry": ("CHART", "CONTENT", "Descriptor", "Manifest", "Registries", "content_layer"),
+    },
+)
 __all__ = [
     "CHART",
     "CONTENT",

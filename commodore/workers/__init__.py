@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
+from commodore.workers.cpus import usable_cpus
 from commodore.workers.messages import Shared, TaskReceiver
 from commodore.workers.pool import WorkerEnd, WorkerPool
 
-__all__ = ["Shared", "TaskReceiver", "WorkerEnd", "WorkerPool"]
+__all__ = ["Shared", "TaskReceiver", "WorkerEnd", "WorkerPool", "usable_cpus"]

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from commodore.argocd.acquiring.charts import Charts
 from commodore.argocd.acquiring.providers import (
     ChartProvider,
@@ -13,7 +15,13 @@ from commodore.argocd.acquiring.providers import (
 )
 from commodore.argocd.acquiring.repo_map import Mapped, RepoMap, own_urls, parse_repo_map, repository_identity
 from commodore.argocd.acquiring.repositories import Repositories
-from commodore.argocd.acquiring.web import fetch
+from commodore.lazy_exports import lazy_exports
+
+if TYPE_CHECKING:
+    from commodore.argocd.acquiring.web import fetch
+
+# What talks to servers takes a while to load.
+__getattr__ = lazy_exports(__name__, {"web": ("fetch",)})
 
 __all__ = [
     "ChartProvider",

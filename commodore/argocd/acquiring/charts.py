@@ -14,7 +14,6 @@ from typing import Any
 from urllib.parse import urljoin
 
 from commodore.argocd.acquiring.providers import Providers
-from commodore.argocd.acquiring.web import fetch
 from commodore.caches import dependency_cache
 from commodore.context import Context
 from commodore.errors import InputError, PolicyError
@@ -22,7 +21,6 @@ from commodore.fetching import CacheKey, DependencyCache
 from commodore.fetching.archives import unpack
 from commodore.git import redact
 from commodore.manifests.kube_yaml import read_documents
-from commodore.oci import CHART, Registries, content_layer, parse_reference
 from commodore.printable import printable
 from commodore.versions import Version, VersionProblem, parse_range, parse_version
 from commodore.workspace import remove_tree
@@ -100,6 +98,8 @@ class Charts:
         return versions[_chosen(list(versions), url, name, wanted)]
 
     def _from_registry(self, url: str, name: str, wanted: str) -> Chart:
+        from commodore.oci import CHART, Registries, content_layer, parse_reference
+
         repository = parse_reference(f"{url}/{name}")
         registries = Registries(self.context)
         try:
@@ -143,6 +143,8 @@ class Charts:
         return self._unpacked(archive, url, name, version)
 
     def _fetch(self, url: str, size: int) -> bytes:
+        from commodore.argocd.acquiring.web import fetch
+
         return fetch(url, self.context, size, self.providers.remotes)
 
     def _unpacked(self, archive: bytes, url: str, name: str, version: str) -> Chart:

@@ -64,7 +64,7 @@ class Renderer:
                 usable CPU.
         """
 
-        from commodore.engine import usable_cpus
+        from commodore.workers import usable_cpus
 
         if not applications:
             return

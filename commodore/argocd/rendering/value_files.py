@@ -9,7 +9,6 @@ from collections.abc import Iterator
 from pathlib import Path
 from urllib.parse import urlsplit
 
-from commodore.argocd.acquiring import fetch
 from commodore.argocd.rendering.model import Unit
 from commodore.argocd.rendering.programs import write_file
 from commodore.argocd.trees import check_inside
@@ -141,6 +140,8 @@ def _matches(pattern: Path) -> list[Path]:
 
 
 def _fetched(unit: Unit, url: str) -> Path:
+    from commodore.argocd.acquiring import fetch
+
     shown = urlsplit(url)
     content = fetch(url, unit.context, _LARGEST, unit.providers.remotes)
     file = unit.scratch / f"values-{len(list(unit.scratch.iterdir()))}-{os.path.basename(shown.path) or 'file'}"

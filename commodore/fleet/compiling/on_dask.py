@@ -23,7 +23,6 @@ import distributed
 
 from commodore import __version__
 from commodore.context import Context
-from commodore.engine import usable_cpus
 from commodore.errors import CommodoreError, EnvironmentFault
 from commodore.events import Event, InCluster, Noted, Warned
 from commodore.fleet.compiling.dask_options import DaskOptions
@@ -35,6 +34,7 @@ from commodore.limits import Limits
 from commodore.pipeline import CatalogCompile, Shared, StagedCatalog
 from commodore.stages import open_engine
 from commodore.tools import find_tools
+from commodore.workers import usable_cpus
 
 _LOOK = 0.5  # seconds between two looks at a task, and at which workers there are
 _DEATHS = 2  # workers that one cluster may take with it

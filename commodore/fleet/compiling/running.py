@@ -20,7 +20,7 @@ from typing import Any
 
 from commodore import __version__
 from commodore.context import Context
-from commodore.engine import Engine, usable_cpus
+from commodore.engine import Engine
 from commodore.errors import EnvironmentFault, InputError, PolicyError
 from commodore.events import ClusterBegun, ClusterEnded, WaveBegun, WaveEnded
 from commodore.fleet.compiling.dask_options import DaskOptions
@@ -39,6 +39,7 @@ from commodore.git import Pin, RemoteAnswers
 from commodore.pipeline import CatalogCompile, Shared
 from commodore.printable import some_of
 from commodore.stages import CompileOptions, open_engine
+from commodore.workers import usable_cpus
 from commodore.workspace import Workspace, write_atomically
 
 Ask = Callable[[Wave, FleetReport], bool]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import html
+import itertools
 import json
 from importlib import resources
 from typing import Any
@@ -13,6 +14,7 @@ from commodore.manifests.object_diff.shown import change_lines, group_title, obj
 from commodore.printable import printable
 
 _TEMPLATE = "templates/diff-report.html"
+_FEW_PARTS = 8
 
 
 def html_report(review: Review, *, title: str = "Changes") -> str:
@@ -32,20 +34,30 @@ def html_report(review: Review, *, title: str = "Changes") -> str:
 
 
 def _parts(review: Review) -> str:
-    """The table of Applications, closed until it is asked for."""
+    """The table of Applications; what is unknown comes first, and a long table is closed unless there is some."""
     if not review.parts:
         return ""
-    rows = "".join(
-        f"<tr><td>{html.escape(name)}</td><td>{html.escape(said)}</td></tr>" for name, said in part_rows(review)
-    )
-    return f"<details><summary>{len(review.parts)} Applications</summary><table>{rows}</table></details>"
+    sorted_rows = sorted(part_rows(review), key=lambda row: not row[0].startswith("?"))
+    rows = "".join(itertools.starmap(_row, sorted_rows))
+    unknown = any(one.state == "unknown" for one in review.parts)
+    opened = " open" if unknown or len(review.parts) <= _FEW_PARTS else ""
+    title = f"{len(review.parts)} Application{'s' if len(review.parts) > 1 else ''}"
+    return f'<details{opened}><summary>{title}</summary><div id="parts"><table>{rows}</table></div></details>'
+
+
+def _row(name: str, said: str) -> str:
+    """A row of the table: the Application shows its changes alone when it is chosen."""
+    sign, _, rest = name.partition(" ")
+    kind = ' class="unknown"' if sign == "?" else ""
+    button = f'<button class="app" type="button" value="{html.escape(rest)}">{html.escape(rest)}</button>'
+    return f"<tr{kind}><td>{html.escape(sign)}&nbsp;{button}</td><td>{html.escape(said)}</td></tr>"
 
 
 def _group(one: Group) -> dict[str, Any]:
     flags = {flag.name: flag.severity for flag in one.flags}
     return {
         "title": group_title(one),
-        "places": list(map(printable, one.sources)) if len(one.sources) > 1 else [],
+        "apps": list(map(printable, one.sources)),
         "also": list(map(object_name, others_of(one))),
         "flags": list(flags.items()),
         "dangers": list(dict.fromkeys(printable(f"{flag.name}: {flag.message}") for flag in one.flags)),

@@ -53,9 +53,9 @@ def summary(review: Review) -> str:
     counts = Counter(change.kind for one in review.groups for change in one.changes)
     parts = [f"{counts[kind]} {kind}" for kind in ("added", "changed", "removed", "moved") if counts[kind]]
     line = ", ".join(parts) if parts else "no object differs"
+    line += f" ({len(review.groups)} different changes)" if len(review.groups) < counts.total() else ""
     if unknown := sum(one.state == "unknown" for one in review.parts):
         line += f", {unknown} Application{'s' if unknown > 1 else ''} unknown"
-    line += f" ({len(review.groups)} different changes)" if len(review.groups) < counts.total() else ""
     if review.flags:
         worst = Counter(flag.severity for flag in review.flags)
         line += f"; dangers: {', '.join(f'{count} {severity}' for severity, count in worst.items())}"

@@ -5,6 +5,7 @@ from __future__ import annotations
 import datetime
 import json
 import re
+from dataclasses import replace
 from typing import Any
 
 import jsonschema
@@ -12,12 +13,15 @@ import pytest
 
 from commodore.manifests.object_diff import (
     FLAGS,
+    Part,
     PlacedObject,
     Review,
+    compare,
     html_report,
     json_report,
     markdown_report,
     review,
+    review_of,
     text_report,
 )
 from tests.world.cluster import ROOT
@@ -235,11 +239,29 @@ def test_json_is_as_its_schema_says() -> None:
     assert not validate.is_valid({**found, "changes": [{"kind": "else"}]})
 
 
-def test_html_holds_each_group_once_as_data() -> None:
-    page = html_report(review([config("a", x="1"), config("b", x="1")], [config("a", x="2"), config("b", x="2")]))
+def groups_of(page: str) -> Any:
     data = re.search(r'<script type="application/json" id="data">(.*?)</script>', page, re.DOTALL)
     assert data is not None
-    (group,) = json.loads(data[1])
+    return json.loads(data[1])
+
+
+def test_html_holds_each_group_once_as_data() -> None:
+    page = html_report(review([config("a", x="1"), config("b", x="1")], [config("a", x="2"), config("b", x="2")]))
+    (group,) = groups_of(page)
     assert (group["title"], group["also"]) == ("~ ConfigMap n/a and 1 more", ["ConfigMap n/b"])
     assert ["add", "+ 2"] in group["lines"]
     assert not re.search(r"(src|href)=|url\(|@import|https?://", page)
+
+
+def test_html_shows_what_is_unknown_first_and_one_application_alone() -> None:
+    """Every Application of the table can be chosen by the name that the groups have."""
+    old, new = ([PlacedObject(config("a", x=value).content, source="a/web")] for value in "12")
+    found = review_of(compare(old, new), (), sources=True)
+    parts = (Part("a/web", "changed", changed=1), Part(f"b/{HOSTILE}", "unknown", note=HOSTILE))
+    page = html_report(replace(found, parts=parts))
+    assert "<details open><summary>2 Applications</summary>" in page
+    assert page.index('<tr class="unknown"><td>?') < page.index('value="a/web"')
+    assert groups_of(page)[0]["apps"] == ["a/web"]
+    assert HOSTILE not in page
+    many = tuple(Part(f"a/{number}", "changed", changed=1) for number in range(20))
+    assert "<details><summary>20 Applications</summary>" in html_report(replace(found, parts=many))
