@@ -7,7 +7,16 @@ from commodore.settings.common import OUTPUT_FORMAT
 from commodore.settings.fleet import STATUS_AGE
 from commodore.settings.model import Kind, Setting
 
-_NOT_FOR_FLEETS = ("cluster_file", "local", "fetch_dependencies", "diff", "output_format", "watch", "interactive")
+_NOT_FOR_FLEETS = (
+    "cluster_file",
+    "local",
+    "fetch_dependencies",
+    "diff",
+    "argocd_diff",
+    "output_format",
+    "watch",
+    "interactive",
+)
 _CATALOG = tuple(setting for setting in CATALOG_COMPILE if setting.name not in _NOT_FOR_FLEETS)
 _MARKDOWN = Setting(
     "markdown", ("--markdown",), "Write the report to this file as Markdown, too.", kind="path", metavar="FILE"
