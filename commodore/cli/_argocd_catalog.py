@@ -25,14 +25,14 @@ def check_argocd_diff(values: Mapping[str, Any]) -> None:
     """Refuse options that cannot be combined with `--argocd-diff`.
 
     Raises:
-        UsageError: CMD-CLI-033, one of them writes to standard output, too.
+        UsageError: CMD-CLI-034, one of them writes to standard output, too.
     """
     if values["argocd_diff"] is None:
         return
     for option, given in (("--output-format json", values["output_format"] == "json"), ("--watch", values["watch"])):
         if given:
             raise UsageError(
-                "CMD-CLI-033",
+                "CMD-CLI-034",
                 f"--argocd-diff and {option} cannot be combined",
                 hint="leave one of them out; `commodore argocd diff` makes the report of a catalog that is not pushed",
             )

@@ -68,4 +68,4 @@ def test_options_that_cannot_be_combined(world: ClusterWorld, other: tuple[str, 
     done = world.run(
         "-d", str(world.work), "--log-format", "json", "catalog", "compile", "c-one", "--argocd-diff", "text", *other
     )
-    assert (done.code, done.error["code"]) == (2, "CMD-CLI-033")
+    assert (done.code, done.error["code"]) == (2, "CMD-CLI-034")
