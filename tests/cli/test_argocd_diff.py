@@ -80,7 +80,7 @@ def test_forms(diff: Call, tmp_path: Path) -> None:
         assert diff("--base", "HEAD", "-o", form)[1] == file.read_text(encoding="utf-8")
     row = "| &#126; argocd/a | 1 changed, 1 removed; dangers: deletes-volume |"
     assert row in files["markdown"].read_text(encoding="utf-8")
-    assert "<td>~ argocd/a</td>" in files["html"].read_text(encoding="utf-8")
+    assert 'value="argocd/a">argocd/a</button>' in files["html"].read_text(encoding="utf-8")
 
 
 def test_dangers_fail(diff: Call) -> None:
