@@ -4,19 +4,23 @@ from __future__ import annotations
 
 import json
 import sys
+from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
+from commodore.cli._lieutenant import connect
 from commodore.cli._options import options
-from commodore.cli.console import Console, console_of
+from commodore.cli.console import Console, console_of, working_dir
 from commodore.printable import printable_lines
 from commodore.settings.common import DOCTOR
+from commodore.strictness import LOWERABLE
 
 if TYPE_CHECKING:
     from commodore.doctor import Check
+    from commodore.switching import Repair
 
 _COLOURS = {"ok": "green", "warning": "yellow", "failed": "red", "skipped": "bright_black"}
 
@@ -30,11 +34,16 @@ def doctor(ctx: click.Context, /, **values: Any) -> int:
     Nothing is changed. Without a URL of the API neither it nor a token is looked at. The exit code is 0 if all is well
     or there are only warnings, else the highest of what is wrong: 3 for something on this machine or in the network,
     1 and 2 for something that you gave.
+
+    With --switch, one cluster is compiled as by syn-commodore, in the working directory and without a push, and what
+    this program would stop at is listed with how to repair it. The exit code is 1 if there is something to repair.
     """
     from commodore.caches import token_cache
     from commodore.doctor import Installation, examine
 
     console = console_of(ctx)
+    if values["switch"]:
+        return _switch(ctx, values, console)
     installation = Installation(
         program=_program(),
         api_url=(values["api_url"] or "").strip() or None,
@@ -49,6 +58,43 @@ def doctor(ctx: click.Context, /, **values: Any) -> int:
     else:
         _show(checks, console)
     return max(check.exit_code for check in checks)
+
+
+def _switch(ctx: click.Context, values: dict[str, Any], console: Console) -> int:
+    """What a cluster needs repaired. Returns 1 if there is something."""
+    from commodore.lieutenant import ClusterFile, LieutenantApi
+    from commodore.pipeline import CatalogCompile
+    from commodore.switching import find_repairs
+    from commodore.workspace import Workspace
+
+    found: list[Repair] = []
+    request = CatalogCompile(values["switch"], Workspace.at(working_dir(ctx)))
+    try:
+        if values["cluster_file"] is not None:
+            with console.working():
+                find_repairs(request, ClusterFile(values["cluster_file"], {}), console.context, found.append)
+        else:
+            with connect(ctx, values, console) as client, console.working():
+                find_repairs(request, LieutenantApi(client, {}), console.context, found.append)
+    finally:
+        _show_repairs(found, console, as_json=values["output_format"] == "json")
+    if found:
+        codes = " ".join(f"--allow {code}" for code in sorted({one.code for one in found} & LOWERABLE.keys()))
+        console.status(f"{len(found)} to repair." + (f" It compiles with {codes}." if codes else ""))
+        return 1
+    console.status(f"Nothing needs repair: {values['switch']} compiles as it is.")
+    return 0
+
+
+def _show_repairs(found: Sequence[Repair], console: Console, *, as_json: bool) -> None:
+    if as_json:
+        console.result(json.dumps({"repairs": [asdict(one) for one in found]}, indent=2))
+        return
+    for one in found:
+        console.result(f"{one.code}  {printable_lines(one.message)}")
+        if one.effect:
+            console.result(f"  until then: {one.effect}")
+        console.result(f"  repair: {printable_lines(one.repair)}")
 
 
 def _show(checks: tuple[Check, ...], console: Console) -> None:
@@ -69,7 +115,8 @@ def _show(checks: tuple[Check, ...], console: Console) -> None:
 
 def _as_dict(check: Check) -> dict[str, Any]:
     told = asdict(check)
-    return {**told, "exitCode": told.pop("exit_code")}
+    exit_code = told.pop("exit_code")
+    return {**told, "exitCode": exit_code}
 
 
 def _program() -> Path:

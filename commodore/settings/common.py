@@ -284,7 +284,17 @@ EXPLAIN = (
 )
 
 
-DOCTOR = (API_URL, API_TOKEN, OUTPUT_FORMAT)
+DOCTOR = (
+    Setting(
+        "switch",
+        ("--switch",),
+        "Compile this cluster as syn-commodore would, without publishing it, and tell what needs repair.",
+        metavar="CLUSTER",
+    ),
+    *API,
+    CLUSTER_FILE,
+    OUTPUT_FORMAT,
+)
 TRUST_EXPLAIN = (TRUST_POLICY, OUTPUT_FORMAT)
 
 

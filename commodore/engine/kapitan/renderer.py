@@ -232,6 +232,9 @@ class Renderer:
                             run_apart(confinement, run, functools.partial(explain, place=place, path=path))
                         else:
                             run()
+                if place.input_type == "helm":  # Kapitan takes these out of the entry with its first chart
+                    for key in ("name", "output_file"):
+                        entry.helm_params.pop(key, None)
             if place.input_type in _RUN_CODE:
                 confinement.check_links(confinement.output)
         except Exception as error:

@@ -61,8 +61,10 @@ def test_helm_output_is_rewritten(world: World, chart: Path) -> None:
     assert "--include-crds --skip-tests" in (world.root / "helm.log").read_text()
 
 
-def test_each_chart_of_an_entry_gets_the_release_name(world: World, chart: Path) -> None:
-    """Kapitan loses the name after the first input path; an instance's flags do not reach the next one."""
+def test_the_first_chart_of_an_entry_gets_the_release_name(world: World, chart: Path) -> None:
+    """Kapitan loses the name after the first input path, and catalogs have what comes of that; an instance's flags do
+    not reach the next one.
+    """
     world.write("charts/two/Chart.yaml", "name: two\n")
     params = {"name": "rel", "namespace": "syn"}
     world.add("a", helm(input_paths=["charts/one", "charts/two"], helm_params=params))
@@ -70,7 +72,8 @@ def test_each_chart_of_an_entry_gets_the_release_name(world: World, chart: Path)
     world.compile(processes=1)
     first, second, third = (world.root / "helm.log").read_text().splitlines()
     assert " rel " in first
-    assert " rel " in second
+    assert " rel " not in second
+    assert "--generate-name" in second
     assert "--namespace" in second
     assert " other " in third
     assert "--namespace" not in third

@@ -1,0 +1,43 @@
+"""The cases of scripts/differential are well formed, and some of them are run in this program."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from commodore.strictness import LOWERABLE
+from tests.differential.cases import CASES, Case
+
+ROOT = Path(__file__).resolve().parents[2]
+COMMANDS = {"catalog", "cli", "component", "inventory", "lint"}
+
+
+def test_there_are_cases_of_every_kind() -> None:
+    assert len(CASES) >= 500
+    assert len({case.name for case in CASES}) == len(CASES)
+    assert {case.name.split("/")[0] for case in CASES} == COMMANDS
+
+
+def test_cases_are_well_formed() -> None:
+    for case in CASES:
+        assert all(code in LOWERABLE for code in case.allow), case.name
+        for path in (*case.files, *case.links):
+            assert not path.startswith("/"), case.name
+            assert ".." not in Path(path).parts, case.name
+        assert case.compared != "files" or "{out}" in case.command, case.name
+        assert ("{api}" in case.command) == (case.name.startswith("catalog/list")), case.name
+
+
+@pytest.mark.parametrize("name", ["lint/good-all", "lint/no-url-components", "inventory/components-tenant"])
+def test_a_case_is_run(name: str, tmp_path: Path) -> None:
+    """By the runner itself, with this program in the place of the published tool: it equals itself."""
+    assert any(case.name == name for case in CASES if isinstance(case, Case))
+    program = str(Path(sys.executable).with_name("commodore"))
+    command = [sys.executable, str(ROOT / "scripts" / "differential"), "--peer", program, "--only", name]
+    recorded = tmp_path / "recorded.json"
+    done = subprocess.run([*command, "--recorded", str(recorded)], capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stdout) == (0, "1 cases: 1 equal\n")
+    assert recorded.exists()
