@@ -13,7 +13,8 @@ from commodore.workspace import Workspace, link_relative, write_atomically
 
 
 def link_values(folder: Path, values: Sequence[Path]) -> list[str]:
-    """Link value files into a class folder; returns their class names there, in order.
+    """Link value files into a class folder; returns their class names there, in order. One that is given twice counts
+    once, as any class.
 
     Raises:
         InputError: two files would be one class, or a name makes no class of its own.
@@ -26,6 +27,8 @@ def link_values(folder: Path, values: Sequence[Path]) -> list[str]:
                 f"the values file {path} cannot be used as a class",
                 hint="its name must end in .yml or .yaml",
             )
+        if path.stem in classes and classes[path.stem].resolve() == path.resolve():
+            continue
         if path.stem in classes:
             raise InputError(
                 "CMD-AUT-003",

@@ -29,10 +29,24 @@ def options(
     def decorate(function: Callable[..., Any]) -> Callable[..., Any]:
         for setting in (VERBOSE, *reversed(settings)):
             attributes = {**_attributes(setting), "shell_complete": complete.get(setting.name)}
-            function = click.option(*_declaration(setting), **attributes)(function)
+            function = click.option(*_declaration(setting), cls=_Option, **attributes)(function)
         return function
 
     return decorate
+
+
+class _Option(click.Option):
+    """An option for which an empty text is no value: scripts pass on variables that are not set."""
+
+    def consume_value(self, ctx: click.Context, opts: Mapping[str, Any]) -> tuple[Any, ParameterSource]:
+        given = opts.get(self.name or "")
+        if self.multiple and isinstance(given, list | tuple):
+            kept: Any = [one for one in given if one != ""]
+            opts = {**opts, self.name or "": kept}
+            given = kept or ""
+        if given == "":
+            opts = {name: value for name, value in opts.items() if name != self.name}
+        return super().consume_value(ctx, opts)
 
 
 def gather(ctx: click.Context, settings: Sequence[Setting]) -> Settings:

@@ -87,6 +87,7 @@ class LieutenantClient:
         """All cluster objects, or those of one tenant, in the order of the API."""
         query = {"sort_by": sort_by, "tenant": tenant}
         value = self._get("the list of clusters", ("clusters", ""), {k: v for k, v in query.items() if v is not None})
+        value = [] if value is None else value  # an API in Go writes an empty list as null
         if not isinstance(value, list) or not all(isinstance(each, dict) for each in value):
             raise self._misshapen("the list of clusters", "a list of objects")
         return value

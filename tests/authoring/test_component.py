@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 import yaml
 
+from commodore.authoring.fake_cluster import link_values
 from tests.world.cluster import ROOT, ClusterWorld, Result
 from tests.world.repos import Content, GitWorld, git
 
@@ -157,6 +158,13 @@ def test_what_is_refused(folder: Path, tmp_path: Path, words: list[str], code: s
     result = compile_(str(folder), *words, cwd=tmp_path)
     assert (result.code, result.error["code"]) == (1, code), result.stderr
     assert not (tmp_path / "compiled").exists()
+
+
+def test_link_values_takes_one_file_twice(tmp_path: Path) -> None:
+    """It is one class; two files of one name would be one class, too."""
+    values = tmp_path / "values.yml"
+    values.write_text("")
+    assert link_values(tmp_path / "classes", [values, tmp_path / "." / "values.yml"]) == ["values"]
 
 
 def test_a_failure_keeps_the_former_output(folder: Path, tmp_path: Path) -> None:

@@ -39,6 +39,22 @@ def test_lists(call: Call, api: LieutenantServer) -> None:
     assert {request.target for request in api.requests} >= {"/clusters/?sort_by=id", "/clusters/?tenant=t-two"}
 
 
+def test_an_empty_text_is_no_value(call: Call, api: LieutenantServer, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of an option, and of a variable: scripts pass on variables that are not set."""
+    monkeypatch.setenv("COMMODORE_API_URL", api.url)
+    monkeypatch.setenv("COMMODORE_CATALOG_LIST_TENANT", "")
+    words = ["catalog", "list", "--api-token", TOKEN]
+    assert call(*words, "--api-url", "", "-t", "", "--sort-by", "", "-o", "id") == (0, "c-b\nc-a\n", "")
+    assert call(*words, "-o", "")[1].startswith("ID ")
+    assert {request.target for request in api.requests} == {"/clusters/"}
+
+
+def test_a_list_that_is_null(call: Call, api: LieutenantServer) -> None:
+    """So an API that is written in Go says that it has none."""
+    api.script(plain(200, "null", content_type="application/json"))
+    assert call("catalog", "list", "--api-url", api.url, "--api-token", TOKEN, "-o", "id") == (0, "", "")
+
+
 def test_lists_of_a_file(call: Call, tmp_path: Path) -> None:
     """Filter and order are ours then."""
     path = tmp_path / "clusters.json"
