@@ -26,7 +26,7 @@ def fleet(call: Call, tmp_path: Path) -> Call:
 WEB = ("main", "web", "patch-001")
 
 
-@pytest.mark.requirement("F56")
+@pytest.mark.requirement("F56", "FP7")
 def test_a_gate_needs_an_approval(fleet: Call, tmp_path: Path) -> None:
     code, _, err = fleet("promote", *WEB)
     assert code == 4

@@ -23,7 +23,7 @@ def tags(world: World) -> dict[str, Any]:
     }
 
 
-@pytest.mark.requirement("F3", "F4", "F31")
+@pytest.mark.requirement("F3", "F4", "F31", "FP5")
 def test_every_cell_is_reached_in_the_order_of_the_sequence(world: World) -> None:
     merged, report = world.lay(charts()).merged()
     assert tuple(merged) == CELLS
@@ -68,6 +68,7 @@ def test_the_flat_form_applies_just_before_the_nested_one(world: World) -> None:
     )
 
 
+@pytest.mark.requirement("FP10")
 def test_an_item_that_only_an_override_adds_gets_the_defaults(world: World) -> None:
     added = {f"{APP}/prod/values.yaml": "applications: {extra: {source: {repoURL: x}}}"}
     merged, _ = world.lay(charts(**added)).merged()
@@ -184,6 +185,7 @@ def test_equal_values_of_two_patches_are_a_note(world: World) -> None:
     assert codes(world.lay(charts(**files)).merged()[1]) == ["CMD-FLT-043"]
 
 
+@pytest.mark.requirement("FP14")
 def test_a_path_below_another_is_a_conflict(world: World) -> None:
     files = {
         f"{APP}/int/patch-1.yaml": patch("syncPolicy: null"),

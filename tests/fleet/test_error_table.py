@@ -222,7 +222,7 @@ ERRORS: list[tuple[str, dict[str, str | None], list[str]]] = [
 ]
 
 
-@pytest.mark.requirement("F5", "F6", "F7", "F11", "F58", "F60", "F65", "F66")
+@pytest.mark.requirement("F5", "F6", "F7", "F11", "F58", "F60", "F65", "F66", "FP2", "FP3", "FP4", "FP6", "FP7")
 @pytest.mark.parametrize(
     ("code", "changes", "words"), ERRORS, ids=[f"{code}-{number}" for number, (code, _, _) in enumerate(ERRORS)]
 )
@@ -295,6 +295,7 @@ MANIFESTS: list[tuple[str, dict[str, str | None], list[str]]] = [
 ]
 
 
+@pytest.mark.requirement("FP2", "FP3")
 @pytest.mark.parametrize(
     ("code", "changes", "words"), MANIFESTS, ids=[f"{code}-{number}" for number, (code, _, _) in enumerate(MANIFESTS)]
 )
@@ -383,7 +384,7 @@ WARNINGS: list[tuple[str, dict[str, str | None], list[str]]] = [
 ]
 
 
-@pytest.mark.requirement("F8", "F64")
+@pytest.mark.requirement("F8", "F64", "FP8", "FP14")
 @pytest.mark.parametrize(
     ("code", "changes", "words"), WARNINGS, ids=[f"{code}-{number}" for number, (code, _, _) in enumerate(WARNINGS)]
 )
@@ -419,6 +420,7 @@ def not_utf8(path: Path) -> None:
     path.write_bytes(b"a: \xff\xfe\n")
 
 
+@pytest.mark.requirement("FP6")
 @pytest.mark.parametrize(
     ("make", "code"), [(a_link_out, "CMD-FLT-006"), (a_pipe, "CMD-FLT-006"), (not_utf8, "CMD-FLT-002")]
 )

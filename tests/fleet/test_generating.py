@@ -78,7 +78,7 @@ def test_files_that_stay_the_same_keep_their_times(world: World) -> None:
     assert after[1] != before[1]
 
 
-@pytest.mark.requirement("F41", "F50", "F53")
+@pytest.mark.requirement("F41", "F50", "F53", "FP9")
 def test_stale_output_is_found_and_goes(world: World) -> None:
     world.lay(charts()).generate()
     stale = world.root / "rendered/old/int/int-1/r1"
@@ -95,7 +95,7 @@ def test_stale_output_is_found_and_goes(world: World) -> None:
     assert not stale.exists()
 
 
-@pytest.mark.requirement("F39")
+@pytest.mark.requirement("F39", "FP1")
 def test_nothing_is_written_if_one_cell_is_wrong(world: World) -> None:
     world.lay(manifests()).generate()
     before = world.rendered()
@@ -139,7 +139,7 @@ def test_two_runs_at_once(world: World) -> None:
     assert caught.value.code == "CMD-WORK-002"
 
 
-@pytest.mark.requirement("F45", "F46")
+@pytest.mark.requirement("F45", "F46", "FP15")
 def test_text_stays_text(world: World) -> None:
     """What helm would read as a number or a boolean is quoted, in values and keys; helm gives the same back."""
     words = [
@@ -180,6 +180,7 @@ def test_text_stays_text(world: World) -> None:
     assert {key: seen[key] for key in odd} == {**odd, "escaped": "{{ .x }}"}
 
 
+@pytest.mark.requirement("FP15")
 def test_text_stays_text_through_both_passes(world: World) -> None:
     words = ["08", "1e3", "1234e56", "0o17", "y", "1e-7", "123e456", "="]
     text = patch(f"source: {{helm: {{valuesObject: {json.dumps({word: word for word in words})}}}}}")
@@ -189,6 +190,7 @@ def test_text_stays_text_through_both_passes(world: World) -> None:
     assert {word: seen[word] for word in words} == {word: word for word in words}
 
 
+@pytest.mark.requirement("FP15")
 def test_no_anchors(world: World) -> None:
     shared = "applications:\n  web: &a\n    source: {repoURL: x}\n  web2: *a\n"
     world.lay(charts(**{f"{APP}/values.yaml": shared})).generate()
@@ -236,7 +238,7 @@ def test_the_template_writes_all_fields_and_leaves_out_what_is_empty(world: Worl
     assert found["set"]["spec"]["goTemplate"] is False
 
 
-@pytest.mark.requirement("F55")
+@pytest.mark.requirement("F55", "FP17")
 def test_a_clusters_values_are_resolved_text_by_text(world: World, tmp_path: Path) -> None:
     fields = ["project: 'p-{{ .Values.cluster.region }}'", "destination: {name: '{{ .Values.cluster.name }}'}"]
     files = {f"{APP}/int/values.yaml": patch("\n".join(fields))}
@@ -328,6 +330,7 @@ def counting_helm(folder: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return folder / "calls"
 
 
+@pytest.mark.requirement("FP16")
 def test_unchanged_cells_need_no_process(
     world: World, tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch
 ) -> None:

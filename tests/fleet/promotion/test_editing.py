@@ -48,6 +48,7 @@ def test_a_file_without_a_last_newline_gets_none() -> None:
     assert edited(text, {(*WEB, "source", "plain"): 2}) == text.replace("plain: 1", "plain: 2")
 
 
+@pytest.mark.requirement("FP12")
 def test_only_the_changed_line_changes() -> None:
     found = edited(TEXT, {(*WEB, "source", "targetRevision"): "v2"})
     assert found == TEXT.replace('"v1"', '"v2"')

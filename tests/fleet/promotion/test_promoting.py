@@ -115,6 +115,7 @@ REFUSED = [
 ]
 
 
+@pytest.mark.requirement("FP13")
 @pytest.mark.parametrize(("code", "files", "words"), REFUSED, ids=[code for code, _, _ in REFUSED])
 def test_refusals_change_nothing(world: World, code: str, files: dict[str, str], words: list[str]) -> None:
     world.lay(charts(**files))
@@ -139,6 +140,7 @@ def test_a_file_that_is_there_already(world: World) -> None:
     assert world.config() == before
 
 
+@pytest.mark.requirement("FP11")
 def test_coalescing_that_would_lose_is_left_out_and_told(world: World) -> None:
     override = {f"{APP}/int/int-1/r2/override.yaml": patch("source: {targetRevision: v4.16.0}")}
     world.lay(manifests(**{FIRST: VERSION, **override}))
@@ -161,6 +163,7 @@ def lost_fold(world: World) -> None:
     world.lay(manifests(**files, **override))
 
 
+@pytest.mark.requirement("FP11")
 def test_a_fold_that_would_lose_is_refused_after_the_promotion(world: World) -> None:
     lost_fold(world)
     done = step(world)
@@ -220,6 +223,7 @@ NAMES = [("int",), ("int", "int-1"), ("int", "int-1", "r2"), ("prod",), ("prod",
 FIELDS = st.dictionaries(st.sampled_from(["a", "b", "c"]), st.integers(0, 2), min_size=1)
 
 
+@pytest.mark.requirement("FP11")
 @given(
     overrides=st.dictionaries(st.sampled_from(NAMES), FIELDS, max_size=3),
     values=FIELDS,
