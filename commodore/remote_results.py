@@ -9,6 +9,7 @@ Below the URL of a store lie `v1/<first two digits of the subject>/<subject>/`
 
 from __future__ import annotations
 
+import contextlib
 import json
 import queue
 import threading
@@ -46,6 +47,7 @@ class RemoteResults:
     store: RemoteStore
     _shapes: dict[str, tuple[Shape, ...]] = field(default_factory=dict)
     _asked: set[str] = field(default_factory=set)
+    _lock: threading.Lock = field(default_factory=threading.Lock)
 
     @property
     def is_on(self) -> bool:
@@ -54,7 +56,10 @@ class RemoteResults:
 
     def shapes(self, subjects: Iterable[str]) -> dict[str, tuple[Shape, ...]]:
         """What renderings of subjects have read, by subject. Each is asked for once."""
-        subjects = set(subjects)
+        with self._lock:  # what another thread asks for is waited for
+            return self._shapes_of(set(subjects))
+
+    def _shapes_of(self, subjects: set[str]) -> dict[str, tuple[Shape, ...]]:
         names = {_index(subject): subject for subject in subjects - self._shapes.keys()}
         limits = self.local.limits
         found = self.store.fetch(names, limits.remote_index_bytes, every=True) if names else {}
@@ -65,6 +70,10 @@ class RemoteResults:
 
     def bring(self, wanted: Iterable[Wanted]) -> None:
         """Bring results into the local store, as far as there are any. Each is asked for once."""
+        with self._lock:
+            self._bring(wanted)
+
+    def _bring(self, wanted: Iterable[Wanted]) -> None:
         by_name = {_result(one.subject, result_name(shape_of(one.keys), one.digests)): one for one in wanted}
         names = by_name.keys() - self._asked
         self._asked |= names
@@ -105,12 +114,13 @@ class ResultWriter:
     def finish(self) -> int:
         """Wait for what is not written yet, for some time. Returns how much is left out then."""
         deadline = time.monotonic() + self._local.limits.remote_finish_seconds
-        for _ in self._threads:
-            self._waiting.put(_END)
+        with contextlib.suppress(queue.Full):  # a store that takes nothing
+            for _ in self._threads:
+                self._waiting.put(_END, timeout=max(0.0, deadline - time.monotonic()))
         for thread in self._threads:
             thread.join(max(0.0, deadline - time.monotonic()))
         self._stopped.set()
-        return sum(thread.is_alive() for thread in self._threads) + self._waiting.qsize()
+        return sum(thread.is_alive() for thread in self._threads) + sum(one is not _END for one in self._waiting.queue)
 
     def drop(self) -> None:
         """Write nothing more."""

@@ -59,10 +59,8 @@ def test_a_second_machine_renders_nothing(tmp_path: Path, bucket: Bucket) -> Non
 @pytest.mark.parametrize(
     "command",
     [
-        ("catalog", "compile", "c-one", "--cluster-file", "component/class/app.yml"),
         ("fleet", "compile", "--cluster-file", "component/class/app.yml"),
         ("component", "compile", "component", "--name", "app"),
-        ("component", "test", "component", "--name", "app"),
     ],
 )
 def test_every_command_that_compiles_takes_a_store(tmp_path: Path, command: tuple[str, ...]) -> None:

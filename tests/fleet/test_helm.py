@@ -18,7 +18,7 @@ def test_a_helm_that_does_not_end(tmp_path: Path) -> None:
     program.chmod(0o755)
     with (
         Helm(str(program), 1, replace(DEFAULT_LIMITS, helm_timeout=0.3)) as helm,
-        pytest.raises(EnvironmentFault, match="did not end within 0.3 seconds") as caught,
+        pytest.raises(EnvironmentFault, match=r"did not end within 0\.3 seconds") as caught,
     ):
         helm.template("web", tmp_path, "{}")
     assert caught.value.code == "CMD-FLT-027"

@@ -15,6 +15,7 @@ import subprocess
 import sys
 import threading
 import time
+from collections.abc import Callable
 from types import TracebackType
 from typing import Self
 
@@ -47,8 +48,12 @@ class ObjectServer:
     def __exit__(
         self, kind: type[BaseException] | None, value: BaseException | None, trace: TracebackType | None
     ) -> None:
-        self._process.kill()
+        self.kill()
         self._process.communicate()
+
+    def kill(self) -> None:
+        """End the server at once."""
+        self._process.kill()
 
     def make_bucket(self, name: str) -> None:
         requests.put(f"{self.site}/{name}", timeout=60).raise_for_status()
@@ -73,6 +78,8 @@ class TcpProxy:
         fault: what happens to each connection: nothing if empty; `refuse` ends it at once, `hang` leaves it without an
             answer, `status N` answers with that, `cut` ends it in the middle of the answer.
         latency: seconds before each answer.
+        answers: how many parts of answers there were.
+        answered: is called after each, with their number.
         connections: how many there were.
     """
 
@@ -81,6 +88,8 @@ class TcpProxy:
         self.fault = ""
         self.latency = 0.0
         self.connections = 0
+        self.answered: Callable[[int], None] = lambda number: None
+        self.answers = 0
         self._stopping = threading.Event()
         self._open: list[socket.socket] = []
 
@@ -138,6 +147,8 @@ class TcpProxy:
                     client.sendall(content[: len(content) // 2])
                     break
                 client.sendall(content)
+                self.answers += 1
+                self.answered(self.answers)
         client.close()
 
 

@@ -173,12 +173,13 @@ class Lookup:
         if self._remote is None or not missing:
             return found
         remote = self._remote.shapes(candidates[name].subject for name in missing)
+        sources = [key for shapes in remote.values() for _, keys in shapes for key in keys if key[0] == SOURCE.name]
+        self.sources.ask(sources, run.check_host)
         results: list[Wanted] = []
         for name in missing:
             one = candidates[name]
             shapes = remote[one.subject]
             candidates[name] = replace(one, shapes=tuple(dict((*one.shapes, *shapes)).items()))
-            self.sources.ask([key for _, keys in shapes for key in keys if key[0] == SOURCE.name], run.check_host)
             results += wanted(one.subject, shapes, self._today(run, nodes, one))
         self._remote.bring(results)
         return found | {name: self._find(run, nodes, candidates[name]) for name in missing}

@@ -6,6 +6,7 @@ import functools
 import hashlib
 import importlib.util
 import json
+import os
 import sys
 import zlib
 from collections.abc import Mapping
@@ -86,9 +87,22 @@ def subject_of(run: Run, instance: str, places: PortablePaths, *, fetched: bool)
         "layout": places.layout,
         "search": [places.portable(str(folder)) for folder in request.search_paths],
         "filters": [places.portable(str(folder)) for folder in request.filter_search_paths],
-        "environment": sorted((k, places.portable(v)) for k, v in run.environment.items() if k.startswith(_VARIABLES)),
+        "environment": sorted(
+            (k, _below_home(places.portable(v), run)) for k, v in run.environment.items() if _counts(k)
+        ),
     }
     return hashlib.sha256(json.dumps(fixed, sort_keys=True).encode()).hexdigest()
+
+
+def _counts(variable: str) -> bool:
+    """Whether the tools of an instance look at a variable."""
+    return variable.startswith(_VARIABLES)
+
+
+def _below_home(value: str, run: Run) -> str:
+    """A path below the home folder without that: where it is differs between machines, and no tool tells it."""
+    home = os.path.normpath(run.environment.get("HOME") or os.sep)
+    return f"~{value[len(home) :]}" if home != os.sep and value.startswith(home + os.sep) else value
 
 
 def settings_digest(node: Mapping[str, Any], places: PortablePaths) -> str:

@@ -1,0 +1,54 @@
+"""Clusters of a fleet on a second machine, with a store of results that is killed while they are compiled."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from pathlib import Path
+
+import pytest
+
+from commodore.remote_store import new_key, read_signer
+from tests.world.many_clusters import FleetWorld
+from tests.world.object_store import ObjectServer, TcpProxy
+
+
+@pytest.mark.requirement("FC7", "FC13")
+def test_a_store_that_is_killed_in_between(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What it gave before is used, the rest is rendered: the catalogs are the same, and a warning says so once."""
+    (tmp_path / "key").write_bytes(new_key())
+    (tmp_path / "trust").write_text(read_signer(tmp_path / "key").trust_line)
+    world = FleetWorld(tmp_path / "world", 3)
+    with ObjectServer() as server, TcpProxy(server.port) as proxy:
+        server.make_bucket("results")
+        environment = {
+            "AWS_ENDPOINT_URL": proxy.site,
+            "AWS_ALLOW_HTTP": "true",
+            "AWS_REGION": "us-east-1",
+            "AWS_ACCESS_KEY_ID": "SECRET-ID",
+            "AWS_SECRET_ACCESS_KEY": "SECRET-KEY",
+            "COMMODORE_CACHE_URL": "s3://results/fleet",
+            "COMMODORE_CACHE_TRUST": str(tmp_path / "trust"),
+        }
+        for name, value in environment.items():
+            monkeypatch.setenv(name, value)
+        monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "first"))
+        first = world.cli("--cache-mode", "write", "--cache-key", str(tmp_path / "key"))
+        assert first.code == 0, first.stderr
+        assert len(server.names("results")) >= 4  # a list of reads, and a result for each cluster
+
+        shutil.rmtree(world.root / "work")
+        monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "second"))
+        last = proxy.answers + 2
+        proxy.answered = lambda number: server.kill() if number == last else None
+        second = world.cli("--push")
+    assert second.code == 0, second.stderr
+    warned = [
+        event for event in map(json.loads, second.stderr.splitlines()) if event.get("code", "") == "CMD-CACHE-020"
+    ]
+    assert len(warned) == 1
+    assert "SECRET" not in first.stderr + first.stdout + second.stderr + second.stdout
+    monkeypatch.setenv("COMMODORE_CACHE_MODE", "off")
+    for name in world.names:
+        assert world.files(name) == world.single(name)
+        assert world.commits(name) == 1
