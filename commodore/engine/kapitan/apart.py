@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib.abc
 import json
 import logging
 import os
@@ -76,6 +77,7 @@ def _work_in_child(
     try:
         close_others([sink])
         logging.getLogger().handlers = [logged]
+        _WithoutGo.install()
         for name in set(os.environ) - set(_VARIABLES):
             del os.environ[name]
         enter(view)
@@ -90,6 +92,24 @@ def _work_in_child(
         with open(sink, "w", encoding="utf-8") as file:
             json.dump(answer, file)
         os._exit(0)
+
+
+class _WithoutGo(importlib.abc.MetaPathFinder):
+    """Lets an import of go-jsonnet fail: its runtime has lost its threads with the fork, and would wait for them."""
+
+    _MODULE = "_gojsonnet"
+
+    @classmethod
+    def install(cls) -> None:
+        sys.modules.pop(cls._MODULE, None)
+        sys.meta_path.insert(0, cls())
+
+    def find_spec(self, fullname: str, path: object, target: object = None) -> None:
+        if fullname == self._MODULE:
+            raise ImportError(
+                "go-jsonnet does not work in Python code that runs apart: use the module _jsonnet, or let the trust"
+                " policy say `isolated = false`"
+            )
 
 
 class _Logged(logging.Handler):

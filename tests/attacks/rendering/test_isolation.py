@@ -11,7 +11,7 @@ import pytest
 
 from commodore.confinement import TrustPolicy, isolation
 from tests.attacks.conftest import Secret, Witness
-from tests.engine.world import PACKAGE, World
+from tests.engine.world import PACKAGE, World, jsonnet
 
 TOOLS = Path(__file__).resolve().parents[3] / ".tools"
 WRAPPER = str(PACKAGE / "scripts" / "run-kustomize")
@@ -127,6 +127,21 @@ def test_python_code_that_changes_the_worker(world: World) -> None:
     world.add("b", entry)
     world.compile(processes=1)
     assert json.loads(world.read("b/out.json")) == {"x": 1}
+
+
+def test_python_code_that_evaluates_jsonnet(world: World) -> None:
+    """After entries in Jsonnet, which have started the Go runtime in the process that is forked."""
+    world.write("dependencies/a/main.jsonnet", "{ jsonnet: { x: std.native('yaml_load')('a/x.yaml') } }")
+    world.write("dependencies/a/x.yaml", "y: 1")
+    body = "    import %s as jsonnet\n    return {'out': {'x': jsonnet.evaluate_snippet('x', '%s')}}"
+    kadet(world, body % ("_jsonnet", "1 + 1"))
+    world.nodes["a"]["parameters"]["kapitan"]["compile"].insert(0, jsonnet("a/main.jsonnet"))
+    world.compile(processes=1)
+    assert json.loads(world.read("a/out.json"))["x"] == "2\n"
+    world.jobs.clear()
+    kadet(world, body % ("_gojsonnet", "[std.length([x]) for x in std.range(1, 300000)]"))
+    error = world.fail_once(processes=1)
+    assert (error.code, "the module _jsonnet" in error.message) == ("CMD-ENG-024", True)
 
 
 @pytest.mark.parametrize(
