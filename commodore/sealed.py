@@ -17,7 +17,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, BinaryIO
 
-from commodore.errors import EnvironmentFault
+from commodore.errors import EnvironmentFault, PolicyError
 from commodore.workspace import write_atomically
 
 _MAGIC = b"commodore-sealed-1 "
@@ -78,11 +78,15 @@ def _read_own(path: Path, most: int = -1) -> bytes:
         return file.read(most)
 
 
-def write_note(path: Path, note: object, *kind: str, mode: int = 0o644) -> None:
-    """Keep a JSON object for `read_note`. A disk that refuses costs the note, and nothing else."""
-    with contextlib.suppress(OSError, EnvironmentFault):
+def write_note(path: Path, note: object, *kind: str, mode: int = 0o644, root: Path | None = None) -> None:
+    """Keep a JSON object for `read_note`. A disk that refuses costs the note, and nothing else.
+
+    Args:
+        root: see `write_atomically`; of a link below it the same holds as of the disk.
+    """
+    with contextlib.suppress(OSError, EnvironmentFault, PolicyError):
         content = json.dumps(note).encode("ascii")
-        write_atomically(path, seal((*kind, path.name), content), mode)
+        write_atomically(path, seal((*kind, path.name), content), mode, root=root)
 
 
 def _head(label: Sequence[str], content: bytes) -> bytes:

@@ -19,6 +19,7 @@ from commodore.errors import EnvironmentFault, PolicyError
 from commodore.exhaustion import hint_for
 from commodore.file_lock import HeldElsewhere, hold
 from commodore.limits import Limits
+from commodore.pinned import HANDLES, link_in, pinned
 
 _STAGING = ".staging"
 _AT_FDCWD, _RENAME_EXCHANGE = -100, 2  # of Linux
@@ -160,14 +161,9 @@ class Workspace:
         )
 
     def _refuse_links(self) -> None:
-        links = [folder for folder in self.own if folder.is_symlink()]
+        links = [folder.relative_to(self.root) for folder in self.own if folder.is_symlink()]
         if links:
-            raise PolicyError(
-                "CMD-WORK-007",
-                f"{', '.join(str(link.relative_to(self.root)) for link in links)} in {self.root} must not be a link",
-                hint="remove the link; to keep the files elsewhere, let --working-dir name a folder there",
-                locations=[str(link) for link in links],
-            )
+            raise link_in(links, self.root)
 
     @contextlib.contextmanager
     def staging(self, name: str) -> Iterator[Path]:
@@ -177,12 +173,14 @@ class Workspace:
             EnvironmentFault: the operating system refused.
         """
         with guard_disk(self.state):
-            self.state.mkdir(parents=True, exist_ok=True)
-            folder = Path(tempfile.mkdtemp(prefix=f"{name}-", suffix=_STAGING, dir=self.state))
+            self.root.mkdir(parents=True, exist_ok=True)
+            with pinned(self.state / _STAGING, self.root) as inside:
+                made = tempfile.mkdtemp(prefix=f"{name}-", suffix=_STAGING, dir=inside.parent)
+            folder = self.state / Path(made).name
         try:
             yield folder
         finally:
-            remove_tree(folder)
+            remove_tree(folder, root=self.root)
 
     def discard(self, path: Path) -> None:
         """Remove what is at `path` in one step: a run that is killed leaves all of it there, or nothing.
@@ -191,9 +189,12 @@ class Workspace:
             EnvironmentFault: the operating system refused.
         """
         with self.staging("discarded") as aside:
-            with contextlib.suppress(OSError):  # on another file system, for one
-                path.rename(aside / "old")
-            remove_tree(path)
+            with (
+                contextlib.suppress(OSError),
+                pinned(path, self.root, make=False) as place,
+            ):  # on another file system, for one
+                place.rename(aside / "old")
+            remove_tree(path, root=self.root)
 
     @contextlib.contextmanager
     def locked(self, limits: Limits) -> Iterator[None]:
@@ -250,24 +251,31 @@ def guard_disk(place: Path) -> Iterator[None]:
         yield
     except OSError as error:
         named = [name for name in (error.filename2, error.filename) if isinstance(name, (str, bytes))]
+        places = [name for name in map(os.fsdecode, named) if not name.startswith(HANDLES)]
         raise EnvironmentFault(
             "CMD-WORK-003",
             f"cannot use {place}: {error.strerror or error}",
             hint=hint_for(error),
-            locations=list(dict.fromkeys(os.fsdecode(name) for name in named)) or [str(place)],
+            locations=list(dict.fromkeys(places)) or [str(place)],
         ) from error
 
 
-def write_atomically(path: Path, content: bytes, mode: int = 0o644, *, durable: bool = False) -> bool:
+def write_atomically(
+    path: Path, content: bytes, mode: int = 0o644, *, durable: bool = False, root: Path | None = None
+) -> bool:
     """Give `path` this content and mode by renaming a finished file into place. Returns False if it had both already.
 
     A symlink at `path` is replaced, never written through. The file is complete or as it was, whenever the process is
     killed. With `durable` it is on the disk when this returns, and survives a loss of power.
 
+    Args:
+        root: a folder above; no link is followed on the way from there, whatever other processes do meanwhile.
+
     Raises:
         EnvironmentFault: the operating system refused.
+        PolicyError: CMD-WORK-007, a folder below the root is a link.
     """
-    with guard_disk(path):
+    with guard_disk(path), pinned(path, root) as path:
         if _has(path, content, mode):
             return False
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -354,43 +362,74 @@ def _has(path: Path, content: bytes, mode: int) -> bool:
     )
 
 
-def link_relative(link: Path, target: Path) -> None:
+def link_relative(link: Path, target: Path, *, root: Path | None = None) -> None:
     """Make `link` a relative symlink to `target`, replacing a file or link of that name in one step.
+
+    Args:
+        root: see `write_atomically`.
 
     Raises:
         EnvironmentFault: a folder is in the way, or the operating system refused.
+        PolicyError: CMD-WORK-007, a folder below the root is a link.
     """
-    with guard_disk(link):
-        text = os.path.relpath(target, os.path.realpath(link.parent))
+    with guard_disk(link), pinned(link, root) as place:
+        text = os.path.relpath(target, os.path.realpath(place.parent))
         with contextlib.suppress(OSError):  # not there, or no link
-            if os.readlink(link) == text:
+            if os.readlink(place) == text:
                 return
-        link.parent.mkdir(parents=True, exist_ok=True)
-        if link.is_dir() and not link.is_symlink():
+        place.parent.mkdir(parents=True, exist_ok=True)
+        if place.is_dir() and not place.is_symlink():
             raise EnvironmentFault(
                 "CMD-WORK-004",
                 f"a folder is in the way of the link {link}",
                 hint="move the folder away and run again",
             )
-        temporary = _temporary_name(link)
+        temporary = _temporary_name(place)
         temporary.unlink(missing_ok=True)
         temporary.symlink_to(text)
         try:
-            os.replace(temporary, link)
+            os.replace(temporary, place)
         except BaseException:
             temporary.unlink(missing_ok=True)
             raise
 
 
-def replace_tree(new: Path, place: Path) -> None:
+def make_folder(folder: Path, *, root: Path) -> None:
+    """Make a folder and those between it and the root, as far as they are missing.
+
+    Raises:
+        EnvironmentFault: the operating system refused.
+        PolicyError: CMD-WORK-007, one of them is a link.
+    """
+    with guard_disk(folder), pinned(folder / "entry", root):
+        return
+
+
+def move_entry(source: Path, target: Path, *, root: Path) -> None:
+    """Rename something below a root.
+
+    Raises:
+        OSError: the operating system refused.
+        PolicyError: CMD-WORK-007, a folder below the root is a link.
+    """
+    with pinned(source, root) as now, pinned(target, root) as then:
+        now.rename(then)
+
+
+def replace_tree(new: Path, place: Path, *, root: Path | None = None) -> None:
     """Put the folder `new` at `place` by renames; what was at `place` is removed only after `new` is there.
 
     What was there waits beside `new`, so that the clean-up of unfinished folders finds it there after a killed run.
 
+    Args:
+        root: see `write_atomically`; `new` need not be below it.
+
     Raises:
         EnvironmentFault: the operating system refused; `place` is as it was.
+        PolicyError: CMD-WORK-007, a folder below the root is a link.
     """
-    with guard_disk(place):
+    of_new = root if root is not None and new.is_relative_to(root) else None
+    with guard_disk(place), pinned(place, root) as place, pinned(new, of_new) as new:
         place.parent.mkdir(parents=True, exist_ok=True)
         if not os.path.lexists(place):
             os.rename(new, place)
@@ -447,13 +486,17 @@ def copy_tree(source: Path, destination: Path) -> None:
             raise OSError(0, str(error.args[0][0][2]), str(error.args[0][0][1])) from error
 
 
-def remove_tree(path: Path) -> None:
+def remove_tree(path: Path, *, root: Path | None = None) -> None:
     """Remove a file, link or folder with all that is below it; nothing there is fine. Links are not followed.
+
+    Args:
+        root: see `write_atomically`.
 
     Raises:
         EnvironmentFault: the operating system refused.
+        PolicyError: CMD-WORK-007, a folder below the root is a link.
     """
-    with guard_disk(path):
+    with guard_disk(path), contextlib.suppress(FileNotFoundError), pinned(path, root, make=False) as path:
         try:
             mode = path.lstat().st_mode
         except (FileNotFoundError, NotADirectoryError):

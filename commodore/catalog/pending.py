@@ -133,7 +133,7 @@ def _load(workspace: Workspace, context: Context) -> dict[str, list[dict[str, An
     try:
         return {cluster: _entries(kept) for cluster, kept in json.loads(text or b"").items()}
     except (ValueError, AttributeError, TypeError, KeyError, RecursionError):
-        remove_tree(file)
+        remove_tree(file, root=workspace.root)
         context.announce(
             events.Warned("CMD-CAT-011", f"{file} was damaged and has been removed", "nothing needs to be done")
         )
@@ -160,6 +160,6 @@ def _store(workspace: Workspace, kept: Mapping[str, list[dict[str, Any]]]) -> No
     wanted = {cluster: entries for cluster, entries in kept.items() if entries}
     if wanted:
         content = json.dumps(wanted, indent=2, sort_keys=True).encode() + b"\n"
-        write_atomically(file, seal(_LABEL, content), durable=True)
+        write_atomically(file, seal(_LABEL, content), durable=True, root=workspace.root)
     else:
-        remove_tree(file)
+        remove_tree(file, root=workspace.root)

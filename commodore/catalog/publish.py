@@ -41,7 +41,7 @@ from commodore.git import (
 )
 from commodore.manifests import DiffLine, DiffMode
 from commodore.tree import files
-from commodore.workspace import Workspace, guard_disk, write_atomically
+from commodore.workspace import Workspace, guard_disk, make_folder, move_entry, write_atomically
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,9 +134,9 @@ def install(workspace: Workspace, manifests: Path, refs: Path) -> bool:
         _carry_hidden(place, new, stale_refs=place == workspace.refs)
     # Replaced trees go out of the catalog: if this process is killed here, nothing of them is ever staged.
     with workspace.staging("replaced") as replaced, guard_disk(workspace.catalog):
-        workspace.catalog.mkdir(parents=True, exist_ok=True)
+        make_folder(workspace.catalog, root=workspace.root)
         announce_output(workspace.catalog)
-        _swap(trees, replaced)
+        _swap(trees, replaced, workspace.root)
     return True
 
 
@@ -145,19 +145,19 @@ def _is_same(new: Path, place: Path) -> bool:
         return holds(place, files_of(new))
 
 
-def _swap(trees: Sequence[tuple[Path, Path]], replaced: Path) -> None:
+def _swap(trees: Sequence[tuple[Path, Path]], replaced: Path, root: Path) -> None:
     """Rename each new tree to its place, all or none; what was there goes to the folder `replaced`."""
     undo: list[tuple[Path, Path]] = []
     try:
         for new, place in trees:
             if os.path.lexists(place):
-                place.rename(replaced / place.name)
+                move_entry(place, replaced / place.name, root=root)
                 undo.append((replaced / place.name, place))
-            new.rename(place)
+            move_entry(new, place, root=root)
             undo.append((place, new))
-    except OSError:
+    except (OSError, PolicyError):
         for now, before in reversed(undo):
-            now.rename(before)
+            move_entry(now, before, root=root)
         raise
 
 

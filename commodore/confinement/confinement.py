@@ -25,6 +25,7 @@ from commodore.confinement.programs import start
 from commodore.confinement.views import view_of
 from commodore.errors import PolicyError
 from commodore.limits import Limits
+from commodore.pinned import pinned
 from commodore.tree import Entry, walk
 
 _FLAGS = os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK | os.O_NOCTTY  # a pipe without a writer must not keep us waiting
@@ -272,6 +273,22 @@ class Confinement:
         """
         if not self._may_write(os.path.realpath(path)):
             raise self._leaves(path, what)
+
+    def make_folder(self, path: str | os.PathLike[str], what: str = "output path") -> None:
+        """Make a folder for files of the rendering, and those above it, unless they are there.
+
+        Raises:
+            PolicyError: it lies outside of the folders that may be written to, or one of them is swapped for a link.
+            OSError: it cannot be made.
+        """
+        self.check(path, what)
+        real = os.path.realpath(path)
+        root = next((root for root in self._writable if _within(real, root)), None)
+        if root is None:  # swapped since it was judged
+            raise self._leaves(path, what)
+        if not os.path.isdir(real):
+            with pinned(Path(real, "file"), Path(root).parent):
+                return
 
     def opener(self, path: str, flags: int) -> int:
         """For `open`: opens a file for writing. It is made in the folder that was judged, whatever lies at its path by

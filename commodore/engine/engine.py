@@ -336,13 +336,13 @@ def publish(run: Run) -> None:
             if _has_files(run.rendered(name)):
                 _move(run.rendered(name), fresh / name)
         if run.request.replace_all:
-            replace_tree(fresh, compiled)
+            replace_tree(fresh, compiled, root=run.request.output)
             return
         for name in run.jobs:
             if (fresh / name).exists():
-                replace_tree(fresh / name, compiled / name)
+                replace_tree(fresh / name, compiled / name, root=run.request.output)
             else:
-                remove_tree(compiled / name)
+                remove_tree(compiled / name, root=run.request.output)
 
 
 @contextmanager

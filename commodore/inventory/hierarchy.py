@@ -17,7 +17,15 @@ from commodore.inventory.targets import Target
 from commodore.manifests import dump
 from commodore.names import BOOTSTRAP_TARGET, RESERVED_CLASSES, check_name
 from commodore.tree import walk
-from commodore.workspace import Workspace, guard_disk, is_inside, link_relative, remove_tree, write_atomically
+from commodore.workspace import (
+    Workspace,
+    guard_disk,
+    is_inside,
+    link_relative,
+    make_folder,
+    remove_tree,
+    write_atomically,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,15 +68,16 @@ def write_cluster_params(workspace: Workspace, parameters: Mapping[str, Any]) ->
     """Write the facts class `params.cluster`; its parameters are `cluster`, `facts`, `dynamic_facts` and what else
     is given.
     """
-    write_class(workspace.cluster_params, {"parameters": dict(parameters)})
+    content = dump({"parameters": dict(parameters)}).encode()
+    write_atomically(workspace.cluster_params, content, root=workspace.root)
 
 
 def write_targets(workspace: Workspace, targets: Iterable[Target]) -> None:
     """Make `inventory/targets` hold exactly these targets."""
     wanted = {f"{target.name}.yml": target for target in targets}
     for name, target in sorted(wanted.items()):
-        write_atomically(workspace.targets / name, target.as_yaml())
-    _keep_only(workspace.targets, wanted)
+        write_atomically(workspace.targets / name, target.as_yaml(), root=workspace.root)
+    _keep_only(workspace.targets, wanted, workspace.root)
 
 
 def link_classes(workspace: Workspace, instances: Iterable[ClassLinks]) -> list[str]:
@@ -81,19 +90,19 @@ def link_classes(workspace: Workspace, instances: Iterable[ClassLinks]) -> list[
         InputError: components have no class files, or some that lead out of their checkouts; all are reported.
     """
     for folder in (workspace.component_classes, workspace.defaults_classes):
-        with guard_disk(folder):
-            folder.mkdir(parents=True, exist_ok=True)
+        make_folder(folder, root=workspace.root)
     links = sorted(instances, key=lambda one: one.instance)
     errors = [error for one in links for error in _check_classes(one)]
     raise_all(errors)
     with_defaults = []
     for one in links:
-        link_relative(workspace.component_classes / f"{one.instance}.yml", one.component_class)
+        link_relative(workspace.component_classes / f"{one.instance}.yml", one.component_class, root=workspace.root)
         if one.defaults_class.is_file():
-            link_relative(workspace.defaults_classes / f"{one.instance}.yml", one.defaults_class)
+            link = workspace.defaults_classes / f"{one.instance}.yml"
+            link_relative(link, one.defaults_class, root=workspace.root)
             with_defaults.append(one.instance)
-    _keep_only(workspace.component_classes, {f"{one.instance}.yml" for one in links})
-    _keep_only(workspace.defaults_classes, {f"{name}.yml" for name in with_defaults})
+    _keep_only(workspace.component_classes, {f"{one.instance}.yml" for one in links}, workspace.root)
+    _keep_only(workspace.defaults_classes, {f"{name}.yml" for name in with_defaults}, workspace.root)
     return with_defaults
 
 
@@ -143,7 +152,7 @@ def link_packages(workspace: Workspace, packages: Mapping[str, Path], tenant: st
             errors.extend(_check_links(name, directory, workspace.package(name)))
     raise_all(errors)
     for name, directory in sorted(packages.items()):
-        link_relative(workspace.classes / name, directory)
+        link_relative(workspace.classes / name, directory, root=workspace.root)
     prune_classes(workspace, {*packages, tenant})
 
 
@@ -186,15 +195,15 @@ def prune_classes(workspace: Workspace, keep: Collection[str]) -> None:
         return
     for path in sorted(workspace.classes.iterdir()):
         if path.name not in known and (path.is_symlink() or path.is_file()):
-            remove_tree(path)
+            remove_tree(path, root=workspace.root)
 
 
-def _keep_only(folder: Path, names: Collection[str]) -> None:
+def _keep_only(folder: Path, names: Collection[str], root: Path) -> None:
     with guard_disk(folder):
-        folder.mkdir(parents=True, exist_ok=True)
+        make_folder(folder, root=root)
         for path in sorted(folder.iterdir()):
             if path.name not in names:
-                remove_tree(path)
+                remove_tree(path, root=root)
 
 
 def read_cluster_params(workspace: Workspace) -> dict[str, Any]:

@@ -20,7 +20,7 @@ from commodore.errors import CommodoreError, InputError, raise_all
 from commodore.inventory import Inventory, find_removed_variables
 from commodore.names import BOOTSTRAP_TARGET
 from commodore.stages.checkouts import Components
-from commodore.workspace import Workspace, link_relative, remove_tree
+from commodore.workspace import Workspace, link_relative, make_folder, remove_tree
 
 
 def check_classes(components: Components) -> None:
@@ -98,9 +98,9 @@ def _check_aliases(
 
 def link_libraries(workspace: Workspace, links: Mapping[str, Path]) -> None:
     """Make `dependencies/lib` hold exactly these links."""
-    workspace.libraries.mkdir(parents=True, exist_ok=True)
+    make_folder(workspace.libraries, root=workspace.root)
     for name, target in links.items():
-        link_relative(workspace.libraries / name, target)
+        link_relative(workspace.libraries / name, target, root=workspace.root)
     for path in workspace.libraries.iterdir():
         if path.name not in links:
-            remove_tree(path)
+            remove_tree(path, root=workspace.root)

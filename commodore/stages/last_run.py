@@ -26,7 +26,7 @@ def remember_cluster(workspace: Workspace, cluster: Cluster) -> None:
         "global": {"url": redact(cluster.tenant.global_url), "revision": cluster.global_revision},
         "tenant": {"url": redact(cluster.tenant.config_url), "revision": cluster.tenant_revision},
     }
-    _write(_sources_file(workspace), content)
+    _write(_sources_file(workspace), content, workspace)
 
 
 def recall_cluster(workspace: Workspace, name: str) -> Cluster:
@@ -99,7 +99,7 @@ def remember_remotes(workspace: Workspace, urls: Iterable[str]) -> None:
     """Note which remotes had to be asked, so that the next run can ask them all at once. Those with credentials are
     left out.
     """
-    _write(_remotes_file(workspace), sorted(url for url in urls if redact(url) == url))
+    _write(_remotes_file(workspace), sorted(url for url in urls if redact(url) == url), workspace)
 
 
 def recall_remotes(workspace: Workspace) -> list[str]:
@@ -132,9 +132,9 @@ def _text(value: Any) -> str:
     return value
 
 
-def _write(path: Path, content: Any) -> None:
+def _write(path: Path, content: Any, workspace: Workspace) -> None:
     text = json.dumps(content, indent=2, sort_keys=True).encode() + b"\n"
-    write_atomically(path, seal(("note", path.name), text), mode=0o600)
+    write_atomically(path, seal(("note", path.name), text), mode=0o600, root=workspace.root)
 
 
 def _read(path: Path) -> Any:

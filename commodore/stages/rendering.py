@@ -217,7 +217,7 @@ def _keep(path: Path, nodes: list[Node], heard: list[Event], context: Context) -
     with contextlib.suppress(OSError, EnvironmentFault):  # it only saves time
         if not path.parent.is_dir():
             remove_tree(path.parent)
-        write_atomically(path, seal((_KIND, path.name), text), mode=0o600)
+        write_atomically(path, seal((_KIND, path.name), text), mode=0o600, root=path.parents[2])
         others = sorted(path.parent.iterdir(), key=lambda one: one.lstat().st_mtime_ns, reverse=True)
         for old in others[_KEPT:]:
             remove_tree(old)

@@ -2,15 +2,28 @@
 
 from __future__ import annotations
 
+import json
 import re
+from pathlib import Path
+from typing import Any
 
 import pytest
 
+from commodore.cli.main import run
 from commodore.errors import InputError
 from commodore.fleet.compiling.outcome import ClusterOutcome
 from commodore.fleet.report.model import FleetReport
 from commodore.fleet.report.render_markdown import render_markdown
 from commodore.fleet.report.render_text import render_text
+from commodore.manifests.object_diff import (
+    PlacedObject,
+    Review,
+    html_report,
+    json_report,
+    markdown_report,
+    review,
+    text_report,
+)
 from commodore.printable import printable_lines
 
 MARKS = {
@@ -51,3 +64,119 @@ def test_errors_in_the_report_of_a_fleet(mark: str, part: str) -> None:
     assert not re.search(r"[<>`@\[\]|\\]|://|www\.", markdown)
     assert not re.search(r"&(?!#\d+;)", markdown)
     assert not re.search(r"(?m)^#", markdown)
+
+
+UNSEEN = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u200e\u200f\u2028\u2029\u202a-\u202e\u2066-\u2069]")
+FENCED = re.compile(r"^(`{3,})diff\n.*?^\1$", re.DOTALL | re.MULTILINE)
+
+
+def changes(text: str) -> list[Review]:
+    """Objects that come, change and go, with a text in each part of them."""
+
+    def placed(value: str) -> PlacedObject:
+        content = {
+            "apiVersion": "v1",
+            "kind": "ConfigMap" if value else text,
+            "metadata": {"name": text, "namespace": text, "annotations": {text: value + text}},
+            "data": {text: value, "key": f"{value}{text}", "list": [text, {text: value}]},
+        }
+        return PlacedObject(content, text)
+
+    return [review([placed("1")], [placed("2")]), review([], [placed("")]), review([placed("1")], [])]
+
+
+@pytest.mark.harmless
+@pytest.mark.parametrize("mark", MARKS)
+def test_differences_of_objects_on_a_terminal(mark: str) -> None:
+    for found in changes(MARKS[mark]):
+        assert not UNSEEN.search("\n".join(line.text for line in text_report(found)))
+
+
+@pytest.mark.harmless
+@pytest.mark.parametrize("mark", MARKS)
+def test_differences_of_objects_in_a_comment(mark: str) -> None:
+    for found in changes(MARKS[mark]):
+        markdown = markdown_report(found, title=MARKS[mark], whole=MARKS[mark])
+        assert not UNSEEN.search(markdown)
+        plain = re.sub(r"<code>[^<>]*</code>|</?(details|summary)>", "", FENCED.sub("", markdown))
+        assert not re.search(r"[<>`@\[\]\\]|://|www\.", plain.replace("<https://evil.example.com>", ""))
+        assert len(re.findall(r"(?m)^#", plain)) == 1
+
+
+@pytest.mark.harmless
+@pytest.mark.parametrize("mark", MARKS)
+def test_differences_of_objects_on_a_page(mark: str) -> None:
+    plain = [html_report(found) for found in changes("x")]
+    for found, other in zip(changes(MARKS[mark]), plain, strict=True):
+        page = html_report(found, title=MARKS[mark])
+        assert not UNSEEN.search(page)
+        tags, others = (re.findall(r"</?[a-z]+", text, re.IGNORECASE) for text in (page, other))
+        assert tags == others
+        assert not re.search("href|src=", page.partition("<script>")[0].replace(" src=x", ""))
+
+
+@pytest.mark.harmless
+@pytest.mark.parametrize("mark", MARKS)
+def test_differences_of_objects_as_data(mark: str) -> None:
+    for found in changes(MARKS[mark]):
+        text = json.dumps(json_report(found))
+        assert text.isascii()
+        assert not UNSEEN.search(text)
+
+
+HOSTILE = " ".join(text for name, text in MARKS.items() if "\n" not in text and name != "address")
+
+
+@pytest.fixture
+def tree(tmp_path: Path) -> Path:
+    """A folder with Applications, each part of which may hold anything, and what they deploy."""
+    folder = tmp_path / "tree"
+    (folder / "web").mkdir(parents=True)
+    source = {"repoURL": "https://git.example.com/shop", "path": "web", "targetRevision": HOSTILE}
+    destination = {"server": "https://kubernetes.default.svc", "namespace": "web"}
+    spec = {"project": "default", "source": source, "destination": destination}
+    for number, (where, hostile) in enumerate(
+        {
+            "metadata": {"name": HOSTILE},
+            "spec": {"project": HOSTILE, "destination": {"name": HOSTILE, "namespace": HOSTILE}},
+            "source": {"path": HOSTILE, "chart": HOSTILE, "repoURL": HOSTILE, "helm": {"values": HOSTILE}},
+        }.items()
+    ):
+        made: dict[str, Any] = {"metadata": {"name": f"app-{number}"}, "spec": {**spec}}
+        if where == "source":
+            made["spec"]["source"] = hostile
+        else:
+            made[where] = {**made[where], **hostile}
+        head = {"apiVersion": "argoproj.io/v1alpha1", "kind": "Application"}
+        (folder / f"app-{number}.yaml").write_text(json.dumps({**head, **made}))
+    metadata = {"name": "a", "annotations": {HOSTILE: HOSTILE}}
+    content = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": metadata, "data": {HOSTILE: HOSTILE}}
+    (folder / "web" / "a.json").write_text(
+        json.dumps([content, {**content, "kind": HOSTILE, "spec": {"image": HOSTILE}}])
+    )
+    (folder / "web" / "b.yaml").write_text(f"a: [{HOSTILE}")
+    return folder
+
+
+@pytest.mark.harmless
+@pytest.mark.parametrize(
+    "command",
+    [
+        "apps",
+        "apps *",
+        "diagnostics",
+        "render",
+        "render app-*",
+        "explain app-0",
+        "explain",
+        "images",
+        "test",
+        "appsets",
+    ],
+)
+def test_what_is_said_of_applications(tree: Path, command: str, capfd: pytest.CaptureFixture[str]) -> None:
+    run(["argocd", *command.split(), "--path", str(tree), "--self-url", "https://git.example.com/shop"])
+    out, err = capfd.readouterr()
+    assert out or err
+    assert not UNSEEN.search(out)
+    assert not UNSEEN.search(err)

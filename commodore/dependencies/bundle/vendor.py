@@ -21,7 +21,7 @@ from commodore.dependencies.bundle.walk import Package, content_place
 from commodore.errors import InputError
 from commodore.events import Noted, Warned
 from commodore.tree import measure
-from commodore.workspace import guard_disk, link_relative, remove_tree, replace_tree
+from commodore.workspace import guard_disk, link_relative, make_folder, remove_tree, replace_tree
 
 CACHE = ".cache"
 
@@ -83,22 +83,22 @@ def fill(vendor: Path, layout: Layout, sources: LibrarySources, context: Context
         for folder in (vendor, vendor / CACHE):
             if folder.is_symlink():
                 folder.unlink()
-            folder.mkdir(parents=True, exist_ok=True)
+            make_folder(folder, root=vendor.parent)
         for package in layout.packages:
             _place_content(vendor, package, layout.inside.get(package.name, {}), sources)
         wanted = {**layout.links, **layout.legacy}
         _remove_stale(vendor, set(wanted), {parent for name in wanted for parent in _ancestors(name)}, context)
         for name, package in layout.links.items():
-            link_relative(vendor / name, _content(vendor, package))
+            link_relative(vendor / name, _content(vendor, package), root=vendor.parent)
         for legacy, name in layout.legacy.items():
             if os.path.lexists(vendor / legacy) and not (vendor / legacy).is_symlink():
                 context.announce(_clash(legacy, name, "a file of that name is there", explicit=True))
             else:
-                link_relative(vendor / legacy, vendor / name)
+                link_relative(vendor / legacy, vendor / name, root=vendor.parent)
         kept = {_content(vendor, package).relative_to(vendor / CACHE).parts[0] for package in layout.packages}
         for entry in sorted((vendor / CACHE).iterdir()):
             if entry.name not in kept:
-                remove_tree(entry)
+                remove_tree(entry, root=vendor.parent)
 
 
 def is_filled(vendor: Path, layout: Layout) -> bool:
@@ -134,7 +134,7 @@ def _place_content(vendor: Path, package: Package, inside: Mapping[str, Package]
             staged.symlink_to(os.path.relpath(package.target, place.parent))
         for name, other in inside.items():
             _put_inside(staged, place, PurePosixPath(name), _content(vendor, other))
-        replace_tree(fresh, top)
+        replace_tree(fresh, top, root=vendor.parent)
     finally:
         remove_tree(fresh)
 
@@ -168,14 +168,14 @@ def _remove_stale(vendor: Path, links: set[str], folders: set[str], context: Con
             continue
         if entry.is_symlink():
             if name not in links:
-                entry.unlink()
+                remove_tree(entry, root=vendor.parent)
         elif entry.is_dir():
             if name in folders:
                 _remove_stale(vendor, links, folders, context, name)
                 continue
             if name not in links:
                 context.announce(Noted(f"removing {entry}, which no package needs", level=1))
-            remove_tree(entry)
+            remove_tree(entry, root=vendor.parent)
 
 
 def _legacy_links(packages: Sequence[Package], links: Mapping[str, Package], context: Context) -> dict[str, str]:

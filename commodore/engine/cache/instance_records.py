@@ -60,7 +60,7 @@ def write_record(root: Path, instance: str, component: str, record: Record, *, r
         "refusal": record.refusal,
         "unseen": record.unseen,
     }
-    write_note(_file(root, instance), content, "record")
+    write_note(_file(root, instance), content, "record", root=root)
 
 
 def read_record(root: Path, instance: str) -> InstanceRecord | None:

@@ -23,7 +23,7 @@ import yaml
 from kapitan import cached, helm_cli, utils
 from kapitan.inputs import base, cuelang, external, helm, jinja2, jsonnet, kustomize
 from kapitan.inputs.base import CompiledFile, CompilingFile
-from kapitan.refs.base import PlainRefBackend
+from kapitan.refs.base import PlainRefBackend, RefController
 from kapitan.utils import PrettyDumper
 
 from commodore import manifests
@@ -77,6 +77,7 @@ def install() -> None:
             run=_run_tool, PIPE=subprocess.PIPE, TimeoutExpired=subprocess.TimeoutExpired
         )
     PlainRefBackend.__getitem__ = _read_reference
+    RefController.ref_from_embedded = _read_embedded
     utils.render_jinja2_file = templates.render_file
     external.subprocess = SimpleNamespace(run=_run_external, PIPE=subprocess.PIPE)
     external.re = SimpleNamespace(compile=lambda _pattern: SimpleNamespace(sub=_fill_in))
@@ -93,7 +94,7 @@ class _ConfinedFile(CompiledFile):  # type: ignore[misc]
         confinement, mode = current().confinement, self.kwargs.get("mode", "r")
         confinement.check(self.name)
         current().reads.written(self.name)
-        os.makedirs(os.path.dirname(self.name), exist_ok=True)
+        confinement.make_folder(os.path.dirname(self.name))
         self.fp = open(self.name, mode, opener=confinement.opener)
         return base.CompilingFile(self.fp, self.ref_controller, **self.kwargs)
 
@@ -198,6 +199,20 @@ def _read_reference(backend: Any, path: str) -> Any:
         raise
     reads.file(file)  # once more: it may have changed meanwhile
     return found
+
+
+_original_read_embedded = RefController.ref_from_embedded
+
+
+def _read_embedded(controller: Any, type_name: str, encoded: str) -> Any:
+    """Kapitan's function, but for references to Vault: who reviews the manifest would not see which secret it is."""
+    if type_name == "vaultkv":
+        raise PolicyError(
+            "CMD-REF-017",
+            f"a reference to Vault brings its own ref file instead of naming one: ?{{{type_name}:{encoded[:20]}...",
+            hint="write it as ?{vaultkv:path/key}",
+        )
+    return _original_read_embedded(controller, type_name, encoded)
 
 
 # Commands

@@ -208,8 +208,7 @@ class Renderer:
         folder = os.path.join(confinement.output, place.output_path)
         path = ""
         try:
-            confinement.check(folder, "output path")
-            os.makedirs(folder, exist_ok=True)
+            confinement.make_folder(folder)
             # Kapitan appends the folder with the earlier outputs to the search paths.
             compiler = get_compiler(entry.input_type)(
                 str(confinement.output.parent), search, self._references, place.instance, self._arguments

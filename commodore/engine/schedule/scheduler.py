@@ -63,7 +63,7 @@ def write_durations(root: Path, durations: Mapping[str, float]) -> None:
     """Keep durations for the next run in a working directory; a folder that refuses the file does not matter."""
     rounded = {name: round(seconds, 3) for name, seconds in sorted(durations.items())}
     with contextlib.suppress(EnvironmentFault):
-        write_atomically(_file(root), json.dumps(rounded, indent=0).encode() + b"\n")
+        write_atomically(_file(root), json.dumps(rounded, indent=0).encode() + b"\n", root=root)
 
 
 def _file(root: Path) -> Path:
