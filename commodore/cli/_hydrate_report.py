@@ -37,7 +37,7 @@ def report(groups: Shown, values: Mapping[str, Any], console: Console, code: int
     """
     errors = [result for _, _, result in groups if isinstance(result, CommodoreError)]
     code = max([code, *(error.exit_code for error in errors)])
-    told = [{**data, **outcome_data(result)} for data, _, result in groups]
+    told = [_with_members({**data, **outcome_data(result)}) for data, _, result in groups]
     text = json.dumps({"groups": told, "exit": code}, indent=2)
     if values["out"] == "json":
         console.result(text)
@@ -50,6 +50,16 @@ def report(groups: Shown, values: Mapping[str, Any], console: Console, code: int
     _write(values["report"], f"{text}\n")
     _write(values["summary"], "".join(f"{line}\n" for line in _summary(groups)))
     return code
+
+
+def _with_members(told: dict[str, Any]) -> dict[str, Any]:
+    """A group with what became of each of its Applications."""
+    changed = told.get("changed", ())
+    members = [
+        {**one, "outcome": "changed" if one["path"] in changed else "failed" if told["error"] else "unchanged"}
+        for one in told.get("applications", ())
+    ]
+    return {**told, "applications": members} if members else told
 
 
 def _write(file: Path | None, text: str) -> None:

@@ -54,6 +54,7 @@ class Watched:
         interval: seconds between two looks.
         clock: gives seconds that only grow.
         token: what requests for a look must have; empty to refuse them.
+        bell: is rung by those that are let in.
 
     Attributes:
         known: keys of the repositories that were hydrated from or to at the last look.
@@ -61,8 +62,8 @@ class Watched:
 
     interval: float
     clock: Callable[[], float]
-    token: str = ""
-    bell: Bell = field(default_factory=Bell)
+    token: str
+    bell: Bell
     metrics: Metrics = field(default_factory=Metrics)
     known: frozenset[str] = frozenset()
     _seen: float | None = None

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from commodore.errors import EnvironmentFault
+from commodore.events import Warned
 from commodore.git import Git, RemoteState, Repository, RepositoryStore
 from commodore.hydrate.model import CommitRequest
 
@@ -39,9 +40,9 @@ class Superseding:
     def _reason(self, request: CommitRequest, known: str, asked: dict[str, RemoteState]) -> str:
         repository = self.store.repository(request.scope.dry_url)
         if request.follows:
-            state = self._state(repository, asked)
-            moved = [name for name in request.follows if state.branches.get(name) != request.commit.sha]
-            return f"the branch {moved[0]} of the sources has moved meanwhile; run again" if moved else ""
+            tips = self._state(repository, asked).branches
+            moved = [name for name in request.follows if tips.get(name) != request.commit.sha]
+            return _moved(repository, request.commit.sha, moved[0], tips.get(moved[0], "")) if moved else ""
         if known and known != request.commit.sha and is_older(repository, request.commit.sha, known):
             return f"it is hydrated from {known[:7]}, which is newer; add --allow-older to go back"
         return ""
@@ -50,6 +51,21 @@ class Superseding:
         if repository.key not in asked:
             asked[repository.key] = repository.ask_again()
         return asked[repository.key]
+
+
+def _moved(repository: Repository, sha: str, branch: str, tip: str) -> str:
+    """Why a commit is not wanted whose branch is at `tip` by now; empty if it is gone."""
+    if tip and is_older(repository, sha, tip):
+        return f"the branch {branch} of the sources has moved meanwhile; run again"
+    what = "was rewritten" if tip else "is gone"
+    repository.context.announce(
+        Warned(
+            "CMD-HYD-037",
+            f"the branch {branch} of {repository.display_url} {what} while {sha[:7]} was hydrated from it",
+            hint="nothing of that commit was pushed; run again if the branch is right",
+        )
+    )
+    return f"the branch {branch} of the sources {what} meanwhile"
 
 
 def is_older(repository: Repository, sha: str, known: str) -> bool:

@@ -85,6 +85,7 @@ def test_sources_become_branches(place: Place) -> None:
     assert [(one["destination"]["branch"], one["outcome"], one["changed"]) for one in groups] == [
         ("env/dev", "committed", ["a"]), ("env/dev-next", "committed", ["b"]),
     ]  # fmt: skip
+    assert groups[0]["applications"] == [{"name": "a", "path": "a", "outcome": "changed"}]
     shown = git(place.remote.path, "show", "env/dev:a/manifest.yaml")
     assert yaml.safe_load(shown)["data"] == {"v": "1"}
     said = git(place.remote.path, "log", "-1", "--format=%an %s", "env/dev")

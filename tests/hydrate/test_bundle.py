@@ -18,7 +18,7 @@ from commodore.hydrate.bundle import Allowed, Publishing, publish_bundle, read_a
 from commodore.hydrate.model import CommitRequest, Writing
 from commodore.limits import DEFAULT_LIMITS
 from tests.hydrate.conftest import Hydrated, config_map, output
-from tests.world.repos import GitWorld, git
+from tests.world.repos import GitWorld, Remote, git
 
 GROUP = "0123456789ab"
 INPUTS = f"sha256:{0:064x}"
@@ -67,16 +67,27 @@ def test_what_pushes_loads_nothing_that_renders() -> None:
     assert not rooms & {"argocd", "engine", "gotemplate", "stages"}
 
 
-def test_a_bundle_that_is_late_is_not_pushed(hydrated: Hydrated, wanted: CommitRequest, world: GitWorld) -> None:
-    """Its dry branch has moved since it was rendered."""
+@pytest.mark.parametrize(
+    ("change", "codes"),
+    [
+        (lambda dry: dry.commit({"x": "2"}), []),
+        (lambda dry: dry.rewrite({"x": "2"}), ["CMD-HYD-037"]),
+        (lambda dry: dry.delete_branch("main"), ["CMD-HYD-037"]),
+    ],
+    ids=["moved", "rewritten", "gone"],
+)
+def test_a_bundle_that_is_late_is_not_pushed(
+    hydrated: Hydrated, wanted: CommitRequest, world: GitWorld, change: Callable[[Remote], object], codes: list[str]
+) -> None:
+    """Its dry branch is another one since it was rendered."""
     dry = world.remote("dry", {"x": "1"}, branch="main")
     commit = replace(wanted.commit, sha=dry.sha())
     late = replace(wanted, commit=commit, follows=("main",), scope=replace(wanted.scope, dry_url=dry.url))
-    dry.commit({"x": "2"})
+    change(dry)
     with RepositoryStore(hydrated.folder / "repos", hydrated.context) as store:
         ((_, result),) = publish_bundle([late], store, hydrated.context, Publishing(Writing()))
     assert not isinstance(result, CommodoreError)
-    assert result.word == "superseded"
+    assert (result.word, hydrated.heard.codes) == ("superseded", codes)
     assert hydrated.remote.sha("env/dev", missing="none") == "none"
 
 
