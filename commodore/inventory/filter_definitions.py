@@ -86,7 +86,7 @@ def _check_arguments(kind: str, arguments: Mapping[Any, Any]) -> FilterProblem |
 def _check_helm_namespace(arguments: Mapping[Any, Any]) -> str:
     """What is wrong with the arguments of the builtin filter, or an empty string. Unknown arguments are ignored."""
     namespace = arguments.get("namespace")
-    if not isinstance(namespace, str) or not namespace:
+    if not isinstance(namespace, str):
         return "the filter argument 'namespace' is missing or is not a string"
     if not isinstance(arguments.get("create_namespace", "false"), bool | str):
         return "the filter argument 'create_namespace' is neither a boolean nor a string"

@@ -421,6 +421,13 @@ def values() -> Iterator[Case]:
         yield component(f"values-files-{name}", parameters=parameters, files=more, options=options)
 
 
+LINT_DIFFERS = {
+    "broken": "a class file that cannot be read is an error",
+    "tabs": "a class file that cannot be read is an error",
+    "number-name": "a name that is a number is a finding",
+}
+
+
 def lint() -> Iterator[Case]:
     described = "  components: {c: {url: 'https://x/c.git', version: v1}}\n"
     texts = {
@@ -464,7 +471,9 @@ def lint() -> Iterator[Case]:
     ):
         words = tuple(word for one in linter for word in ("-l", one))
         suffix = linter[0] if linter else "all"
-        yield Case(f"lint/{name}-{suffix}", ("inventory", "lint", *words, "h"), {"h/a.yml": text}, compared="code")
+        command = ("inventory", "lint", *words, "h")
+        differs = LINT_DIFFERS.get(name, "")
+        yield Case(f"lint/{name}-{suffix}", command, {"h/a.yml": text}, compared="code", differs=differs)
     good, bad = texts["good"], texts["no-url"]
     for name, ignored in {
         "none": None,
@@ -500,7 +509,8 @@ def lint() -> Iterator[Case]:
         "hidden": ("hidden",),
     }.items():
         files = {"h/a.yml": good, "h/b.yml": bad, "h/c.yaml": bad, "hidden/.a.yml": bad}
-        yield Case(f"lint/target-{name}", ("inventory", "lint", *words), files, compared="code")
+        differs = "there is nothing to lint" if name in ("no-target-linter", "hidden") else ""
+        yield Case(f"lint/target-{name}", ("inventory", "lint", *words), files, compared="code", differs=differs)
 
 
 def inventory() -> Iterator[Case]:
@@ -569,7 +579,8 @@ def catalog() -> Iterator[Case]:
     for (answer, clusters), (name, words) in itertools.product(answers.items(), options.items()):
         command = ("catalog", "list", "--api-url", "{api}", "--api-token", "token", *words)
         compared: Compared = "stdout" if name in ("id", "json", "yaml") else "code"
-        yield Case(f"catalog/list-{answer}-{name}", command, compared=compared, clusters=clusters)
+        differs = "null is an empty list" if answer == "null" else ""
+        yield Case(f"catalog/list-{answer}-{name}", command, compared=compared, clusters=clusters, differs=differs)
 
 
 def command_line() -> Iterator[Case]:

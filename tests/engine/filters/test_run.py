@@ -408,3 +408,10 @@ def test_numbers_change_as_in_jsonnet(world: World) -> None:
     world.compile()
     assert world.read("a/out/a.yaml") == world.read("a/a.yaml")
     assert "9007199254740992" in world.read("a/out/a.yaml")
+
+
+def test_an_empty_namespace_is_one(world: World) -> None:
+    """As in the published tool: objects without a namespace of their own get none."""
+    add(world, namespace_filter(namespace=""))
+    world.compile()
+    assert "  namespace: ''\n" in world.read("a/out/one.yaml")
