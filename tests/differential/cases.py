@@ -196,6 +196,8 @@ def copied() -> Iterator[Case]:
             "binary": "binary data stay what they are",
             "yml": "an object is there once",
             "json": "an object is there once",
+            "text": "a text file is no manifest",
+            "scalar": "a text has no metadata that JSON could be joined to",
         }.get(name, "")
         yield component(f"namespace-over-{name}", (copy,), [NAMESPACE], files=given, differs=differs)
     for name, links in {
