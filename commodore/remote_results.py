@@ -230,12 +230,23 @@ def _tell(counts: Counts, left_out: int, announce: Announce) -> None:
 
 
 def _read_index(content: bytes) -> list[Shape]:
-    """The shapes of an index; none if it is something else than a list of lists of texts."""
+    """The shapes of an index; those that are no lists of keys are left out."""
     try:
-        found = [tuple(tuple(map(str, key)) for key in keys) for keys in json.loads(content)]
-    except (ValueError, TypeError, RecursionError):
+        found = json.loads(content)
+    except (ValueError, RecursionError):
         return []
-    return [(shape_of(keys), keys) for keys in found if all(keys)]
+    shapes = [_as_keys(keys) for keys in found] if isinstance(found, list) else []
+    return [(shape_of(keys), keys) for keys in shapes if keys is not None]
+
+
+_ALONE = (("root",), ("settings",), ("targets",))  # kinds of which there is one thing to read
+
+
+def _as_keys(given: object) -> tuple[Key, ...] | None:
+    """A list of what was read; None if something in it is no key."""
+    keys = [tuple(key) if isinstance(key, list) else () for key in given] if isinstance(given, list) else [()]
+    are_keys = all(all(isinstance(word, str) for word in key) and (key[1:] or key[:1] in _ALONE) for key in keys)
+    return tuple(keys) if are_keys else None
 
 
 def _folder(subject: str) -> str:

