@@ -45,6 +45,7 @@ def linted(folder: Path, **content: str | bytes) -> Report:
     return lint(LintRequest((folder,), ("all",)), make_context())
 
 
+@pytest.mark.harmless
 @pytest.mark.parametrize("name", FAULTY)
 def test_a_file_that_is_wrong(tmp_path: Path, name: str) -> None:
     """It is a finding that names the file; the other files are linted."""
@@ -84,6 +85,7 @@ def test_what_is_no_file(tmp_path: Path, secret: Secret, name: str) -> None:
     assert secret.text not in repr(report)
 
 
+@pytest.mark.harmless
 def test_a_file_of_a_gibibyte(tmp_path: Path) -> None:
     (tmp_path / "classes").mkdir()
     with (tmp_path / "classes" / "evil.yml").open("wb") as file:
@@ -92,6 +94,7 @@ def test_a_file_of_a_gibibyte(tmp_path: Path) -> None:
     assert "larger than" in finding.message
 
 
+@pytest.mark.harmless
 def test_text_that_steers_a_report(tmp_path: Path) -> None:
     """A CI service takes nothing that a hierarchy says for a command."""
     escapes = "\\e[31m\\e]8;;https://evil.example.com\\a\\r\\n::error file=x::evil"

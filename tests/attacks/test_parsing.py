@@ -58,7 +58,7 @@ def test_bombs(name: str, reader: object) -> None:
 def test_what_is_no_data(name: str) -> None:
     with pytest.raises(CommodoreError) as caught:
         load(WRONG[name], place="manifest.yaml")
-    assert caught.value.code.startswith("CMD-YAML-")
+    assert caught.value.code == "CMD-YAML-001"
     assert "\u202e" not in caught.value.message
 
 
@@ -157,7 +157,7 @@ def test_cluster_files_that_are_bombs(tmp_path: Path, name: str) -> None:
     file.write_text(BOMBS[name])
     with pytest.raises(CommodoreError) as caught:
         list_cluster_file(file, make_context())
-    assert caught.value.exit_code == 1
+    assert caught.value.code in ("CMD-YAML-003", "CMD-YAML-004")
     assert "cluster.yml" in " ".join([caught.value.message, *map(str, caught.value.locations)])
 
 
@@ -167,4 +167,4 @@ def test_cluster_files_of_json_that_are_bombs(tmp_path: Path, text: str) -> None
     file.write_text(text)
     with pytest.raises(CommodoreError) as caught:
         list_cluster_file(file, make_context())
-    assert caught.value.exit_code == 1
+    assert caught.value.code in ("CMD-YAML-003", "CMD-API-041")

@@ -243,7 +243,7 @@ def test_twins_that_share_their_parameters(world: ClusterWorld, twins: list[str]
     world.applications += twins
     result = world.compile()
     assert result.code == 1
-    assert result.errors[0]["code"].startswith("CMD-DEP-")
+    assert result.errors[0]["code"] == "CMD-DEP-004"
     assert world.tree() == {}
 
 
@@ -270,7 +270,7 @@ def test_the_path_of_a_dependency(world: ClusterWorld, tmp_path: Path, path: str
     world.descriptions["c-bad"]["path"] = PATHS[path]
     result = world.compile()
     assert result.code in (1, 4)
-    assert all(error["code"].startswith("CMD-DEP-") for error in result.errors), result.stderr
+    assert {error["code"] for error in result.errors} <= {"CMD-DEP-017", "CMD-DEP-041", "CMD-DEP-042"}
     assert world.tree() == {}
 
 

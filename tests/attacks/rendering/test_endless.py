@@ -135,7 +135,8 @@ def test_yaml_of_templates(world: World, read: str, kind: str) -> None:
     world.add("a", jsonnet("a/main.jsonnet"))
     world.write("dependencies/a/bad.yml", MALICIOUS[kind])
     world.write("dependencies/a/main.jsonnet", f"{{ out: {{ a: std.native('{read}')('a/bad.yml') }} }}")
-    assert "bad.yml" in world.fail_once(policy=SMALL).message
+    error = world.fail_once(policy=SMALL)
+    assert (error.code, "bad.yml" in error.message) == ("CMD-ENG-015", True)
 
 
 @pytest.mark.parametrize("kind", MALICIOUS)
@@ -144,4 +145,5 @@ def test_yaml_of_filters(world: World, kind: str) -> None:
     world.add("a", commodore={"postprocess": {"filters": [definition]}})
     bad = world.write("dependencies/a/bad.yml", MALICIOUS[kind])
     world.write("dependencies/a/f.jsonnet", f"{{ out: {{ a: std.native('yaml_load')('{bad}') }} }}")
-    assert "bad.yml" in world.fail_once(policy=SMALL).message
+    error = world.fail_once(policy=SMALL)
+    assert (error.code, "bad.yml" in error.message) == ("CMD-ENG-047", True)
