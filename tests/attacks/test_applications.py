@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import json
 import os
+import re
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import pytest
 
+from commodore.cli.main import run
 from commodore.confinement import isolation
 from commodore.errors import CommodoreError
 from tests.argocd.conftest import Argo, argo, chart
-from tests.attacks.conftest import Secret
+from tests.attacks.conftest import Secret, Witness
 
 __all__ = ["argo"]
 
@@ -120,3 +123,105 @@ def test_words_of_jsonnet_to_the_terminal(argo: Argo, capfd: pytest.CaptureFixtu
     argo.files({"a.jsonnet": "std.trace('\\u001b]0;canary\\u0007', {kind: 'A', metadata: {name: 'x'}})"})
     assert len(argo.objects({"path": "."})) == 1
     assert "canary" not in "".join(capfd.readouterr())
+
+
+ASKED_OF_HELM = {
+    "climbing values": {"valueFiles": ["../../private/credentials.yml"]},
+    "absolute values": {"valueFiles": ["SECRET"]},
+    "values of this machine": {"valueFiles": ["http://127.0.0.1:9/values.yaml"]},
+    "values of the network's own": {"valueFiles": ["http://169.254.169.254/latest/user-data"]},
+    "values of a process": {"valueFiles": ["/proc/self/environ"]},
+    "values without end": {"valueFiles": ["/dev/zero"]},
+    "values of an unknown scheme": {"valueFiles": ["evil://values"]},
+    "values by standard input": {"valueFiles": ["-"]},
+    "values of another source": {"valueFiles": ["$ref/../../private/credentials.yml"]},
+    "a file as a parameter": {"fileParameters": [{"name": "name", "path": "SECRET"}]},
+    "a climbing file as a parameter": {"fileParameters": [{"name": "name", "path": "../../private/credentials.yml"}]},
+    "a name that is an option": {"releaseName": "--post-renderer=/bin/sh"},
+    "a bomb of aliases": {"values": "a: &a [*a]"},
+}
+SOURCES: dict[str, dict[str, object]] = {
+    **{name: {"path": "chart", "helm": helm} for name, helm in ASKED_OF_HELM.items()},
+    "a climbing path": {"path": "../private"},
+    "a path that climbs from inside": {"path": "chart/../../private"},
+    "a resource outside": {"path": "kustomize"},
+    "libraries outside": {"path": "jsonnet", "directory": {"jsonnet": {"libs": ["../../private"]}}},
+    "an import outside": {"path": "jsonnet"},
+    "a plugin": {"path": "chart", "plugin": {"name": "x", "env": [{"name": "A", "value": "b"}]}},
+    "a command as a repository": {"repoURL": "ext::sh -c 'WITNESS'", "path": "."},
+    "an option as a repository": {"repoURL": "--upload-pack=WITNESS", "path": "."},
+    "an option as a host": {"repoURL": "ssh://-oProxyCommand=WITNESS/x", "path": "."},
+    "a folder as a repository": {"repoURL": "PRIVATE", "path": "."},
+    "a folder as a URL": {"repoURL": "file://PRIVATE", "path": "."},
+    "a revision that is an option": {
+        "repoURL": "https://127.0.0.1:9/x",
+        "path": ".",
+        "targetRevision": "--upload-pack=x",
+    },
+}
+ENDS = {
+    "CMD-ARGO-309": (
+        "a climbing path",
+        "a path that climbs from inside",
+    ),
+    "CMD-ARGO-313": ("an option as a host",),
+    "CMD-ARGO-320": (
+        "a folder as a URL",
+        "a folder as a repository",
+        "values of an unknown scheme",
+        "a command as a repository",
+        "an option as a repository",
+        "a revision that is an option",
+    ),
+    "CMD-ARGO-405": (
+        "a name that is an option",
+        "a bomb of aliases",
+        "a file as a parameter",
+    ),
+    "CMD-ARGO-407": (
+        "absolute values",
+        "values by standard input",
+        "values of a process",
+        "values without end",
+    ),
+    "CMD-ARGO-408": (
+        "values of another source",
+        "a climbing file as a parameter",
+        "an import outside",
+        "climbing values",
+        "libraries outside",
+    ),
+    "CMD-ARGO-410": ("a resource outside",),
+    "CMD-ARGO-420": ("a plugin",),
+    "CMD-CONF-011": (
+        "values of this machine",
+        "values of the network's own",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", SOURCES)
+def test_what_a_source_names(
+    tmp_path: Path, secret: Secret, witness: Witness, name: str, capfd: pytest.CaptureFixture[str]
+) -> None:
+    tree = tmp_path / "tree"
+    for path, text in {
+        "chart/Chart.yaml": "{apiVersion: v2, name: c, version: 1.0.0}",
+        "chart/templates/a.yaml": "kind: A\nmetadata: {name: '{{ .Values.password }}{{ .Values.name }}'}\n",
+        "kustomize/kustomization.yaml": "resources: [../../private/credentials.yml]\n",
+        "jsonnet/main.jsonnet": f"{{ kind: 'A', metadata: {{ name: importstr '{secret.path}' }} }}",
+    }.items():
+        (tree / path).parent.mkdir(parents=True, exist_ok=True)
+        (tree / path).write_text(text)
+    source = {"repoURL": "https://git.example.com/shop", "targetRevision": "HEAD", **SOURCES[name]}
+    spec = {"destination": {"server": "https://kubernetes.default.svc"}, "source": source}
+    made = {"apiVersion": "argoproj.io/v1alpha1", "kind": "Application", "metadata": {"name": "x"}, "spec": spec}
+    text = json.dumps(made).replace("SECRET", str(secret.path)).replace("PRIVATE", str(secret.path.parent))
+    (tree / "app.yaml").write_text(text.replace("WITNESS", witness.shell))
+    status = run(["argocd", "render", "x", "--path", str(tree), "--self-url", "https://git.example.com/shop"])
+    out, err = capfd.readouterr()
+    assert (status, out) == (2, "")
+    assert secret.text not in err
+    assert not witness.was_written
+    [code] = re.findall(r"(?s)error: .*?\[(CMD-[A-Z]+-\d+)\]", err)
+    assert name in ENDS[code]

@@ -12,6 +12,7 @@ from urllib.parse import urlsplit
 from commodore.argocd.rendering.model import Unit
 from commodore.argocd.rendering.programs import write_file
 from commodore.argocd.trees import check_inside
+from commodore.confinement import DEFAULT_POLICY
 from commodore.errors import InputError, PolicyError, did_you_mean
 from commodore.git import redact
 
@@ -91,6 +92,7 @@ def _check_scheme(unit: Unit, url: str, scheme: str) -> None:
             f"the value file {redact(url)} has a scheme that is not allowed",
             hint=f"helm.valuesFileSchemes allows {', '.join(sorted(allowed)) or 'none'}",
         )
+    DEFAULT_POLICY.require_host(url, f"the value file {redact(url)}")
 
 
 def _hits(unit: Unit, named: _Named, plain: set[str], *, missing: bool) -> Iterator[Path]:
