@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -9,6 +10,7 @@ from typing import Any
 from commodore.argocd.acquiring import RepoMap, repository_identity
 from commodore.argocd.comparing import reads_of
 from commodore.argocd.diagnostics import Diagnostics
+from commodore.argocd.explaining_objects import Stages
 from commodore.argocd.finishing import desired, manifests
 from commodore.argocd.model.application import Application
 from commodore.argocd.model.sources import Source
@@ -29,12 +31,14 @@ class Explained:
     Attributes:
         data: what it is and where it is from, JSON-ready.
         objects: what Argo CD compares with the cluster; empty if it does not render.
+        stages: the objects after each stage, the last ones the same.
         error: why it does not render.
     """
 
     data: dict[str, Any]
     objects: Sequence[Rendered] = ()
     error: CommodoreError | None = None
+    stages: Stages = ()
 
 
 def explain(
@@ -45,9 +49,14 @@ def explain(
     commands: list[str] = []
     error: CommodoreError | None = None
     objects: tuple[Rendered, ...] = ()
+    stages: Stages = ()
     try:
-        tracked = manifests(application, run.renderer.render(application, commands), listing.settings, found)
+        rendered = run.renderer.render(application, commands)
+        first = copy.deepcopy(rendered)  # the stages after it write into the objects
+        tracked = manifests(application, rendered, listing.settings, found)
+        second = copy.deepcopy(tracked)
         objects = desired(application, tracked, listing.settings, (), found)
+        stages = (("rendered", first), ("tracked", second), ("desired", objects))
     except CommodoreError as failure:
         error = failure
     destination = application.destination
@@ -69,7 +78,7 @@ def explain(
         "reads": _reads(application, listing, context),
         "objects": [{"source": one.source, "from": one.origin, **key_of(one.data)._asdict()} for one in objects],
     }
-    return Explained(data, objects, error)
+    return Explained(data, objects, error, stages)
 
 
 def _chain(label: str, application: Application, listing: Listing) -> list[str]:

@@ -17,16 +17,22 @@ from commodore.settings.argocd import ARGOCD_EXPLAIN
 
 @click.command("explain")
 @click.argument("app")
+@click.argument("object_", metavar="[OBJECT]", default="")
 @options(*ARGOCD_EXPLAIN)
 @click.pass_context
-def explain(ctx: click.Context, /, app: str, **values: Any) -> int:
+def explain(ctx: click.Context, /, app: str, object_: str, **values: Any) -> int:
     """Explain an Application.
 
     What leads to it: a file, an ApplicationSet, another Application. Where each source comes from, of which type it is
     and what overrides it; the commands that give the same; which files of the repository it reads; its objects, each
     with its source and, where it is known, its file. APP is NAME or NAMESPACE/NAME.
+
+    With OBJECT, as KIND/NAME or KIND/NAMESPACE/NAME, that object alone: what it was as its source gave it, with
+    tracking, and as Argo CD compares it. With a JSON pointer after it, as in Deployment/web/spec/replicas, the value
+    there. Secrets are masked.
     """
     from commodore.argocd.explaining import explain as explained_of
+    from commodore.argocd.explaining_objects import explain_object
 
     analysis = Analysis.of(ctx, values)
     console, found = analysis.console, analysis.found
@@ -38,12 +44,27 @@ def explain(ctx: click.Context, /, app: str, **values: Any) -> int:
         result = explained_of(wanted[0], listing, analysis.repo_map, run, analysis.context, found)
     if result.error is not None:
         found.take(result.error, application=result.data["name"])
+    elif object_:
+        result.data["object"] = explain_object(result.stages, object_)
     if values["out"] == "json":
         data = document("explain", analysis.diagnostics(), application=result.data)
         console.result(json.dumps(data, indent=2))
     else:
         console.result("\n".join(map(printable, _lines(result.data))))
     return max(analysis.finish(), FAILED if result.error is not None else 0)
+
+
+def _object_lines(one: dict[str, Any]) -> Iterator[str]:
+    name = "/".join(filter(None, (one["kind"], one["namespace"], one["name"])))
+    place = f", {one['from']}" if one["from"] else ""
+    yield f"{name}{one['pointer']} (source {one['source']}{place})"
+    for stage in one["stages"]:
+        if one["pointer"]:
+            value = json.dumps(stage["value"], ensure_ascii=False) if stage["present"] else "absent"
+            yield f"  {stage['stage']}: {value}"
+        else:
+            yield f"  {stage['stage']}"
+            yield from (f"    {change}" for change in stage["changes"])
 
 
 def _lines(data: dict[str, Any]) -> Iterator[str]:
@@ -64,6 +85,9 @@ def _lines(data: dict[str, Any]) -> Iterator[str]:
     if data["reads"]:
         yield "reads of the repository"
         yield from (f"  {path}" for path in data["reads"])
+    if "object" in data:
+        yield from _object_lines(data["object"])
+        return
     yield f"objects: {len(data['objects'])}"
     for one in data["objects"]:
         name = "/".join(filter(None, (one["namespace"], one["name"])))

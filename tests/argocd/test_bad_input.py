@@ -77,7 +77,15 @@ SOURCES: dict[str, tuple[Source, str]] = {
     "a value file that leaves": (helm(valueFiles=["../../x.yaml"]), "408"),
     "a value file of no ref": (helm(valueFiles=["$values/x.yaml"]), "407"),
     "a value file of another scheme": (helm(valueFiles=["ftp://example.com/v"]), "320"),
-    "a value file that is a list": (helm(valueFiles=["list.yaml"]), "405"),
+    "a value file that is a list": (helm(valueFiles=["list.yaml"]), "409"),
+    "a value file that is no UTF-8": (helm(valueFiles=["latin.yaml"]), "409"),
+    "a value file that is empty": (helm(valueFiles=["empty.yaml"]), ""),
+    "a value file that is large": (helm(valueFiles=["large.yaml"]), "403"),
+    "a value file that is no YAML": (helm(valueFiles=["broken.yaml"]), "405"),
+    "a parameter with a comma": (helm(parameters=[{"name": "a", "value": "x,y"}]), ""),
+    "a parameter with braces": (helm(parameters=[{"name": "a", "value": "{x,y}"}]), ""),
+    "a parameter with a place in a list": (helm(parameters=[{"name": "a[0].b", "value": "x"}]), ""),
+    "a parameter with a line break": (helm(parameters=[{"name": "a", "value": "x\ny"}]), ""),
     "values that are a bomb": (helm(values=BOMB), "405"),
     "a version that is none": (helm(kubeVersion="banana"), "103"),
     "a value that is required": ({"path": "required"}, "405"),
@@ -88,6 +96,11 @@ SOURCES: dict[str, tuple[Source, str]] = {
     "a base that is missing": ({"path": "missing"}, "410"),
     "kustomizations in a circle": ({"path": "circle"}, "410"),
     "a version of kustomize": ({"path": "k", "kustomize": {"version": "v9"}}, "411"),
+    "a kustomization with a part elsewhere": ({"path": "remote"}, "310"),
+    "a kustomization with an edit that is in conflict": (
+        {"path": "labelled", "kustomize": {"commonLabels": {"a": "b"}}},
+        "412",
+    ),
     "a chart that is a kustomization, too": ({"path": "both"}, ""),
     "a file that is no manifest": ({"path": "notes"}, ""),
     "a manifest with a brace": ({"path": "brace"}, "401"),
@@ -97,7 +110,7 @@ SOURCES: dict[str, tuple[Source, str]] = {
     "Jsonnet that imports anything": ({"path": "passwd"}, "408"),
     "Jsonnet that imports from above": ({"path": "above"}, "408"),
     "Jsonnet that calls itself": ({"path": "recursion"}, "404"),
-    "Jsonnet that is a number": ({"path": "number"}, "417"),
+    "Jsonnet that is a number": ({"path": "number"}, "404"),
 }
 
 
@@ -117,6 +130,11 @@ def bad(argo: Argo) -> Argo:
         argo.files(files, below=below)
     files: Mapping[str, str] = {
         "web/list.yaml": "- a\n",
+        "web/empty.yaml": "",
+        "web/large.yaml": "# " + "x" * 5000,
+        "web/broken.yaml": "a: [",
+        "remote/kustomization.yaml": "resources: ['https://example.invalid/a.yaml']\n",
+        "labelled/kustomization.yaml": "commonLabels: {a: c}\n",
         "unknown/kustomization.yaml": "resource: [a.yaml]\n",
         "missing/kustomization.yaml": "resources: [../none]\n",
         "circle/kustomization.yaml": "resources: [a]\n",
@@ -133,6 +151,8 @@ def bad(argo: Argo) -> Argo:
         "number/a.jsonnet": "5",
     }
     argo.files(files)
+    argo.files({"web/latin.yaml": "a: é".encode("latin-1")})
+    argo.limits = replace(argo.limits, argocd_file_bytes=4000)
     (argo.root / "x.libsonnet").write_text("{}")
     return argo
 
@@ -187,6 +207,13 @@ def test_references(row: str, bad: Argo) -> None:
         ({"sources": {}}, "103"),
         ({"sources": [None]}, "103"),
         ({"source": {"repoURL": {}}}, "103"),
+        ({"source": {"repoURL": URL, "path": ["k"]}}, "103"),
+        ({"source": "k"}, "103"),
+        ({"metadata": {"name": ""}}, "103"),
+        ({"metadata": {"name": "../x"}}, "103"),
+        ({"metadata": {"name": "a" * 300}}, "103"),
+        ({"metadata": {"name": "Upper"}}, "103"),
+        ({"metadata": {"name": 5}}, "103"),
         ({"source": {"repoURL": URL, "path": "k", "helm": {"valuesObject": []}}}, "103"),
         ({"destination": {}}, "606"),
     ],
@@ -250,6 +277,9 @@ def ten(key: str) -> str:
     return f"{{list: {{elements: [{elements}]}}}}"
 
 
+_ONE = "{list: {elements: [{a: b}]}}"
+_TWO = f"{{matrix: {{generators: [{_ONE}, {_ONE}]}}}}"
+NESTED = f"[{{matrix: {{generators: [{_ONE}, {{matrix: {{generators: [{_ONE}, {_TWO}]}}}}]}}}}]"
 THOUSAND = f"[{{matrix: {{generators: [{ten('a')}, {{matrix: {{generators: [{ten('b')}, {ten('c')}]}}}}]}}}}]"
 GO: dict[str, Any] = {"goTemplate": True}
 
@@ -260,6 +290,8 @@ GO: dict[str, Any] = {"goTemplate": True}
         ("[{generator: {}}]", "a", {}, "201"),
         ("[{lists: {}}]", "a", {}, "201"),
         ("[{matrix: {generators: [{list: {}}]}}]", "a", {}, "211"),
+        ("[{merge: {generators: [{list: {}}, {list: {}}]}}]", "a", {}, "212"),
+        (NESTED, "a", {}, "211"),
         ("[{list: {elements: [a]}}]", "a", {}, "103"),
         ("[{list: {elements: [{count: 5}]}}]", "a", {}, "103"),
         ("[{list: {elements: [{x: v}]}}]", "{{ .x ", GO, "205"),
@@ -306,3 +338,22 @@ def test_objects_whose_labels_are_no_texts(bad: Argo) -> None:
 def test_the_others_go_on(bad: Argo) -> None:
     bad.files({"a.yaml": config_map("a")}, url=OTHER)
     assert len(bad.objects({"repoURL": OTHER, "path": "."})) == 1
+
+
+HELMS = {"hangs": ("exec /bin/sleep 1000", "418"), "is killed": ("kill -KILL $$", "405"), "says no": ("exit 1", "405")}
+
+
+@pytest.mark.parametrize("row", HELMS)
+def test_a_helm_that(row: str, bad: Argo, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A program that hangs is ended with all that it has started."""
+    script, code = HELMS[row]
+    folder = tmp_path / "bin"
+    folder.mkdir()
+    (folder / "helm").write_text(f"#!/bin/sh\n{script}\n")
+    (folder / "helm").chmod(0o755)
+    monkeypatch.setenv("PATH", f"{folder}:/usr/bin:/bin")
+    bad.limits = replace(bad.limits, argocd_source_seconds=0.3 if code == "418" else 60)
+    with pytest.raises(CommodoreError) as caught:
+        bad.objects({"path": "web"})
+    assert caught.value.code == f"CMD-ARGO-{code}"
+    assert ("SIGKILL" in caught.value.message) is (row == "is killed")

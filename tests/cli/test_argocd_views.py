@@ -135,3 +135,34 @@ def test_diagnostics(run: Call, shop: Path) -> None:
         True,
         {"CMD-ARGO-102", "CMD-ARGO-401", "CMD-ARGO-910"},
     )
+
+
+def test_explain_an_object(run: Call, shop: Path) -> None:
+    """Its name may be given with its namespace, which it has only at the end; a pointer leads into it."""
+    code, out, err = run("explain", "b", "Pod/web")
+    assert (code, err) == (0, "")
+    assert out.splitlines()[-6:] == [
+        "Pod/b/web (source 1, pod.json)",
+        "  rendered",
+        "  tracked",
+        "    added metadata.annotations",
+        "  desired",
+        "    added metadata.namespace",
+    ]
+    for pointer, stages in (
+        ("/metadata/namespace", ["absent", "absent", '"b"']),
+        ("/spec/containers/0/image", ['"nginx:1.2"'] * 3),
+    ):
+        lines = run("explain", "b", f"Pod/b/web{pointer}")[1].splitlines()
+        assert lines[-4:] == [
+            f"Pod/b/web{pointer} (source 1, pod.json)",
+            *(f"  {name}: {value}" for name, value in zip(("rendered", "tracked", "desired"), stages, strict=True)),
+        ]
+    secret = {"apiVersion": "v1", "kind": "Secret", "metadata": {"name": "s"}, "stringData": {"a": "s3cret"}}
+    (shop / "b" / "secret.json").write_text(json.dumps(secret), encoding="utf-8")
+    code, out, _ = run("explain", "b", "Secret/s/stringData/a", "-o", "json")
+    stages = json.loads(out)["application"]["object"]["stages"]
+    assert (code, stages[0]) == (0, {"stage": "rendered", "present": True, "value": "++++++++"})
+    for text in ("Pod/wbe", "Pod/web/spec/nothing", "web"):
+        code, _, err = run("explain", "b", text)
+        assert (code, "[CMD-ARGO-029]" in err) == (2, True)

@@ -121,7 +121,15 @@ class Charts:
         if url not in self._indexes:
             place = f"{redact(url)}/index.yaml"
             text = self._fetch(f"{url}/index.yaml", self.context.limits.argocd_index_bytes)
-            content = next(read_documents(text, place=place), None)
+            try:
+                content = next(read_documents(text, place=place), None)
+            except InputError as error:
+                raise InputError(
+                    "CMD-ARGO-315",
+                    f"{place} is no index of charts: {error.message}",
+                    hint="check the repository's URL",
+                    locations=error.locations,
+                ) from error
             entries = content.get("entries") if isinstance(content, Mapping) else None
             if not isinstance(entries, Mapping):
                 raise InputError("CMD-ARGO-315", f"{place} is no index of charts", hint="check the repository's URL")

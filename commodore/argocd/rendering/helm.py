@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 import shlex
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 from commodore.argocd.model.sources import HelmOptions, HelmParameter
@@ -15,7 +15,8 @@ from commodore.argocd.rendering.model import Rendered, Unit
 from commodore.argocd.rendering.programs import Program, run_program, write_file
 from commodore.argocd.rendering.streams import objects_of_stream
 from commodore.argocd.rendering.value_files import named_file, value_files
-from commodore.errors import InputError
+from commodore.errors import InputError, PolicyError
+from commodore.manifests.kube_yaml import read_documents
 
 _COMMA = re.compile(r"(?<!\\),")
 _VERSION = re.compile(r"v?(\d+)(?:\.(\d+))?(?:\.(\d+))?(?:[-+.].*)?")
@@ -54,10 +55,49 @@ def render_helm(unit: Unit) -> Iterator[Rendered]:
         "helm",
         plain,
         lambda: [*files_below(chart, "chart"), *files],
-        lambda: run_program(program, unit.context.limits),
+        lambda: _run(program, unit, [path for name, path in files if "=" not in name]),
     )
     text = output.decode("utf-8", "replace")
     yield from objects_of_stream(text, "the output of helm")
+
+
+def _run(program: Program, unit: Unit, values: list[Path]) -> bytes:
+    """What helm writes. If it fails because of a value file, the error is that of the file.
+
+    Raises:
+        InputError: CMD-ARGO-409, a value file is no map; else as `run_program`.
+        PolicyError: CMD-ARGO-403, a value file is too large.
+    """
+    limits = unit.context.limits
+    for path in values:
+        if path.stat().st_size > limits.argocd_file_bytes:
+            raise PolicyError(
+                "CMD-ARGO-403",
+                f"the value file {path.name} is larger than {limits.argocd_file_bytes} bytes",
+                hint="split it",
+            )
+    try:
+        return run_program(program, limits)
+    except InputError:
+        for path in values:
+            _check_values(path)
+        raise
+
+
+def _check_values(path: Path) -> None:
+    try:
+        documents = list(read_documents(path.read_bytes().decode(), place=path.name))
+    except UnicodeDecodeError:
+        why = "is no UTF-8"
+    except InputError:
+        return  # helm says where
+    else:
+        if all(isinstance(one, Mapping) for one in documents):
+            return
+        why = "is no map"
+    raise InputError(
+        "CMD-ARGO-409", f"the value file {path.name} {why}", hint="values are a map of YAML", locations=[path.name]
+    )
 
 
 def _check_version(unit: Unit, helm: HelmOptions) -> None:

@@ -100,4 +100,9 @@ def _objects(answer: dict[str, str], name: str, unit: Unit) -> list[Any]:
         said = answer["error"].replace(f"{unit.root}/", "")
         raise InputError("CMD-ARGO-404", f"{name} does not evaluate: {printable_lines(said)}", hint="see what it says")
     value = read_json(answer["value"], place=name)
-    return value if isinstance(value, list) else [value]
+    found = value if isinstance(value, list) else [value]
+    if not all(isinstance(one, dict) for one in found):
+        raise InputError(
+            "CMD-ARGO-404", f"{name} is neither an object nor a list of objects", hint="give manifests, as objects"
+        )
+    return found

@@ -12,7 +12,7 @@ from commodore.manifests.object_diff.html_report import html_report
 from commodore.manifests.object_diff.images import Image, ImageUse, images_of, parse_image
 from commodore.manifests.object_diff.json_report import json_report
 from commodore.manifests.object_diff.markdown_report import COMMENT_BYTES, markdown_report
-from commodore.manifests.object_diff.masking import mask, mask_text
+from commodore.manifests.object_diff.masking import Masks, mask, mask_object, mask_text
 from commodore.manifests.object_diff.model import (
     ABSENT,
     Comparison,
@@ -44,6 +44,7 @@ __all__ = [
     "ImageUse",
     "Item",
     "Key",
+    "Masks",
     "NoiseRule",
     "ObjectChange",
     "Path",
@@ -64,6 +65,7 @@ __all__ = [
     "json_report",
     "markdown_report",
     "mask",
+    "mask_object",
     "mask_text",
     "parse_image",
     "path_text",

@@ -128,7 +128,9 @@ def test_a_v_does_not_count(repository: Repository, charts: Charts) -> None:
         (b"entries: {}", "CMD-ARGO-315"),
         (b"entries: {web: []}", "CMD-ARGO-315"),
         (b"<html>", "CMD-ARGO-315"),
-        (b"entries: [", "CMD-YAML-001"),
+        (b"entries: [", "CMD-ARGO-315"),
+        (b"a: &a [x, x]\nb: " + b"[" * 2000, "CMD-ARGO-315"),
+        (b"entries: {web: [{version: 1.2.3, urls: ['../../web.tgz']}]}", "CMD-ARGO-311"),
         (b"entries: {web: [{version: 1.2.3}]}", "CMD-ARGO-315"),
         (b"entries: {web: [{version: 9.9.9, urls: [x]}]}", "CMD-ARGO-314"),
         (b"entries: {web: [{version: 1.2.3, urls: ['file:///etc/passwd']}]}", "CMD-ARGO-320"),
@@ -200,3 +202,36 @@ def test_charts_of_a_registry(scheme: str, tmp_path: Path) -> None:
         offline = Charts(Context(ignore, DEFAULT_LIMITS, True), tmp_path / "two")
         assert (offline.chart(url, "web", "1.2.3").folder / "values.yaml").read_text() == "1.2.3"
         assert len(server.asked) == asked
+
+
+class _Status(LoopbackHandler):
+    world: Answering
+
+    def answer(self) -> None:
+        status, headers = self.world.reply
+        self.send(status, headers, b"<html>")
+
+
+class Answering(LoopbackServer):
+    """A server that answers everything alike."""
+
+    def __init__(self, status: int, headers: dict[str, str]) -> None:
+        super().__init__(_Status)
+        self.reply = status, headers
+
+
+@pytest.mark.parametrize(
+    ("status", "headers", "code"),
+    [
+        (401, {"WWW-Authenticate": "Basic"}, "CMD-ARGO-312"),
+        (403, {}, "CMD-ARGO-312"),
+        (404, {}, "CMD-ARGO-311"),
+        (500, {}, "CMD-ARGO-311"),
+        (200, {}, "CMD-ARGO-315"),
+        (302, {"Location": "file:///etc/passwd"}, "CMD-ARGO-320"),
+    ],
+)
+def test_servers_that_have_no_index(status: int, headers: dict[str, str], code: str, charts: Charts) -> None:
+    with Answering(status, headers) as server, pytest.raises(CommodoreError) as caught:
+        charts.chart(server.site, "web", "1.2.3")
+    assert caught.value.code == code

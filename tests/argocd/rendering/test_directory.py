@@ -63,7 +63,7 @@ def test_what_is_no_manifest_is_left_out_or_an_error(argo: Argo) -> None:
         ("a.json", "[]", "CMD-ARGO-401"),
         ("a.yaml", "apiVersion: v1\nkind: A\nmetadata: {}\n---\n- b\n", "CMD-ARGO-401"),
         ("a.jsonnet", "error 'no'", "CMD-ARGO-404"),
-        ("a.jsonnet", "5", "CMD-ARGO-417"),
+        ("a.jsonnet", "5", "CMD-ARGO-404"),
         ("a.jsonnet", "import '../../../../../../../../../../etc/passwd'", "CMD-ARGO-408"),
         ("a.jsonnet", "importstr '/etc/passwd'", "CMD-ARGO-408"),
         ("a.jsonnet", "local f(x) = f(x + 1) + 1; f(0)", "CMD-ARGO-404"),

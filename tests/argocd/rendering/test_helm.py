@@ -97,7 +97,7 @@ def test_value_files_of_another_source(argo: Argo) -> None:
         ({"valueFiles": ["file:///etc/passwd"]}, "CMD-ARGO-320"),
         ({"valueFiles": ["git://example.com/x"]}, "CMD-ARGO-320"),
         ({"valueFiles": ["https://example.com/v.yaml"]}, "CMD-ARGO-310"),
-        ({"values": "- a"}, "CMD-ARGO-405"),
+        ({"values": "- a"}, "CMD-ARGO-409"),
         ({"releaseName": "Not_A_Name"}, "CMD-ARGO-405"),
         ({"fileParameters": [{"name": "a", "path": "../../x"}]}, "CMD-ARGO-408"),
         ({"fileParameters": [{"name": "a", "path": "none"}]}, "CMD-ARGO-405"),

@@ -11,7 +11,9 @@ import pytest
 from commodore.argocd.configuration import PROFILES
 from commodore.argocd.rendering import Capabilities
 from commodore.errors import CommodoreError
+from tests.argocd.comparing.conftest import git
 from tests.argocd.conftest import Argo, config_map
+from tests.world.loopback import LoopbackHandler, LoopbackServer
 
 DEPLOYMENT = """\
 apiVersion: apps/v1
@@ -224,3 +226,43 @@ def test_errors_of_the_kustomize_within_kubectl_have_no_time(argo: Argo, tmp_pat
     with pytest.raises(CommodoreError) as caught:
         argo.objects({"path": "."})
     assert caught.value.message == 'kustomize build fails: error: no "a" in b'
+
+
+class _Files(LoopbackHandler):
+    world: Files
+
+    def answer(self) -> None:
+        self.world.asked.append(self.path)
+        self.send(200, {}, config_map("remote").encode())
+
+
+class Files(LoopbackServer):
+    """A web server that has the same manifest everywhere."""
+
+    def __init__(self) -> None:
+        super().__init__(_Files)
+        self.asked: list[str] = []
+
+
+@pytest.mark.requirement("D2", "D50")
+def test_remote_files_and_bases(argo: Argo, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A file of a web server and a folder of a git repository; the user's own rules for URLs lead to the latter."""
+    base = tmp_path / "bases" / "team" / "base.git"
+    (base / "deep").mkdir(parents=True)
+    (base / "deep" / "kustomization.yaml").write_text("resources: [a.yaml]\n")
+    (base / "deep" / "a.yaml").write_text(config_map("based"))
+    git(base, "init", "-q", "-b", "main")
+    git(base, "add", ".")
+    git(base, "commit", "-qm", "one")
+    git(base, "config", "uploadpack.allowAnySHA1InWant", "true")
+    git(base, "config", "--global", f"url.file://{tmp_path}/bases/.insteadOf", "https://git.example.com/")
+    argo.offline = False
+    with Files() as server:
+        argo.files(
+            {
+                "kustomization.yaml": f"resources: ['{server.site}/a.yaml', "
+                "'https://git.example.com/team/base.git//deep?ref=main']\n"
+            }
+        )
+        found = sorted(one["metadata"]["name"] for one in argo.objects({"path": "."}))
+        assert (found, len(server.asked)) == (["based", "remote"], 1)

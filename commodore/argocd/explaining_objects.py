@@ -1,0 +1,103 @@
+"""Where an object of an Application, or a field of it, comes from: what it was after each stage."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from commodore.argocd.normalising.paths import pointer_steps
+from commodore.argocd.rendering import Rendered
+from commodore.errors import InputError, did_you_mean
+from commodore.manifests import ObjectKey, key_of
+from commodore.manifests.object_diff import ABSENT, Masks, field_changes, mask_object, path_text
+
+Stages = Sequence[tuple[str, Sequence[Rendered]]]
+
+
+def explain_object(stages: Stages, text: str) -> dict[str, Any]:
+    """One object after each stage, JSON-ready and without secrets.
+
+    Args:
+        stages: the names of the stages with the objects after each, the last ones as Argo CD compares them.
+        text: `KIND/NAME` or `KIND/NAMESPACE/NAME`, and perhaps `/` and a JSON pointer.
+
+    Raises:
+        InputError: CMD-ARGO-029, there is no such object, or nothing at the pointer in any stage.
+    """
+    found = _find(stages[-1][1], text)
+    if found is None:
+        names = sorted({_name(key_of(one.data)) for one in stages[-1][1]})
+        raise InputError(
+            "CMD-ARGO-029",
+            f"the Application has no object {text!r}",
+            hint=did_you_mean(text, names) or "write it as KIND/NAME or KIND/NAMESPACE/NAME",
+        )
+    one, pointer = found
+    key = key_of(one.data)
+    masks = Masks()
+    versions = [(name, _version(objects, one, masks)) for name, objects in stages]
+    data: dict[str, Any] = {"source": one.source, "from": one.origin, **key._asdict(), "pointer": pointer}
+    if pointer:
+        values = [(name, _at(version, pointer)) for name, version in versions]
+        if all(value is ABSENT for _, value in values):
+            raise InputError(
+                "CMD-ARGO-029",
+                f"{_name(key)} has nothing at {pointer}",
+                hint="a pointer is a path such as /spec/replicas",
+            )
+        data["stages"] = [
+            {"stage": name, "present": value is not ABSENT, "value": None if value is ABSENT else value}
+            for name, value in values
+        ]
+        return data
+    data["stages"] = [
+        {"stage": name, "changes": _changes(versions[number - 1][1] if number else None, version)}
+        for number, (name, version) in enumerate(versions)
+    ]
+    return data
+
+
+def _find(objects: Sequence[Rendered], text: str) -> tuple[Rendered, str] | None:
+    """The object that a text begins with, the longest name first, and the pointer after it."""
+    fits: dict[int, tuple[Rendered, str]] = {}
+    for one in objects:
+        key = key_of(one.data)
+        for name in {_name(key), f"{key.kind}/{key.name}"}:
+            if text == name or text.startswith(f"{name}/"):
+                fits[len(name)] = one, text[len(name) :].rstrip("/")
+    return fits[max(fits)] if fits else None
+
+
+def _name(key: ObjectKey) -> str:
+    return "/".join(filter(None, (key.kind, key.namespace, key.name)))
+
+
+def _version(objects: Sequence[Rendered], wanted: Rendered, masks: Masks) -> Mapping[str, Any] | None:
+    """The object as it was after a stage, before its namespace was set perhaps; of several the last one counts."""
+    key = key_of(wanted.data)
+    same = [
+        one
+        for one in objects
+        if one.source == wanted.source
+        and key_of(one.data)._replace(namespace="") == key._replace(namespace="")
+        and key_of(one.data).namespace in ("", key.namespace)
+    ]
+    return mask_object(copy.deepcopy(same[-1].data), masks) if same else None
+
+
+def _changes(before: Mapping[str, Any] | None, after: Mapping[str, Any] | None) -> list[str]:
+    if before is None or after is None:
+        return []
+    return [f"{one.kind} {path_text(one.path)}" for one in field_changes(before, after)]
+
+
+def _at(value: Any, pointer: str) -> Any:
+    for step in pointer_steps(pointer):
+        if isinstance(value, Mapping) and step in value:
+            value = value[step]
+        elif isinstance(value, list) and step.isdecimal() and int(step) < len(value):
+            value = value[int(step)]
+        else:
+            return ABSENT
+    return value
