@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from commodore.argocd import Diagnostic, Diagnostics
     from commodore.argocd.acquiring import RepoMap
     from commodore.argocd.comparing import Sought
-    from commodore.argocd.discovery import Narrowing
+    from commodore.argocd.discovery import Kinds, Narrowing
     from commodore.argocd.model.application import Application
     from commodore.argocd.model.plugins import PluginRule
     from commodore.argocd.rendering import Capabilities
@@ -148,6 +148,15 @@ def named_by(values: Mapping[str, Any], context: Context) -> Named:
         plugins=_plugins(values, context),
         version=values.get("argocd_version") or "",
     )
+
+
+def kinds_by(values: Mapping[str, Any]) -> Kinds:
+    """Which kinds of objects `KIND` and `SKIPPED` want."""
+    from commodore.argocd.discovery import Kinds
+
+    flags = (("skip_crds", "CustomResourceDefinition"), ("skip_secrets", "Secret"))
+    left_out = (*values["skip_kind"], *(kind for name, kind in flags if values[name]))
+    return Kinds(values["kind"], left_out)
 
 
 def _plugins(values: Mapping[str, Any], context: Context) -> tuple[PluginRule, ...]:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from commodore.cli._argocd import DIFFERENT, EQUAL, FAILED, Analysis, document, sought_by
+from commodore.cli._argocd import DIFFERENT, EQUAL, FAILED, Analysis, document, kinds_by, sought_by
 from commodore.cli._options import options
 from commodore.cli._review import ARGOCD_TITLE, check_flags, dangers, markdown, noise_of, show_review
 from commodore.cli.console import Console
@@ -77,7 +77,7 @@ def _wanted(apps: tuple[str, ...], analysis: Analysis) -> Wanted:
     return Wanted(
         apps=apps,
         narrowing=analysis.narrowing(),
-        kinds=values["kind"],
+        kinds=kinds_by(values),
         changed_only=values["changed_only"],
         strict_changed_only=values["strict_changed_only"],
         considered=Considered(values["changed_include"], values["changed_ignore"], values["changed_file"]),

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Collection
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from commodore.cli._argocd import FAILED, Analysis, document
+from commodore.cli._argocd import FAILED, Analysis, document, kinds_by
 from commodore.cli._options import options
 from commodore.cli.console import Console
 from commodore.errors import CommodoreError
@@ -45,6 +44,7 @@ def render(ctx: click.Context, /, apps: tuple[str, ...], **values: Any) -> int:
     wanted = analysis.selected(listing, apps)
     listing.tell_failures(found, but=wanted)
     shown: Shown = []
+    kinds = kinds_by(values)
     projects = Projects(settings, found)
     with analysis.open_run(listing) as run:
         for application, rendered in run.renderer.render_all(wanted, values["jobs"]):
@@ -57,15 +57,11 @@ def render(ctx: click.Context, /, apps: tuple[str, ...], **values: Any) -> int:
                 if values["stage"] == "desired":
                     objects = desired(application, objects, settings, values["cluster_scoped"], found)
                     projects.check(application, objects, found)
-                shown.append((application, _of_kinds(objects, values["kind"])))
+                shown.append((application, tuple(one for one in objects if kinds.fit(one.data))))
             except CommodoreError as error:
                 found.take(error, application=label)
     _show(shown, values["out"], analysis.console, analysis.diagnostics())
     return max(analysis.finish(), FAILED if len(shown) < len(wanted) else 0)
-
-
-def _of_kinds(objects: tuple[Rendered, ...], kinds: Collection[str]) -> tuple[Rendered, ...]:
-    return tuple(one for one in objects if not kinds or one.data.get("kind") in kinds)
 
 
 def _show(shown: Shown, form: str, console: Console, diagnostics: Any) -> None:

@@ -93,6 +93,19 @@ NARROWING = (
 """Which Applications count, beside their names."""
 
 KIND = Setting("kind", ("--kind",), "Only objects of this kind; may be repeated.", multiple=True, metavar="KIND")
+SKIPPED = (
+    Setting(
+        "skip_kind",
+        ("--skip-kind",),
+        "No objects of this kind; may be repeated.",
+        multiple=True,
+        metavar="KIND",
+    ),
+    Setting("skip_crds", ("--skip-crds",), "No CustomResourceDefinitions.", kind="switch", default=False),
+    Setting("skip_secrets", ("--skip-secrets",), "No Secrets.", kind="switch", default=False),
+)
+"""What is left out of the output after rendering."""
+
 APP = Setting(
     "app",
     ("--app",),
@@ -270,6 +283,7 @@ ARGOCD_RENDER = (
         default="desired",
     ),
     KIND,
+    *SKIPPED,
     CLUSTER_SCOPED,
     *COMMON,
     output("yaml", "json", "name"),
@@ -388,6 +402,7 @@ ARGOCD_DIFF = (
     *SIDES,
     BASE_VERSION,
     KIND,
+    *SKIPPED,
     *SEARCH,
     CLUSTER_SCOPED,
     *_CHANGED,

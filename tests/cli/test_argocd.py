@@ -339,6 +339,10 @@ def test_plugins(call: Call, tmp_path: Path) -> None:
     assert call("argocd", "render", *words)[:2] == (0, "ConfigMap web/x-a\n")
     code, out, err = call("argocd", "render", *words, "--plugin-policy", str(policy), "--kind", "ConfigMap")
     assert (code, out, err) == (0, "ConfigMap web/a\n", "")
+    for left_out in (["--skip-kind", "ConfigMap"], ["--kind", "Pod"]):
+        assert call("argocd", "render", *words, *left_out) == (0, "", "")
+    for kept in (["--skip-secrets"], ["--skip-crds"]):
+        assert call("argocd", "render", *words, *kept)[1] == "ConfigMap web/x-a\n"
     assert call("argocd", "plugins", "check", str(policy)) == (
         0,
         "plain is rendered with placeholders of secrets as they are, by directory\n",

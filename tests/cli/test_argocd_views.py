@@ -166,3 +166,16 @@ def test_explain_an_object(run: Call, shop: Path) -> None:
     for text in ("Pod/wbe", "Pod/web/spec/nothing", "web"):
         code, _, err = run("explain", "b", text)
         assert (code, "[CMD-ARGO-029]" in err) == (2, True)
+
+
+def test_commands_name_no_folder_of_this_run(run: Call, shop: Path) -> None:
+    (shop / "c" / "templates").mkdir(parents=True)
+    (shop / "c" / "Chart.yaml").write_text("apiVersion: v2\nname: c\nversion: 1.0.0\n", encoding="utf-8")
+    (shop / "c" / "v.yaml").write_text("a: 1\n", encoding="utf-8")
+    source = {"repoURL": "https://git.example.com/team/shop.git", "path": "c"}
+    source |= {"helm": {"values": "b: 2", "valueFiles": ["v.yaml"]}}
+    (shop / "c.json").write_text(app("c", "c", source=source), encoding="utf-8")
+    code, out, _ = run("explain", "c", "-o", "json")
+    (command,) = json.loads(out)["application"]["commands"]
+    values = "--values ./c/v.yaml --values inline-values.yaml"
+    assert (code, command) == (0, f"helm template . --name-template c --namespace c {values} --include-crds")

@@ -16,7 +16,7 @@ from urllib.parse import urljoin
 from commodore.argocd.acquiring.providers import Providers
 from commodore.caches import dependency_cache
 from commodore.context import Context
-from commodore.errors import InputError, PolicyError
+from commodore.errors import EnvironmentFault, InputError, PolicyError
 from commodore.fetching import CacheKey, DependencyCache
 from commodore.fetching.archives import unpack
 from commodore.git import redact
@@ -100,6 +100,12 @@ class Charts:
     def _from_registry(self, url: str, name: str, wanted: str) -> Chart:
         from commodore.oci import CHART, Registries, content_layer, parse_reference
 
+        if self.context.offline:
+            raise EnvironmentFault(
+                "CMD-ARGO-310",
+                f"{redact(url)}/{name} {printable(wanted)} is not in the cache, and offline nothing is fetched",
+                hint="run once without --offline",
+            )
         repository = parse_reference(f"{url}/{name}")
         registries = Registries(self.context)
         try:

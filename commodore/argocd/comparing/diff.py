@@ -20,7 +20,7 @@ from commodore.argocd.comparing.reads import reads_of
 from commodore.argocd.comparing.sides import Side
 from commodore.argocd.configuration import ArgoSettings
 from commodore.argocd.diagnostics import Diagnostic, Diagnostics
-from commodore.argocd.discovery import Narrowing, Origin, select
+from commodore.argocd.discovery import Kinds, Narrowing, Origin, select
 from commodore.argocd.finishing import desired, manifests
 from commodore.argocd.finishing.hooks import hook_phases
 from commodore.argocd.model.application import Application
@@ -54,7 +54,7 @@ class Wanted:
     Attributes:
         apps: names or patterns of Applications; all if there are none.
         narrowing: which Applications count; one side must fit.
-        kinds: the kinds of objects that are compared; all if there are none.
+        kinds: which kinds of objects are compared.
         changed_only: render only the Applications of which a file that they read has changed.
         strict_changed_only: it is an error if it cannot be told what an Application reads.
         considered: which changed files count.
@@ -66,7 +66,7 @@ class Wanted:
 
     apps: tuple[str, ...] = ()
     narrowing: Narrowing = field(default_factory=Narrowing)
-    kinds: tuple[str, ...] = ()
+    kinds: Kinds = field(default_factory=Kinds)
     changed_only: bool = True
     strict_changed_only: bool = False
     considered: Considered = field(default_factory=Considered)
@@ -291,11 +291,10 @@ class _Work:
         except CommodoreError as error:
             return _Rendered(error=error)
         tell_server_side(application, (one.data for one in objects), settings, tree.found)
-        kinds = self.wanted.kinds
         kept = tuple(
             one.data
             for one in objects
-            if (self.wanted.hooks or hook_phases(one.data) is None) and (not kinds or one.data.get("kind") in kinds)
+            if (self.wanted.hooks or hook_phases(one.data) is None) and self.wanted.kinds.fit(one.data)
         )
         return _Rendered(Edition(application, settings, kept))
 

@@ -7,11 +7,12 @@ from commodore.argocd.discovery.own import own_repositories, remotes_of, stands_
 from commodore.argocd.discovery.reach import defining_folders, may_define
 from commodore.argocd.discovery.rendered import Chain, Rounds
 from commodore.argocd.discovery.scan import Scanned, scan
-from commodore.argocd.discovery.select import Narrowing, parse_selector, select
+from commodore.argocd.discovery.select import Kinds, Narrowing, parse_selector, select
 
 __all__ = [
     "Chain",
     "Discovered",
+    "Kinds",
     "Narrowing",
     "Origin",
     "Raw",

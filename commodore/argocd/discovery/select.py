@@ -58,6 +58,24 @@ class Narrowing:
         return address.rstrip("/") == wanted or any(fnmatch.fnmatchcase(name, wanted) for name in names if name)
 
 
+@dataclass(frozen=True, slots=True)
+class Kinds:
+    """Which kinds of objects count.
+
+    Attributes:
+        wanted: these alone; all if there are none.
+        left_out: none of these.
+    """
+
+    wanted: tuple[str, ...] = ()
+    left_out: tuple[str, ...] = ()
+
+    def fit(self, data: Mapping[str, Any]) -> bool:
+        """Whether an object counts."""
+        kind = data.get("kind")
+        return kind not in self.left_out and (not self.wanted or kind in self.wanted)
+
+
 def parse_selector(text: str) -> dict[str, Any] | None:
     """A selector of labels as kubectl takes it (`a=b,c!=d,e in (f,g),!h`), as Kubernetes writes it; None if empty.
 

@@ -37,10 +37,7 @@ def render_helm(unit: Unit) -> Iterator[Rendered]:
     home.mkdir()
     chart = _chart(unit)
     arguments = ["template", ".", *_arguments(unit, helm)]
-    words = (
-        f"./{word.removeprefix(f'{unit.root}/')}" if word.startswith(f"{unit.root}/") else word for word in arguments
-    )
-    unit.commands.append(shlex.join(["helm", *words]))
+    unit.commands.append(shlex.join(["helm", *(_shown(word, unit) for word in arguments)]))
     program = Program(
         "helm",
         arguments,
@@ -59,6 +56,11 @@ def render_helm(unit: Unit) -> Iterator[Rendered]:
     )
     text = output.decode("utf-8", "replace")
     yield from objects_of_stream(text, "the output of helm")
+
+
+def _shown(word: str, unit: Unit) -> str:
+    """An argument without the folders of this run; what the source says itself is a file of its own."""
+    return word.replace(f"{unit.scratch}/", "").replace(f"{unit.root}/", "./")
 
 
 def _run(program: Program, unit: Unit, values: list[Path]) -> bytes:

@@ -235,3 +235,12 @@ def test_servers_that_have_no_index(status: int, headers: dict[str, str], code: 
     with Answering(status, headers) as server, pytest.raises(CommodoreError) as caught:
         charts.chart(server.site, "web", "1.2.3")
     assert caught.value.code == code
+
+
+@pytest.mark.parametrize(
+    "url", ["https://charts.example.com", "oci://registry.example.com/charts", "registry.example.com/x"]
+)
+def test_charts_that_are_not_in_the_cache_offline(url: str, tmp_path: Path) -> None:
+    with pytest.raises(CommodoreError) as caught:
+        Charts(Context(ignore, DEFAULT_LIMITS, offline=True), tmp_path).chart(url, "web", "1.2.3")
+    assert (caught.value.code, caught.value.family) == ("CMD-ARGO-310", "environment")

@@ -9,7 +9,7 @@ import pytest
 from commodore.argocd.comparing import Difference
 from commodore.argocd.comparing.changed import Considered
 from commodore.argocd.comparing.document import difference_data
-from commodore.argocd.discovery import Narrowing
+from commodore.argocd.discovery import Kinds, Narrowing
 from commodore.argocd.rendering import Capabilities
 from commodore.errors import CommodoreError, InputError, UsageError
 from commodore.manifests.object_diff import html_report, markdown_report, text_report
@@ -390,7 +390,8 @@ def test_objects_of_some_kinds_alone(trees: Trees) -> None:
     trees.write({"a.json": app("a", "x")})
     for side, value in (("base", "1"), ("target", "2")):
         trees.write({"x/c.json": config(k=value), "x/p.json": pod % value}, side)
-    assert titles(trees.diff(kinds=("Pod",))) == ["~ Pod a/p in argocd/a"]
+    assert titles(trees.diff(kinds=Kinds(("Pod",)))) == ["~ Pod a/p in argocd/a"]
+    assert titles(trees.diff(kinds=Kinds(left_out=("Pod",)))) == ["~ ConfigMap a/config in argocd/a"]
 
 
 @pytest.mark.requirement("D59")
