@@ -8,6 +8,7 @@ import shlex
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
+from commodore.argocd.configuration import read_file
 from commodore.argocd.model.sources import HelmOptions, HelmParameter
 from commodore.argocd.rendering.chart_dependencies import with_dependencies
 from commodore.argocd.rendering.kept import files_below
@@ -16,6 +17,7 @@ from commodore.argocd.rendering.programs import Program, run_program, write_file
 from commodore.argocd.rendering.streams import objects_of_stream
 from commodore.argocd.rendering.value_files import named_file, value_files
 from commodore.errors import InputError, PolicyError
+from commodore.limits import Limits
 from commodore.manifests.kube_yaml import read_documents
 
 _COMMA = re.compile(r"(?<!\\),")
@@ -82,13 +84,13 @@ def _run(program: Program, unit: Unit, values: list[Path]) -> bytes:
         return run_program(program, limits)
     except InputError:
         for path in values:
-            _check_values(path)
+            _check_values(path, limits)
         raise
 
 
-def _check_values(path: Path) -> None:
+def _check_values(path: Path, limits: Limits) -> None:
     try:
-        documents = list(read_documents(path.read_bytes().decode(), place=path.name))
+        documents = list(read_documents(read_file(path, limits).decode(), place=path.name))
     except UnicodeDecodeError:
         why = "is no UTF-8"
     except InputError:
