@@ -49,12 +49,14 @@ LOWERABLE: Final[Mapping[str, Lowerable]] = {
             "`c` and `c as c` are both in `applications`",
             "they count once",
             "remove one of the entries",
+            linter="applications",
         ),
         Lowerable(
             "CMD-DEP-015",
             "an entry of `parameters.components` or `parameters.packages` has a key that looks like a typing error",
             "the key does not count",
             "correct the key: `url`, `version` or `path`",
+            linter="components",
         ),
         Lowerable(
             "CMD-DEP-031",

@@ -123,7 +123,7 @@ class Applications(Linter):
 
 
 def _alias_problem(entry: str, taken: dict[str, str], *, removal: bool) -> tuple[Rule, str, str] | None:
-    """What is wrong with an entry and its alias; `taken` has the instances of this list so far and their components."""
+    """What is wrong with an entry and its alias; `taken` has the instances of this list so far and their entries."""
     parts = split_entry(entry)
     if len(parts) > 2:
         return ALIAS, f"{entry!r} names several aliases", "write one entry 'component as alias' per instance"
@@ -133,9 +133,16 @@ def _alias_problem(entry: str, taken: dict[str, str], *, removal: bool) -> tuple
         return ALIAS, *wrong[1:]
     if removal:
         taken.pop(parts[-1], None)
-    elif (other := taken.setdefault(parts[-1], parts[0])) != parts[0]:
-        message = f"the instance {parts[-1]!r} of {parts[0]!r} has the name of an instance of {other!r} in this list"
+        return None
+    other = taken.setdefault(parts[-1], entry)
+    component = split_entry(other)[0]
+    if component != parts[0]:
+        message = (
+            f"the instance {parts[-1]!r} of {parts[0]!r} has the name of an instance of {component!r} in this list"
+        )
         return ALIAS, message, "give each instance a name of its own"
+    if len(split_entry(other)) != len(parts):
+        return ALIAS, f"the instance {parts[-1]!r} is included twice: {other!r} and {entry!r}", "keep one of them"
     return None
 
 

@@ -41,6 +41,7 @@ def applications(*entries: str) -> str:
         ("argocd as", "application-alias", "write 'component as alias'"),
         ("'argocd as '", "application-alias", "write 'component as alias'"),
         ("' as a'", "application-alias", "write 'component as alias'"),
+        ("argocd as argocd", "application-alias", "keep one of them"),
         ("argocd as Big", "unusual-name", None),
         ("argocd as a.b", "application-alias", None),
         ("argocd as cluster", "application-alias", None),
