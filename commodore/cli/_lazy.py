@@ -9,6 +9,7 @@ from typing import Any
 
 import click
 
+from commodore.cli._help import Helped
 from commodore.errors import UsageError, did_you_mean
 
 
@@ -19,25 +20,29 @@ class LazyCommand:
     place: str
     summary: str
 
-    def load(self) -> click.Command:
+    def load(self) -> Helped:
+        """The command, with the help that all commands have."""
         module, attribute = self.place.split(":")
         command: click.Command = getattr(importlib.import_module(module), attribute)
-        return command
+        return command if isinstance(command, Helped) else Helped.of(command)
 
 
-class LazyGroup(click.Group):
+class LazyGroup(Helped, click.Group):
     """A group whose commands are named in a table."""
 
     def __init__(self, *args: Any, lazy: Mapping[str, LazyCommand], **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         self.lazy = lazy
+        self._loaded: dict[LazyCommand, click.Command] = {}
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         return sorted(self.lazy)
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         found = self.lazy.get(cmd_name)
-        return found.load() if found else None
+        if found is not None and found not in self._loaded:
+            self._loaded[found] = found.load()
+        return self._loaded[found] if found is not None else None
 
     def resolve_command(
         self, ctx: click.Context, args: list[str]

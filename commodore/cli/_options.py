@@ -10,6 +10,7 @@ from typing import Any
 import click
 from click.core import ParameterSource
 
+from commodore.cli._help import HelpedOption
 from commodore.settings.common import VERBOSE
 from commodore.settings.model import Setting, Settings, Source, Value
 
@@ -35,7 +36,7 @@ def options(
     return decorate
 
 
-class _Option(click.Option):
+class _Option(HelpedOption):
     """An option for which an empty text is no value: scripts pass on variables that are not set."""
 
     def consume_value(self, ctx: click.Context, opts: Mapping[str, Any]) -> tuple[Any, ParameterSource]:
@@ -79,11 +80,16 @@ def _source(ctx: click.Context, name: str) -> Source:
 
 
 def _declaration(setting: Setting) -> tuple[str, ...]:
-    return (setting.name, *setting.flags)
+    return (setting.name, *setting.flags, *setting.aliases)
 
 
 def _attributes(setting: Setting) -> dict[str, Any]:
-    attributes: dict[str, Any] = {"help": setting.help, "metavar": setting.metavar, "multiple": setting.multiple}
+    attributes: dict[str, Any] = {
+        "help": setting.help,
+        "metavar": setting.metavar,
+        "multiple": setting.multiple,
+        "hidden_flags": setting.aliases,
+    }
     if setting.environment:
         attributes["envvar"] = [setting.environment]
         attributes["show_envvar"] = True

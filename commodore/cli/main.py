@@ -47,6 +47,7 @@ CONTEXT = {"help_option_names": ["-h", "--help"], "max_content_width": 100, "aut
         "doctor": LazyCommand("commodore.cli.doctor:doctor", "Check what a compile needs, and say how to mend it."),
         "explain": LazyCommand("commodore.cli.explain:explain", "Say what an error code means."),
         "fleet": LazyCommand("commodore.cli.fleet:fleet", "Generate the charts of a fleet, and compile its clusters."),
+        "help": LazyCommand("commodore.cli.help:help_of", "Show the help of a command."),
         "hydrate": LazyCommand("commodore.cli.hydrate:hydrate", "Render sources into branches with plain manifests."),
         "init": LazyCommand("commodore.cli.init:init", "Make an empty hierarchy to begin with."),
         "inventory": LazyCommand("commodore.cli.inventory:inventory", "Look at the hierarchy."),

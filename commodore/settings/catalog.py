@@ -122,11 +122,12 @@ CATALOG_LIST = (
     CLUSTER_FILE,
     Setting(
         "out",
-        ("-o", "--out"),
+        ("-o", "--output-format"),
         "Output format; without it a table is shown.",
         kind="choice",
         choices=("table", "json", "yaml", "yml", "id"),
         default="table",
+        aliases=("--out",),
     ),
     Setting("tenant", ("-t", "--tenant"), "Only the clusters of this tenant.", metavar="TENANT"),
     Setting(

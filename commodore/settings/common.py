@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from commodore.settings.model import Setting
 
 WORKING_DIR = Setting(
@@ -271,15 +273,17 @@ OUTPUT_FORMAT = Setting(
     choices=("json", "text"),
     default="text",
 )
-VERSION = (Setting("out", ("-o", "--out"), "Output format.", kind="choice", choices=("text", "json"), default="text"),)
+OUT = replace(OUTPUT_FORMAT, name="out", choices=("text", "json"), aliases=("--out",))
+VERSION = (OUT,)
 EXPLAIN = (
     Setting(
         "out",
-        ("-o", "--output"),
+        ("-o", "--output-format"),
         "Output format.",
         kind="choice",
         choices=("text", "json", "markdown"),
         default="text",
+        aliases=("--output",),
     ),
 )
 

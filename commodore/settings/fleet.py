@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
+from commodore.settings.common import OUT
 from commodore.settings.model import Setting
 
 
@@ -9,7 +12,7 @@ def _names(name: str, metavar: str, what: str) -> Setting:
     return Setting(name, (f"--{name.replace('_', '-')}",), what, metavar=metavar, multiple=True)
 
 
-OUTPUT = Setting("out", ("-o", "--output"), "Output format.", kind="choice", choices=("text", "json"), default="text")
+OUTPUT = replace(OUT, aliases=("--output",))
 STRICT = Setting("strict", ("--strict",), "Warnings about the fleet count as errors.", kind="switch", default=False)
 SELECTION = (
     _names("cluster_type", "TYPE", "Only this cluster type; may be repeated."),
@@ -203,19 +206,18 @@ FLEET_FOLD = (
 )
 FLEET_PLAN = (
     *PATCH_STEP,
-    Setting(
-        "out", ("-o", "--output"), "Output format.", kind="choice", choices=("text", "json", "markdown"), default="text"
-    ),
+    replace(OUTPUT, choices=("text", "json", "markdown")),
 )
 FLEET_STATUS = (*STATUS, OUTPUT)
 FLEET_GRAPH = (
     Setting(
         "format",
-        ("--format",),
+        ("-o", "--output-format"),
         "Mermaid, DOT, or an image.",
         kind="choice",
         choices=("mermaid", "dot", "svg"),
         default="mermaid",
+        aliases=("--format",),
     ),
 )
 FLEET_DRIFT = (*STATUS, OUTPUT)

@@ -105,11 +105,12 @@ INVENTORY_LINT = (
     ),
     Setting(
         "format",
-        ("--format",),
+        ("-o", "--output-format"),
         "Format of the report.",
         kind="choice",
         choices=("text", "json", "sarif", "github"),
         default="text",
+        aliases=("--format",),
     ),
     Setting(
         "output",

@@ -17,7 +17,8 @@ class Setting:
     """One option.
 
     `flags` as typed (`--push`, or `--force/--no-force` for a pair); `kind` says what its value is (a `folder` or
-    `file` must exist); `multiple` options repeat; a `secret` value is never shown.
+    `file` must exist); `multiple` options repeat; a `secret` value is never shown. `aliases` are further names that are
+    taken and not shown.
     """
 
     name: str
@@ -30,6 +31,7 @@ class Setting:
     choices: tuple[str, ...] = ()
     multiple: bool = False
     secret: bool = False
+    aliases: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

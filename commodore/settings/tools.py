@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from commodore.settings.common import OUT
 from commodore.settings.model import Setting
 
 TOOL = (
@@ -54,7 +55,7 @@ TOOL_LIST = (
         kind="switch",
         default=True,
     ),
-    Setting("out", ("-o", "--out"), "Output format.", kind="choice", choices=("text", "json"), default="text"),
+    OUT,
 )
 TOOL_INSTALL = (
     *TOOL,

@@ -58,7 +58,7 @@ TABLE: dict[str, list[tuple[str, list[str], str | None, Any]]] = {
     "catalog list": [
         *API,
         ("verbose", ["--verbose", "-v"], None, 0),
-        ("out", ["--out", "-o"], None, "table"),
+        ("out", ["--out", "--output-format", "-o"], None, "table"),
         ("tenant", ["--tenant", "-t"], None, None),
         ("sort_by", ["--sort-by"], None, None),
     ],
