@@ -14,7 +14,7 @@ from commodore.catalog import CatalogChange, CompileMetadata, Move
 from commodore.context import Context
 from commodore.dependencies import deprecation_notices
 from commodore.engine import CompiledInstance, Engine
-from commodore.errors import PolicyError, UsageError
+from commodore.errors import CommodoreError, PolicyError, UsageError
 from commodore.events import Noted, stage
 from commodore.git import (
     Author,
@@ -42,6 +42,7 @@ from commodore.stages import (
     check_classes,
     check_inventory,
     check_same_cluster,
+    check_tools,
     compile_instances,
     describe_compile,
     engine_of,
@@ -284,6 +285,7 @@ def _render(fetcher: Fetcher, components: Components) -> Inventory:
     with stage(context.announce, "rendering the inventory"):
         inventory = render_inventory(fetcher)
     link_libraries(workspace, check_inventory(components, inventory, context))
+    check_tools(((name, inventory.nodes[name].raw) for name in components.instances), context)
     return inventory
 
 
@@ -338,7 +340,10 @@ def _fetch(request: CatalogCompile, source: ClusterSource, fetcher: Fetcher) -> 
             packages = fetch_packages(fetcher, plan.tenant)
             components = fetch_components(fetcher)
             return _Sources(configuration, packages, components, clone.result())
-        except BaseException:  # do not wait for the catalog then, least of all at Ctrl-C
+        except CommodoreError:  # what becomes of the catalog, and what is said of it, does not depend on who was first
+            clone.exception()
+            raise
+        except BaseException:  # Ctrl-C does not wait for it
             fetcher.store.close()
             raise
 

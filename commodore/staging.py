@@ -10,6 +10,7 @@ from __future__ import annotations
 import contextlib
 import fcntl
 import os
+import secrets
 import tempfile
 import time
 from collections.abc import Iterator
@@ -59,15 +60,20 @@ def temporary_folder() -> Iterator[Path]:
 def _fresh(root: Path, prefix: str, age: float | None) -> Iterator[Path]:
     with guard_disk(root):
         sweep(root, prefix, age)
-        folder, handle = _make(root, prefix)
+    made: list[Path] = []  # named before they are made, so that Ctrl-C at any moment leaves none
+    handle: int | None = None
     try:
-        yield folder
+        with guard_disk(root):
+            handle = _make(root, prefix, made)
+        yield made[-1]
     finally:
         try:
-            with contextlib.suppress(CommodoreError):  # it is abandoned then, and the next run removes it
-                remove_tree(folder)
+            for folder in made:
+                with contextlib.suppress(CommodoreError):  # it is abandoned then, and the next run removes it
+                    remove_tree(folder)
         except KeyboardInterrupt:  # while it was at it
-            remove_tree(folder)
+            for folder in made:
+                remove_tree(folder)
             raise
         finally:
             if handle is not None:
@@ -96,19 +102,43 @@ def sweep(root: Path, prefix: str, age: float | None, now: float | None = None) 
                     remove_tree(Path(entry.path))
 
 
-def _make(root: Path, prefix: str) -> tuple[Path, int | None]:
+def _make(root: Path, prefix: str, made: list[Path]) -> int | None:
+    """Make a folder and hold it; None without locks.
+
+    Args:
+        made: gets the folder, before it is there. What is in it besides is gone.
+    """
     while True:
-        folder = Path(tempfile.mkdtemp(prefix=prefix + _HELD, dir=root))
+        folder = _new(root, prefix + _HELD, made)
         try:
             handle = _hold(folder)
         except (BlockingIOError, FileNotFoundError):
+            made.remove(folder)
             continue  # another sweeping process was faster
         except OSError:  # this file system has no locks
             folder.rmdir()
-            return Path(tempfile.mkdtemp(prefix=prefix, dir=root)), None
+            made.remove(folder)
+            _new(root, prefix, made)
+            return None
         if folder.is_dir():
-            return folder, handle
+            return handle
         os.close(handle)
+        made.remove(folder)
+
+
+def _new(root: Path, prefix: str, made: list[Path]) -> Path:
+    """A folder with a name that no other has, for this user alone."""
+    while True:
+        folder = root / f"{prefix}{secrets.token_hex(4)}"
+        if os.path.lexists(folder):
+            continue
+        made.append(folder)
+        try:
+            folder.mkdir(mode=0o700)
+        except FileExistsError:  # made by another process since
+            made.remove(folder)
+        else:
+            return folder
 
 
 def _remove_abandoned(folder: Path) -> None:

@@ -72,6 +72,21 @@ def test_a_folder_is_private_and_goes(tmp_path: Path) -> None:
     assert list(root.iterdir()) == []
 
 
+def test_an_interruption_while_the_folder_is_made(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Ctrl-C as soon as the folder is there, before its lock is held."""
+    make = Path.mkdir
+
+    def interrupted(folder: Path, *arguments: int, **more: object) -> None:
+        make(folder, *arguments, **more)  # type: ignore[arg-type]
+        if folder.parent == tmp_path:
+            raise KeyboardInterrupt
+
+    monkeypatch.setattr(Path, "mkdir", interrupted)
+    with pytest.raises(KeyboardInterrupt), staging(tmp_path):
+        pass
+    assert list(tmp_path.iterdir()) == []
+
+
 def test_what_a_killed_process_leaves_goes_with_the_next_one(tmp_path: Path) -> None:
     left = killed(str(tmp_path))
     with staging(tmp_path) as folder:

@@ -123,7 +123,7 @@ def compile_component(request: ComponentCompile, context: Context, *, engine: En
                 request.options,
             ),
         )
-        check_tools([batch], context)
+        check_tools(((job.name, batch.nodes[job.name]) for job in batch.jobs), context)
         with stage(context.announce, "compiling", total=1):
             (compiled,) = engine.compile(batch.jobs, batch.nodes, batch.request)
         return compiled

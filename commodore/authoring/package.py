@@ -31,6 +31,7 @@ from commodore.stages.compiling import CompileOptions, catalog_batch, compile_in
 from commodore.stages.components import fetch_components, write_hierarchy
 from commodore.stages.packages import fetch_packages
 from commodore.stages.publishing import write_references
+from commodore.stages.tools import check_tools
 from commodore.staging import temporary_folder
 from commodore.tree import files
 from commodore.workspace import Workspace, copy_tree, is_inside, replace_tree
@@ -138,6 +139,7 @@ def render_package(
     with stage(context.announce, "rendering the inventory"):
         inventory = render_inventory(workspace.inventory, context)
     link_libraries(workspace, check_inventory(components, inventory, context))
+    check_tools(((name, inventory.nodes[name].raw) for name in components.instances), context)
     write_argocd_stub(workspace)
     return components, inventory
 

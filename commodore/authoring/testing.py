@@ -129,7 +129,7 @@ def compile_cases(
     """
     ready = [one for one in prepared if not isinstance(one, Rendered)]
     batches = [one.batch for one in ready]
-    check_tools(batches, context)
+    check_tools(((job.name, one.nodes.get(job.name, {})) for one in batches for job in one.jobs), context)
     with stage(context.announce, "compiling", total=sum(len(batch.jobs) for batch in batches)):
         outcomes = iter(engine.compile_batches(batches))
     return tuple(one if isinstance(one, Rendered) else conclude(one, next(outcomes)) for one in prepared)

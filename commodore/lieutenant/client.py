@@ -26,9 +26,9 @@ class LieutenantClient:
     """Asks the API about clusters and tenants, and reports compilations to it.
 
     Every method raises:
-        EnvironmentFault: the API cannot be reached, refuses or fails, or its answer makes no sense.
+        EnvironmentFault: the API cannot be reached or fails, or its answer makes no sense.
         PolicyError: it redirects to where the token must not go.
-        InputError: it does not know the cluster or tenant, or an id cannot be one.
+        InputError: it does not accept the token, does not know the cluster or tenant, or an id cannot be one.
         UsageError: there is no token.
 
     Args:
@@ -155,11 +155,11 @@ class LieutenantClient:
         reason = reason.replace(token, "***") if token else reason
         said = f"{answer.status}: {reason}" if reason else str(answer.status)
         if answer.status == 401:
-            return EnvironmentFault(
+            return InputError(
                 "CMD-API-010", f"{self.api_url} did not accept the token for {what} ({said})", hint=LOGIN_HINT
             )
         if answer.status == 403:
-            return EnvironmentFault(
+            return InputError(
                 "CMD-API-011",
                 f"{self.api_url} does not allow access to {what} ({said})",
                 hint="ask those who run the API for the right, or use another token",

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
 from commodore.context import Context
+from commodore.errors import CommodoreError, InputError, did_you_mean
 
 if TYPE_CHECKING:
     from commodore.lieutenant.client import LieutenantClient
@@ -58,7 +59,21 @@ class LieutenantApi:
     def load(self, cluster: str, context: Context) -> Cluster:
         from commodore.lieutenant.load import load_cluster
 
-        return load_cluster(self.client, cluster, self.dynamic_facts, context)
+        try:
+            return load_cluster(self.client, cluster, self.dynamic_facts, context)
+        except InputError as error:
+            if error.code != "CMD-API-018":
+                raise
+            raise self._suggesting(error, cluster) from error
+
+    def _suggesting(self, error: InputError, cluster: str) -> InputError:
+        """The same error, with the clusters that may be meant before its hint."""
+        try:
+            known = [str(one.get("id")) for one in self.client.clusters()]
+        except CommodoreError:  # that the cluster is not known is what counts
+            return error
+        hint = "; ".join(filter(None, (did_you_mean(cluster, known), error.hint)))
+        return InputError(error.code, error.message, hint=hint, locations=error.locations)
 
     def report(self, cluster: str, body: Mapping[str, Any]) -> None:
         self.client.report_compile(cluster, dict(body))

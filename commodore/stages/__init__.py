@@ -29,6 +29,7 @@ from commodore.stages.last_run import (
 from commodore.stages.packages import fetch_packages
 from commodore.stages.publishing import assemble_manifests, describe_compile, write_references
 from commodore.stages.rendering import render_inventory, render_node
+from commodore.stages.tools import check_tools
 
 __all__ = [
     "CompileOptions",
@@ -44,6 +45,7 @@ __all__ = [
     "check_classes",
     "check_inventory",
     "check_same_cluster",
+    "check_tools",
     "clean",
     "compile_instances",
     "describe_compile",

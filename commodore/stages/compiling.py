@@ -18,7 +18,7 @@ from commodore.results import ResultStore
 from commodore.stages.checkouts import Components
 from commodore.stages.components import INSTALLED
 from commodore.stages.policy import effective_policy
-from commodore.stages.tools import check_tools, tool_environment
+from commodore.stages.tools import tool_environment
 from commodore.workspace import Workspace
 
 if TYPE_CHECKING:
@@ -88,7 +88,6 @@ def compile_instances(engine: Engine, batch: Batch, context: Context) -> tuple[C
     Raises:
         CommodoreError: what went wrong, for all instances together; `compiled/` is as it was.
     """
-    check_tools([batch], context)
     with stage(context.announce, "compiling", total=len(batch.jobs)):
         request = replace(batch.request, offline=context.offline)
         return engine.compile(batch.jobs, batch.nodes, request)

@@ -8,7 +8,8 @@ from typing import Any
 
 from commodore.child_environment import absolute_folders
 from commodore.context import Context
-from commodore.engine import Batch
+from commodore.errors import EnvironmentFault, raise_all
+from commodore.printable import some_of
 from commodore.stages.components import INSTALLED, kustomize_wrapper
 from commodore.tools import Source, Toolbox, check_minimum, locate_tool, managed_tools
 
@@ -28,18 +29,37 @@ def tool_environment(environ: Mapping[str, str] = os.environ) -> dict[str, str]:
     return {"PATH": os.pathsep.join((absolute_folders(environ.get("PATH", os.defpath)), *map(str, folders)))}
 
 
-def check_tools(batches: Iterable[Batch], context: Context) -> None:
-    """Refuse tools that are too old for what is to be compiled. Tools that no instance needs are not looked at.
+def check_tools(targets: Iterable[tuple[str, Mapping[str, Any]]], context: Context) -> None:
+    """Refuse tools that are missing or too old for what is to be compiled, before anything is fetched for it.
+
+    Tools that no instance needs are not looked at.
 
     Which tools are needed is read from the compile entries and the Kapitan dependencies. What commands and modules
-    start cannot be known; a missing tool is reported by the engine, with the entry that needs it.
+    start cannot be known; that is reported by the engine, with the entry that needs it.
+
+    Args:
+        targets: the instances with their nodes.
 
     Raises:
-        EnvironmentFault: CMD-TOOL-025, a tool is too old; 003, KAPITAN_HELM_PATH misleads.
+        EnvironmentFault: CMD-TOOL-025, a tool is too old; 034, it is missing; 003, KAPITAN_HELM_PATH misleads.
     """
-    needed = {tool for batch in batches for job in batch.jobs for tool in needed_tools(batch.nodes.get(job.name, {}))}
+    needed: dict[str, list[str]] = {}
+    for name, node in targets:
+        for tool in needed_tools(node):
+            needed.setdefault(tool, []).append(name)
+    raise_all([_missing(tool, needed[tool]) for tool in sorted(needed) if locate_tool(tool) is None])
     if needed:
         check_minimum(needed, context)
+
+
+def _missing(tool: str, instances: list[str]) -> EnvironmentFault:
+    plural = "s" if len(instances) > 1 else ""
+    verb = "need" if plural else "needs"
+    return EnvironmentFault(
+        "CMD-TOOL-034",
+        f"{tool} was not found, and instance{plural} {some_of(sorted(instances))} {verb} it",
+        hint=f"commodore tool install {tool}",
+    )
 
 
 def needed_tools(node: Mapping[str, Any]) -> frozenset[str]:

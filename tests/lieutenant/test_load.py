@@ -6,7 +6,7 @@ import pytest
 
 from commodore.errors import CommodoreError, Findings
 from commodore.events import Event, Noted, ignore
-from commodore.lieutenant import Cluster, LieutenantClient, load_cluster, parse_cluster
+from commodore.lieutenant import Cluster, LieutenantApi, LieutenantClient, load_cluster, parse_cluster
 from tests.world.context import make_context
 from tests.world.lieutenant import LieutenantServer, answering, cluster, tenant
 
@@ -45,6 +45,19 @@ def test_findings_of_both_objects_come_together() -> None:
             load(api)
         assert len(caught.value.errors) == 2
         assert str(caught.value.errors[0].locations[0]) == f"{api.url}/"
+
+
+def test_a_cluster_that_is_not_known_is_suggested() -> None:
+    with LieutenantServer([cluster("c-prod"), cluster("c-other")], [tenant()]) as api:
+        context = make_context(announce=ignore)
+        with pytest.raises(CommodoreError) as caught:
+            LieutenantApi.at(api.url, "token", context).load("c-prd", context)
+        assert (caught.value.code, caught.value.exit_code) == ("CMD-API-018", 1)
+        assert caught.value.hint.startswith("did you mean 'c-prod'?; `commodore catalog list` names")
+        api.script(answering({}, status=500), times=9, path="/clusters")
+        with pytest.raises(CommodoreError) as caught:
+            LieutenantApi.at(api.url, "token", context).load("c-prd", context)
+        assert caught.value.code == "CMD-API-018"
 
 
 @pytest.mark.parametrize("reference", [..., "", "../clusters/c-one", 5, "global"])

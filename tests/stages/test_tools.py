@@ -8,8 +8,7 @@ from typing import Any
 
 import pytest
 
-from commodore.engine import Batch, CompileRequest, InstanceJob
-from commodore.errors import EnvironmentFault
+from commodore.errors import EnvironmentFault, Findings
 from commodore.events import ignore
 from commodore.stages import kustomize_wrapper
 from commodore.stages.tools import check_tools, needed_tools, tool_environment
@@ -52,14 +51,21 @@ def test_what_is_needed(given: dict[str, Any], needed: set[str]) -> None:
 def test_only_what_is_needed_is_looked_at(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     put(tmp_path / "bin", "helm", "v2.17.0")
     monkeypatch.setenv("PATH", f"{tmp_path / 'bin'}:{os.environ['PATH']}")
-    request = CompileRequest(tmp_path, tmp_path, (), tmp_path)
-    jobs = [InstanceJob("app", "app", tmp_path)]
-    check_tools(
-        [Batch(jobs, {"app": node(), "other": node({"input_type": "helm"})}, request)], make_context(announce=ignore)
-    )
+    check_tools([("app", node())], make_context(announce=ignore))
     with pytest.raises(EnvironmentFault) as caught:
-        check_tools([Batch(jobs, {"app": node({"input_type": "helm"})}, request)], make_context(announce=ignore))
+        check_tools([("app", node({"input_type": "helm"}))], make_context(announce=ignore))
     assert caught.value.code == "CMD-TOOL-025"
+
+
+def test_missing_tools_are_named_with_what_needs_them(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PATH", str(tmp_path))
+    helm, both = node({"input_type": "helm"}), node({"input_type": "helm"}, {"input_type": "kustomize"})
+    with pytest.raises(Findings) as caught:
+        check_tools([("b", helm), ("a", both), ("c", node())], make_context(announce=ignore))
+    first, second = caught.value.errors
+    assert (first.code, first.hint) == ("CMD-TOOL-034", "commodore tool install helm")
+    assert first.message == "helm was not found, and instances a, b need it"
+    assert second.message == "kustomize was not found, and instance a needs it"
 
 
 def test_workers_find_managed_tools_behind_those_in_path(tmp_path: Path) -> None:

@@ -156,10 +156,27 @@ def _explain_tool(error: BaseException, place: EntryPlace, at: list[Location]) -
 
 
 def tail(text: str) -> str:
-    """The lines of a tool's error output that say what is wrong: those that begin with `Error`, else the last ones."""
-    lines = [line.strip() for line in text.splitlines() if line.strip() and not line.startswith("Use --debug")]
-    errors = [line for line in lines if line.lower().startswith(("error", "fatal"))]
-    return "; ".join(errors or lines[-3:]) or "it said nothing"
+    """What a tool's error output says is wrong, on one line: all from the first line that begins with `Error`, with the
+    indented lines that go on with it, else the last lines.
+    """
+    lines = [line for line in text.splitlines() if line.strip() and not line.startswith("Use --debug")]
+    begin = next((place for place, line in enumerate(lines) if line.lower().startswith(("error", "fatal"))), None)
+    said = ""
+    for line in lines[-3:] if begin is None else lines[begin:]:
+        goes_on = line[0].isspace() and begin is not None
+        said += f"{'' if not said else ' ' if goes_on else '; '}{_innermost(line.strip())}"
+    return said or "it said nothing"
+
+
+def _innermost(line: str) -> str:
+    """What kustomize says of the kustomization that fails, without those around it and what was tried in vain."""
+    *_, last = line.split("recursed accumulation of path '")
+    folder, inside, reason = last.partition("': ") if last != line else ("", "", line)
+    reason = reason.removeprefix("Error: ").removeprefix("error: ").removeprefix("accumulating resources: ")
+    first, tried, _ = reason.removeprefix("accumulation err='").partition("': must build at directory: ")
+    if not inside and not tried:
+        return line
+    return f"Error: {first}" + (f" (in {folder})" if inside else "")
 
 
 def _explain_template(error: BaseException, place: EntryPlace, at: list[Location]) -> CommodoreError | None:

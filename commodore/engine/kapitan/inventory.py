@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping
 from functools import cached_property, lru_cache
 from pathlib import Path
@@ -65,12 +66,19 @@ def _explain(target: str, detail: Mapping[str, Any]) -> CommodoreError:
         elif position < 2 or not (isinstance(place[position - 1], int) and place[position - 2] in _UNIONS):
             path += f".{part}" if path else str(part)  # what is left out is pydantic's own name of a member of a union
     message = str(detail["msg"])
+    hint = "the fields of compile entries, dependencies and secrets are Kapitan's; a misspelt one is an error"
     if detail["type"] == "extra_forbidden":
         message = "unknown field"
+    elif detail["type"] == "union_tag_invalid":  # pydantic names the members of Python's enum
+        context = detail["ctx"]
+        known = re.findall(r"'([\w.-]+)'(?=>|,|$)", context["expected_tags"])
+        field = str(context["discriminator"]).strip("'")
+        message = f"there is no {field} {context['tag']!r}"
+        hint = did_you_mean(context["tag"], known) or f"it is one of {', '.join(known)}"
     return InputError(
         "CMD-ENG-008",
         f"instance {target!r}: {path}: {message[:1].lower()}{message[1:]}",
-        hint="the fields of compile entries, dependencies and secrets are Kapitan's; a misspelt one is an error",
+        hint=hint,
         locations=[f"{target}: {path}"],
     )
 

@@ -319,6 +319,13 @@ def test_parameters_kapitan_is_missing(world: World, parameters: dict[str, Any])
     assert world.fail_once().code == "CMD-ENG-010"
 
 
+def test_a_misspelt_input_type_is_suggested(world: World) -> None:
+    world.add("a", {"input_type": "jsonet", "input_paths": ["x"], "output_path": "."})
+    error = world.fail_once()
+    assert error.message == "instance 'a': parameters.kapitan.compile[0]: there is no input_type 'jsonet'"
+    assert error.hint == "did you mean 'jsonnet'?"
+
+
 def test_invalid_entries_are_named_by_their_path(world: World) -> None:
     world.add(
         "a", jsonnet("x", outputpath="y"), {"input_type": "nonsense"}, kapitan={"dependencies": [{"type": "git"}]}
@@ -327,7 +334,8 @@ def test_invalid_entries_are_named_by_their_path(world: World) -> None:
     assert {error.code for error in errors} == {"CMD-ENG-008"}
     messages = [error.message for error in errors]
     assert "instance 'a': parameters.kapitan.compile[0].outputpath: unknown field" in messages
-    assert any("parameters.kapitan.compile[1]" in message and "'jsonnet'" in message for message in messages)
+    assert "instance 'a': parameters.kapitan.compile[1]: there is no input_type 'nonsense'" in messages
+    assert any(error.hint.startswith("it is one of jinja2, external, copy, kadet, jsonnet, helm") for error in errors)
     assert "instance 'a': parameters.kapitan.dependencies[0].source: field required" in messages
 
 
