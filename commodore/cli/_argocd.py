@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
@@ -14,6 +14,7 @@ from commodore.cli._lazy import LazyGroup
 from commodore.cli.console import Console, console_of
 from commodore.context import Context
 from commodore.errors import CommodoreError, InternalError
+from commodore.events import stage
 from commodore.exhaustion import judge, refusal
 from commodore.limits import DEFAULT_LIMITS
 from commodore.printable import printable_lines
@@ -83,7 +84,17 @@ class Analysis:
         from commodore.argocd.running import list_applications
 
         named = named_by(self.values, self.context)
-        return list_applications(named, self.context, self.found, self.repo_map, self.capabilities)
+        with self.working("looking for Applications"):
+            return list_applications(named, self.context, self.found, self.repo_map, self.capabilities)
+
+    @contextlib.contextmanager
+    def working(self, what: str) -> Iterator[None]:
+        """Show a person at a terminal what goes on; elsewhere nothing."""
+        with contextlib.ExitStack() as shown:
+            shown.enter_context(self.console.working(keep=False))
+            if self.console.is_watched:
+                shown.enter_context(stage(self.console.announce, what))
+            yield
 
     def narrowing(self) -> Narrowing:
         """Which Applications count."""
@@ -108,19 +119,26 @@ class Analysis:
             clusters=settings.clusters,
         )
 
-    def open_run(self, listing: Listing) -> AbstractContextManager[Run]:
+    @contextlib.contextmanager
+    def open_run(self, listing: Listing) -> Iterator[Run]:
         """What renders the Applications of a listing."""
         from commodore.argocd.running import open_run
 
-        return open_run(listing.settings, self.repo_map, self.capabilities, self.context, self.found, listing.own)
+        opened = open_run(listing.settings, self.repo_map, self.capabilities, self.context, self.found, listing.own)
+        with self.working("rendering"), opened as run:
+            yield run
 
     def diagnostics(self) -> tuple[Diagnostic, ...]:
         """What was found so far, for documents."""
         return self.found.found(strict=self.values["strict"])
 
-    def finish(self) -> int:
-        """Show the diagnostics that are wanted. Returns the exit code they make."""
-        return show_diagnostics(self.found, self.values, self.console)
+    def finish(self, but: Collection[Diagnostic] = ()) -> int:
+        """Show the diagnostics that are wanted. Returns the exit code they make.
+
+        Args:
+            but: those that the result has.
+        """
+        return show_diagnostics(self.found, self.values, self.console, but)
 
 
 def context_of(console: Console, *, offline: bool = False, reuse: bool = True) -> Context:
@@ -177,10 +195,13 @@ def sought_by(values: Mapping[str, Any], context: Context) -> Sought:
     return Sought(named, values["ref"] or "", values["base"] or "", values["base_path"], version)
 
 
-def show_diagnostics(found: Diagnostics, values: Mapping[str, Any], console: Console) -> int:
+def show_diagnostics(
+    found: Diagnostics, values: Mapping[str, Any], console: Console, but: Collection[Diagnostic] = ()
+) -> int:
     """Show the diagnostics that are wanted, on standard error; errors always. Returns the exit code they make."""
     shown = found.found(strict=values["strict"])
-    show_wanted(shown, values["diagnostics"], console)
+    left = [one for one in shown if replace(one, count=1) not in but] if but else shown
+    show_wanted(left, values["diagnostics"], console)
     return FAILED if any(one.severity == "error" for one in shown) else EQUAL
 
 
@@ -209,6 +230,11 @@ def diagnostic_lines(one: Diagnostic) -> Iterator[str]:
     head = click.style(one.severity, fg=_COLOURS[one.severity], bold=one.severity == "error")
     subject = f"{about}: " if about else ""
     yield f"{head}: {printable_lines(subject + one.message)}{times} [{one.code}]"
+    yield from places_and_hint(one)
+
+
+def places_and_hint(one: Diagnostic) -> Iterator[str]:
+    """Where a diagnostic is, and what to do."""
     for place in one.locations:
         yield f"  at {printable_lines(str(place))}"
     if one.hint:

@@ -46,7 +46,7 @@ def diff(ctx: click.Context, /, apps: tuple[str, ...], **values: Any) -> int:
     console, context = analysis.console, analysis.context
     check_flags(values["fail_on"])
     wanted = _wanted(apps, analysis)
-    with temporary_folder() as scratch:
+    with analysis.working("comparing"), temporary_folder() as scratch:
         base, target = find_sides(sought_by(values, context), scratch, context)
         console.status(f"Comparing {target.shown} with {base.shown}.")
         difference = diff(base, target, wanted, analysis.repo_map, context, analysis.found)

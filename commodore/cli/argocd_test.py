@@ -9,7 +9,7 @@ from xml.etree import ElementTree
 
 import click
 
-from commodore.cli._argocd import FAILED, Analysis, document
+from commodore.cli._argocd import FAILED, Analysis, document, places_and_hint
 from commodore.cli._options import options
 from commodore.cli.console import Console
 from commodore.printable import printable
@@ -40,7 +40,8 @@ def test(ctx: click.Context, /, apps: tuple[str, ...], **values: Any) -> int:
         tester = Tester(listing.settings, run.renderer, values["cluster_scoped"], analysis.found)
         outcomes = list(tester.run(wanted, values["jobs"]))
     _show(outcomes, values["out"], analysis.console, analysis.diagnostics())
-    code = analysis.finish()
+    told = [problem for one in outcomes for problem in one.problems] if values["out"] == "text" else []
+    code = analysis.finish(but=told)
     return max(code, FAILED if any(one.status != "PASS" for one in outcomes) else code)
 
 
@@ -65,6 +66,9 @@ def _show(outcomes: Sequence[Outcome], form: str, console: Console, found: Seque
             objects = "1 object" if one.objects == 1 else f"{one.objects} objects"
             why = "; ".join(f"{problem.code}: {problem.message}" for problem in one.problems)
             console.result(printable(f"{one.status} {one.name} {why or objects}"))
+            for problem in one.problems:
+                for line in places_and_hint(problem):
+                    console.result(f"  {line}")
         counts = ((sum(one.status == status for one in outcomes), status) for status in ("PASS", "FAIL", "SKIPPED"))
         console.result(", ".join(f"{count} {status}" for count, status in counts))
 

@@ -165,6 +165,11 @@ class Console:
         else:
             self._say(click.style(text, bold=True))
 
+    @property
+    def is_watched(self) -> bool:
+        """Whether progress is drawn now."""
+        return self._display is not None
+
     @contextlib.contextmanager
     def working(self, *, keep: bool = True) -> Iterator[None]:
         """Show progress while stages run, if a person is looking. With `keep`, stages that have ended stay."""

@@ -50,6 +50,33 @@ _ABSENT: Final = object()  # no value comes from a pipeline
 _WORDS: Final = {"bool": "bool", "string": "string", "int": "integer", "float64": "float"}
 
 
+_WALKERS: Final = frozenset(
+    f"{must}{name}"
+    for must in ("", "must")
+    for name in (
+        *(
+            "print",
+            "println",
+            "printf",
+            "cat",
+            "join",
+            "quote",
+            "squote",
+            "toString",
+            "toStrings",
+            "html",
+            "js",
+            "urlquery",
+        ),
+        *("toJson", "toPrettyJson", "toRawJson", "toYaml", "ToJson", "ToPrettyJson", "ToRawJson"),
+        *("deepCopy", "DeepCopy", "deepEqual", "has", "Has", "uniq", "Uniq", "without", "Without", "merge", "Merge"),
+        *("mergeOverwrite", "MergeOverwrite", "sortAlpha", "plural", "default", "empty", "compact", "Compact"),
+    )
+)
+"""Functions that look at all that values hold, however deep."""
+_MADE = 64  # characters and items that functions may make, for each of the output
+
+
 @dataclass(frozen=True, slots=True)
 class RunLimits:
     """What one run may use: characters of output, steps, templates in templates, seconds."""
@@ -65,6 +92,10 @@ class _Variable:
     name: str
     value: Value
     boxed: bool = False  # from a container of any values
+
+
+def _holds(value: Value) -> bool:
+    return isinstance(value, list | dict) and len(value) > 0
 
 
 class _Break(Exception):
@@ -119,6 +150,7 @@ class _State:
         self.parts: list[str] = []
         self.size = 0
         self.steps = 0
+        self.made = 0
         self.deadline = time.monotonic() + limits.seconds
         self.depth = 0
         self.node: Node | None = None
@@ -176,7 +208,7 @@ class _State:
                 value = self._pipeline(dot, child.pipe)
                 if not child.pipe.declared:
                     self.node = child
-                    self._write(plain(value))
+                    self._write(self._plain(value))
             elif isinstance(child, BranchNode):
                 if child.word == "range":
                     self._range(dot, child)
@@ -451,7 +483,9 @@ class _State:
         if found.refused:
             raise self._refuse(node, f"{name} gives another value at every run, or is not built in")
         try:
-            return found.call(*values)
+            if name in _WALKERS:
+                self._check_walk(values)
+            return self._bounded(found.call(*values))
         except UnsteadyProblem as problem:
             raise self._refuse(node, f"{name}: {problem}") from None
         except CallProblem as problem:
@@ -460,6 +494,40 @@ class _State:
         except OverflowError:
             self.node = node
             raise self.exceeded(f"{name} makes more than {self.limits.output} characters") from None
+
+    def _plain(self, value: Value) -> str:
+        try:
+            self._check_walk([value])
+        except OverflowError:
+            raise self.exceeded(f"more than {self.limits.output} characters of output") from None
+        return plain(value)
+
+    def _check_walk(self, values: list[Value]) -> None:
+        """See that walking through values ends: one list that is in another many times counts each time.
+
+        Raises:
+            OverflowError: they hold too much.
+        """
+        left = self.limits.steps
+        pending = [one for one in values if isinstance(one, list | dict)]
+        while pending:
+            one = pending.pop()
+            left -= len(one)
+            if left < 0:
+                raise OverflowError
+            pending += [inner for inner in (one.values() if isinstance(one, dict) else one) if _holds(inner)]
+
+    def _bounded(self, value: Value) -> Value:
+        """What a function gives. Doubling a text or a list again and again, or collecting texts, would take all memory.
+
+        Raises:
+            OverflowError: functions have made too much so far.
+        """
+        if isinstance(value, str | list | dict):
+            self.made += len(value)
+            if self.made > _MADE * self.limits.output:
+                raise OverflowError
+        return value
 
     def _refuse(self, node: Node, message: str) -> RefusedFunction:
         self.node = node

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import re
@@ -11,11 +12,16 @@ from typing import Any
 
 import pytest
 
+from commodore.argocd.acquiring import Mapped, RepoMap, Repositories
+from commodore.argocd.appsets import Expander, Facts, read_set
 from commodore.cli.main import run
 from commodore.confinement import isolation
-from commodore.errors import CommodoreError
-from tests.argocd.conftest import Argo, argo, chart
+from commodore.context import Context
+from commodore.errors import CommodoreError, Location
+from commodore.events import ignore
+from tests.argocd.conftest import URL, Argo, argo, chart
 from tests.attacks.conftest import Secret, Witness
+from tests.world.loopback import LoopbackHandler, LoopbackServer
 
 __all__ = ["argo"]
 
@@ -225,3 +231,165 @@ def test_what_a_source_names(
     assert not witness.was_written
     [code] = re.findall(r"(?s)error: .*?\[(CMD-[A-Z]+-\d+)\]", err)
     assert name in ENDS[code]
+
+
+TRAVERSAL: dict[str, tuple[dict[str, Any], dict[str, str], tuple[str, ...]]] = {
+    "source": ({"path": "c/../../private"}, {}, ("309",)),
+    "chart": (
+        {"chart": "../private", "repoURL": "https://charts.example.com", "targetRevision": "1.0.0"}, {}, ("315",)
+    ),
+    "reference": ({"path": "c", "helm": {"valueFiles": ["$r/../../private/credentials.yml"]}}, {}, ("407", "408")),
+    "absolute file": ({"path": "c", "helm": {"fileParameters": [{"name": "a", "path": "{path}"}]}}, {}, ("405", "408")),
+    "variable": (
+        {"path": "c", "helm": {"valueFiles": ["$ARGOCD_APP_NAME/../../../private/credentials.yml"]}}, {}, ("408",)
+    ),
+    "pattern": ({"path": "c", "helm": {"valueFiles": ["../../private/*.yml"]}}, {}, ("408",)),
+    "dependency": (
+        {"path": "d"},
+        {"d/Chart.yaml": "apiVersion: v2\nname: d\nversion: 1.0.0\n"
+         "dependencies: [{name: private, version: '*', repository: 'file://../../private'}]\n"},
+        ("406", "408"),
+    ),
+    "component": ({"path": "k", "kustomize": {"components": ["../../private"]}}, {}, ("408",)),
+    "resource": ({"path": "k"}, {"k/kustomization.yaml": "resources: [../../private/credentials.yml]\n"}, ("410",)),
+    "patch": ({"path": "k"}, {"k/kustomization.yaml": "patches: [{path: ../../private/credentials.yml}]\n"}, ("410",)),
+    "generator": (
+        {"path": "k"},
+        {"k/kustomization.yaml": "secretGenerator: [{name: a, envs: [../../private/credentials.yml]}]\n"},
+        ("410",),
+    ),
+    "library": (
+        {"path": "j", "directory": {"jsonnet": {"libs": ["../private"]}}},
+        {"j/a.jsonnet": "{kind: 'A', metadata: {name: importstr 'credentials.yml'}}"},
+        ("404", "408"),
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("field", TRAVERSAL)
+def test_paths_that_climb(cloned: Argo, secret: Secret, field: str) -> None:
+    """In every field that names a path; the secret lies beside the repository."""
+    source, files, codes = TRAVERSAL[field]
+    cloned.files({"k/kustomization.yaml": "resources: []\n", **files})
+    text = json.dumps(source).replace("{path}", str(secret.path))
+    with pytest.raises(CommodoreError) as caught:
+        cloned.objects(json.loads(text))
+    assert caught.value.code.removeprefix("CMD-ARGO-") in codes
+    assert secret.text not in str(caught.value.as_dict())
+
+
+def test_overrides_that_are_a_link(cloned: Argo, secret: Secret) -> None:
+    os.symlink(secret.path, cloned.folder() / "c" / ".argocd-source.yaml")
+    with pytest.raises(CommodoreError) as caught:
+        cloned.objects({"path": "c"})
+    assert caught.value.code == "CMD-ARGO-318"
+    assert secret.text not in str(caught.value.as_dict())
+
+
+class Listener(LoopbackServer):
+    """A server on this machine that remembers what it was asked for."""
+
+    def __init__(self) -> None:
+        super().__init__(_Handler)
+        self.asked: list[str] = []
+
+
+class _Handler(LoopbackHandler):
+    world: Listener
+
+    def answer(self) -> None:
+        self.world.asked.append(self.path)
+        self.send(200, body=b'{"const": "a secret of this machine"}')
+
+
+@pytest.mark.harmless
+@pytest.mark.parametrize("place", ["chart", "chart in it"])
+@pytest.mark.parametrize("target", ["server", "file"])
+def test_a_schema_that_refers_elsewhere(argo: Argo, secret: Secret, place: str, target: str) -> None:
+    """helm would ask servers of this machine even offline, and read any file."""
+    (secret.path.parent / "secret.json").write_text(json.dumps({"const": secret.text}), encoding="utf-8")
+    with Listener() as server:
+        reference = f"{server.url}/a.json" if target == "server" else f"file://{secret.path.parent}/secret.json"
+        schema = json.dumps({"properties": {"a": {"$ref": reference}}})
+        below = "values.schema.json" if place == "chart" else "charts/sub/values.schema.json"
+        sub = {f"charts/sub/{name}": text for name, text in chart("sub").items()} if place != "chart" else {}
+        argo.files({**chart(), **sub, below: schema})
+        argo.offline = False
+        assert len(argo.objects({"path": "."})) >= 1
+        assert server.asked == []
+    assert "CMD-ARGO-427" in [one.code for one in argo.found.found()]
+
+
+def test_a_schema_of_its_own_still_counts(argo: Argo) -> None:
+    schema = {"$schema": "http://json-schema.org/draft-07/schema#", "$defs": {"a": {"type": "number"}}}
+    argo.files({**chart(), "values.schema.json": json.dumps({**schema, "properties": {"a": {"$ref": "#/$defs/a"}}})})
+    with pytest.raises(CommodoreError) as caught:
+        argo.objects({"path": "."})
+    assert caught.value.code == "CMD-ARGO-405"
+
+
+@pytest.mark.skipif(not isolation(), reason="this machine has no namespaces for all")
+def test_a_kustomization_that_asks_this_machine(argo: Argo) -> None:
+    """Proxies do not stand before servers of the machine itself; offline there is no network at all."""
+    with Listener() as server:
+        argo.files({"kustomization.yaml": f"resources: ['{server.url}/a.yaml']\n"})
+        with pytest.raises(CommodoreError) as caught:
+            argo.objects({"path": "."})
+        assert server.asked == []
+    assert caught.value.code in ("CMD-ARGO-310", "CMD-ARGO-410")
+
+
+@pytest.mark.harmless
+def test_a_chart_that_asks_the_network(argo: Argo) -> None:
+    template = (
+        'kind: A\nmetadata: {name: x}\naddress: {{ getHostByName "localhost" | quote }}\n'
+        'secret: {{ lookup "v1" "Secret" "kube-system" "" | toJson | quote }}\n'
+    )
+    argo.files({**chart(), "templates/all.yaml": template})
+    (one,) = argo.objects({"path": "."})
+    assert (one["address"], one["secret"]) == ("", "{}")
+
+
+GENERATORS: dict[str, tuple[dict[str, Any], str]] = {
+    "directories": ({"git": {"repoURL": URL, "directories": [{"path": "../*"}]}}, "{{path}}"),
+    "files": ({"git": {"repoURL": URL, "files": [{"path": "../private/*.yml"}]}}, "{{password}}"),
+    "a file that is a link": ({"git": {"repoURL": URL, "files": [{"path": "c/link.yml"}]}}, "{{password}}"),
+    "a template without end": (
+        {"list": {"elements": [{"a": "b"}]}},
+        '{{ define "a" }}{{ template "a" . }}{{ end }}{{ template "a" . }}',
+    ),
+    "a template that grows": (
+        {"list": {"elements": [{"a": "b"}]}},
+        "{{ $x := .a }}{{ range until 60 }}{{ $x = print $x $x }}{{ end }}{{ $x }}",
+    ),
+    "a template that repeats": ({"list": {"elements": [{"a": "b"}]}}, '{{ repeat 1000000000 "a" }}'),
+}
+
+
+@pytest.mark.parametrize("way", GENERATORS)
+def test_sets_that_climb_or_grow(cloned: Argo, secret: Secret, way: str) -> None:
+    """Nothing of the user's is in what a set makes or says, and it ends."""
+    generator, name = GENERATORS[way]
+    os.symlink(secret.path, cloned.folder() / "c" / "link.yml")
+    template = {
+        "metadata": {"name": name},
+        "spec": {
+            "project": "default",
+            "destination": {"name": "in-cluster"},
+            "source": {"repoURL": URL, "path": "c"},
+        },
+    }
+    value = {
+        "metadata": {"name": "set"},
+        "spec": {"generators": [generator], "template": template, "goTemplate": "git" not in generator},
+    }
+    context = Context(ignore, cloned.limits, offline=True)
+    repositories = Repositories(context, RepoMap([Mapped(URL, cloned.folder())]), cloned.root / "scratch")
+    expander = Expander(cloned.settings, repositories.tree, Facts(), context, cloned.found)
+    made: object = None
+    with contextlib.suppress(CommodoreError):
+        made = [one.data for one in expander.expand(read_set(value, Location("set.yaml", 1)))]
+    told = [one.as_dict() for one in cloned.found.found()]
+    assert not made
+    assert secret.text not in json.dumps([made, told])
+    assert any(one["severity"] in ("error", "warning") for one in told) or made is None

@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import json
+import os
+import sys
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 from commodore.manifests.kube_yaml import read_documents
+from tests.world.cluster import ROOT
+from tests.world.terminal import run_on_terminal
 
 Shown = tuple[int, str, str]
 Call = Callable[..., Shown]
@@ -271,7 +275,8 @@ def test_testing_applications(call: Call, tree: Path) -> None:
     code, out, err = call(*given)
     assert (code, out.splitlines()[0][:39]) == (2, "FAIL argocd/bad CMD-ARGO-309: the path ")
     assert out.endswith("1 PASS, 1 FAIL, 0 SKIPPED\n")
-    assert "[CMD-ARGO-309]" in err
+    assert out.splitlines()[1:3] == ["    at apps/bad.yaml:1", "    hint: check the path and the revision"]
+    assert "[CMD-ARGO-309]" not in err  # once is enough
     (tree / "project.yaml").write_text(PROJECT % "api")
     code, out, _ = call(*given, "web", "-o", "json")
     (row,) = json.loads(out)["applications"]
@@ -282,7 +287,7 @@ def test_testing_applications(call: Call, tree: Path) -> None:
     assert (code, err[:8], "[CMD-ARGO-603]" in err) == (0, "warning:", True)
     web = tree / "apps" / "web.yaml"
     web.write_text(web.read_text().replace("path: web", "path: web, plugin: {name: p}"))
-    assert call(*given, "web")[1].splitlines()[1] == "0 PASS, 0 FAIL, 1 SKIPPED"
+    assert call(*given, "web")[1].splitlines()[-1] == "0 PASS, 0 FAIL, 1 SKIPPED"
 
 
 def test_testing_nothing(call: Call, tmp_path: Path) -> None:
@@ -352,3 +357,16 @@ def test_plugins(call: Call, tmp_path: Path) -> None:
     code, out, err = call("argocd", "plugins", "check", str(policy))
     assert (code, out) == (2, "")
     assert "[CMD-ARGO-422]" in err
+
+
+def test_a_person_sees_what_goes_on(tree: Path) -> None:
+    """At a terminal only."""
+    words = ["render", "--path", str(tree), "--self-url", "https://git.example.com/shop", "--offline", "web"]
+    command = [sys.executable, "-m", "commodore", "argocd", *words]
+    environment = {**os.environ, "PYTHONPATH": str(ROOT), "TERM": "xterm"}
+    code, seen = run_on_terminal(command, environment)
+    assert code == 0
+    assert "Looking for Applications" in seen
+    assert "Rendering" in seen
+    assert "kind: A" in seen.rpartition("Rendering")[2]
+    assert "Rendering" not in run_on_terminal(command, environment, streams=["stdout"])[1]

@@ -315,7 +315,7 @@ def _told(unknown: Verdict, errors: tuple[CommodoreError | None, CommodoreError 
     heard.take(error, application=unknown.name)
     for one in heard.found():
         if before:
-            found.add(replace(one, severity="info", family="", message=f"as before: {one.message}"))
+            found.add(_as_before(one))
         else:
             found.add(replace(one, message=f"{side}{one.message}"))
     return replace(unknown, note=_note(*errors), before=before)
@@ -386,10 +386,17 @@ def _difference(verdicts: list[Verdict], lost: list[Part], wanted: Wanted) -> Di
 
 
 def _join(found: Diagnostics, base: Diagnostics, target: Diagnostics) -> None:
-    """What both sides say, once; of the base alone only errors: the rest is what the change mends."""
-    told = target.found()
+    """What both sides say, once; of the base alone only errors: the rest is what the change mends.
+
+    An error of both sides is not one of the change.
+    """
+    told, before = target.found(), base.found()
     for one in told:
-        found.add(one)
-    for one in base.found():
+        found.add(_as_before(one) if one.severity == "error" and one in before else one)
+    for one in before:
         if one.severity == "error" and one not in told:
             found.add(replace(one, message=f"in the base: {one.message}"))
+
+
+def _as_before(one: Diagnostic) -> Diagnostic:
+    return replace(one, severity="info", family="", message=f"as before: {one.message}")

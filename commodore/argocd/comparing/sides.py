@@ -103,6 +103,10 @@ def _several(message: str) -> UsageError:
     return UsageError("CMD-ARGO-023", message, hint="write --base main --ref feature, or --base main..feature")
 
 
+_NAME = "the repository"
+"""What messages call either tree: what both sides say is equal then."""
+
+
 def find_side(named: Named, revision: str, place: Path, context: Context) -> Side:
     """One tree: the folder as it lies, or a commit of the repository around it.
 
@@ -115,11 +119,12 @@ def find_side(named: Named, revision: str, place: Path, context: Context) -> Sid
     """
     if not revision:
         tree, _ = named.own(context)
+        tree = replace(tree, name=_NAME)
         urls = (*named.self_urls, *remotes_of(tree.root, context))
         return Side(replace(named, tree=tree, self_urls=urls), str(named.folder))
     repository, inside = repository_of(named.folder, context)
     commit = resolve(repository, revision, context)
     shown = f"{revision} ({commit[:10]})" if not commit.startswith(revision) else commit[:10]
-    tree = commit_tree(repository, commit, place, shown, context)
+    tree = commit_tree(repository, commit, place, _NAME, context)
     urls = (*named.self_urls, *remotes_of(repository, context))
     return Side(replace(named, folder=tree.root / inside, tree=tree, self_urls=urls), shown, commit)

@@ -96,11 +96,11 @@ class Discovered:
         if _content(known) == _content(application):
             return
         rendered = {before.kind, origin.kind} == {"file", "rendered"}
+        by = "by two files" if before.kind == origin.kind == "file" else f"by {before} and by {origin}"
         found.add(
             Diagnostic(
                 "CMD-ARGO-106" if rendered else "CMD-ARGO-105",
-                f"the Application {application.name} is defined twice, differently: by {before} and by {origin}; "
-                "the first one counts",
+                f"the Application {application.name} is defined twice, differently: {by}; the first one counts",
                 "info" if rendered else "warning",
                 "" if rendered else "keep one of them, or look at another folder with --path",
                 application=self.label(application),

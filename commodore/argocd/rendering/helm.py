@@ -6,11 +6,13 @@ import json
 import re
 import shlex
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from pathlib import Path
 
 from commodore.argocd.configuration import read_file
 from commodore.argocd.model.sources import HelmOptions, HelmParameter
 from commodore.argocd.rendering.chart_dependencies import with_dependencies
+from commodore.argocd.rendering.chart_schemas import refers_elsewhere
 from commodore.argocd.rendering.kept import files_below
 from commodore.argocd.rendering.model import Rendered, Unit
 from commodore.argocd.rendering.programs import Program, run_program, write_file
@@ -38,6 +40,7 @@ def render_helm(unit: Unit) -> Iterator[Rendered]:
     home = unit.scratch / "home"
     home.mkdir()
     chart = _chart(unit)
+    helm = _without_foreign_schemas(unit, helm, chart)
     arguments = ["template", ".", *_arguments(unit, helm)]
     unit.commands.append(shlex.join(["helm", *(_shown(word, unit) for word in arguments)]))
     program = Program(
@@ -102,6 +105,20 @@ def _check_values(path: Path, limits: Limits) -> None:
     raise InputError(
         "CMD-ARGO-409", f"the value file {path.name} {why}", hint="values are a map of YAML", locations=[path.name]
     )
+
+
+def _without_foreign_schemas(unit: Unit, helm: HelmOptions, chart: Path) -> HelmOptions:
+    """The options with which helm asks no server and reads no file for the schema of the values."""
+    if helm.skip_schema_validation or not refers_elsewhere(chart):
+        return helm
+    unit.note(
+        "CMD-ARGO-427",
+        "the schema of the chart's values refers to what is elsewhere, so the values are not checked",
+        "info",
+        "a schema that has all its parts in itself is checked",
+        (unit.source.place,),
+    )
+    return replace(helm, skip_schema_validation=True)
 
 
 def _check_version(unit: Unit, helm: HelmOptions) -> None:

@@ -28,6 +28,7 @@ from commodore.tree import walk
 _REFUSED = ("--enable-exec", "--network", "--network-name", "--mount", "--env", "-e")
 _HARMLESS = frozenset(("--enable-helm", "--enable-alpha-plugins"))  # of kustomizations without charts and plugins
 _UNRESTRICTED = "LoadRestrictionsNone"  # it may read any file then
+_NEEDS_HELM = "must specify --enable-helm"
 _WANTS_NETWORK = re.compile(r"no 'git' program on path|\bdial tcp\b")  # the words of kustomize
 _HELM = ("helmCharts", "helmChartInflationGenerator")
 
@@ -104,11 +105,19 @@ class _Kustomize:
 
     def run(self, folder: Path, code: str, *arguments: str) -> bytes:
         online, profile = not self._unit.context.offline, self._unit.settings.profile.name
-        confined = self._unit.root if any(_UNRESTRICTED in word for word in arguments) else None
+        unknown = not online and files_of_kustomization(self._unit.folder, self._unit.root) is None
+        confined = self._unit.root if unknown or any(_UNRESTRICTED in word for word in arguments) else None
         program = Program("kustomize", arguments, folder, self._home, code, self._rename, online, confined, profile)
         try:
             return run_program(program, self._unit.context.limits)
         except InputError as error:
+            if _NEEDS_HELM in error.message:
+                raise InputError(
+                    code,
+                    "the kustomization has charts, which kustomize builds with the option --enable-helm alone",
+                    hint="Argo CD needs it, too: name a file by --argocd-settings with a ConfigMap argocd-cm that says "
+                    "kustomize.buildOptions: --enable-helm",
+                ) from error
             if online or not _WANTS_NETWORK.search(error.message):
                 raise
             raise EnvironmentFault(

@@ -83,8 +83,11 @@ def _replace_all_literal(expression: str, text: str, replacement: str) -> str:
     return _replaced(expression, text, lambda _match: replacement)
 
 
+_LONGEST: Final = 1 << 24  # characters that a replacement may put in
+
+
 def _replaced(expression: str, text: str, replace: Callable[[Found], str]) -> str:
-    parts, last, at = [], 0, 0
+    parts, last, at, size = [], 0, 0, 0
     while at <= len(text):
         match = search(expression, text, at)
         if match is None:
@@ -92,6 +95,9 @@ def _replaced(expression: str, text: str, replace: Callable[[Found], str]) -> st
         parts.append(text[last : match.start])
         if match.end > last or match.start == 0:
             parts.append(replace(match))
+            size += len(parts[-1])
+            if size > _LONGEST:
+                raise OverflowError
         last = match.end
         at = max(at + 1, last)
     return "".join([*parts, text[last:]])

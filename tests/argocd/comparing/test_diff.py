@@ -115,6 +115,25 @@ def test_what_did_not_render_before_is_no_error(two: Trees) -> None:
     assert (told.severity, told.message[:13]) == ("error", "in the base: ")
 
 
+def test_what_was_wrong_before_is_no_error_of_the_change(two: Trees) -> None:
+    """A definition that cannot be read on both sides fails no pull request; one that the change breaks does."""
+    two.write({"broken.json": app("three", "x", source="x")})
+    two.diff()
+    (told,) = two.found.found()
+    assert (told.code, told.severity, told.message[:11]) == ("CMD-ARGO-103", "info", "as before: ")
+    two.write({"broken.json": app("three", "x", source=5)}, "target")
+    two.diff()
+    assert [one.severity for one in two.found.found()] == ["error", "error"]
+
+
+def test_a_path_that_was_missing_before_is_no_error_of_the_change(two: Trees) -> None:
+    """Messages call both trees the same."""
+    two.write({"apps.json": app("one", "missing")})
+    found = two.diff(changed_only=False)
+    assert [one.before for one in found.applications if one.state == "unknown"] == [True]
+    assert [one.severity for one in two.found.found()] == ["info"]
+
+
 @pytest.mark.requirement("D56", "D88")
 def test_ignored_differences_are_counted_not_shown(trees: Trees) -> None:
     rule = [{"group": "*", "kind": "ConfigMap", "jsonPointers": ["/data/k"]}]

@@ -10,7 +10,7 @@ import pytest
 
 from commodore.argocd.configuration import PROFILES
 from commodore.argocd.rendering import Capabilities
-from commodore.errors import CommodoreError
+from commodore.errors import CommodoreError, InputError
 from tests.argocd.comparing.conftest import git
 from tests.argocd.conftest import Argo, config_map
 from tests.world.loopback import LoopbackHandler, LoopbackServer
@@ -148,6 +148,14 @@ def test_build_options(web: Argo) -> None:
         web.objects({"path": "far"})
     web.config["kustomize.buildOptions"] = "--load-restrictor LoadRestrictionsNone"
     assert len(web.objects({"path": "far"})) == 1
+
+
+def test_charts_without_the_option_say_what_argo_cd_needs(argo: Argo) -> None:
+    argo.files({"app/kustomization.yaml": "helmCharts: [{name: web, repo: 'https://charts.example.com'}]\n"})
+    with pytest.raises(InputError) as caught:
+        argo.objects({"path": "app"})
+    assert (caught.value.code, "--enable-helm" in caught.value.message) == ("CMD-ARGO-410", True)
+    assert "kustomize.buildOptions: --enable-helm" in caught.value.hint
 
 
 @pytest.mark.requirement("D48")
