@@ -175,7 +175,7 @@ def test_dependencies_are_put_into_a_copy(argo: Argo) -> None:
         ("file://../none", "CMD-ARGO-406"),
         ("'@private'", "CMD-ARGO-406"),
         ("https://charts.example.com", "CMD-ARGO-310"),
-        ("oci://registry.example.com/charts", "CMD-OCI-002"),
+        ("oci://registry.example.com/charts", "CMD-ARGO-310"),
     ],
 )
 def test_dependencies_that_cannot_be_had(repository: str, code: str, argo: Argo) -> None:
