@@ -234,36 +234,58 @@ def test_what_a_source_names(
 
 
 TRAVERSAL: dict[str, tuple[dict[str, Any], dict[str, str], tuple[str, ...]]] = {
-    "source": ({"path": "c/../../private"}, {}, ("309",)),
+    "source": ({"path": "c/../../private"}, {}, ("CMD-ARGO-309",)),
     "chart": (
-        {"chart": "../private", "repoURL": "https://charts.example.com", "targetRevision": "1.0.0"}, {}, ("315",)
+        {"chart": "../private", "repoURL": "https://charts.example.com", "targetRevision": "1.0.0"},
+        {},
+        ("CMD-ARGO-315",),
     ),
-    "reference": ({"path": "c", "helm": {"valueFiles": ["$r/../../private/credentials.yml"]}}, {}, ("407", "408")),
-    "absolute file": ({"path": "c", "helm": {"fileParameters": [{"name": "a", "path": "{path}"}]}}, {}, ("405", "408")),
+    "reference": (
+        {"path": "c", "helm": {"valueFiles": ["$r/../../private/credentials.yml"]}},
+        {},
+        ("CMD-ARGO-407", "CMD-ARGO-408"),
+    ),
+    "absolute file": (
+        {"path": "c", "helm": {"fileParameters": [{"name": "a", "path": "{path}"}]}},
+        {},
+        ("CMD-ARGO-405", "CMD-ARGO-408"),
+    ),
     "variable": (
-        {"path": "c", "helm": {"valueFiles": ["$ARGOCD_APP_NAME/../../../private/credentials.yml"]}}, {}, ("408",)
+        {"path": "c", "helm": {"valueFiles": ["$ARGOCD_APP_NAME/../../../private/credentials.yml"]}},
+        {},
+        ("CMD-ARGO-408",),
     ),
-    "pattern": ({"path": "c", "helm": {"valueFiles": ["../../private/*.yml"]}}, {}, ("408",)),
+    "pattern": ({"path": "c", "helm": {"valueFiles": ["../../private/*.yml"]}}, {}, ("CMD-ARGO-408",)),
     "dependency": (
         {"path": "d"},
-        {"d/Chart.yaml": "apiVersion: v2\nname: d\nversion: 1.0.0\n"
-         "dependencies: [{name: private, version: '*', repository: 'file://../../private'}]\n"},
-        ("406", "408"),
+        {
+            "d/Chart.yaml": "apiVersion: v2\nname: d\nversion: 1.0.0\n"
+            "dependencies: [{name: private, version: '*', repository: 'file://../../private'}]\n"
+        },
+        ("CMD-ARGO-406", "CMD-ARGO-408"),
     ),
-    "component": ({"path": "k", "kustomize": {"components": ["../../private"]}}, {}, ("408",)),
-    "resource": ({"path": "k"}, {"k/kustomization.yaml": "resources: [../../private/credentials.yml]\n"}, ("410",)),
-    "patch": ({"path": "k"}, {"k/kustomization.yaml": "patches: [{path: ../../private/credentials.yml}]\n"}, ("410",)),
+    "component": ({"path": "k", "kustomize": {"components": ["../../private"]}}, {}, ("CMD-ARGO-408",)),
+    "resource": (
+        {"path": "k"},
+        {"k/kustomization.yaml": "resources: [../../private/credentials.yml]\n"},
+        ("CMD-ARGO-410",),
+    ),
+    "patch": (
+        {"path": "k"},
+        {"k/kustomization.yaml": "patches: [{path: ../../private/credentials.yml}]\n"},
+        ("CMD-ARGO-410",),
+    ),
     "generator": (
         {"path": "k"},
         {"k/kustomization.yaml": "secretGenerator: [{name: a, envs: [../../private/credentials.yml]}]\n"},
-        ("410",),
+        ("CMD-ARGO-410",),
     ),
     "library": (
         {"path": "j", "directory": {"jsonnet": {"libs": ["../private"]}}},
         {"j/a.jsonnet": "{kind: 'A', metadata: {name: importstr 'credentials.yml'}}"},
-        ("404", "408"),
+        ("CMD-ARGO-404", "CMD-ARGO-408"),
     ),
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize("field", TRAVERSAL)
@@ -274,7 +296,7 @@ def test_paths_that_climb(cloned: Argo, secret: Secret, field: str) -> None:
     text = json.dumps(source).replace("{path}", str(secret.path))
     with pytest.raises(CommodoreError) as caught:
         cloned.objects(json.loads(text))
-    assert caught.value.code.removeprefix("CMD-ARGO-") in codes
+    assert caught.value.code in codes
     assert secret.text not in str(caught.value.as_dict())
 
 
@@ -366,6 +388,7 @@ GENERATORS: dict[str, tuple[dict[str, Any], str]] = {
 }
 
 
+@pytest.mark.harmless
 @pytest.mark.parametrize("way", GENERATORS)
 def test_sets_that_climb_or_grow(cloned: Argo, secret: Secret, way: str) -> None:
     """Nothing of the user's is in what a set makes or says, and it ends."""
