@@ -14,7 +14,7 @@ from commodore.catalog import CatalogChange, CompileMetadata, Move
 from commodore.context import Context
 from commodore.dependencies import deprecation_notices
 from commodore.engine import CompiledInstance, Engine
-from commodore.errors import CommodoreError, PolicyError, UsageError
+from commodore.errors import PolicyError, UsageError
 from commodore.events import Noted, stage
 from commodore.git import (
     Author,
@@ -270,7 +270,8 @@ def _stage(request: CatalogCompile, source: ClusterSource, shared: Shared, conte
         if not request.local:
             metadata = describe_compile(store, sources.configuration, sources.packages, components)
             context.announce(Noted(catalog.commit_message(metadata), level=1))
-            moves = catalog.moves_since(sources.clone, metadata, context)
+            if installed:  # nothing else costs a question to git when nothing has changed
+                moves = catalog.moves_since(sources.clone, metadata, context)
             if not context.offline:
                 remember_remotes(workspace, store.asked)
         result = CatalogResult(change, metadata, notices, len(compiled) - reused, reused, moves)
@@ -340,10 +341,7 @@ def _fetch(request: CatalogCompile, source: ClusterSource, fetcher: Fetcher) -> 
             packages = fetch_packages(fetcher, plan.tenant)
             components = fetch_components(fetcher)
             return _Sources(configuration, packages, components, clone.result())
-        except CommodoreError:  # what becomes of the catalog, and what is said of it, does not depend on who was first
-            clone.exception()
-            raise
-        except BaseException:  # Ctrl-C does not wait for it
+        except BaseException:  # do not wait for the catalog then, least of all at Ctrl-C
             fetcher.store.close()
             raise
 

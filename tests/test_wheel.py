@@ -66,7 +66,7 @@ def test_the_wheel_names_its_command_and_not_the_published_tool(wheel: zipfile.Z
     assert "commodore = commodore.__main__:main" in wheel.read(commands).decode()
 
 
-STRANGER = re.compile(r"""(pip|pipx|uv)[^\n`]*\binstall[^\n`]*[\s'"]commodore(?![\w.-])|\bcommodore\[[a-z]""")
+STRANGER = re.compile(r"""(pip|pipx|uv)[^\n`]*\binstall[^\n`&]*[\s'"]commodore(?![\w.-])|\bcommodore\[[a-z]""")
 """A command that would install the package called `commodore`, which is a program of other people."""
 
 

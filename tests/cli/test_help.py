@@ -35,7 +35,7 @@ def test_every_command_has_examples_and_a_page(known: Known) -> None:
 
 def parse(command: click.Command, words: list[str], name: str, parent: click.Context | None = None) -> None:
     """Take a command line apart, without asking whether files exist."""
-    context = click.Context(command, parent, info_name=name)
+    context = click.Context(command, parent, info_name=name, help_option_names=["-h", "--help"])
     _, rest, _ = command.make_parser(context).parse_args(words)
     if isinstance(command, click.Group) and rest:
         found = command.get_command(context, rest[0])
@@ -108,7 +108,7 @@ def test_old_names_are_taken_and_not_shown(call: Call, words: list[str], old: st
 
 
 def test_old_names_are_not_completed() -> None:
-    context = click.Context(commodore)
+    context = click.Context(commodore, help_option_names=["-h", "--help"])
     command = commodore.get_command(context, "version")
     assert command is not None
     inner = click.Context(command, context, info_name="version")
