@@ -41,16 +41,18 @@ class Sources:
     """What is watched.
 
     Args:
-        roots: files, and folders with all that is below them but hidden files and those of editors; links are followed.
+        roots: files, and folders with all that is below them but those of editors; links are followed.
         apart: what of it is not watched, such as that which a compile writes.
         base: the folder that names are told relative to.
         output: where a compile puts what it makes: never watched, even if an input reads it.
+        hidden: watch hidden files, too, but for git's own.
     """
 
     roots: tuple[Path, ...]
     apart: tuple[Path, ...]
     base: Path
     output: tuple[Path, ...] = ()
+    hidden: bool = False
 
     def name(self, path: str) -> str:
         """The name of a file in messages."""
@@ -243,8 +245,9 @@ class Watch:
     def _look(self) -> _Look:
         found = _Look()
         settled = time.time_ns() - int(self._limits.settled_seconds * 1e9)
+        noise = _NOISE_IN_TREES if self._sources.hidden else _NOISE
         self._walk(
-            [str(path) for path in self._sources.roots], _NOISE, {str(path) for path in self._sources.apart}, found
+            [str(path) for path in self._sources.roots], noise, {str(path) for path in self._sources.apart}, found
         )
         if self._reads is not None:
             self._look_elsewhere(self._reads, found)

@@ -200,6 +200,7 @@ _TABLE: dict[str, tuple[str, ...]] = {
         "how-to/hydrate-branches.md",
         "commodore hydrate run . --dry-run",
         "commodore hydrate run . --watch",
+        "commodore hydrate run . --dry-run --watch-files",
     ),
     "hydrate status": ("how-to/hydrate-branches.md", "commodore hydrate status ."),
     "init": ("how-to/begin-a-hierarchy.md", "commodore init my-hierarchy"),

@@ -131,6 +131,7 @@ def _job(
     context: Context,
     diagnostics: Diagnostics,
 ) -> Job:
+    from commodore.argocd.acquiring import RepoMap, parse_repo_map
     from commodore.argocd.configuration import read_settings
     from commodore.git import author_from
     from commodore.hydrate.rendering import author_of, templates_of
@@ -161,6 +162,7 @@ def _job(
         twice=values.get("twice", False),
         verify_dry=values.get("verify_dry", False),
         hard=values.get("hard", False),
+        repo_map=RepoMap(parse_repo_map(values.get("repo_map", ()))),
     )
 
 

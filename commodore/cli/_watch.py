@@ -117,7 +117,7 @@ def _run(
 
     start = time.perf_counter()
     if names:
-        _announce_change(names, console)
+        announce_change(names, console)
     engine.renew()
     try:
         with console.working(keep=not names):
@@ -136,7 +136,8 @@ def _run(
     return new
 
 
-def _announce_change(names: tuple[str, ...], console: Console) -> None:
+def announce_change(names: tuple[str, ...], console: Console) -> None:
+    """Tell which files have changed."""
     if console.log_format == "json":
         console.announce(SourcesChanged(names))
         return

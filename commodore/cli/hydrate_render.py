@@ -40,7 +40,9 @@ def _bundle(ctx: click.Context, sources: tuple[Source, ...], values: dict[str, A
     console = console_of(ctx)
     if values["tree"] is not None:
         raise UsageError("CMD-HYD-013", "--bundle and --tree cannot be combined", hint="name one of them")
-    with opened(ctx, (*sources, *values["app"]), {**values, "dry_run": True}, console.context) as hydrator:
+    # What is not committed is not bundled: --repo-map is of --tree.
+    values = {**values, "dry_run": True, "repo_map": ()}
+    with opened(ctx, (*sources, *values["app"]), values, console.context) as hydrator:
         planned = hydrator.plan()
         with hydrator.rendering():
             requests, failed = hydrator.requests(planned)

@@ -58,12 +58,18 @@ def run(ctx: click.Context, /, sources: tuple[Source, ...], **values: Any) -> in
     of a repository as URL[@REVISION][:PATH]; by default it is the current folder. A group that fails does not hold back
     others. Clones are kept in the working directory.
     """
+    from commodore.cli._hydrate_files import check_files, watch_files
+
     console = console_of(ctx)
+    if values["offline"]:
+        values["dry_run"] = True
+    check_files(sources, values)
+    if values["watch_files"]:
+        watch_files(ctx, sources, values, console)
+        return 0
     if values["watch"]:
         watch(ctx, sources, values, console)
         return 0
-    if values["offline"]:
-        values["dry_run"] = True
     context = Context(console.announce, console.context.limits, values["offline"])
     try:
         with opened(ctx, sources, values, context) as hydrator:

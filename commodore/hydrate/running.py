@@ -94,6 +94,7 @@ class Job:
         twice: render twice, and compare.
         verify_dry: take dry commits with a good signature alone.
         hard: render all, whatever is noted.
+        repo_map: folders that stand for dry repositories, whatever is committed; for dry runs.
         rights: what a push is let in by, to a URL to which Applications of some projects write.
     """
 
@@ -114,6 +115,7 @@ class Job:
     twice: bool = False
     verify_dry: bool = False
     hard: bool = False
+    repo_map: RepoMap = field(default_factory=RepoMap)
     rights: Callable[[str, frozenset[str]], PushRights | None] = lambda *_: None
 
 
@@ -315,7 +317,7 @@ class Hydrator:
         decision, reason = "render", "it was not hydrated from this commit with these inputs"
         if self.job.writing.rewrite:
             reason = "--rewrite"
-        elif self.job.hard:
+        elif self.job.hard or self.job.repo_map.find(group.first.dry_url) is not None:
             reason = "it is to be rendered again"
         elif (known, before) == (group.dry_sha, inputs) and group.branch in destination.heads:
             decision, reason = "hydrated", f"it is hydrated from {group.dry_sha[:7]}"
@@ -412,7 +414,7 @@ class Hydrator:
             check_out_tree(repository.path, group.dry_sha, files, self.context)
             tree = Tree(files.resolve(), group.dry_sha, repository.display_url)
             own = {repository_identity(one.dry_url): tree for one in group.members}
-            opened = open_run(job.settings, RepoMap(), Capabilities(), self.context, self.diagnostics, own)
+            opened = open_run(job.settings, job.repo_map, Capabilities(), self.context, self.diagnostics, own)
             run = self._open.enter_context(opened)
             self._renderers[key] = GroupRenderer(job.settings, run.renderer, job.rules, self.context, self.diagnostics)
         return self._renderers[key]

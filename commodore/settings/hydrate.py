@@ -229,6 +229,20 @@ LOOPING = (
         metavar="SECONDS",
     ),
     Setting(
+        "watch_files",
+        ("--watch-files",),
+        "With --dry-run: show again what would be pushed whenever a file of the sources or of --repo-map has changed.",
+        kind="switch",
+        default=False,
+    ),
+    Setting(
+        "repo_map",
+        ("--repo-map",),
+        "With --dry-run: a folder whose files stand for those of a dry repository, as they lie; may be repeated.",
+        multiple=True,
+        metavar="URL=FOLDER",
+    ),
+    Setting(
         "listen",
         ("--listen",),
         "With --watch: answer /healthz, /readyz, /metrics and POST /hydrate at this address, by default on loopback.",

@@ -15,6 +15,7 @@ import pytest
 import yaml
 
 from commodore.hydrate.serving import Bell
+from tests.cli.test_watch import watching
 from tests.world.git_server import GitServer
 from tests.world.repos import GitWorld, Remote, git
 
@@ -258,6 +259,10 @@ def test_errors(place: Place, words: list[str], code: int, error: str) -> None:
         (["run", "--dry-sha", "{sha}"], 1, "CMD-HYD-014"),
         (["check", "--commit", "beef"], 1, "CMD-HYD-016"),
         (["run", "--watch", "--dry-sha", "{sha}"], 2, "CMD-HYD-017"),
+        (["run", "-", "--watch-files", "--dry-run"], 2, "CMD-HYD-017"),
+        (["run", "--watch-files"], 2, "CMD-HYD-046"),
+        (["run", "--dry-run", "--repo-map", "{url}={apps}", "--watch"], 2, "CMD-HYD-046"),
+        (["run", "--dry-run", "--repo-map", "{url}={apps}", "--each-commit"], 2, "CMD-HYD-046"),
         (["render", "--tree", "{out}", "--repo-map", "{url}={apps}"], 1, "CMD-HYD-012"),
     ],
 )
@@ -450,6 +455,45 @@ def test_a_watcher_answers(tmp_path: Path, call: Call, monkeypatch: pytest.Monke
     words = ["-d", str(tmp_path / "work"), "hydrate", "run", str(tmp_path), "--watch", "--listen", f":{port}"]
     code, _, err = call(*words)
     assert (code, found, "CMD-HYD-001" in err) == (0, [200, 503], True)
+
+
+def test_what_is_not_committed_is_shown_and_never_pushed(place: Place) -> None:
+    """Also where its commit is hydrated; a bundle is made of commits."""
+    place.run()
+    checkout = place.folder.parent / "checkout"
+    git(place.folder.parent, "clone", "--quiet", place.remote.url, str(checkout))
+    (checkout / "apps/a/config.yaml").write_text(CONFIG.format(name="a", value="draft"))
+    before = git(place.remote.path, "for-each-ref")
+    mapped = f"--repo-map={place.remote.url}={checkout}"
+    code, groups = place.run("--dry-run", mapped, "--branch", "env/dev")
+    assert (code, [one["outcome"] for one in groups]) == (0, ["planned"])
+    assert [line for line in groups[0]["diff"] if " v: " in line] == ["-  v: '1'", "+  v: draft"]
+    place.change(2)
+    bundle = place.folder.parent / "bundle"
+    code, _, _ = place.call("-d", str(place.folder.parent / "work"), "hydrate", "render", str(place.folder), mapped,
+                            "--bundle", str(bundle))  # fmt: skip
+    assert (code, [path for path in bundle.rglob("*") if path.is_file() and b"draft" in path.read_bytes()]) == (0, [])
+    assert git(place.remote.path, "rev-parse", "env/dev").strip() in before
+
+
+def test_watching_files(place: Place) -> None:
+    """Each edit of a checkout, of hidden files too, shows what it would change; the remote is asked once."""
+    place.run()
+    checkout = place.folder.parent / "checkout"
+    git(place.folder.parent, "clone", "--quiet", place.remote.url, str(checkout))
+    words = ["-d", str(place.folder.parent / "work"), "hydrate", "run", str(place.folder), "--branch", "env/dev"]
+    words += ["--dry-run", "--watch-files", "--repo-map", f"{place.remote.url}={checkout}"]
+    with watching(words, place.folder.parent) as program:
+        program.until("Waiting for changes")
+        place.remote.vanish()
+        (checkout / "apps/a/config.yaml").write_text("v: [")
+        assert any("error" in line for line in program.until("Waiting for changes"))
+        (checkout / "apps/a/config.yaml").write_text(CONFIG.format(name="a", value="draft"))
+        assert any("+  v: draft" in line for line in program.until("Waiting for changes"))
+        (checkout / "apps/a/.argocd-source.yaml").write_text("directory: {exclude: '*'}\n")
+        assert any("CMD-HYD-022" in line for line in program.until("Waiting for changes"))
+        assert program.end()[0] == 0
+    place.remote.return_again()
 
 
 @pytest.mark.requirement("H4")
