@@ -13,10 +13,12 @@ from kapitan.errors import GitSubdirNotFoundError
 from kapitan.inventory.model import dependencies as models
 
 from commodore.confinement import TrustPolicy
+from commodore.confinement.policy import EVERY
 from commodore.context import Context
 from commodore.engine.cache.keys import SOURCE
 from commodore.engine.cache.remote_identity import KeptSources, Sources, source_key
 from commodore.engine.kapitan import fetch_git
+from commodore.engine.kapitan.chart_index import check_chart
 from commodore.engine.kapitan.errors import tail
 from commodore.engine.kapitan.fetched_files import FetchedFiles
 from commodore.engine.tasks import Failure, FetchTask, KapitanDependency, Run
@@ -165,10 +167,12 @@ def _install(run: Run, cache: DependencyCache | None) -> None:
 
     def pull(helm: str | None, repository: str, chart: str, version: str | None, target: str) -> None:
         key = chart_key(repository, chart, version)
-        if cache is None or key is None:
-            _pull_chart(helm, repository, chart, version, target)
-        elif not cache.copy(key, Path(target)):
-            _pull_chart(helm, repository, chart, version, target)
+        if cache is not None and key is not None and cache.copy(key, Path(target)):
+            return
+        if run.policy.hosts != EVERY and repository.startswith(("http://", "https://")):
+            check_chart(repository, chart, version, run.policy, context)
+        _pull_chart(helm, repository, chart, version, target)
+        if cache is not None and key is not None:
             cache.add(key, Path(target))
 
     base.fetch_git_source = _clone

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
+import yaml
 
 from commodore.confinement import TrustPolicy
 from commodore.confinement.hosts import host_of, is_near
@@ -16,6 +18,7 @@ from commodore.git import RepositoryStore
 from commodore.limits import DEFAULT_LIMITS
 from tests.engine.world import PACKAGE, World, jsonnet
 from tests.world.context import make_context
+from tests.world.loopback import LoopbackHandler, LoopbackServer
 
 NEAR, OTHER = "CMD-CONF-011", "CMD-CONF-012"
 ADDRESSES = [
@@ -117,3 +120,80 @@ def test_a_library_from_this_machine(tmp_path: Path, remote: str, version: str) 
     (error,) = sources.obtain([wanted]).values()
     assert isinstance(error, PolicyError)
     assert error.code == NEAR
+
+
+class Charts(LoopbackServer):
+    """A chart repository with an index, or one that leads elsewhere for it."""
+
+    def __init__(self) -> None:
+        self.asked: list[str] = []
+        self.index, self.target = b"", ""
+        super().__init__(_Handler)
+
+
+class _Handler(LoopbackHandler):
+    world: Charts
+
+    def answer(self) -> None:
+        self.world.asked.append(self.path)
+        headers = {"Location": self.world.target} if self.world.target else {}
+        self.send(302 if headers else 200, headers, self.world.index)
+
+
+def pulling(world: World, server: Charts, *releases: Mapping[str, object], version: str = "1.0.0") -> Path:
+    """An instance with a chart of a server that the policy names. Returns a file that helm writes when it starts."""
+    started = world.root / "started"
+    world.tool("helm", f'touch {started}; mkdir -p "$3/x"')
+    server.index = yaml.safe_dump({"apiVersion": "v1", "entries": {"x": list(releases)}}).encode()
+    source = {"type": "helm", "source": server.site, "chart_name": "x", "version": version, "output_path": "fetched/x"}
+    world.add("a", kapitan={"dependencies": [source]})
+    return started
+
+
+@pytest.mark.parametrize("version", ["1.0.0", "^1.0"])
+@pytest.mark.parametrize("key", ["urls", "URLs", "url\u017f"])
+@pytest.mark.parametrize(
+    ("url", "code"),
+    [
+        ("http://localhost:{port}/x.tgz", NEAR),
+        ("http://169.254.169.254/latest/meta-data", NEAR),
+        ("https://evil.example.com/x.tgz", OTHER),
+        ("//evil.example.com/x.tgz", OTHER),
+        ("oci://evil.example.com/x", OTHER),
+    ],
+)
+def test_a_chart_that_the_index_has_on_another_host(world: World, url: str, code: str, key: str, version: str) -> None:
+    with Charts() as server:
+        release = {"version": "1.0.0", key: ["x.tgz", url.format(port=server.port)]}
+        started = pulling(world, server, release, version=version)
+        assert world.fail_once(policy=TrustPolicy(hosts=("127.0.0.1",)), near_hosts=False).code == code
+        assert server.asked == ["/index.yaml"]
+    assert not started.exists()
+
+
+@pytest.mark.parametrize(("host", "code"), [("localhost", NEAR), ("evil.example.com", OTHER)])
+def test_an_index_that_leads_elsewhere(world: World, host: str, code: str) -> None:
+    with Charts() as server:
+        started = pulling(world, server)
+        server.target = f"http://{host}:{server.port}/elsewhere/index.yaml"
+        assert world.fail_once(policy=TrustPolicy(hosts=("127.0.0.1",)), near_hosts=False).code == code
+        assert server.asked == ["/index.yaml"]
+    assert not started.exists()
+
+
+def test_an_index_that_cannot_be_judged(world: World) -> None:
+    with Charts() as server:
+        started = pulling(world, server)
+        server.index = b"entries: ["
+        assert world.fail_once(policy=TrustPolicy(hosts=("127.0.0.1",)), near_hosts=False).code == "CMD-ENG-028"
+    assert not started.exists()
+
+
+@pytest.mark.allowed
+def test_a_chart_of_the_named_host(world: World) -> None:
+    """Other versions of the index may lie elsewhere."""
+    with Charts() as server:
+        other = {"version": "0.9.0", "urls": ["https://old.example.com/x.tgz"]}
+        started = pulling(world, server, {"version": "1.0.0", "urls": ["x.tgz"]}, other)
+        world.compile(policy=TrustPolicy(hosts=("127.0.0.1",)), near_hosts=False)
+    assert started.exists()
