@@ -116,7 +116,7 @@ def _template(fields: Fields, key: str, folder: Path) -> str:
         return fields.text(key)
     file = fields.fields(key)
     _check_known(file, ("file",))
-    return read_template(folder / _required(file, "file"))
+    return read_template(folder / _required(file, "file"), folder)
 
 
 def _entries(fields: Fields) -> Iterator[dict[str, Any]]:

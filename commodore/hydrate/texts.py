@@ -12,6 +12,7 @@ from commodore.errors import InputError
 from commodore.gotemplate import Template, TemplateProblem
 from commodore.hydrate.model import DryCommit, PathOutput
 from commodore.printable import printable
+from commodore.workspace import is_inside
 
 README = """\
 # {{ (index .applications 0).metadata.name }}
@@ -144,13 +145,21 @@ class Texts:
 NO_TEXTS = Texts()
 
 
-def read_template(file: Path) -> str:
+def read_template(file: Path, folder: Path | None = None) -> str:
     """The text of a template's file.
 
+    Args:
+        folder: where the `hydrate.yaml` lies that names the file; None if the user does. The text gets into commits: a
+            file of the user's that its author names must not.
+
     Raises:
-        InputError: CMD-HYD-025, it cannot be read.
+        InputError: CMD-HYD-025, it cannot be read, or lies outside of `folder`.
     """
     try:
+        if folder is not None and not is_inside(file, folder):
+            raise ValueError("it leads out of the folder of its hydrate.yaml")
+        if folder is not None and file.exists() and not file.is_file():
+            raise ValueError("it is no file")
         return file.read_text(encoding="utf-8")
     except (OSError, ValueError) as error:
         raise InputError(
