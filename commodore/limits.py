@@ -163,6 +163,7 @@ class Limits:
     # observing
     image_length: int = 4096  # one reference of an image
     observed_images: int = 5000  # images of one Application
+    observed_bytes: int = 1 << 30  # one file with objects of Kargo and Argo CD
     authorized_stages: int = 100  # Stages that one Application names
 
     # external tools

@@ -115,9 +115,10 @@ def _try_out(console: Console, decisions: Sequence[Decision], values: dict[str, 
 
 
 def _sources(files: Sequence[Path]) -> list[Any]:
+    from commodore.limits import DEFAULT_LIMITS
     from commodore.observe import Source, read_files
 
-    sources: list[Any] = read_files([file for file in files if str(file) != "-"])
+    sources: list[Any] = read_files([file for file in files if str(file) != "-"], DEFAULT_LIMITS)
     if any(str(file) == "-" for file in files):
         sources.append(Source("standard input", sys.stdin.buffer.read()))
     return sources

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from commodore.errors import CommodoreError, InputError
+from commodore.limits import Limits
 from commodore.manifests import load_all
 from commodore.observe.kargo import KargoObject, UnreadableError, read_object
 from commodore.tree import files
@@ -36,21 +37,35 @@ class GivenObjects:
     unreadable: frozenset[str]
 
 
-def read_files(paths: Iterable[Path]) -> list[Source]:
-    """Files as they are, folders with all YAML and JSON files in them, each file once.
+def read_files(paths: Iterable[Path], limits: Limits) -> list[Source]:
+    """Files as they are, folders with all YAML and JSON files in them, each file once. Pipes and devices in folders are
+    passed over.
 
     Raises:
-        InputError: CMD-OBS-002, a file or folder cannot be read.
+        InputError: CMD-OBS-002, a file or folder cannot be read, or a file is larger than `Limits.observed_bytes`.
     """
     sources: dict[Path, Source] = {}
     for path in paths:
         try:
-            inside = [one for _, one in files(path, links=True) if one.suffix in _SUFFIXES and not one.is_dir()]
+            inside = [one for _, one in files(path, links=True) if one.suffix in _SUFFIXES and _is_plain(one)]
             for file in inside if path.is_dir() else [path]:
-                sources.setdefault(file.resolve(), Source(str(file), file.read_bytes()))
+                sources.setdefault(file.resolve(), Source(str(file), _read(file, limits)))
         except OSError as error:
             raise _unreadable(str(path), error.strerror or str(error)) from error
     return list(sources.values())
+
+
+def _is_plain(file: Path) -> bool:
+    """Whether a file is read, or a link that leads nowhere is told; reading others may never end."""
+    return file.is_file() or not file.exists()
+
+
+def _read(file: Path, limits: Limits) -> bytes:
+    with file.open("rb") as stream:
+        text = stream.read(limits.observed_bytes + 1)
+    if len(text) > limits.observed_bytes:
+        raise _unreadable(str(file), f"the file is larger than {limits.observed_bytes} bytes")
+    return text
 
 
 def read_objects(sources: Sequence[Source]) -> GivenObjects:
