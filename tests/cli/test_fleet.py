@@ -181,7 +181,7 @@ def test_schemas(fleet: Call, tmp_path: Path) -> None:
     Draft202012Validator(config).validate(yaml.safe_load(CONFIG))
     assert not Draft202012Validator(config).is_valid({**yaml.safe_load(CONFIG), "x": 1})
     code, _, err = fleet("schema", "patches")
-    assert (code, "did you mean 'patch'?" in err) == (2, True)
+    assert (code, "did you mean 'patch'?" in err, "[CMD-FLT-091]" in err) == (2, True, True)
 
 
 def test_the_shipped_example(call: Call, tmp_path: Path) -> None:

@@ -85,8 +85,9 @@ def test_a_change_of_rendered_needs_a_cause(fleet: Call, tmp_path: Path) -> None
 def test_owners_files_that_are_wrong(fleet: Call, tmp_path: Path) -> None:
     lay(tmp_path, {"OWNERS": "aprovers: [a]\n"})
     git(tmp_path, "commit", "-qam", "y")
-    assert "'aprovers' is unknown" in fleet("list", "config/x")[2]
+    code, _, err = fleet("list", "config/x")
+    assert (code, "'aprovers' is unknown" in err, "[CMD-FLT-081]" in err) == (0, True, True)
     lay(tmp_path, {"OWNERS": "[a]\n"})
     git(tmp_path, "commit", "-qam", "z")
     code, _, err = fleet("list", "config/x")
-    assert (code, "OWNERS is a list, must be a map" in err) == (1, True)
+    assert (code, "OWNERS is a list, must be a map" in err, "[CMD-FLT-082]" in err) == (1, True, True)
