@@ -157,7 +157,7 @@ _TABLE: dict[str, tuple[str, ...]] = {
         "how-to/compile-many-clusters.md",
         "commodore fleet compile --tenant t-example         # nothing is pushed",
         "commodore fleet compile --push --canary 5%         # some first, then all",
-        "commodore fleet compile --push --resume newest",
+        "commodore fleet compile --push --resume",
     ),
     "fleet diff": ("how-to/generate-a-fleet.md", "commodore fleet diff main"),
     "fleet drift": ("how-to/generate-a-fleet.md", "commodore fleet drift --status status.yaml"),

@@ -95,6 +95,8 @@ def _attributes(setting: Setting) -> dict[str, Any]:
         attributes["show_envvar"] = True
     if not setting.multiple and setting.kind != "count":
         attributes["default"] = setting.default
+    if setting.bare is not None:
+        attributes.update(is_flag=False, flag_value=setting.bare)
     if setting.default not in (None, "", False, 0) and setting.kind not in ("switch", "count"):
         attributes["show_default"] = True
     if setting.name == "verbose":

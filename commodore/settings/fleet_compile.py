@@ -161,9 +161,10 @@ _RUN = (
     Setting(
         "resume",
         ("--resume",),
-        "Go on with a run that was interrupted, given by its name, or 'newest'. The clusters and options must be the "
-        "same.",
-        metavar="RUN",
+        "Go on with a run that was interrupted, given by its name; without one, or with 'newest', the newest that is "
+        "unfinished. The clusters and options must be the same.",
+        metavar="[RUN]",
+        bare="newest",
     ),
     Setting(
         "pins",

@@ -18,7 +18,7 @@ class Setting:
 
     `flags` as typed (`--push`, or `--force/--no-force` for a pair); `kind` says what its value is (a `folder` or
     `file` must exist); `multiple` options repeat; a `secret` value is never shown. `aliases` are further names that are
-    taken and not shown.
+    taken and not shown. An option with `bare` may be given without a value, and has this one then.
     """
 
     name: str
@@ -32,6 +32,7 @@ class Setting:
     multiple: bool = False
     secret: bool = False
     aliases: tuple[str, ...] = ()
+    bare: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
+from tests.cli.conftest import Shown
+from tests.world import lieutenant
 from tests.world.many_clusters import FleetWorld
 
 
@@ -63,3 +66,15 @@ def test_options_that_exclude_each_other(tmp_path: Path, arguments: list[str], c
 def test_without_an_api_clusters_come_from_files(tmp_path: Path) -> None:
     done = FleetWorld(tmp_path, 1).world.run("--log-format", "json", "fleet", "compile", "--offline")
     assert (done.code, done.error["code"]) == (2, "CMD-FLT-118")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code"),
+    [(["--resume"], "CMD-FLT-115"), (["--resume", "newest"], "CMD-FLT-115"), (["--resume=", "none"], "CMD-FLT-100")],
+)
+def test_the_run_to_go_on_with(call: Callable[..., Shown], tmp_path: Path, arguments: list[str], code: str) -> None:
+    """It is the newest one if it is not named; an empty name, as of an unset variable, begins a new run."""
+    path = tmp_path / "clusters.json"
+    path.write_text(json.dumps({"clusters": [lieutenant.cluster("c-1", "t-1")], "tenant": lieutenant.tenant("t-1")}))
+    done, _, err = call("-d", str(tmp_path), "fleet", "compile", "--cluster-file", str(path), *arguments)
+    assert (done, f"[{code}]" in err) == (1, True)

@@ -424,5 +424,5 @@ def _reaching(scheduler: str) -> Iterator[None]:
 
 def _lost(why: str) -> EnvironmentFault:
     return EnvironmentFault(
-        "CMD-FLT-106", why, hint="see that the scheduler and its workers run, then go on with --resume newest"
+        "CMD-FLT-106", why, hint="see that the scheduler and its workers run, then go on with --resume"
     )
