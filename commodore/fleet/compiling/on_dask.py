@@ -38,6 +38,7 @@ from commodore.workers import usable_cpus
 
 _LOOK = 0.5  # seconds between two looks at a task, and at which workers there are
 _DEATHS = 2  # workers that one cluster may take with it
+_FAILURES = 3  # environment errors in a row, after which a worker gets no more work
 _LIBRARIES = ("commodore-catalog", "kapitan", "gojsonnet", "reclass-rs")
 _TOOLS = ("helm", "kustomize")
 
@@ -51,7 +52,6 @@ class _Task:
     cluster: Cluster
     outcome: ClusterOutcome
     pins: Mapping[Pin, str]
-    retries: int
     timeout: float
     keep: Keep
     pushed: tuple[str, ...] | None = None  # the commits that may have been; None if it is to be compiled only
@@ -63,6 +63,13 @@ class _Answer:
     pins: Mapping[Pin, str] = field(default_factory=dict)
     events: tuple[Event, ...] = ()
     reports: tuple[Mapping[str, Any], ...] = ()
+    worker: str = ""  # its address; none where no worker answered
+
+    @property
+    def may_pass(self) -> bool:
+        """Whether the cluster failed for a reason that another worker may not have."""
+        outcome = self.compiled.outcome
+        return bool(self.worker) and outcome.state == "failed" and outcome.exit_code == EnvironmentFault.exit_code
 
 
 @dataclass(slots=True)
@@ -144,15 +151,17 @@ async def _leave(run: str, dask_worker: Any) -> None:
 
 def _perform(task: _Task) -> _Answer:
     """What a worker does with a task, one at a time."""
-    member: _Member = distributed.get_worker().plugins[task.run]
+    worker = distributed.get_worker()
+    member: _Member = worker.plugins[task.run]
     with member.lock:
         member.heard.clear()
+        member.answers.forget()
         member.answers.adopt(task.pins)
         source = _Given(task.cluster)
         try:
             shared = member.shared()
         except CommodoreError as error:
-            return _Answer(Compiled(task.outcome.failing(error)))
+            return _Answer(Compiled(task.outcome.failing(error)), worker=worker.address)
         work = ClusterWork(
             request=task.request,
             clusters=task.folder,
@@ -160,7 +169,7 @@ def _perform(task: _Task) -> _Answer:
             shared=shared,
             voices=member.voices,
             log=lambda _: task.log,
-            retries=task.retries,
+            retries=0,  # another worker tries again
             timeout=task.timeout,
             stopped=member.stopped,
             keep=task.keep,
@@ -173,7 +182,13 @@ def _perform(task: _Task) -> _Answer:
             done = work.compile(task.outcome, member.context)
             if done.staged is not None and task.request.push:
                 member.staged[name] = done.staged
-        return _Answer(replace(done, staged=None), member.answers.pins, tuple(member.heard), tuple(source.reports))
+        return _Answer(
+            replace(done, staged=None),
+            member.answers.pins,
+            tuple(member.heard),
+            tuple(source.reports),
+            worker.address,
+        )
 
 
 class DaskWork:
@@ -198,6 +213,7 @@ class DaskWork:
         self._versions = _versions(self._limits)
         self._lock = threading.Lock()
         self._asked: dict[str, bool] = {}  # by address of each worker that was there: whether it may be used
+        self._failures: dict[str, int] = {}  # environment errors in a row, by address
         self._usable: frozenset[str] = frozenset()
         self._looked = 0.0
         self._cluster: Any = None
@@ -304,22 +320,60 @@ class DaskWork:
             cluster=cluster,
             outcome=one,
             pins=local.answers.pins,
-            retries=local.retries,
             timeout=local.timeout,
             keep=local.keep,
             pushed=pushed,
         )
-        answer = self._ask(task)
+        answer = self._tried(task, context)
         settled = {pin: local.answers.settle(*pin, commit) for pin, commit in answer.pins.items()}
         if pushed is None and settled != dict(answer.pins):  # a branch moved between two workers
-            answer = self._ask(replace(task, pins=settled))
+            answer = self._tried(replace(task, pins=settled), context)
         for event in answer.events:
             context.announce(event)
         _report(local.source, one.id, answer.reports, context)
         return answer.compiled
 
-    def _ask(self, task: _Task) -> _Answer:
-        """What a worker answers.
+    def _tried(self, task: _Task, context: Context) -> _Answer:
+        """What a worker answers. After an environment's error another one tries again, if there is one."""
+        local, number = self._local, 1
+        answer = self._ask(task)
+        self._count(answer)
+        while answer.may_pass and number <= local.retries and not local.stopped.is_set():
+            local.pause(number, context)
+            number, before = number + 1, answer
+            answer = self._ask(task, before.worker)
+            self._count(answer)
+            answer = replace(
+                answer, events=(*before.events, *answer.events), reports=(*before.reports, *answer.reports)
+            )
+        if task.pushed is not None:
+            return answer
+        outcome = replace(answer.compiled.outcome, attempts=number)
+        return replace(answer, compiled=replace(answer.compiled, outcome=outcome))
+
+    def _count(self, answer: _Answer) -> None:
+        """Give no more work to a worker that fails again and again, unless it is the last one."""
+        address = answer.worker
+        with self._lock:
+            self._failures[address] = self._failures.get(address, 0) + 1 if answer.may_pass else 0
+            others = self._usable - {address}
+            if self._failures[address] < _FAILURES or not others or address not in self._usable:
+                return
+            self._asked[address] = False
+            self._usable = others
+        failure = answer.compiled.outcome.failure
+        assert failure is not None, "it was counted"
+        self._context.announce(
+            Warned(
+                "CMD-FLT-125",
+                f"the worker {address} gets no more clusters: {_FAILURES} in a row failed on it, the last one with "
+                f"{failure.error['message']}",
+                hint="look at its disk, its network and its credentials",
+            )
+        )
+
+    def _ask(self, task: _Task, avoided: str = "") -> _Answer:
+        """What a worker answers; the one to avoid is asked only if there is no other.
 
         The task is for the workers that there are; if all of them are gone, for those that have come since. Work that
         is done twice does no harm: see `ClusterWork.publish`.
@@ -333,7 +387,7 @@ class DaskWork:
         while not self._local.stopped.is_set():
             with _reaching(self._scheduler):
                 if workers.isdisjoint(self._usable):
-                    workers = self._usable
+                    workers = self._usable - {avoided} or self._usable
                     future = self._client.submit(_perform, task, pure=False, workers=list(workers)) if workers else None
                 answer = self._wait(future, task)
                 if answer is not None:

@@ -270,10 +270,11 @@ class ClusterWork:
                     raise _Failed(outcome.failing(error, "timeout")) from raised
                 if error.exit_code != EnvironmentFault.exit_code or number > self.retries:
                     raise _Failed(outcome.failing(error)) from raised
-            self._pause(number, context)
+            self.pause(number, context)
             self.answers.forget()
 
-    def _pause(self, number: int, context: Context) -> None:
+    def pause(self, number: int, context: Context) -> None:
+        """Wait before a cluster is tried again, after so many attempts, or until the run is to end."""
         pauses = context.limits.fleet_pauses
         pause = pauses[min(number, len(pauses)) - 1]
         self.stopped.wait(pause * random.uniform(1 - _SPREAD, 1 + _SPREAD))  # noqa: S311 - no secret

@@ -184,3 +184,29 @@ def test_workers_of_this_machine(tmp_path: Path) -> None:
     assert done.code == 0, done.stderr
     assert [one["state"] for one in json.loads(done.stdout)["clusters"]] == ["pushed", "pushed"]
     assert running.orphans() == []
+
+
+@pytest.mark.requirement("FC13", "FC14")
+def test_a_worker_that_fails_again_and_again(tmp_path: Path) -> None:
+    """What it cannot do is done by another one. After three failures in a row it gets no more if there is another."""
+    world = FleetWorld(tmp_path, 2)
+    full = tmp_path / "full"
+    full.mkdir()
+    (full / "git").write_text("#!/bin/sh\necho 'fatal: unable to write file: No space left on device' >&2\nexit 128\n")
+    (full / "git").chmod(0o755)
+    path = f"{full}:{os.environ['PATH']}"
+    with contextlib.closing(Dask(tmp_path, 1)) as dask:
+        dask.add_worker(PATH=path)
+        report = world.run(dask=DaskOptions(dask.address(2)), retries=1)
+        assert [(one.state, one.failure) for one in report.clusters] == [("pushed", None)] * 2
+        assert [world.commits(name) for name in world.names] == [1, 1]
+
+        dask.add_worker(PATH=path)
+        dask.address(3)
+        end(dask.workers[0])
+        world.events.clear()
+        report = world.run(dask=DaskOptions(dask.address(2)), retries=2)
+    assert [(one.state, one.attempts, one.exit_code) for one in report.clusters] == [("failed", 3, 3)] * 2
+    [warning] = [event for event in world.events if isinstance(event, Warned)]
+    assert warning.code == "CMD-FLT-125"
+    assert "3 in a row failed on it" in warning.message
