@@ -183,7 +183,11 @@ def _each_once(errors: Sequence[CommodoreError]) -> list[CommodoreError]:
     return list({(error.code, error.message, error.locations): error for error in reversed(errors)}.values())[::-1]
 
 
-def did_you_mean(name: str, known: Iterable[str]) -> str:
-    """A hint naming the known names closest to a misspelt one, or an empty string."""
-    close = difflib.get_close_matches(name, sorted(known), n=3, cutoff=0.6)
+def did_you_mean(name: str, known: Iterable[str], *, likeness: float = 0.6) -> str:
+    """A hint naming the known names closest to a misspelt one, or an empty string.
+
+    Args:
+        likeness: how close a name has to be, from 0 (anything) to 1 (the same).
+    """
+    close = difflib.get_close_matches(name, sorted(known), n=3, cutoff=likeness)
     return f"did you mean {' or '.join(repr(match) for match in close)}?" if close else ""

@@ -13,6 +13,11 @@ from commodore.lieutenant.models import Cluster, parse_cluster
 from commodore.manifests import load
 
 _KEYS = ("cluster", "clusters", "tenant", "tenants")
+_REVISIONS = ("globalGitRepoRevision", "tenantGitRepoRevision")
+_FIELDS = {
+    "cluster": ("id", "displayName", "tenant", "facts", "dynamicFacts", "gitRepo", *_REVISIONS),
+    "tenant": ("id", "displayName", "gitRepo", "globalGitRepoURL", *_REVISIONS),
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -167,7 +172,16 @@ def _objects(content: Mapping[str, Any], singular: str, path: Path) -> list[dict
             hint = "remove one of them, or correct its id"
             raise _malformed("CMD-API-047", path, f"has two {plural} with the id {entry['id']!r}", hint)
         seen.add(entry["id"])
+        _check_spelling(entry, singular, path)
     return [_resolve_urls(entry, path) for entry in entries]
+
+
+def _check_spelling(entry: Mapping[str, Any], singular: str, path: Path) -> None:
+    """The API's objects have many keys; one that nearly is a key which is not there is most likely meant to be it."""
+    absent = [key for key in _FIELDS[singular] if key not in entry]
+    for key in entry:
+        if key not in _FIELDS[singular] and (hint := did_you_mean(key, absent, likeness=0.8)):
+            raise _malformed("CMD-API-043", path, f"has an unknown key {key!r} in {singular} {entry['id']!r}", hint)
 
 
 def _resolve_urls(entry: Mapping[str, Any], path: Path) -> dict[str, Any]:

@@ -112,6 +112,24 @@ def test_an_unknown_key_gets_a_suggestion(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
+    ("kind", "wrong", "right"),
+    [("cluster", "fact", "facts"), ("cluster", "dynamic_facts", "dynamicFacts"), ("tenant", "gitrepo", "gitRepo")],
+)
+def test_a_misspelt_key_of_an_object_gets_a_suggestion(kind: str, wrong: str, right: str, tmp_path: Path) -> None:
+    content = {"cluster": cluster(), "tenant": tenant()}
+    content[kind][wrong] = content[kind].pop(right, {})
+    error = refusal(write(tmp_path / "f", content))
+    assert (error.code, error.hint) == ("CMD-API-043", f"did you mean {right!r}?")
+    assert f"unknown key {wrong!r} in {kind} {content[kind]['id']!r}" in error.message
+
+
+def test_other_keys_of_objects_are_ignored(tmp_path: Path) -> None:
+    extra = {"annotations": {}, "fact": "beside the right one", "installURL": "x", "creationTimestamp": "x"}
+    path = write(tmp_path / "f", {"cluster": cluster() | extra, "tenant": tenant() | {"compilePipeline": {}}})
+    assert load(path).id == "c-one"
+
+
+@pytest.mark.parametrize(
     ("content", "code"),
     [
         ("", "CMD-API-042"),
