@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from commodore.context import Context
-from commodore.errors import InputError
+from commodore.errors import InputError, UsageError
 from commodore.events import Noted, Warned
 from commodore.lieutenant.jwt import is_expired, token_expiry
 from commodore.lieutenant.token_store import TokenStore
@@ -47,7 +47,9 @@ def resolve_token(
             context.announce(Noted("the API token given has expired; the one of the last login is used", level=1))
         return cached
     if expired or cached is not None:
-        context.announce(expiry_warning(given=expired))
+        which = "given" if expired else "of the last login"
+        hint = "log in again with `commodore login`"
+        context.announce(Warned("CMD-API-051", f"the API token {which} has expired", hint=hint))
     return None
 
 
@@ -114,10 +116,14 @@ def _lifetime(token: str) -> str:
         return ""
 
 
-def expiry_warning(*, given: bool) -> Warned:
-    """That the token given, or that of the last login, has expired."""
+def expired_token(*, given: bool) -> UsageError:
+    """That the token given, or that of the last login, has expired and there is no other."""
     which = "given" if given else "of the last login"
-    return Warned("CMD-API-051", f"the API token {which} has expired", hint="log in again with `commodore login`")
+    return UsageError(
+        "CMD-API-003",
+        f"the API token {which} has expired",
+        hint="log in again with `commodore login`, or give a new token with --api-token (COMMODORE_API_TOKEN)",
+    )
 
 
 def given_token(given: str | None, context: Context) -> str | None:

@@ -12,7 +12,7 @@ from commodore.events import Noted
 from commodore.lieutenant.jwt import is_expired
 from commodore.lieutenant.login.options import LoginOptions
 from commodore.lieutenant.token_store import TokenStore
-from commodore.lieutenant.tokens import can_renew, expiry_warning, id_token_of
+from commodore.lieutenant.tokens import can_renew, expired_token, id_token_of
 
 
 class TokenSource:
@@ -46,7 +46,7 @@ class TokenSource:
         """A token that has not expired.
 
         Raises:
-            CommodoreError: what was given cannot be read, or the login has failed.
+            CommodoreError: what was given cannot be read, the login has failed, or the only token has expired.
         """
         given = self._given()
         if given is not None and not is_expired(given, self._now()):
@@ -77,9 +77,13 @@ class TokenSource:
         return login.id_token if login is not None else None
 
     def _give_up(self, *, given: bool) -> None:
-        """Say why there is no token, once, if there has been one. A renewal that has failed has said so itself."""
+        """Do not try again. A renewal that has failed has said so itself.
+
+        Raises:
+            UsageError: CMD-API-003, there has been a token, which has expired.
+        """
+        self._gave_up = True
         url = self._options.api_url
         entry = self._store.read(url) if url else None
-        if not self._gave_up and not can_renew(entry) and (given or id_token_of(entry)):
-            self._context.announce(expiry_warning(given=given))
-        self._gave_up = True
+        if not can_renew(entry) and (given or id_token_of(entry)):
+            raise expired_token(given=given)

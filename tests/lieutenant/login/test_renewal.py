@@ -13,11 +13,13 @@ from typing import Any
 
 import pytest
 
+from commodore.errors import UsageError
 from commodore.events import Event, Noted, PageToVisit, Warned, ignore
 from commodore.lieutenant import TokenStore
 from commodore.lieutenant.login import LoginOptions, TokenSource, current_login, log_in
 from commodore.limits import Limits
 from tests.lieutenant.login.conftest import API
+from tests.lieutenant.test_tokens import jwt
 from tests.world.context import make_context
 from tests.world.lieutenant import Reply, answering, dropped, slow
 from tests.world.oidc import Browser, OidcProvider
@@ -204,15 +206,25 @@ def test_what_cannot_be_renewed_is_tried_and_told_once(
     assert paths(provider).count("/token") == 1
 
 
-def test_a_login_that_has_expired_for_good(store: TokenStore, options: Options, provider: OidcProvider) -> None:
+def test_a_login_that_has_expired_for_good_is_told_once(
+    store: TokenStore, options: Options, provider: OidcProvider
+) -> None:
     provider.claims = {"exp": int(time.time()) + 5}
     provider.tokens = {"refresh_token": ...}
     log_in(options(), store, make_context(announce=Browser().announce))
     heard: list[Event] = []
     tokens = source(options(), store, heard)
-    assert tokens() is None
-    assert tokens() is None
-    assert [event.code for event in heard if isinstance(event, Warned)] == ["CMD-API-051"]
+    for _ in range(2):
+        with pytest.raises(UsageError, match="the API token of the last login has expired") as caught:
+            tokens()
+        assert caught.value.code == "CMD-API-003"
+    assert [event for event in heard if isinstance(event, Warned)] == []
+
+
+def test_an_expired_given_token_without_a_login(store: TokenStore, options: Options) -> None:
+    tokens = source(options(), store, [], given=jwt(exp=int(time.time()) - 5))
+    with pytest.raises(UsageError, match="the API token given has expired"):
+        tokens()
 
 
 def test_nobody_has_logged_in(store: TokenStore, options: Options) -> None:
