@@ -14,6 +14,7 @@ from pathlib import Path
 from commodore.authoring.cases import Case, find_suite
 from commodore.authoring.component import ComponentSource, render_component
 from commodore.authoring.fake_cluster import Facts
+from commodore.authoring.places import at_home
 from commodore.authoring.sandbox import Sandbox
 from commodore.authoring.testing import (
     CheckOptions,
@@ -26,7 +27,7 @@ from commodore.authoring.testing import (
 )
 from commodore.context import Context
 from commodore.engine import Batch, BatchOutcome, InstanceJob
-from commodore.errors import CommodoreError, Findings, Location
+from commodore.errors import CommodoreError
 from commodore.events import stage
 from commodore.inventory import Node
 from commodore.names import check_instance_name, parameter_key
@@ -104,7 +105,9 @@ def _prepare_all(
             prepared.append(_prepare(suite, case, sandbox, place, bundler, context))
         except CommodoreError as error:
             seconds = time.perf_counter() - start
-            prepared.append(Rendered(case, seconds, error=_at_home(error, place, sandbox.root)))
+            prepared.append(
+                Rendered(case, seconds, error=at_home(error, place, (_copy_place(place, sandbox.root), sandbox.root)))
+            )
     return prepared
 
 
@@ -138,25 +141,7 @@ def _copy_place(place: Path, home: Path) -> Path:
 def _conclude(one: _Prepared, outcome: BatchOutcome) -> Rendered:
     if outcome.error is not None:
         place = one.copied.root.parent.parent
-        return Rendered(one.case, one.seconds, error=_at_home(outcome.error, place, one.home))
+        return Rendered(one.case, one.seconds, error=at_home(outcome.error, place, (one.copied.root, one.home)))
     seconds = one.seconds + sum(compiled.seconds for compiled in outcome.compiled)
     instance = RenderedInstance(one.copied.instance, parameter_key(one.copied.name), one.node.parameters)
     return Rendered(one.case, seconds, one.copied.directory / "compiled", (instance,))
-
-
-def _at_home(error: CommodoreError, place: Path, home: Path) -> CommodoreError:
-    """An error about what lies in a case's folder as one about the author's own files, which are to be corrected."""
-    if isinstance(error, Findings):
-        return Findings(_at_home(one, place, home) for one in error.errors)
-    copy = str(_copy_place(place, home))
-
-    def name(path: str) -> str:
-        """The author's file for a copy, or for a link in the hierarchy, which leads to it or to a copy of it."""
-        return str(Path(path).resolve() if Path(path).is_relative_to(place) else path).replace(copy, str(home))
-
-    return type(error)(
-        error.code,
-        error.message.replace(copy, str(home)),
-        hint=error.hint.replace(copy, str(home)),
-        locations=[Location(name(one.place), one.line, one.column) for one in error.locations],
-    )

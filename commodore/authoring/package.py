@@ -9,6 +9,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from commodore.authoring.fake_cluster import TENANT_CLASSES, Facts, link_values, package_parameters, write_argocd_stub
+from commodore.authoring.places import places_at_home
 from commodore.caches import repository_cache, usable
 from commodore.context import Context
 from commodore.engine import CompiledInstance
@@ -160,7 +161,7 @@ def _workspace(request: PackageCompile, context: Context) -> Iterator[Workspace]
         context.announce(Noted(f"The working directory {kept} is kept; use it again with --tmp-dir {kept}"))
         yield Workspace.at(Path(kept))
     else:
-        with temporary_folder() as folder:
+        with temporary_folder() as folder, places_at_home(folder):
             yield Workspace.at(folder)
 
 

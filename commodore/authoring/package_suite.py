@@ -14,6 +14,7 @@ from pathlib import Path
 from commodore.authoring.cases import Case, find_suite
 from commodore.authoring.fake_cluster import Facts
 from commodore.authoring.package import PackageSource, render_package
+from commodore.authoring.places import at_home
 from commodore.authoring.testing import (
     CheckOptions,
     Rendered,
@@ -104,7 +105,9 @@ def _prepare_all(
             try:
                 prepared.append(_prepare(suite, case, _source(directory, case), fetcher, sources))
             except CommodoreError as error:
-                prepared.append(Rendered(case, time.perf_counter() - start, error=error))
+                prepared.append(
+                    Rendered(case, time.perf_counter() - start, error=at_home(error, fetcher.workspace.root))
+                )
     return prepared
 
 
@@ -122,7 +125,7 @@ def _prepare(
 
 def _conclude(one: _Prepared, outcome: BatchOutcome) -> Rendered:
     if outcome.error is not None:
-        return Rendered(one.case, one.seconds, error=outcome.error)
+        return Rendered(one.case, one.seconds, error=at_home(outcome.error, one.workspace.root))
     seconds = one.seconds + sum(compiled.seconds for compiled in outcome.compiled)
     instances = tuple(
         RenderedInstance(name, parameter_key(one.components.component_of(name)), one.inventory.nodes[name].parameters)

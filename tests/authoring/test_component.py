@@ -167,6 +167,19 @@ def test_link_values_takes_one_file_twice(tmp_path: Path) -> None:
     assert link_values(tmp_path / "classes", [values, tmp_path / "." / "values.yml"]) == ["values"]
 
 
+def test_errors_name_the_files_of_the_author(folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The classes are read through links in a folder that has gone when the error is read."""
+    temporary = tmp_path / "temporary"
+    temporary.mkdir()
+    monkeypatch.setenv("TMPDIR", str(temporary))
+    values = tmp_path / "values.yml"
+    values.write_text("parameters: {my_app: {x: '${no:such}'}}")
+    result = compile_(str(folder), "-f", str(values), cwd=tmp_path)
+    assert result.code == 1
+    assert str(values) in result.stderr
+    assert str(temporary) not in result.stderr
+
+
 def test_a_failure_keeps_the_former_output(folder: Path, tmp_path: Path) -> None:
     assert compile_(str(folder), cwd=tmp_path).code == 0
     before = out(tmp_path)

@@ -78,6 +78,8 @@ def test_the_result_takes_the_place_of_the_former_one(world: PackageWorld) -> No
     world.component.commit({"component/main.jsonnet": "{ config: error 'no' }"})
     failed = world.compile()
     assert (failed.code, failed.error["code"]) == (1, "CMD-ENG-015")
+    assert str(world.temporary) not in failed.stderr, "it has been removed"
+    assert "dependencies/c-one/component/main.jsonnet" in json.dumps(failed.error)
     assert world.data() == {"answer": "42"}
     assert list(world.temporary.iterdir()) == []
     assert sorted(path.name for path in world.folder.iterdir()) == ["common.yml", "compiled", "tests"]
