@@ -30,14 +30,12 @@ if TYPE_CHECKING:
         ListedApplication,
         ListedSource,
         Listing,
-        Options,
         Provenance,
         RenderedApplication,
         Rendering,
         Report,
         Settings,
         SettingValue,
-        Tree,
         diff,
         expand,
         explain,
@@ -54,8 +52,9 @@ if TYPE_CHECKING:
     from commodore.argocd.diagnostics import Diagnostic, Diagnostics, Severity
     from commodore.argocd.discovery import Origin
     from commodore.argocd.model.application import Destination
+    from commodore.argocd.options import Options, Tree
     from commodore.argocd.rendering import Rendered
-    from commodore.manifests.object_diff import Image
+    from commodore.manifests.object_diff import Image, NoiseRule
 
 __getattr__ = lazy_exports(
     __name__,
@@ -78,14 +77,12 @@ __getattr__ = lazy_exports(
             "ListedApplication",
             "ListedSource",
             "Listing",
-            "Options",
             "Provenance",
             "RenderedApplication",
             "Rendering",
             "Report",
             "SettingValue",
             "Settings",
-            "Tree",
             "diff",
             "expand",
             "explain",
@@ -102,6 +99,7 @@ __getattr__ = lazy_exports(
         "diagnostics": ("Diagnostic", "Diagnostics", "Severity"),
         "discovery": ("Origin",),
         "model.application": ("Destination",),
+        "options": ("NoiseRule", "Options", "Tree"),
         "rendering": ("Rendered",),
     },
 )
@@ -122,6 +120,7 @@ __all__ = [
     "ListedApplication",
     "ListedSource",
     "Listing",
+    "NoiseRule",
     "Options",
     "Origin",
     "Outcome",

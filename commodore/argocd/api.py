@@ -6,110 +6,28 @@ meaningless (no such folder, a name that fits no Application); all else is in `d
 
 from __future__ import annotations
 
-import contextlib
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from pathlib import Path
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
 from commodore.argocd import comparing, explaining, running
-from commodore.argocd.acquiring import Mapped, Providers, RepoMap
-from commodore.argocd.appsets import read_facts
 from commodore.argocd.checking import Outcome, Tester
-from commodore.argocd.comparing import Rules, State, Wanted, find_side, pair_of
+from commodore.argocd.comparing import State
 from commodore.argocd.comparing.document import difference_data
 from commodore.argocd.comparing.images import Use, changed_uses, uses_of
 from commodore.argocd.configuration import Provenanced
-from commodore.argocd.diagnostics import Diagnostic, Diagnostics
-from commodore.argocd.discovery import Narrowing, Origin, parse_selector, select
+from commodore.argocd.diagnostics import Diagnostic
+from commodore.argocd.discovery import Origin
 from commodore.argocd.finishing import desired, manifests
 from commodore.argocd.model.application import Application, Destination
-from commodore.argocd.rendering import Capabilities, Rendered
-from commodore.argocd.running import Named, tell_unused
-from commodore.context import Context
+from commodore.argocd.options import Options, Tree
+from commodore.argocd.question import Question
+from commodore.argocd.rendering import Rendered
 from commodore.errors import CommodoreError, Location, UsageError
-from commodore.events import ignore
 from commodore.git import redact
-from commodore.limits import DEFAULT_LIMITS
 from commodore.manifests.object_diff import COMMENT_BYTES, html_report, markdown_report, text_report
-from commodore.staging import temporary_folder
 
 _TITLE = "Argo CD changes"
-
-
-@dataclass(frozen=True, slots=True)
-class Tree:
-    """The files of a repository: a folder as it lies, or a commit.
-
-    Attributes:
-        path: the folder in which Applications are looked for. If it is in a checkout, sources may lie anywhere in it.
-        revision: a branch, tag or commit of the repository around it; empty for the folder as it lies.
-    """
-
-    path: Path
-    revision: str = ""
-
-    @classmethod
-    def folder(cls, path: Path | str) -> Tree:
-        """A folder as it lies."""
-        return cls(Path(path))
-
-    @classmethod
-    def commit(cls, repository: Path | str, revision: str) -> Tree:
-        """A commit of a local repository, checked out or bare, which stays untouched."""
-        return cls(Path(repository), revision)
-
-
-@dataclass(frozen=True, slots=True)
-class Options:
-    """How a tree is looked at; the defaults are those of the commands.
-
-    Attributes:
-        installation: YAML files with objects of the installation, as `--argocd-settings`.
-        facts: files that say what generators would ask of forges, clusters and plugins.
-        self_urls: URLs of the repository that the tree is of, beside those of its remotes.
-        repo_map: folders that stand for repositories, by URL.
-        entries: folders below the tree's that are rendered first.
-        max_depth: how many rounds of rendering look for further Applications; 0 for none.
-        project: a pattern of projects.
-        labels: a selector of labels, as kubectl takes it.
-        cluster: the address of the destination, or a pattern of its name.
-        destination_namespace: a pattern of the namespace of the destination.
-        argocd_version: the version of Argo CD that is followed, as `--argocd-version`.
-        kube_version, api_versions: what charts are told of the cluster.
-        cluster_scoped: further kinds without namespace, as `GROUP/KIND`.
-        changed_only: compare only Applications that read a file that has changed.
-        rules: whose ignore rules count in a comparison.
-        hooks: whether hooks are compared.
-        strict: make errors of diagnostics that say that something could not be honoured.
-        reuse: use what helm and kustomize wrote before, and keep what they write.
-        jobs: how many Applications are rendered at the same time; 0 for one per usable CPU.
-        providers: what is given in place of the network.
-        context: who listens, limits, whether there is network access, and what cancels.
-    """
-
-    installation: tuple[Path, ...] = ()
-    facts: tuple[Path, ...] = ()
-    self_urls: tuple[str, ...] = ()
-    repo_map: Mapping[str, Path] = field(default_factory=dict)
-    entries: tuple[str, ...] = ()
-    max_depth: int = 4
-    project: str = ""
-    labels: str = ""
-    cluster: str = ""
-    destination_namespace: str = ""
-    argocd_version: str = ""
-    kube_version: str = ""
-    api_versions: tuple[str, ...] = ()
-    cluster_scoped: tuple[str, ...] = ()
-    changed_only: bool = True
-    rules: Rules = "both"
-    hooks: bool = True
-    strict: bool = False
-    reuse: bool = True
-    jobs: int = 0
-    providers: Providers = field(default_factory=Providers)
-    context: Context = field(default_factory=lambda: Context(ignore, DEFAULT_LIMITS))
 
 
 @dataclass(frozen=True, slots=True)
@@ -337,7 +255,7 @@ def list_applications(tree: Tree, options: Options | None = None) -> Listing:
     Raises:
         CommodoreError: the tree is not there or cannot be read.
     """
-    with _Question(options) as asked:
+    with _asked(options) as asked:
         listing = asked.listing(tree)
         found = tuple(describe(one, listing) for one in asked.selected(listing, ()))
         return Listing(asked.listed(listing), found)
@@ -349,7 +267,7 @@ def expand(tree: Tree, options: Options | None = None) -> Expansions:
     Raises:
         CommodoreError: as `list_applications`.
     """
-    with _Question(options) as asked:
+    with _asked(options) as asked:
         listing = asked.listing(tree)
         pairs = [(one, listing.origins[listing.label(one)]) for one in asked.selected(listing, ())]
         made = (Expansion(origin.set, origin.generator, one.data) for one, origin in pairs if origin.kind == "set")
@@ -365,12 +283,12 @@ def render(tree: Tree, options: Options | None = None, select: Sequence[str] = (
     Raises:
         CommodoreError: as `list_applications`, or a name fits no Application.
     """
-    with _Question(options) as asked:
+    with _asked(options) as asked:
         listing = asked.listing(tree)
         wanted = asked.selected(listing, select)
         with asked.run(listing) as run:
             made = tuple(
-                asked.finished(one, objects, listing)
+                _finished(one, objects, listing, asked)
                 for one, objects in run.renderer.render_all(wanted, asked.options.jobs)
             )
         return Rendering(asked.rendered(listing, wanted), made)
@@ -382,7 +300,7 @@ def test(tree: Tree, options: Options | None = None, select: Sequence[str] = ())
     Raises:
         CommodoreError: as `render`.
     """
-    with _Question(options) as asked:
+    with _asked(options) as asked:
         listing = asked.listing(tree)
         wanted = asked.selected(listing, select)
         with asked.run(listing) as run:
@@ -397,8 +315,9 @@ def diff(base: Tree, target: Tree, options: Options | None = None, select: Seque
     Raises:
         CommodoreError: as `render`.
     """
-    with _Question(options) as asked:
-        (old, new), found = asked.difference(base, target, select)
+    with _asked(options) as asked:
+        old, new = asked.sides(base, target)
+        found = asked.compare((old, new), select)
         shown = tuple(
             ApplicationChange(one.name, one.state, one.note, tuple(dict.fromkeys(flag.name for flag in one.flags)))
             for one in found.applications
@@ -419,8 +338,8 @@ def images(
         rendering = render(tree, options, select)
         uses = (use for one in rendering.applications for use in uses_of(one.name, (made.data for made in one.objects)))
         return Images(rendering.diagnostics, tuple(uses))
-    with _Question(options) as asked:
-        _, found = asked.difference(base, tree, select)
+    with _asked(options) as asked:
+        found = asked.compare(asked.sides(base, tree), select)
         return Images(asked.told(), tuple(changed_uses(found)))
 
 
@@ -430,7 +349,7 @@ def settings(tree: Tree, options: Options | None = None) -> Settings:
     Raises:
         CommodoreError: as `list_applications`.
     """
-    with _Question(options) as asked:
+    with _asked(options) as asked:
         listing = asked.listing(tree)
         values = tuple(SettingValue(*row) for row in listing.settings.rows())
         return Settings(asked.listed(listing), listing.settings.namespace, values)
@@ -442,7 +361,7 @@ def explain(tree: Tree, application: str, options: Options | None = None) -> Exp
     Raises:
         CommodoreError: as `render`; CMD-ARGO-026, the name is a pattern that fits several.
     """
-    with _Question(options) as asked:
+    with _asked(options) as asked:
         listing = asked.listing(tree)
         wanted = asked.selected(listing, (application,))
         if len(wanted) != 1:
@@ -476,122 +395,21 @@ def describe(application: Application, listing: running.Listing) -> ListedApplic
     )
 
 
-class _Question:
-    """What the functions share: a folder of their own, and what was found."""
+def _asked(options: Options | None) -> Question:
+    return Question(options or Options())
 
-    def __init__(self, options: Options | None) -> None:
-        self.options = options or Options()
-        given = self.options.context
-        limits = given.limits if self.options.reuse else replace(given.limits, result_bytes=0)
-        self.context = replace(given, limits=limits)
-        self.found = Diagnostics()
-        entries = [Mapped(url, folder) for url, folder in self.options.repo_map.items()]
-        self.repo_map = RepoMap(entries, self.options.providers)
-        self._folders = contextlib.ExitStack()
 
-    def __enter__(self) -> _Question:
-        self._scratch = self._folders.enter_context(temporary_folder())
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self._folders.close()
-
-    def listing(self, tree: Tree) -> running.Listing:
-        """The Applications and settings of a tree."""
-        named = self._named(tree.path)
-        if tree.revision:
-            named = find_side(named, tree.revision, self._scratch / "tree", self.context).named
-        return running.list_applications(named, self.context, self.found, self.repo_map, self._capabilities)
-
-    def selected(self, listing: running.Listing, names: Sequence[str]) -> list[Application]:
-        """The Applications that are wanted."""
-        settings = listing.settings
-        return select(
-            listing.applications,
-            names,
-            controller=settings.namespace,
-            narrowing=self._narrowing,
-            clusters=settings.clusters,
-        )
-
-    @property
-    def _narrowing(self) -> Narrowing:
-        options = self.options
-        return Narrowing(
-            options.project, parse_selector(options.labels), options.cluster, options.destination_namespace
-        )
-
-    @contextlib.contextmanager
-    def run(self, listing: running.Listing) -> Iterator[running.Run]:
-        """What renders Applications of a listing."""
-        with running.open_run(
-            listing.settings, self.repo_map, self._capabilities, self.context, self.found, listing.own
-        ) as run:
-            yield run
-
-    def finished(
-        self, application: Application, made: tuple[Rendered, ...] | CommodoreError, listing: running.Listing
-    ) -> RenderedApplication:
-        """An Application with its objects as Argo CD compares them."""
-        label = listing.label(application)
-        try:
-            if isinstance(made, CommodoreError):
-                raise made
-            tracked = manifests(application, made, listing.settings, self.found)
-            objects = desired(application, tracked, listing.settings, self.options.cluster_scoped, self.found)
-        except CommodoreError as error:
-            self.found.take(error, application=label)
-            return RenderedApplication(label, error=error)
-        return RenderedApplication(label, tuple(objects))
-
-    def difference(
-        self, base: Tree, target: Tree, names: Sequence[str]
-    ) -> tuple[tuple[comparing.Side, comparing.Side], comparing.Difference]:
-        """The sides, and what differs between them."""
-        wanted = Wanted(
-            apps=tuple(names),
-            narrowing=self._narrowing,
-            changed_only=self.options.changed_only,
-            rules=self.options.rules,
-            hooks=self.options.hooks,
-            cluster_scoped=self.options.cluster_scoped,
-            capabilities=self._capabilities,
-        )
-        old, new = (
-            find_side(self._named(tree.path), tree.revision, self._scratch / name, self.context)
-            for tree, name in ((base, "base"), (target, "target"))
-        )
-        sides = pair_of(old, new)
-        return sides, comparing.diff(*sides, wanted, self.repo_map, self.context, self.found)
-
-    def told(self) -> tuple[Diagnostic, ...]:
-        """What was found, at the end of a question."""
-        return self.found.found(strict=self.options.strict)
-
-    def listed(self, listing: running.Listing) -> tuple[Diagnostic, ...]:
-        """The same of a question that renders only to find Applications."""
-        listing.tell_failures(self.found)
-        tell_unused(self.repo_map, self.found)
-        return self.told()
-
-    def rendered(self, listing: running.Listing, wanted: Sequence[Application]) -> tuple[Diagnostic, ...]:
-        """The same of one that renders these Applications anyway."""
-        listing.tell_failures(self.found, but=wanted)
-        return self.told()
-
-    @property
-    def _capabilities(self) -> Capabilities:
-        return Capabilities(self.options.kube_version, self.options.api_versions)
-
-    def _named(self, folder: Path) -> Named:
-        options = self.options
-        return Named(
-            folder=folder,
-            settings=options.installation,
-            self_urls=options.self_urls,
-            entries=options.entries,
-            depth=options.max_depth,
-            facts=read_facts(options.facts, self.context.limits),
-            jobs=options.jobs,
-            version=options.argocd_version,
-        )
+def _finished(
+    application: Application, made: tuple[Rendered, ...] | CommodoreError, listing: running.Listing, asked: Question
+) -> RenderedApplication:
+    """An Application with its objects as Argo CD compares them."""
+    label = listing.label(application)
+    try:
+        if isinstance(made, CommodoreError):
+            raise made
+        tracked = manifests(application, made, listing.settings, asked.found)
+        objects = desired(application, tracked, listing.settings, asked.options.cluster_scoped, asked.found)
+    except CommodoreError as error:
+        asked.found.take(error, application=label)
+        return RenderedApplication(label, error=error)
+    return RenderedApplication(label, tuple(one for one in objects if asked.kinds.fit(one.data)))

@@ -5,12 +5,13 @@ from __future__ import annotations
 import contextlib
 import json
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from commodore.cli._lazy import LazyGroup
+from commodore.cli._review import noise_of
 from commodore.cli.console import Console, console_of
 from commodore.context import Context
 from commodore.errors import CommodoreError, InternalError
@@ -21,13 +22,11 @@ from commodore.printable import printable_lines
 
 if TYPE_CHECKING:
     from commodore.argocd import Diagnostic, Diagnostics
-    from commodore.argocd.acquiring import RepoMap
     from commodore.argocd.comparing import Sought
-    from commodore.argocd.discovery import Kinds, Narrowing
     from commodore.argocd.model.application import Application
-    from commodore.argocd.model.plugins import PluginRule
-    from commodore.argocd.rendering import Capabilities
-    from commodore.argocd.running import Listing, Named, Run
+    from commodore.argocd.options import Options, Tree
+    from commodore.argocd.question import Question
+    from commodore.argocd.running import Listing, Run
 
 EQUAL, DIFFERENT, FAILED = 0, 1, 2
 _COLOURS = {"error": "red", "warning": "yellow", "boundary": "cyan", "info": "white"}
@@ -57,35 +56,32 @@ class ArgoGroup(LazyGroup):
 
 @dataclass(frozen=True, slots=True)
 class Analysis:
-    """What the commands that look for Applications work with, from the options of `SEARCH` and `COMMON`."""
+    """A question that a command asks, from the options of `SEARCH` and `COMMON`."""
 
     values: Mapping[str, Any]
     console: Console
-    context: Context
-    found: Diagnostics
-    repo_map: RepoMap
-    capabilities: Capabilities
+    question: Question
 
     @classmethod
     def of(cls, ctx: click.Context, values: Mapping[str, Any]) -> Analysis:
-        """The analysis that options ask for."""
-        from commodore.argocd.acquiring import RepoMap, parse_repo_map
-        from commodore.argocd.diagnostics import Diagnostics
-        from commodore.argocd.rendering import Capabilities
+        """The question that options ask, open until the command is done."""
+        from commodore.argocd.question import Question
 
         console = console_of(ctx)
-        context = context_of(console, offline=values["offline"], reuse=not values["no_reuse"])
-        capabilities = Capabilities(values["kube_version"] or "", values["api_version"])
-        repo_map = RepoMap(parse_repo_map(values["repo_map"]))
-        return cls(values, console, context, Diagnostics(), repo_map, capabilities)
+        return cls(values, console, ctx.with_resource(Question(options_by(values, console))))
+
+    @property
+    def context(self) -> Context:
+        return self.question.context
+
+    @property
+    def found(self) -> Diagnostics:
+        return self.question.found
 
     def listing(self) -> Listing:
         """The Applications with the settings that count."""
-        from commodore.argocd.running import list_applications
-
-        named = named_by(self.values, self.context)
         with self.working("looking for Applications"):
-            return list_applications(named, self.context, self.found, self.repo_map, self.capabilities)
+            return self.question.listing(tree_by(self.values))
 
     @contextlib.contextmanager
     def working(self, what: str) -> Iterator[None]:
@@ -96,41 +92,19 @@ class Analysis:
                 shown.enter_context(stage(self.console.announce, what))
             yield
 
-    def narrowing(self) -> Narrowing:
-        """Which Applications count."""
-        from commodore.argocd.discovery import Narrowing, parse_selector
-
-        values = self.values
-        labels = parse_selector(values["selector"] or "")
-        return Narrowing(
-            values["project"] or "", labels, values["cluster"] or "", values["destination_namespace"] or ""
-        )
-
     def selected(self, listing: Listing, apps: Sequence[str]) -> list[Application]:
         """The Applications of a listing that are wanted."""
-        from commodore.argocd.discovery import select
-
-        settings = listing.settings
-        return select(
-            listing.applications,
-            apps,
-            controller=settings.namespace,
-            narrowing=self.narrowing(),
-            clusters=settings.clusters,
-        )
+        return self.question.selected(listing, apps)
 
     @contextlib.contextmanager
     def open_run(self, listing: Listing) -> Iterator[Run]:
         """What renders the Applications of a listing."""
-        from commodore.argocd.running import open_run
-
-        opened = open_run(listing.settings, self.repo_map, self.capabilities, self.context, self.found, listing.own)
-        with self.working("rendering"), opened as run:
+        with self.working("rendering"), self.question.run(listing) as run:
             yield run
 
     def diagnostics(self) -> tuple[Diagnostic, ...]:
         """What was found so far, for documents."""
-        return self.found.found(strict=self.values["strict"])
+        return self.question.told()
 
     def finish(self, but: Collection[Diagnostic] = ()) -> int:
         """Show the diagnostics that are wanted. Returns the exit code they make.
@@ -141,56 +115,67 @@ class Analysis:
         return show_diagnostics(self.found, self.values, self.console, but)
 
 
-def context_of(console: Console, *, offline: bool = False, reuse: bool = True) -> Context:
+def context_of(console: Console, *, offline: bool = False) -> Context:
     """The surroundings of an analysis."""
-    limits = DEFAULT_LIMITS if reuse else replace(DEFAULT_LIMITS, result_bytes=0)
-    return Context(console.announce, limits, offline)
+    return Context(console.announce, DEFAULT_LIMITS, offline)
 
 
-def named_by(values: Mapping[str, Any], context: Context) -> Named:
-    """What the options of `SEARCH`, and perhaps `--app`, say of where to look for Applications."""
-    from commodore.argocd.acquiring import own_urls
-    from commodore.argocd.appsets import read_facts
-    from commodore.argocd.running import Named
-
-    return Named(
-        folder=values["path"],
-        files=values.get("app", ()),
-        settings=values["argocd_settings"],
-        values=values.get("argocd_values", ()),
-        self_urls=(*values["self_url"], *own_urls(values["repo_map"])),
-        entries=values["entry"],
-        depth=values["max_depth"] if values["discovery"] == "full" else 0,
-        facts=read_facts(values["facts"], context.limits),
-        jobs=values["jobs"],
-        plugins=_plugins(values, context),
-        version=values.get("argocd_version") or "",
-    )
+_OPTIONS = {
+    "app": "files",
+    "argocd_settings": "installation",
+    "argocd_values": "chart_values",
+    "self_url": "self_urls",
+    "entry": "entries",
+    "selector": "labels",
+    "api_version": "api_versions",
+    "kind": "kinds",
+    "ignore_rules": "rules",
+}
+"""Options of commands that the library calls otherwise."""
 
 
-def kinds_by(values: Mapping[str, Any]) -> Kinds:
-    """Which kinds of objects `KIND` and `SKIPPED` want."""
-    from commodore.argocd.discovery import Kinds
+def options_by(values: Mapping[str, Any], console: Console) -> Options:
+    """What the options of a command say; what it has no option for is as the library has it."""
+    from commodore.argocd.options import Options
 
-    flags = (("skip_crds", "CustomResourceDefinition"), ("skip_secrets", "Secret"))
-    left_out = (*values["skip_kind"], *(kind for name, kind in flags if values[name]))
-    return Kinds(values["kind"], left_out)
-
-
-def _plugins(values: Mapping[str, Any], context: Context) -> tuple[PluginRule, ...]:
-    from commodore.argocd.configuration import read_policy
-    from commodore.argocd.rendering.plugins import AVP
-
-    policy = values.get("plugin_policy")
-    given = read_policy(policy, context.limits) if policy is not None else ()
-    return (*given, *(AVP if values.get("avp") else ()))
+    names = {one.name for one in fields(Options)}
+    given = {_OPTIONS.get(name, name): value for name, value in values.items()}
+    plain = {name: value for name, value in given.items() if name in names and value is not None}
+    return Options(**{**plain, **_translated(values), "context": context_of(console, offline=values["offline"])})
 
 
-def sought_by(values: Mapping[str, Any], context: Context) -> Sought:
+def _translated(values: Mapping[str, Any]) -> dict[str, Any]:
+    """The options of the library that those of a command say in another way."""
+    found: dict[str, Any] = {}
+    if values.get("discovery") == "static":
+        found["max_depth"] = 0
+    if "no_reuse" in values:
+        found["reuse"] = not values["no_reuse"]
+    if "skip_kind" in values:
+        flags = (("skip_crds", "CustomResourceDefinition"), ("skip_secrets", "Secret"))
+        found["left_out"] = (*values["skip_kind"], *(kind for name, kind in flags if values[name]))
+    if "hooks" in values:
+        found["hooks"] = values["hooks"] == "show"
+    if "noise" in values:
+        found["noise"] = noise_of(values)
+    if values.get("show_ignored_fields"):
+        found |= {"rules": "none", "noise": ()}
+    return found
+
+
+def tree_by(values: Mapping[str, Any]) -> Tree:
+    """The tree that `--path` and perhaps `--ref` name."""
+    from commodore.argocd.options import Tree
+
+    return Tree(values["path"], values.get("ref") or "")
+
+
+def sought_by(analysis: Analysis) -> Sought:
     """Which two trees the options of `SIDES` and `SEARCH` name."""
     from commodore.argocd.comparing import Sought
 
-    named = named_by(values, context)
+    values = analysis.values
+    named = analysis.question.named(values["path"])
     version = values.get("base_argocd_version") or named.version
     return Sought(named, values["ref"] or "", values["base"] or "", values["base_path"], version)
 

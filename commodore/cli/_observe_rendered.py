@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping
 from typing import TYPE_CHECKING, Any
 
-from commodore.cli._argocd import context_of, named_by, show_diagnostics
+from commodore.cli._argocd import options_by, show_diagnostics
 from commodore.cli.console import Console
 from commodore.errors import CommodoreError, UsageError
 
@@ -14,9 +14,6 @@ if TYPE_CHECKING:
     from commodore.argocd.model.application import Application
     from commodore.argocd.running import Listing
     from commodore.observe import RenderedImages
-
-_SEARCH = {"repo_map": (), "entry": (), "discovery": "full", "max_depth": 4, "jobs": 0}
-"""What `argocd render` has options for, and this has not."""
 
 
 def checked_source(values: Mapping[str, Any]) -> None:
@@ -45,29 +42,22 @@ def rendered_images(console: Console, wanted: Collection[str], values: Mapping[s
     Raises:
         CommodoreError: the repository, the revision or a file that is named cannot be read.
     """
-    from commodore.argocd.acquiring import RepoMap
-    from commodore.argocd.comparing import find_side
     from commodore.argocd.diagnostics import Diagnostics
-    from commodore.argocd.rendering import Capabilities
-    from commodore.argocd.running import list_applications, open_run
-    from commodore.staging import temporary_folder
+    from commodore.argocd.options import Tree
+    from commodore.argocd.question import Question
 
-    values = {**values, **_SEARCH, "path": values["repository"]}
-    context = context_of(console, offline=values["offline"])
-    capabilities = Capabilities(values["kube_version"] or "", values["api_version"])
-    found = Diagnostics()
     images = {}
-    with temporary_folder() as scratch:
-        side = find_side(named_by(values, context), values["ref"], scratch / "tree", context)
-        listing = list_applications(side.named, context, found, RepoMap(), capabilities)
+    with Question(options_by(values, console)) as asked:
+        side = asked.side(Tree(values["repository"], values["ref"]))
+        listing = asked.listing_of(side.named)
         chosen = [one for one in listing.applications if listing.label(one) in wanted]
         if len(chosen) < len(wanted):
-            listing.tell_failures(found, but=chosen)  # one of those may define what is missing
+            listing.tell_failures(asked.found, but=chosen)  # one of those may define what is missing
         heard = Diagnostics()
-        with open_run(listing.settings, RepoMap(), capabilities, context, heard, listing.own) as run:
-            for application, result in run.renderer.render_all(chosen, values["jobs"]):
+        with asked.run(listing, heard) as run:
+            for application, result in run.renderer.render_all(chosen, 0):
                 images[listing.label(application)] = _images(listing, application, result, side.commit, heard)
-    show_diagnostics(found, {"strict": False, "diagnostics": "actionable"}, console)
+    show_diagnostics(asked.found, {"strict": False, "diagnostics": "actionable"}, console)
     return images
 
 

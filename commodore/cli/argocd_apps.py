@@ -30,14 +30,12 @@ def apps(ctx: click.Context, /, apps: tuple[str, ...], **values: Any) -> int:
     static.
     """
     from commodore.argocd.api import describe
-    from commodore.argocd.running import tell_unused
     from commodore.manifests.kube_yaml import write_documents
 
     analysis = Analysis.of(ctx, values)
-    console, found = analysis.console, analysis.found
+    console = analysis.console
     listing = analysis.listing()
-    listing.tell_failures(found)
-    tell_unused(analysis.repo_map, found)
+    analysis.question.listed(listing)
     wanted = analysis.selected(listing, apps)
     rows = [_row(describe(one, listing)) for one in wanted]
     data = document("apps", analysis.diagnostics(), applications=rows)

@@ -22,16 +22,14 @@ def diagnostics(ctx: click.Context, /, **values: Any) -> int:
     `commodore explain` describes. The exit code is 2 if one of them is an error.
     """
     from commodore.argocd.diagnosing import check_all
-    from commodore.argocd.running import tell_unused
 
     analysis = Analysis.of(ctx, values)
-    console, found = analysis.console, analysis.found
+    console = analysis.console
     listing = analysis.listing()
     if values["render"]:
-        check_all(listing, analysis.repo_map, analysis.capabilities, analysis.context, found, values["jobs"])
+        check_all(listing, analysis.question)
     else:
-        listing.tell_failures(found)
-        tell_unused(analysis.repo_map, found)
+        analysis.question.listed(listing)
     shown = analysis.diagnostics()
     if values["out"] == "json":
         console.result(json.dumps(document("diagnostics", shown), indent=2))

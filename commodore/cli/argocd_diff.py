@@ -10,16 +10,16 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from commodore.cli._argocd import DIFFERENT, EQUAL, FAILED, Analysis, document, kinds_by, sought_by
+from commodore.cli._argocd import DIFFERENT, EQUAL, FAILED, Analysis, document, sought_by
 from commodore.cli._options import options
-from commodore.cli._review import ARGOCD_TITLE, check_flags, dangers, markdown, noise_of, show_review
+from commodore.cli._review import ARGOCD_TITLE, check_flags, dangers, markdown, show_review
 from commodore.cli.console import Console
 from commodore.errors import PolicyError
 from commodore.settings.argocd import ARGOCD_DIFF
 
 if TYPE_CHECKING:
     from commodore.argocd import Diagnostic
-    from commodore.argocd.comparing import Difference, Side, Wanted
+    from commodore.argocd.comparing import Difference, Side
 
 _STATES = ("added", "removed", "changed", "unchanged", "unknown", "not-rendered")
 _FILES = ("markdown", "html", "json")
@@ -39,17 +39,15 @@ def diff(ctx: click.Context, /, apps: tuple[str, ...], **values: Any) -> int:
     Only Applications are rendered that read a file that has changed. Secrets are masked. Ends with exit code 0 if
     nothing differs, 1 if something does, 2 if anything failed.
     """
-    from commodore.argocd.comparing import diff, find_sides
-    from commodore.staging import temporary_folder
+    from commodore.argocd.comparing import find_sides
 
     analysis = Analysis.of(ctx, values)
-    console, context = analysis.console, analysis.context
+    console = analysis.console
     check_flags(values["fail_on"])
-    wanted = _wanted(apps, analysis)
-    with analysis.working("comparing"), temporary_folder() as scratch:
-        base, target = find_sides(sought_by(values, context), scratch, context)
+    with analysis.working("comparing"):
+        base, target = find_sides(sought_by(analysis), analysis.question.scratch, analysis.context)
         console.status(f"Comparing {target.shown} with {base.shown}.")
-        difference = diff(base, target, wanted, analysis.repo_map, context, analysis.found)
+        difference = analysis.question.compare((base, target), apps)
     _show(difference, (base, target), values, console, analysis.diagnostics())
     code = analysis.finish()
     if values["strict"] and difference.count("unknown"):
@@ -66,27 +64,6 @@ def diff(ctx: click.Context, /, apps: tuple[str, ...], **values: Any) -> int:
     if code == EQUAL and difference.review.groups and not values["no_exit_code"]:
         return DIFFERENT
     return code
-
-
-def _wanted(apps: tuple[str, ...], analysis: Analysis) -> Wanted:
-    from commodore.argocd.comparing import Considered, Wanted
-
-    values = analysis.values
-    noise = noise_of(values)
-    shown = values["show_ignored_fields"]
-    return Wanted(
-        apps=apps,
-        narrowing=analysis.narrowing(),
-        kinds=kinds_by(values),
-        changed_only=values["changed_only"],
-        strict_changed_only=values["strict_changed_only"],
-        considered=Considered(values["changed_include"], values["changed_ignore"], values["changed_file"]),
-        rules="none" if shown else values["ignore_rules"],
-        noise=() if shown else noise,
-        hooks=values["hooks"] == "show",
-        cluster_scoped=values["cluster_scoped"],
-        capabilities=analysis.capabilities,
-    )
 
 
 def _show(

@@ -41,7 +41,7 @@ def explain(ctx: click.Context, /, app: str, object_: str, **values: Any) -> int
     if len(wanted) != 1:
         raise UsageError("CMD-ARGO-026", f"{app!r} fits {len(wanted)} Applications", hint="name one, as NAMESPACE/NAME")
     with analysis.open_run(listing) as run:
-        result = explained_of(wanted[0], listing, analysis.repo_map, run, analysis.context, found)
+        result = explained_of(wanted[0], listing, analysis.question.repo_map, run, analysis.context, found)
     if result.error is not None:
         found.take(result.error, application=result.data["name"])
     elif object_:

@@ -56,14 +56,12 @@ def _listed(apps: tuple[str, ...], analysis: Analysis) -> list[Use]:
 
 
 def _differing(apps: tuple[str, ...], analysis: Analysis) -> list[Use]:
-    from commodore.argocd.comparing import Wanted, diff, find_sides
+    from commodore.argocd.comparing import find_sides
     from commodore.argocd.comparing.images import changed_uses
-    from commodore.staging import temporary_folder
 
-    wanted = Wanted(apps=apps, narrowing=analysis.narrowing(), capabilities=analysis.capabilities)
-    with temporary_folder() as scratch:
-        base, target = find_sides(sought_by(analysis.values, analysis.context), scratch, analysis.context)
-        return list(changed_uses(diff(base, target, wanted, analysis.repo_map, analysis.context, analysis.found)))
+    with analysis.working("comparing"):
+        sides = find_sides(sought_by(analysis), analysis.question.scratch, analysis.context)
+        return list(changed_uses(analysis.question.compare(sides, apps)))
 
 
 def _show(uses: Sequence[Use], form: str, console: Console, data: dict[str, Any]) -> None:

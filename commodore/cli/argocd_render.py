@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from commodore.cli._argocd import FAILED, Analysis, document, kinds_by
+from commodore.cli._argocd import FAILED, Analysis, document
 from commodore.cli._options import options
 from commodore.cli.console import Console
 from commodore.errors import CommodoreError
@@ -44,7 +44,7 @@ def render(ctx: click.Context, /, apps: tuple[str, ...], **values: Any) -> int:
     wanted = analysis.selected(listing, apps)
     listing.tell_failures(found, but=wanted)
     shown: Shown = []
-    kinds = kinds_by(values)
+    kinds = analysis.question.kinds
     projects = Projects(settings, found)
     with analysis.open_run(listing) as run:
         for application, rendered in run.renderer.render_all(wanted, values["jobs"]):

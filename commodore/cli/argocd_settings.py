@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from commodore.cli._argocd import Analysis, document, named_by
+from commodore.cli._argocd import Analysis, document
 from commodore.cli._options import options
 from commodore.printable import printable
 from commodore.settings.argocd import ARGOCD_SETTINGS
@@ -46,7 +46,7 @@ def _given(analysis: Analysis) -> ArgoSettings:
     from commodore.argocd.configuration import choose_profile
     from commodore.argocd.diagnostics import Diagnostics
 
-    named = named_by({**analysis.values, "path": Path()}, analysis.context)
+    named = analysis.question.named(Path())
     profile = choose_profile(named.version, {}, Diagnostics())
     return named.candidates(profile, analysis.context.limits, analysis.found).settings()
 

@@ -10,7 +10,9 @@ import pytest
 ARGOCD = Path(__file__).parents[2] / "commodore" / "argocd"
 LEVELS = (
     ("__init__", "testing"),
-    ("api", "diagnosing", "explaining"),
+    ("api", "diagnosing"),
+    ("explaining", "question"),
+    ("options",),
     ("explaining_objects",),
     ("comparing",),
     ("running",),

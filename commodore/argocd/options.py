@@ -1,0 +1,112 @@
+"""What is looked at, and how: the options that programs and the command line share."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from commodore.argocd.acquiring import Providers
+from commodore.argocd.comparing import Rules
+from commodore.context import Context
+from commodore.events import ignore
+from commodore.limits import DEFAULT_LIMITS
+from commodore.manifests.object_diff import DEFAULT_NOISE, NoiseRule
+
+
+@dataclass(frozen=True, slots=True)
+class Tree:
+    """The files of a repository: a folder as it lies, or a commit.
+
+    Attributes:
+        path: the folder in which Applications are looked for. If it is in a checkout, sources may lie anywhere in it.
+        revision: a branch, tag or commit of the repository around it; empty for the folder as it lies.
+    """
+
+    path: Path
+    revision: str = ""
+
+    @classmethod
+    def folder(cls, path: Path | str) -> Tree:
+        """A folder as it lies."""
+        return cls(Path(path))
+
+    @classmethod
+    def commit(cls, repository: Path | str, revision: str) -> Tree:
+        """A commit of a local repository, checked out or bare, which stays untouched."""
+        return cls(Path(repository), revision)
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """How a tree is looked at; the defaults are those of the commands.
+
+    Attributes:
+        files: files with Applications that are looked at instead of a tree, as `--app`.
+        installation: YAML files with objects of the installation, as `--argocd-settings`.
+        chart_values: files with values of the Argo CD chart of the installation, as `--argocd-values`.
+        facts: files that say what generators would ask of forges, clusters and plugins.
+        self_urls: URLs of the repository that the tree is of, beside those of its remotes.
+        repo_map: folders that stand for repositories, by URL; or texts, as `--repo-map` has them.
+        entries: folders below the tree's that are rendered first.
+        max_depth: how many rounds of rendering look for further Applications; 0 for none.
+        project: a pattern of projects.
+        labels: a selector of labels, as kubectl takes it.
+        cluster: the address of the destination, or a pattern of its name.
+        destination_namespace: a pattern of the namespace of the destination.
+        plugin_policy: a file that says what becomes of the sources of plugins, as `--plugin-policy`.
+        avp: whether the usual plugins for secrets of Vault are rendered with their placeholders.
+        argocd_version: the version of Argo CD that is followed, as `--argocd-version`.
+        base_argocd_version: the same of the base of a comparison; empty for the same version.
+        kube_version, api_versions: what charts are told of the cluster.
+        cluster_scoped: further kinds without namespace, as `GROUP/KIND`.
+        kinds: objects of these kinds alone; all if there are none.
+        left_out: no objects of these kinds.
+        changed_only: compare only Applications that read a file that has changed.
+        strict_changed_only: make it an error if it cannot be told what an Application reads.
+        changed_include, changed_ignore: patterns of the changed files that count, and of those that do not.
+        changed_file: a file that lists the changed files, instead of a comparison of the trees.
+        rules: whose ignore rules count in a comparison.
+        noise: which differences are counted instead of shown.
+        hooks: whether hooks are compared.
+        strict: make errors of diagnostics that say that something could not be honoured.
+        reuse: use what helm and kustomize wrote before, and keep what they write.
+        jobs: how many Applications are rendered at the same time; 0 for one per usable CPU.
+        providers: what is given in place of the network.
+        context: who listens, limits, whether there is network access, and what cancels.
+    """
+
+    files: tuple[Path, ...] = ()
+    installation: tuple[Path, ...] = ()
+    chart_values: tuple[Path, ...] = ()
+    facts: tuple[Path, ...] = ()
+    self_urls: tuple[str, ...] = ()
+    repo_map: Mapping[str, Path] | tuple[str, ...] = ()
+    entries: tuple[str, ...] = ()
+    max_depth: int = 4
+    project: str = ""
+    labels: str = ""
+    cluster: str = ""
+    destination_namespace: str = ""
+    plugin_policy: Path | None = None
+    avp: bool = False
+    argocd_version: str = ""
+    base_argocd_version: str = ""
+    kube_version: str = ""
+    api_versions: tuple[str, ...] = ()
+    cluster_scoped: tuple[str, ...] = ()
+    kinds: tuple[str, ...] = ()
+    left_out: tuple[str, ...] = ()
+    changed_only: bool = True
+    strict_changed_only: bool = False
+    changed_include: tuple[str, ...] = ()
+    changed_ignore: tuple[str, ...] = ()
+    changed_file: Path | None = None
+    rules: Rules = "both"
+    noise: tuple[NoiseRule, ...] = DEFAULT_NOISE
+    hooks: bool = True
+    strict: bool = False
+    reuse: bool = True
+    jobs: int = 0
+    providers: Providers = field(default_factory=Providers)
+    context: Context = field(default_factory=lambda: Context(ignore, DEFAULT_LIMITS))

@@ -1,0 +1,181 @@
+"""A question about one or two trees while it is answered: what the functions of the library and the commands share."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Mapping, Sequence
+from contextlib import AbstractContextManager
+from dataclasses import replace
+from functools import cached_property
+from pathlib import Path
+
+from commodore.argocd import comparing, running
+from commodore.argocd.acquiring import Mapped, RepoMap, own_urls, parse_repo_map
+from commodore.argocd.appsets import Facts, read_facts
+from commodore.argocd.comparing import Considered, Side, Wanted, find_side, pair_of
+from commodore.argocd.configuration import read_policy
+from commodore.argocd.diagnostics import Diagnostic, Diagnostics
+from commodore.argocd.discovery import Kinds, Narrowing, parse_selector, select
+from commodore.argocd.model.application import Application
+from commodore.argocd.model.plugins import PluginRule
+from commodore.argocd.options import Options, Tree
+from commodore.argocd.rendering import Capabilities
+from commodore.argocd.rendering.plugins import AVP
+from commodore.argocd.running import Named, tell_unused
+from commodore.staging import temporary_folder
+
+
+class Question:
+    """What answering needs: a folder of its own while it is open, and what was found.
+
+    Raises:
+        UsageError: CMD-ARGO-020, an entry of the map is none.
+    """
+
+    def __init__(self, options: Options) -> None:
+        self.options = options
+        given = options.context
+        limits = given.limits if options.reuse else replace(given.limits, result_bytes=0)
+        self.context = replace(given, limits=limits)
+        self.found = Diagnostics()
+        self.repo_map = RepoMap(_mapped(options), options.providers)
+        self.capabilities = Capabilities(options.kube_version, options.api_versions)
+        self._folders = contextlib.ExitStack()
+
+    def __enter__(self) -> Question:
+        self.scratch = self._folders.enter_context(temporary_folder())
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._folders.close()
+
+    def listing(self, tree: Tree) -> running.Listing:
+        """The Applications and settings of a tree, or of the files that the options name."""
+        named = self.named(tree.path)
+        return self.listing_of(self.side(tree).named if tree.revision and not named.files else named)
+
+    def listing_of(self, named: Named) -> running.Listing:
+        """The Applications and settings of what is named."""
+        return running.list_applications(named, self.context, self.found, self.repo_map, self.capabilities)
+
+    def selected(self, listing: running.Listing, names: Sequence[str]) -> list[Application]:
+        """The Applications that are wanted."""
+        settings = listing.settings
+        return select(
+            listing.applications,
+            names,
+            controller=settings.namespace,
+            narrowing=self.narrowing,
+            clusters=settings.clusters,
+        )
+
+    @property
+    def narrowing(self) -> Narrowing:
+        """Which Applications count."""
+        options = self.options
+        return Narrowing(
+            options.project, parse_selector(options.labels), options.cluster, options.destination_namespace
+        )
+
+    @property
+    def kinds(self) -> Kinds:
+        """Which kinds of objects count."""
+        return Kinds(self.options.kinds, self.options.left_out)
+
+    def run(self, listing: running.Listing, found: Diagnostics | None = None) -> AbstractContextManager[running.Run]:
+        """What renders Applications of a listing.
+
+        Args:
+            found: hears of what does not fail, instead of the question's own.
+        """
+        heard = self.found if found is None else found
+        return running.open_run(listing.settings, self.repo_map, self.capabilities, self.context, heard, listing.own)
+
+    def side(self, tree: Tree, version: str = "", name: str = "tree") -> Side:
+        """A tree, a commit of it laid out.
+
+        Args:
+            version: of Argo CD, if it is another one than that of the options.
+            name: of the folder for it.
+        """
+        named = self.named(tree.path)
+        named = replace(named, version=version or named.version)
+        return find_side(named, tree.revision, self.scratch / name, self.context)
+
+    def sides(self, base: Tree, target: Tree) -> tuple[Side, Side]:
+        """The two trees of a comparison."""
+        old = self.side(base, self.options.base_argocd_version, "base")
+        return pair_of(old, self.side(target, name="target"))
+
+    def compare(self, sides: tuple[Side, Side], names: Sequence[str]) -> comparing.Difference:
+        """What differs between two trees."""
+        return comparing.diff(*sides, self._wanted(names), self.repo_map, self.context, self.found)
+
+    def _wanted(self, names: Sequence[str]) -> Wanted:
+        options = self.options
+        return Wanted(
+            apps=tuple(names),
+            narrowing=self.narrowing,
+            kinds=self.kinds,
+            changed_only=options.changed_only,
+            strict_changed_only=options.strict_changed_only,
+            considered=Considered(options.changed_include, options.changed_ignore, options.changed_file),
+            rules=options.rules,
+            noise=options.noise,
+            hooks=options.hooks,
+            cluster_scoped=options.cluster_scoped,
+            capabilities=self.capabilities,
+        )
+
+    def told(self) -> tuple[Diagnostic, ...]:
+        """What was found so far."""
+        return self.found.found(strict=self.options.strict)
+
+    def listed(self, listing: running.Listing) -> tuple[Diagnostic, ...]:
+        """The same at the end of a question that renders only to find Applications."""
+        listing.tell_failures(self.found)
+        tell_unused(self.repo_map, self.found)
+        return self.told()
+
+    def rendered(self, listing: running.Listing, wanted: Sequence[Application]) -> tuple[Diagnostic, ...]:
+        """The same of one that renders these Applications anyway."""
+        listing.tell_failures(self.found, but=wanted)
+        return self.told()
+
+    def named(self, folder: Path) -> Named:
+        """Where Applications and settings are looked for.
+
+        Raises:
+            CommodoreError: a file that the options name cannot be read.
+        """
+        options = self.options
+        texts = () if isinstance(options.repo_map, Mapping) else options.repo_map
+        return Named(
+            folder=folder,
+            files=options.files,
+            settings=options.installation,
+            values=options.chart_values,
+            self_urls=(*options.self_urls, *own_urls(texts)),
+            entries=options.entries,
+            depth=options.max_depth,
+            facts=self._facts,
+            jobs=options.jobs,
+            plugins=self._plugins,
+            version=options.argocd_version,
+        )
+
+    @cached_property
+    def _facts(self) -> Facts:
+        return read_facts(self.options.facts, self.context.limits)
+
+    @cached_property
+    def _plugins(self) -> tuple[PluginRule, ...]:
+        policy = self.options.plugin_policy
+        given = read_policy(policy, self.context.limits) if policy is not None else ()
+        return (*given, *(AVP if self.options.avp else ()))
+
+
+def _mapped(options: Options) -> list[Mapped]:
+    if isinstance(options.repo_map, Mapping):
+        return [Mapped(url, folder) for url, folder in options.repo_map.items()]
+    return parse_repo_map(options.repo_map)
