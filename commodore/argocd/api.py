@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
 from commodore.argocd import comparing, explaining, running
@@ -23,6 +24,7 @@ from commodore.argocd.model.application import Application, Destination
 from commodore.argocd.options import Options, Tree
 from commodore.argocd.question import Question
 from commodore.argocd.rendering import Rendered
+from commodore.argocd.sarif import as_sarif
 from commodore.errors import CommodoreError, Location, UsageError
 from commodore.git import redact
 from commodore.manifests.object_diff import COMMENT_BYTES, html_report, markdown_report, text_report
@@ -181,6 +183,7 @@ class Difference(Found):
     applications: tuple[ApplicationChange, ...]
     dangers: tuple[str, ...]
     _found: comparing.Difference = field(repr=False, compare=False)
+    _root: Path = field(repr=False, compare=False)
 
     @property
     def partial(self) -> bool:
@@ -208,6 +211,10 @@ class Difference(Found):
     def html(self) -> str:
         """The report as one HTML file."""
         return html_report(self._found.review, title=_TITLE)
+
+    def sarif(self) -> str:
+        """Dangers and diagnostics as a SARIF log, as code scanning of forges takes it."""
+        return as_sarif(self.diagnostics, self._root, self._found)
 
     def as_dict(self) -> dict[str, Any]:
         """Counts, dangers, groups and objects, JSON-ready, as docs/reference/argocd-diff-schema.json says."""
@@ -284,14 +291,8 @@ def render(tree: Tree, options: Options | None = None, select: Sequence[str] = (
         CommodoreError: as `list_applications`, or a name fits no Application.
     """
     with _asked(options) as asked:
-        listing = asked.listing(tree)
-        wanted = asked.selected(listing, select)
-        with asked.run(listing) as run:
-            made = tuple(
-                _finished(one, objects, listing, asked)
-                for one, objects in run.renderer.render_all(wanted, asked.options.jobs)
-            )
-        return Rendering(asked.rendered(listing, wanted), made)
+        applications, diagnostics = _rendered(asked, tree, select)
+        return Rendering(diagnostics, applications)
 
 
 def test(tree: Tree, options: Options | None = None, select: Sequence[str] = ()) -> Report:  # noqa: PT028
@@ -323,7 +324,7 @@ def diff(base: Tree, target: Tree, options: Options | None = None, select: Seque
             for one in found.applications
         )
         dangers = tuple(dict.fromkeys(flag.name for flag in found.review.flags))
-        return Difference(asked.told(), old.shown, new.shown, shown, dangers, found)
+        return Difference(asked.told(), old.shown, new.shown, shown, dangers, found, new.root)
 
 
 def images(
@@ -334,13 +335,17 @@ def images(
     Raises:
         CommodoreError: as `render`.
     """
-    if base is None:
-        rendering = render(tree, options, select)
-        uses = (use for one in rendering.applications for use in uses_of(one.name, (made.data for made in one.objects)))
-        return Images(rendering.diagnostics, tuple(uses))
     with _asked(options) as asked:
-        found = asked.compare(asked.sides(base, tree), select)
-        return Images(asked.told(), tuple(changed_uses(found)))
+        if base is not None:
+            found = asked.compare(asked.sides(base, tree), select)
+            return Images(asked.told(), tuple(changed_uses(found, asked.image_places)))
+        applications, diagnostics = _rendered(asked, tree, select)
+        uses = (
+            use
+            for one in applications
+            for use in uses_of(one.name, (made.data for made in one.objects), asked.image_places)
+        )
+        return Images(diagnostics, tuple(uses))
 
 
 def settings(tree: Tree, options: Options | None = None) -> Settings:
@@ -397,6 +402,19 @@ def describe(application: Application, listing: running.Listing) -> ListedApplic
 
 def _asked(options: Options | None) -> Question:
     return Question(options or Options())
+
+
+def _rendered(
+    asked: Question, tree: Tree, select: Sequence[str]
+) -> tuple[tuple[RenderedApplication, ...], tuple[Diagnostic, ...]]:
+    listing = asked.listing(tree)
+    wanted = asked.selected(listing, select)
+    with asked.run(listing) as run:
+        made = tuple(
+            _finished(one, objects, listing, asked)
+            for one, objects in run.renderer.render_all(wanted, asked.options.jobs)
+        )
+    return made, asked.rendered(listing, wanted)
 
 
 def _finished(

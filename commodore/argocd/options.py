@@ -68,6 +68,12 @@ class Options:
         changed_file: a file that lists the changed files, instead of a comparison of the trees.
         rules: whose ignore rules count in a comparison.
         noise: which differences are counted instead of shown.
+        image_pointers: where objects name images beside what is known, as `GROUP/KIND:POINTER`.
+        immutable: what of which kinds cannot be changed beside what is known, likewise; without a pointer, their
+            `/spec/selector`.
+        mask_kinds: where objects have secrets beside what is known, likewise.
+        grouped: show equal changes of a comparison once.
+        follow_renames: take an Application that goes and one that comes with the same sources and destination for one.
         hooks: whether hooks are compared.
         strict: make errors of diagnostics that say that something could not be honoured.
         reuse: use what helm and kustomize wrote before, and keep what they write.
@@ -104,6 +110,11 @@ class Options:
     changed_file: Path | None = None
     rules: Rules = "both"
     noise: tuple[NoiseRule, ...] = DEFAULT_NOISE
+    image_pointers: tuple[str, ...] = ()
+    immutable: tuple[str, ...] = ()
+    mask_kinds: tuple[str, ...] = ()
+    grouped: bool = True
+    follow_renames: bool = False
     hooks: bool = True
     strict: bool = False
     reuse: bool = True

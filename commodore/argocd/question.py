@@ -22,6 +22,8 @@ from commodore.argocd.options import Options, Tree
 from commodore.argocd.rendering import Capabilities
 from commodore.argocd.rendering.plugins import AVP
 from commodore.argocd.running import Named, tell_unused
+from commodore.errors import UsageError
+from commodore.manifests.object_diff import KindPointer, Watched
 from commodore.staging import temporary_folder
 
 
@@ -78,6 +80,11 @@ class Question:
         )
 
     @property
+    def image_places(self) -> tuple[KindPointer, ...]:
+        """Where objects name images beside what is known."""
+        return _places(self.options.image_pointers, "--image-pointer")
+
+    @property
     def kinds(self) -> Kinds:
         """Which kinds of objects count."""
         return Kinds(self.options.kinds, self.options.left_out)
@@ -123,6 +130,10 @@ class Question:
             rules=options.rules,
             noise=options.noise,
             hooks=options.hooks,
+            watched=Watched(self.image_places, _places(options.immutable, "--immutable", "/spec/selector")),
+            secrets=_places(options.mask_kinds, "--mask-kind"),
+            apart=not options.grouped,
+            follow_renames=options.follow_renames,
             cluster_scoped=options.cluster_scoped,
             capabilities=self.capabilities,
         )
@@ -173,6 +184,26 @@ class Question:
         policy = self.options.plugin_policy
         given = read_policy(policy, self.context.limits) if policy is not None else ()
         return (*given, *(AVP if self.options.avp else ()))
+
+
+def _places(texts: Sequence[str], option: str, pointer: str = "") -> tuple[KindPointer, ...]:
+    """Places in objects.
+
+    Args:
+        option: what gives them.
+        pointer: that of texts without one.
+    """
+    found = []
+    for text in texts:
+        try:
+            found.append(KindPointer.parse(text, pointer))
+        except ValueError:
+            raise UsageError(
+                "CMD-ARGO-030",
+                f"{option} {text!r} says no place in objects",
+                hint="write it as GROUP/KIND:/POINTER, such as apps/Deployment:/spec/replicas",
+            ) from None
+    return tuple(found)
 
 
 def _mapped(options: Options) -> list[Mapped]:

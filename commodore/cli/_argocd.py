@@ -130,6 +130,8 @@ _OPTIONS = {
     "api_version": "api_versions",
     "kind": "kinds",
     "ignore_rules": "rules",
+    "image_pointer": "image_pointers",
+    "mask_kind": "mask_kinds",
 }
 """Options of commands that the library calls otherwise."""
 
@@ -224,6 +226,16 @@ def places_and_hint(one: Diagnostic) -> Iterator[str]:
         yield f"  at {printable_lines(str(place))}"
     if one.hint:
         yield f"  hint: {printable_lines(one.hint)}"
+
+
+def show_document(data: Mapping[str, Any], form: str, console: Console) -> None:
+    """Print a document as JSON, or as YAML."""
+    from commodore.manifests import dump
+
+    if form == "yaml":
+        console.result(dump(data), newline=False)
+    else:
+        console.result(json.dumps(data, indent=2))
 
 
 def document(command: str, found: Sequence[Diagnostic], **parts: Any) -> dict[str, Any]:

@@ -56,12 +56,14 @@ def _noise_rule(text: str) -> NoiseRule:
     """One value of `--hide`."""
     from commodore.manifests.object_diff import NoiseRule
 
+    if text.startswith("/"):
+        return NoiseRule("place", text)
     field, _, pattern = text.partition(":")
     if field not in ("labels", "annotations") or not pattern:
         raise UsageError(
             "CMD-CLI-032",
-            f"--hide {text!r} does not say which labels or annotations",
-            hint="write --hide 'labels:example.com/*' or --hide 'annotations:example.com/*'",
+            f"--hide {text!r} does not say which labels, annotations or place",
+            hint="write --hide 'labels:example.com/*' or --hide /spec/replicas",
         )
     return NoiseRule("labels" if field == "labels" else "annotations", pattern)
 

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import json
+from pathlib import Path
 from typing import Any
 
 import click
 
-from commodore.cli._argocd import EQUAL, FAILED, Analysis, diagnostic_lines, document
+from commodore.cli._argocd import EQUAL, FAILED, Analysis, diagnostic_lines, document, show_document
 from commodore.cli._options import options
 from commodore.settings.argocd import ARGOCD_DIAGNOSTICS
 
@@ -22,6 +22,7 @@ def diagnostics(ctx: click.Context, /, **values: Any) -> int:
     `commodore explain` describes. The exit code is 2 if one of them is an error.
     """
     from commodore.argocd.diagnosing import check_all
+    from commodore.argocd.sarif import as_sarif
 
     analysis = Analysis.of(ctx, values)
     console = analysis.console
@@ -31,8 +32,10 @@ def diagnostics(ctx: click.Context, /, **values: Any) -> int:
     else:
         analysis.question.listed(listing)
     shown = analysis.diagnostics()
-    if values["out"] == "json":
-        console.result(json.dumps(document("diagnostics", shown), indent=2))
+    if values["out"] in ("json", "yaml"):
+        show_document(document("diagnostics", shown), values["out"], console)
+    elif values["out"] == "sarif":
+        console.result(as_sarif(shown, next(iter(listing.own.values())).root if listing.own else Path()))
     elif not shown:
         console.result("nothing was found")
     else:

@@ -21,8 +21,8 @@ if TYPE_CHECKING:
     from commodore.argocd import Diagnostic
     from commodore.argocd.comparing import Difference, Side
 
-_STATES = ("added", "removed", "changed", "unchanged", "unknown", "not-rendered")
-_FILES = ("markdown", "html", "json")
+_STATES = ("added", "removed", "changed", "renamed", "unchanged", "unknown", "not-rendered")
+_FILES = ("markdown", "html", "json", "sarif")
 
 
 @click.command("diff")
@@ -102,6 +102,8 @@ def _report(
     diagnostics: Sequence[Diagnostic],
 ) -> str:
     from commodore.argocd.comparing.document import difference_data
+    from commodore.argocd.sarif import as_sarif
+    from commodore.manifests import dump
     from commodore.manifests.object_diff import html_report
 
     if form == "markdown":
@@ -109,7 +111,9 @@ def _report(
     if form == "html":
         return f"{html_report(found.review, title=ARGOCD_TITLE)}\n"
     base, target = sides
+    if form == "sarif":
+        return f"{as_sarif(diagnostics, target.root, found)}\n"
     parts = {"sides": {"base": base.as_dict(), "target": target.as_dict()}, **difference_data(found)}
     data = document("diff", diagnostics, **parts)
     data["partial"] = data["partial"] or found.count("unknown") > 0
-    return f"{json.dumps(data, indent=2)}\n"
+    return dump(data) if form == "yaml" else f"{json.dumps(data, indent=2)}\n"

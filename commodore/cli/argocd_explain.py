@@ -8,7 +8,7 @@ from typing import Any
 
 import click
 
-from commodore.cli._argocd import FAILED, Analysis, document
+from commodore.cli._argocd import FAILED, Analysis, document, show_document
 from commodore.cli._options import options
 from commodore.errors import UsageError
 from commodore.printable import printable
@@ -46,9 +46,8 @@ def explain(ctx: click.Context, /, app: str, object_: str, **values: Any) -> int
         found.take(result.error, application=result.data["name"])
     elif object_:
         result.data["object"] = explain_object(result.stages, object_)
-    if values["out"] == "json":
-        data = document("explain", analysis.diagnostics(), application=result.data)
-        console.result(json.dumps(data, indent=2))
+    if values["out"] != "text":
+        show_document(document("explain", analysis.diagnostics(), application=result.data), values["out"], console)
     else:
         console.result("\n".join(map(printable, _lines(result.data))))
     return max(analysis.finish(), FAILED if result.error is not None else 0)

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from commodore.cli._argocd import DIFFERENT, EQUAL, Analysis, document, sought_by
+from commodore.cli._argocd import DIFFERENT, EQUAL, Analysis, document, show_document, sought_by
 from commodore.cli._options import options
 from commodore.cli.console import Console
-from commodore.printable import printable, some_of
+from commodore.printable import in_markdown, printable, some_of
 from commodore.settings.argocd import ARGOCD_IMAGES
 
 if TYPE_CHECKING:
@@ -46,12 +45,13 @@ def _listed(apps: tuple[str, ...], analysis: Analysis) -> list[Use]:
     wanted = analysis.selected(listing, apps)
     listing.tell_failures(analysis.found, but=wanted)
     uses: list[Use] = []
+    places = analysis.question.image_places
     with analysis.open_run(listing) as run:
         for application, rendered in run.renderer.render_all(wanted, analysis.values["jobs"]):
             if isinstance(rendered, CommodoreError):
                 analysis.found.take(rendered, application=listing.label(application))
             else:
-                uses += uses_of(listing.label(application), (one.data for one in rendered))
+                uses += uses_of(listing.label(application), (one.data for one in rendered), places)
     return uses
 
 
@@ -61,13 +61,16 @@ def _differing(apps: tuple[str, ...], analysis: Analysis) -> list[Use]:
 
     with analysis.working("comparing"):
         sides = find_sides(sought_by(analysis), analysis.question.scratch, analysis.context)
-        return list(changed_uses(analysis.question.compare(sides, apps)))
+        return list(changed_uses(analysis.question.compare(sides, apps), analysis.question.image_places))
 
 
 def _show(uses: Sequence[Use], form: str, console: Console, data: dict[str, Any]) -> None:
-    if form == "json":
+    if form in ("json", "yaml"):
         diagnostics = {key: data.pop(key) for key in ("diagnostics", "partial")}
-        console.result(json.dumps({**data, "images": [one.as_dict() for one in uses], **diagnostics}, indent=2))
+        show_document({**data, "images": [one.as_dict() for one in uses], **diagnostics}, form, console)
+    elif form == "markdown":
+        for line in _rows(uses):
+            console.result(line)
     elif form == "name":
         for text in sorted({one.image.text for one in uses}):
             console.result(printable(text))
@@ -78,10 +81,22 @@ def _show(uses: Sequence[Use], form: str, console: Console, data: dict[str, Any]
 
 def _lines(uses: Iterable[Use]) -> Iterator[str]:
     """Each image once, below it the Applications that run it."""
+    for text, applications in _by_image(uses):
+        yield printable(text)
+        yield printable(f"    in {some_of(applications)}")
+
+
+def _rows(uses: Iterable[Use]) -> Iterator[str]:
+    """The same as a table of Markdown."""
+    yield "| Image | Applications |"
+    yield "|---|---|"
+    for text, applications in _by_image(uses):
+        yield f"| {in_markdown(printable(text))} | {in_markdown(printable(some_of(applications)))} |"
+
+
+def _by_image(uses: Iterable[Use]) -> list[tuple[str, list[str]]]:
     found: dict[str, dict[str, None]] = {}
     for one in uses:
         before = f" (was {one.before.text})" if one.before is not None else ""
         found.setdefault(f"{_SIGNS[one.change]}{one.image.text}{before}", {})[one.application] = None
-    for text in sorted(found):
-        yield printable(text)
-        yield printable(f"    in {some_of(list(found[text]))}")
+    return [(text, list(found[text])) for text in sorted(found)]

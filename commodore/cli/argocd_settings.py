@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from commodore.cli._argocd import Analysis, document
+from commodore.cli._argocd import Analysis, document, show_document
 from commodore.cli._options import options
 from commodore.printable import printable
 from commodore.settings.argocd import ARGOCD_SETTINGS
@@ -26,18 +25,14 @@ def settings(ctx: click.Context, /, **values: Any) -> int:
     Those of the files that are named, and with --path those that a repository has in its files, in what its
     Applications render, and in values of the Argo CD chart.
     """
-    from commodore.manifests import dump
-
     analysis = Analysis.of(ctx, values)
     console = analysis.console
     read = analysis.listing().settings if values["path"] else _given(analysis)
     data = document("settings", analysis.diagnostics(), **_data(read))
-    if values["out"] == "json":
-        console.result(json.dumps(data, indent=2))
-    elif values["out"] == "yaml":
-        console.result(dump(data), newline=False)
-    else:
+    if values["out"] == "text":
         console.result(_text(read))
+    else:
+        show_document(data, values["out"], console)
     return analysis.finish()
 
 

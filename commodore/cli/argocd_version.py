@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import json
 import platform
 from importlib import metadata
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from commodore.cli._argocd import context_of, document, show_diagnostics
+from commodore.cli._argocd import context_of, document, show_diagnostics, show_document
 from commodore.cli._options import options
 from commodore.cli.console import console_of
 from commodore.printable import printable
@@ -33,7 +32,6 @@ def version(ctx: click.Context, /, **values: Any) -> int:
     from commodore.argocd import Diagnostics
     from commodore.argocd.configuration import choose_profile
     from commodore.argocd.installed import installed_tools
-    from commodore.manifests import dump
 
     console = console_of(ctx)
     found = Diagnostics()
@@ -49,10 +47,8 @@ def version(ctx: click.Context, /, **values: Any) -> int:
         libraries=libraries,
         python=platform.python_version(),
     )
-    if values["out"] == "json":
-        console.result(json.dumps(data, indent=2))
-    elif values["out"] == "yaml":
-        console.result(dump(data), newline=False)
+    if values["out"] != "text":
+        show_document(data, values["out"], console)
     else:
         console.result(f"commodore {data['commodore']}, follows Argo CD {profile.name}")
         for one in tools:

@@ -354,6 +354,14 @@ _CHANGED = (
         metavar="FILE",
     ),
 )
+IMAGE_POINTER = Setting(
+    "image_pointer",
+    ("--image-pointer",),
+    "Where objects of a kind name images, beside containers and fields called so; `*` in it stands for every key; may "
+    "be repeated.",
+    multiple=True,
+    metavar="GROUP/KIND:POINTER",
+)
 _REPORTS = (
     Setting(
         "markdown",
@@ -363,6 +371,7 @@ _REPORTS = (
         metavar="FILE",
     ),
     Setting("html", ("--html",), "Write an HTML report to this file, too.", kind="path", metavar="FILE"),
+    Setting("sarif", ("--sarif",), "Write dangers and diagnostics to this file, too.", kind="path", metavar="FILE"),
     Setting("json", ("--json",), "Write a JSON report to this file, too.", kind="path", metavar="FILE"),
     Setting(
         "fail_on",
@@ -390,6 +399,35 @@ _COUNTED = (
         default=False,
     ),
     Setting(
+        "immutable",
+        ("--immutable",),
+        "What of a kind cannot be changed, its /spec/selector if no pointer is given; may be repeated.",
+        multiple=True,
+        metavar="GROUP/KIND[:POINTER]",
+    ),
+    Setting(
+        "mask_kind",
+        ("--mask-kind",),
+        "Where objects of a kind have secrets, which are masked as those of Secrets are; may be repeated.",
+        multiple=True,
+        metavar="GROUP/KIND:POINTER",
+    ),
+    IMAGE_POINTER,
+    Setting(
+        "follow_renames",
+        ("--follow-renames",),
+        "Take an Application that goes, and one that comes with the same sources and destination, for one.",
+        kind="switch",
+        default=False,
+    ),
+    Setting(
+        "grouped",
+        ("--group/--no-group",),
+        "Show equal changes once, with the names of their objects.",
+        kind="switch",
+        default=True,
+    ),
+    Setting(
         "hooks",
         ("--hooks",),
         "Whether hooks are compared; Argo CD leaves them out.",
@@ -410,11 +448,11 @@ ARGOCD_DIFF = (
     *REVIEWED,
     *_REPORTS,
     *COMMON,
-    output("text", "stat", "json", "markdown", "html"),
+    output("text", "stat", "json", "yaml", "markdown", "html", "sarif"),
 )
-ARGOCD_IMAGES = (*SIDES, *SEARCH, *COMMON, output("table", "name", "json"))
+ARGOCD_IMAGES = (*SIDES, *SEARCH, IMAGE_POINTER, *COMMON, output("table", "name", "json", "yaml", "markdown"))
 ARGOCD_VERSION_COMMAND = (VERSION, STRICT, SHOWN, output("text", "json", "yaml"))
-ARGOCD_EXPLAIN = (*SEARCH, *COMMON, output("text", "json"))
+ARGOCD_EXPLAIN = (*SEARCH, *COMMON, output("text", "json", "yaml"))
 ARGOCD_DIAGNOSTICS = (
     *SEARCH,
     Setting(
@@ -427,5 +465,5 @@ ARGOCD_DIAGNOSTICS = (
     INSTALLATION,
     CHART_VALUES,
     STRICT,
-    output("text", "json"),
+    output("text", "json", "yaml", "sarif"),
 )

@@ -321,8 +321,9 @@ REVIEWED = (
     Setting(
         "hide",
         ("--hide",),
-        "Count changes of these labels or annotations as noise, too, such as labels:example.com/*; may be repeated.",
-        metavar="labels:GLOB|annotations:GLOB",
+        "Count changes of these labels, annotations or places as noise, too, such as labels:example.com/* or "
+        "/spec/replicas; may be repeated.",
+        metavar="labels:GLOB|annotations:GLOB|POINTER",
         multiple=True,
     ),
     Setting(
@@ -342,7 +343,7 @@ REVIEWED = (
     ),
     Setting(
         "report_url",
-        ("--report-url",),
+        ("--report-url", "--full-report-url"),
         "Where the whole report will be found, such as the HTML file of a pipeline; a Markdown report without room for "
         "everything names it.",
         metavar="URL",

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import jsonschema
 import pytest
+import yaml
 
 from tests.argocd.comparing.conftest import app, config, git
 
@@ -72,8 +73,9 @@ def test_forms(diff: Call, tmp_path: Path) -> None:
     data = json.loads(diff("--base", "HEAD", "-o", "json")[1])
     jsonschema.Draft202012Validator(SCHEMA).validate(data)
     assert data["summary"]["objects"] == {"added": 0, "changed": 1, "removed": 1, "unchanged": 0}
+    assert yaml.safe_load(diff("--base", "HEAD", "-o", "yaml")[1]) == data
     assert diff("--base", "HEAD", "-o", "stat")[1] == "1 changed, 1 removed; dangers: 1 critical\n"
-    files = {form: tmp_path / f"report.{form}" for form in ("markdown", "html", "json")}
+    files = {form: tmp_path / f"report.{form}" for form in ("markdown", "html", "json", "sarif")}
     words = [word for form, file in files.items() for word in (f"--{form}", str(file))]
     assert diff("--base", "HEAD", *words)[0] == 1
     for form, file in files.items():

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+import yaml
 
 from tests.argocd.comparing.conftest import app, git
 
@@ -69,6 +70,8 @@ def test_images_that_differ(run: Call, shop: Path) -> None:
         row["change"]: row["from"] for row in json.loads(run("images", "--base", "HEAD", "-o", "json")[1])["images"]
     }
     assert changed == {"added": "", "changed": "nginx:1.2"}
+    rows = run("images", "--base", "HEAD", "-o", "markdown")[1].splitlines()[2:]
+    assert rows == ["| + quay.io/x/y:1 | argocd/a |", "| &#126; nginx:1.3 (was nginx:1.2) | argocd/a |"]
     assert run("images", "--base", "HEAD..HEAD")[:2] == (0, "")
     (shop / "a" / "pod.json").write_text(pod("docker.io/library/nginx:1.2"), encoding="utf-8")
     (shop / "a" / "new.json").unlink()
@@ -135,6 +138,15 @@ def test_diagnostics(run: Call, shop: Path) -> None:
         True,
         {"CMD-ARGO-102", "CMD-ARGO-401", "CMD-ARGO-910"},
     )
+
+
+def test_diagnostics_for_code_scanning(run: Call, shop: Path) -> None:
+    (shop / "bad.yaml").write_text("a: [argocd", encoding="utf-8")
+    (log,) = json.loads(run("diagnostics", "-o", "sarif")[1])["runs"]
+    places = {one["ruleId"]: one["locations"] for one in log["results"]}
+    (place,) = places["CMD-ARGO-102"]
+    assert place["physicalLocation"]["artifactLocation"]["uri"] == "bad.yaml"
+    assert yaml.safe_load(run("diagnostics", "-o", "yaml")[1])["partial"] is False
 
 
 def test_explain_an_object(run: Call, shop: Path) -> None:

@@ -18,13 +18,14 @@ from commodore.manifests.object_diff import (
     ObjectChange,
     PlacedObject,
     Review,
+    Watched,
     compare,
     field_changes,
     flags_of,
 )
 from commodore.manifests.objects import ObjectKey
 
-State = Literal["added", "removed", "changed", "unchanged", "unknown", "not-rendered"]
+State = Literal["added", "removed", "changed", "unchanged", "renamed", "unknown", "not-rendered"]
 Rules = Literal["both", "target", "none"]
 """Whose ignore rules count."""
 
@@ -38,13 +39,14 @@ class Verdict:
     Attributes:
         name: `namespace/name`.
         old, new: it as it is defined on each side; None where it is not.
-        state: `unknown` if a side could not be rendered; `not-rendered` if nothing that it reads has changed.
+        state: `renamed` if it has another name on each side; `unknown` if a side could not be rendered; `not-rendered`
+            if nothing that it reads has changed.
         changes: the objects that differ after normalising; secrets are in them.
         flags: the dangers, found before anything was normalised.
         ignored: how many fields differ that rules ignore.
         ignored_only: how many objects differ in nothing else.
         unchanged: how many objects are the same.
-        note: why it is unknown.
+        note: why it is unknown, or what it was called.
         before: whether it is unknown for the same reason on both sides.
     """
 
@@ -105,8 +107,13 @@ class Edition:
         return [PlacedObject(canonical(data), source=self.label, names=self.names) for data in self.objects]
 
 
-def compare_application(old: Edition | None, new: Edition | None, rules: Rules, found: Diagnostics) -> Verdict:
+def compare_application(
+    old: Edition | None, new: Edition | None, rules: Rules, watched: Watched, found: Diagnostics
+) -> Verdict:
     """How the objects of an Application differ. At least one side is given.
+
+    Args:
+        watched: what counts as a danger beside what is known.
 
     Raises:
         CommodoreError: the rules of a side cannot be used, see `Normaliser`.
@@ -114,7 +121,7 @@ def compare_application(old: Edition | None, new: Edition | None, rules: Rules, 
     shown = new or old
     assert shown is not None
     raw = compare(old.placed() if old is not None else (), new.placed() if new is not None else ())
-    flags = list(flags_of(raw))
+    flags = list(flags_of(raw, watched))
     removed = [change for change in raw.changes if change.kind == "removed"]
     total = len(old.objects) if old is not None else 0
     if new is not None and len(removed) > max(_MASS_COUNT, total * _MASS_SHARE):
@@ -123,6 +130,8 @@ def compare_application(old: Edition | None, new: Edition | None, rules: Rules, 
         flags.append(Flag("mass-removal", key, message, shown.label))
     changes, ignored, ignored_only = _normalised(raw.changes, old, new, rules, found)
     state: State = "added" if old is None else "removed" if new is None else "changed" if changes else "unchanged"
+    if old is not None and new is not None and old.label != new.label:
+        state = "renamed"
     return Verdict(
         shown.label,
         old.application if old is not None else None,
@@ -133,6 +142,7 @@ def compare_application(old: Edition | None, new: Edition | None, rules: Rules, 
         ignored,
         ignored_only,
         raw.unchanged,
+        note=f"was {old.label}" if state == "renamed" and old is not None else "",
     )
 
 

@@ -34,8 +34,10 @@ from commodore.manifests.object_diff import (
     DEFAULT_NOISE,
     Comparison,
     Flag,
+    KindPointer,
     NoiseRule,
     Part,
+    Watched,
     in_flag_order,
     is_noise,
     review_of,
@@ -61,6 +63,11 @@ class Wanted:
         rules: whose ignore rules count.
         noise: what is counted instead of shown.
         hooks: whether hooks are compared, too.
+        watched: what counts as a danger beside what is known.
+        secrets: where objects have secrets beside what is known.
+        apart: whether equal changes are shown one by one.
+        follow_renames: whether an Application that goes and one that comes with the same sources and destination are
+            one.
         cluster_scoped: kinds without namespace beside those that are known.
     """
 
@@ -73,6 +80,10 @@ class Wanted:
     rules: Rules = "both"
     noise: tuple[NoiseRule, ...] = DEFAULT_NOISE
     hooks: bool = True
+    watched: Watched = field(default_factory=Watched)
+    secrets: tuple[KindPointer, ...] = ()
+    apart: bool = False
+    follow_renames: bool = False
     cluster_scoped: tuple[str, ...] = ()
     capabilities: Capabilities = field(default_factory=Capabilities)
 
@@ -116,9 +127,14 @@ def diff(
         for listing, one in zip(listings, heard, strict=True)
     ]
     with runs[0] as first, runs[1] as second:
+        known = _labelled(listings[0]), _labelled(listings[1])
+        if wanted.follow_renames:
+            known = _as_called_now(*known), known[1]
         old, new = (
-            _Tree(side, listing, one, run, _labelled(listing))
-            for side, listing, one, run in zip((base, target), listings, heard, (first, second), strict=True)
+            _Tree(side, listing, one, run, applications)
+            for side, listing, one, run, applications in zip(
+                (base, target), listings, heard, (first, second), known, strict=True
+            )
         )
         verdicts = _Work(old, new, wanted, context, found).verdicts()
     _join(found, *heard)
@@ -138,6 +154,24 @@ def _lost_parts(verdicts: Sequence[Verdict], old: Listing, new: Listing) -> list
 
 def _labelled(listing: Listing) -> dict[str, Application]:
     return {listing.label(one): one for one in listing.applications}
+
+
+def _as_called_now(old: Mapping[str, Application], new: Mapping[str, Application]) -> dict[str, Application]:
+    """The Applications of the base by the names that they have in the target, where just one there has their sources
+    and destination.
+    """
+    come = [name for name in new if name not in old]
+    names = {}
+    for gone in old.keys() - new.keys():
+        same = [name for name in come if _deploys(new[name]) == _deploys(old[gone])]
+        others = [name for name in old.keys() - new.keys() if _deploys(old[name]) == _deploys(old[gone])]
+        if len(same) == len(others) == 1:
+            names[gone] = same[0]
+    return {names.get(name, name): one for name, one in old.items()}
+
+
+def _deploys(one: Application) -> list[Any]:
+    return [one.data["spec"].get(key) for key in ("source", "sources", "sourceHydrator", "destination")]
 
 
 @dataclass(frozen=True, slots=True)
@@ -165,9 +199,11 @@ class _Work:
 
     def _rendered(self, tree: _Tree, names: Iterable[str]) -> dict[str, _Rendered]:
         """What the Applications of a side render to, those that are there."""
-        wanted = [tree.applications[name] for name in names if name in tree.applications]
-        made = tree.run.renderer.render_all(wanted, tree.side.named.jobs)
-        return {tree.listing.label(one): self._finished(one, objects, tree) for one, objects in made}
+        there = [name for name in names if name in tree.applications]
+        made = tree.run.renderer.render_all([tree.applications[name] for name in there], tree.side.named.jobs)
+        return {
+            name: self._finished(name, one, objects, tree) for name, (one, objects) in zip(there, made, strict=True)
+        }
 
     def _sides(self, name: str) -> list[tuple[_Tree, Application]]:
         return [(tree, tree.applications[name]) for tree in (self.old, self.new) if name in tree.applications]
@@ -259,7 +295,7 @@ class _Work:
         if old.error is not None or new.error is not None:
             return _told(unknown, (old.error, new.error), self.found)
         try:
-            return compare_application(old.edition, new.edition, self.wanted.rules, self.found)
+            return compare_application(old.edition, new.edition, self.wanted.rules, self.wanted.watched, self.found)
         except CommodoreError as error:
             return _told(unknown, (None, error), self.found)
 
@@ -280,14 +316,19 @@ class _Work:
         return ""
 
     def _finished(
-        self, application: Application, rendered: tuple[Rendered, ...] | CommodoreError, tree: _Tree
+        self, name: str, application: Application, rendered: tuple[Rendered, ...] | CommodoreError, tree: _Tree
     ) -> _Rendered:
+        """The objects of an Application, tracked by the name that it is compared by."""
         if isinstance(rendered, CommodoreError):
             return _Rendered(error=rendered)
         settings = tree.listing.settings
         try:
-            tracked = manifests(application, rendered, settings, tree.found)
-            objects = desired(application, tracked, settings, self.wanted.cluster_scoped, tree.found)
+            namespace, _, called = name.rpartition("/")
+            known = application
+            if called != application.name:
+                known = replace(application, name=called, namespace=namespace)
+            tracked = manifests(known, rendered, settings, tree.found)
+            objects = desired(known, tracked, settings, self.wanted.cluster_scoped, tree.found)
         except CommodoreError as error:
             return _Rendered(error=error)
         tell_server_side(application, (one.data for one in objects), settings, tree.found)
@@ -361,7 +402,9 @@ def _difference(verdicts: list[Verdict], lost: list[Part], wanted: Wanted) -> Di
     compared = Comparison(
         tuple(change for one in verdicts for change in one.changes), sum(one.unchanged for one in verdicts)
     )
-    review = review_of(compared, in_flag_order(flags), wanted.noise, sources=True)
+    review = review_of(
+        compared, in_flag_order(flags), wanted.noise, secrets=wanted.secrets, sources=True, apart=wanted.apart
+    )
     visible: dict[str, list[str]] = {}
     for change in review.comparison.changes:
         if not is_noise(change):
@@ -373,7 +416,7 @@ def _difference(verdicts: list[Verdict], lost: list[Part], wanted: Wanted) -> Di
         if one.state == "changed" and not kinds:
             one = replace(one, state="unchanged")
         shown.append(one)
-        if kinds or one.state in ("added", "removed", "unknown"):
+        if kinds or one.state in ("added", "removed", "renamed", "unknown"):
             added, changed, removed = (kinds.count(kind) for kind in ("added", "changed", "removed"))
             parts.append(Part(one.name, one.state, added, changed, removed, one.note))
     review = replace(

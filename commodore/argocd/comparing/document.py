@@ -15,6 +15,7 @@ _STATES: dict[str, State] = {
     "removed": "removed",
     "changed": "changed",
     "unchanged": "unchanged",
+    "renamed": "renamed",
     "unknown": "unknown",
     "notRendered": "not-rendered",
 }

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from commodore.argocd.comparing.applications import Difference
 from commodore.manifests import ObjectKey, key_of
-from commodore.manifests.object_diff import Image, images_of
+from commodore.manifests.object_diff import Image, KindPointer, images_of
 from commodore.manifests.object_diff.json_report import key_data
 
 
@@ -47,19 +47,25 @@ class Use:
         return found
 
 
-def uses_of(application: str, objects: Iterable[Mapping[str, Any]]) -> Iterator[Use]:
-    """The images of the objects of an Application."""
+def uses_of(
+    application: str, objects: Iterable[Mapping[str, Any]], places: Sequence[KindPointer] = ()
+) -> Iterator[Use]:
+    """The images of the objects of an Application.
+
+    Args:
+        places: where there are images beside what is known.
+    """
     for data in objects:
-        for one in images_of(data):
+        for one in images_of(data, places):
             yield Use(one.image, application, key_of(data), one.place)
 
 
-def changed_uses(found: Difference) -> Iterator[Use]:
+def changed_uses(found: Difference, places: Sequence[KindPointer] = ()) -> Iterator[Use]:
     """The images that differ. In one place of an object those of one repository are one that changed."""
     for verdict in found.applications:
         for change in verdict.changes:
             old, new = (
-                {use.place: use for use in uses_of(verdict.name, [side.content])} if side is not None else {}
+                {use.place: use for use in uses_of(verdict.name, [side.content], places)} if side is not None else {}
                 for side in (change.old, change.new)
             )
             for place in dict.fromkeys((*old, *new)):

@@ -6,13 +6,11 @@ import json
 import re
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any, Final
-from urllib.parse import quote
+from typing import Final
 
-from commodore import __version__
 from commodore.inventory.lint.model import Finding, Report
+from commodore.sarif import Result, Rule, sarif_log
 
-_SARIF_SCHEMA: Final = "https://json.schemastore.org/sarif-2.1.0.json"
 _CONTROL: Final = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f]")
 """All but tabs and line breaks, which GitHub takes as escapes."""
 
@@ -52,60 +50,23 @@ def as_sarif(report: Report) -> str:
 
     Files are relative to the current directory, which should be the repository's root; others by absolute URI.
     """
-    rules = list(report.rules)
-    log = {
-        "$schema": _SARIF_SCHEMA,
-        "version": "2.1.0",
-        "runs": [
-            {
-                "tool": {
-                    "driver": {
-                        "name": "commodore",
-                        "version": __version__,
-                        "rules": [
-                            {
-                                "id": f"{linter}/{rule.id}",
-                                "shortDescription": {"text": rule.summary.replace("`", "'")},
-                                "defaultConfiguration": {"level": rule.severity},
-                            }
-                            for (linter, _), rule in report.rules.items()
-                        ],
-                    }
-                },
-                "columnKind": "unicodeCodePoints",
-                "results": [
-                    _result(finding, rules.index((finding.linter, finding.rule))) for finding in report.findings
-                ],
-            }
-        ],
-    }
-    return json.dumps(log, indent=2, sort_keys=True, ensure_ascii=False)
+    rules = [
+        Rule(f"{linter}/{rule.id}", rule.severity, rule.summary.replace("`", "'"))
+        for (linter, _), rule in report.rules.items()
+    ]
+    return sarif_log(rules, map(_result, report.findings), Path.cwd())
 
 
-def _result(finding: Finding, rule: int) -> dict[str, Any]:
-    location: dict[str, Any] = {
-        "physicalLocation": {
-            "artifactLocation": {"uri": _uri(finding.file)},
-            "region": {"startLine": finding.line, "startColumn": finding.column},
-        }
-    }
-    if finding.parameter:
-        location["logicalLocations"] = [{"fullyQualifiedName": finding.parameter, "kind": "member"}]
-    text = f"{finding.message}. {finding.hint}" if finding.hint else finding.message
-    return {
-        "ruleId": f"{finding.linter}/{finding.rule}",
-        "ruleIndex": rule,
-        "level": finding.severity,
-        "message": {"text": text},
-        "locations": [location],
-    }
-
-
-def _uri(file: str) -> str:
-    path, here = Path(file).absolute(), Path.cwd()
-    if path.is_relative_to(here) and ".." not in path.parts:
-        return quote(path.relative_to(here).as_posix())
-    return f"file://{quote(path.as_posix())}"
+def _result(finding: Finding) -> Result:
+    return Result(
+        f"{finding.linter}/{finding.rule}",
+        finding.severity,
+        f"{finding.message}. {finding.hint}" if finding.hint else finding.message,
+        finding.file,
+        finding.line,
+        finding.column,
+        finding.parameter,
+    )
 
 
 def _data(text: str) -> str:

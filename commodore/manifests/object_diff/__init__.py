@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 from commodore.manifests.object_diff.fields import field_changes
-from commodore.manifests.object_diff.flags import FLAGS, Flag, Severity, flags_of, in_flag_order
+from commodore.manifests.object_diff.flags import FLAGS, Flag, Severity, Watched, flags_of, in_flag_order
 from commodore.manifests.object_diff.grouping import Group, group
 from commodore.manifests.object_diff.html_report import html_report
 from commodore.manifests.object_diff.images import Image, ImageUse, images_of, parse_image
@@ -26,6 +26,7 @@ from commodore.manifests.object_diff.model import (
 )
 from commodore.manifests.object_diff.noise import DEFAULT_NOISE, NoiseRule, hide_noise
 from commodore.manifests.object_diff.pairing import compare
+from commodore.manifests.object_diff.pointers import GONE, KindPointer
 from commodore.manifests.object_diff.review import Part, Review, is_noise, review, review_of, tally
 from commodore.manifests.object_diff.shown import summary
 from commodore.manifests.object_diff.text_report import text_report
@@ -36,6 +37,7 @@ __all__ = [
     "COMMENT_BYTES",
     "DEFAULT_NOISE",
     "FLAGS",
+    "GONE",
     "Comparison",
     "FieldChange",
     "Flag",
@@ -44,6 +46,7 @@ __all__ = [
     "ImageUse",
     "Item",
     "Key",
+    "KindPointer",
     "Masks",
     "NoiseRule",
     "ObjectChange",
@@ -52,6 +55,7 @@ __all__ = [
     "PlacedObject",
     "Review",
     "Severity",
+    "Watched",
     "as_json",
     "compare",
     "field_changes",

@@ -18,7 +18,9 @@ from commodore.manifests.object_diff.model import (
     Path,
     PlacedObject,
     path_text,
+    step_name,
 )
+from commodore.manifests.object_diff.pointers import KindPointer
 from commodore.manifests.objects import ObjectKey
 
 Severity = Literal["critical", "high", "medium"]
@@ -71,9 +73,25 @@ class Flag:
         return FLAGS[self.name]
 
 
-def flags_of(comparison: Comparison) -> tuple[Flag, ...]:
+@dataclass(frozen=True, slots=True)
+class Watched:
+    """What flags look at beside what they know.
+
+    Attributes:
+        images: where there are images of containers.
+        immutable: what cannot be changed.
+    """
+
+    images: tuple[KindPointer, ...] = ()
+    immutable: tuple[KindPointer, ...] = ()
+
+
+_NOTHING_ELSE = Watched()
+
+
+def flags_of(comparison: Comparison, watched: Watched = _NOTHING_ELSE) -> tuple[Flag, ...]:
     """The dangers of a comparison, the worst first. It has to be unmasked, with everything that differs in it."""
-    return in_flag_order(flag for change in comparison.changes for flag in change_flags(change))
+    return in_flag_order(flag for change in comparison.changes for flag in change_flags(change, watched))
 
 
 def in_flag_order(flags: Iterable[Flag]) -> tuple[Flag, ...]:
@@ -82,7 +100,7 @@ def in_flag_order(flags: Iterable[Flag]) -> tuple[Flag, ...]:
     return tuple(sorted(flags, key=lambda flag: (worst.index(flag.name), flag.key, flag.source, flag.message)))
 
 
-def change_flags(change: ObjectChange) -> Iterator[Flag]:
+def change_flags(change: ObjectChange, watched: Watched = _NOTHING_ELSE) -> Iterator[Flag]:
     """The dangers of one object's change. An object that was renamed is one that goes and one that comes."""
     if change.old is not None and (change.new is None or change.is_renamed):
         yield from _removal(change.old_key, change.old)
@@ -90,7 +108,10 @@ def change_flags(change: ObjectChange) -> Iterator[Flag]:
         return
     old = change.old.content if change.old is not None else None
     fields = (*change.fields, *change.hidden)
-    found: list[tuple[str, str]] = [*_images(old, change.new.content), *_privileges(old, change.new.content)]
+    found: list[tuple[str, str]] = [
+        *_images(old, change.new.content, watched.images),
+        *_privileges(old, change.new.content),
+    ]
     found += _rbac(change.new_key, old, change.new.content)
     found += _webhooks(change.new_key, old, change.new.content)
     found += _application(change.new_key, old, change.new.content)
@@ -99,6 +120,7 @@ def change_flags(change: ObjectChange) -> Iterator[Flag]:
         found += _scale(old, change.new.content)
         if not change.is_renamed and not _is_replaced(change.new.content):
             found += _immutable(change.new_key, old, fields)
+            found += _watched(old, fields, watched.immutable)
     for name, message in dict.fromkeys(found):
         yield Flag(name, change.new_key, message, change.new.source)
 
@@ -206,6 +228,15 @@ def _immutable(key: ObjectKey, old: Any, fields: Sequence[FieldChange]) -> Itera
             yield "immutable", f"{what} cannot be changed: the API server refuses it"
 
 
+def _watched(old: Any, fields: Sequence[FieldChange], places: Sequence[KindPointer]) -> Iterator[tuple[str, str]]:
+    wanted = [place for place in places if place.fits(old)]
+    for field in fields:
+        names = tuple(map(step_name, field.path))
+        for place in wanted:
+            if place.covers(names):
+                yield "immutable", f"{path_text(field.path)} cannot be changed: --immutable says so"
+
+
 def _names(path: Path) -> tuple[str, ...]:
     return tuple(str(step.key) for step in path if isinstance(step, Key))
 
@@ -216,9 +247,9 @@ def _scale(old: Any, new: Any) -> Iterator[tuple[str, str]]:
         yield "scaled-to-zero", f"spec.replicas goes from {'its default' if before is None else before} to 0"
 
 
-def _images(old: Any, new: Any) -> Iterator[tuple[str, str]]:
-    before = {(use.place, use.image.registry, use.image.repository): use.image for use in images_of(old)}
-    for use in images_of(new):
+def _images(old: Any, new: Any, places: Sequence[KindPointer]) -> Iterator[tuple[str, str]]:
+    before = {(use.place, use.image.registry, use.image.repository): use.image for use in images_of(old, places)}
+    for use in images_of(new, places):
         was = before.get((use.place, use.image.registry, use.image.repository))
         if was is not None and was.text == use.image.text:
             continue
@@ -401,4 +432,4 @@ def _crd(key: ObjectKey, old: Any, new: Any) -> Iterator[tuple[str, str]]:
             yield "crd-not-served", f"the version {name} is served no longer"
 
 
-__all__ = ["FLAGS", "Flag", "Severity", "change_flags", "flags_of"]
+__all__ = ["FLAGS", "Flag", "Severity", "Watched", "change_flags", "flags_of"]

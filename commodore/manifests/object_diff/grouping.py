@@ -28,20 +28,23 @@ class Group:
     sources: tuple[str, ...] = ()
 
 
-def group(comparison: Comparison, flags: Sequence[Flag] = (), *, sources: bool = False) -> tuple[Group, ...]:
+def group(
+    comparison: Comparison, flags: Sequence[Flag] = (), *, sources: bool = False, apart: bool = False
+) -> tuple[Group, ...]:
     """The changes of a comparison in groups: those with the worst flags first, then the larger ones, then by name.
 
     Added and removed objects are grouped if they are the same objects under other names.
 
     Args:
         sources: whether the groups say whom their objects come from.
+        apart: whether each change is a group of its own.
     """
     by_object: dict[Any, list[Flag]] = {}
     for flag in flags:
         by_object.setdefault((flag.key, flag.source), []).append(flag)
     found: dict[bytes, list[ObjectChange]] = {}
-    for change in comparison.changes:
-        found.setdefault(_signature(change), []).append(change)
+    for number, change in enumerate(comparison.changes):
+        found.setdefault(str(number).encode() if apart else _signature(change), []).append(change)
     groups = [
         Group(
             tuple(changes),

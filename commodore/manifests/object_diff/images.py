@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
+
+from commodore.manifests.object_diff.pointers import KindPointer
 
 _CONTAINERS = frozenset({"containers", "initContainers", "ephemeralContainers"})
 _DOCKER_HUB = "docker.io"
@@ -51,8 +53,16 @@ def parse_image(text: str) -> Image:
     return Image(text, registry, repository, tag, digest)
 
 
-def images_of(content: Any) -> Iterator[ImageUse]:
-    """The images of an object: those of containers, and of other fields, variables and arguments that are called so."""
+def images_of(content: Any, places: Sequence[KindPointer] = ()) -> Iterator[ImageUse]:
+    """The images of an object: those of containers, and of other fields, variables and arguments that are called so.
+
+    Args:
+        places: where there are images, too.
+    """
+    for place in places:
+        for path, text in place.values(content):
+            if isinstance(text, str) and text.strip():
+                yield ImageUse(path, parse_image(text))
     pending: list[tuple[Any, str]] = [(content, "")]
     while pending:
         value, path = pending.pop()

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
 from commodore.errors import InputError
 from commodore.manifests.object_diff.fields import embedded_documents, field_changes
 from commodore.manifests.object_diff.model import Comparison, ObjectChange, PlacedObject
+from commodore.manifests.object_diff.pointers import KindPointer
 from commodore.manifests.yaml_out import dump_stream
 
 _REFERENCE = re.compile(r"\?\{[^{}]*\}")
@@ -54,14 +56,18 @@ class Masks:
         return "+" * (8 + 4 * known.index(value))
 
 
-def mask(comparison: Comparison) -> Comparison:
-    """The comparison without secrets: what reports are made from. Objects without secrets stay the same objects."""
-    return replace(comparison, changes=tuple(map(_mask_change, comparison.changes)))
+def mask(comparison: Comparison, places: Sequence[KindPointer] = ()) -> Comparison:
+    """The comparison without secrets: what reports are made from. Objects without secrets stay the same objects.
+
+    Args:
+        places: where there are secrets, too.
+    """
+    return replace(comparison, changes=tuple(_mask_change(one, places) for one in comparison.changes))
 
 
-def _mask_change(change: ObjectChange) -> ObjectChange:
+def _mask_change(change: ObjectChange, places: Sequence[KindPointer]) -> ObjectChange:
     masks = Masks()
-    old, new = (side and _mask_side(side, masks) for side in (change.old, change.new))
+    old, new = (side and _mask_side(side, masks, places) for side in (change.old, change.new))
     if old is change.old and new is change.new:
         return change
     fields = change.fields
@@ -70,8 +76,11 @@ def _mask_change(change: ObjectChange) -> ObjectChange:
     return replace(change, old=old, new=new, fields=fields)
 
 
-def _mask_side(side: PlacedObject, masks: Masks) -> PlacedObject:
-    content = mask_object(side.content, masks)
+def _mask_side(side: PlacedObject, masks: Masks, places: Sequence[KindPointer]) -> PlacedObject:
+    content = side.content
+    for place in places:
+        content = place.changed(content, lambda key, value: _mask_whole(value, key, masks))
+    content = mask_object(content, masks)
     return side if content is side.content else replace(side, content=content)
 
 
@@ -137,6 +146,15 @@ def _option(item: Any) -> str:
 
 def _names_a_secret(key: str) -> bool:
     return key not in _NAMES_ONLY and _SECRET_KEY.search(key) is not None
+
+
+def _mask_whole(value: Any, key: str, masks: Masks) -> Any:
+    """A value of which all is secret: every text and number in it masked."""
+    if isinstance(value, dict):
+        return {name: _mask_whole(inner, str(name), masks) for name, inner in value.items()}
+    if isinstance(value, list):
+        return [_mask_whole(inner, key, masks) for inner in value]
+    return value if isinstance(value, bool) else _mask_text(value, key, masks)
 
 
 def _mask_text(value: Any, key: str, masks: Masks) -> Any:

@@ -84,6 +84,13 @@ def _step_order(step: Step) -> tuple[int, str, int, int]:
     return (1, "", min(places), max(places))
 
 
+def step_name(step: Step) -> str:
+    """A step as JSON pointers have it; an item of a list by its index, the old one if it has two."""
+    if isinstance(step, Key):
+        return str(step.key)
+    return str(step.old if step.old is not None else step.new)
+
+
 def path_text(path: Path) -> str:
     """A path as people write it: `spec.template.spec.containers[name=web].image`. Not safe to print as it is."""
     text = ""

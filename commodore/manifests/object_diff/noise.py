@@ -7,7 +7,8 @@ from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
 from typing import Literal
 
-from commodore.manifests.object_diff.model import Comparison, FieldChange, Item, Key, ObjectChange, Path
+from commodore.manifests.object_diff.model import Comparison, FieldChange, Item, Key, ObjectChange, Path, step_name
+from commodore.manifests.object_diff.pointers import KindPointer
 
 _TEMPLATES = (
     (),
@@ -22,20 +23,23 @@ _TEMPLATES = (
 @dataclass(frozen=True, slots=True)
 class NoiseRule:
     """Labels or annotations whose new value is noise, if both sides have one; selectors never are. Or descriptions in
-    the schemas of CustomResourceDefinitions.
+    the schemas of CustomResourceDefinitions. Or any other place.
 
     Attributes:
         field: which of them.
-        key: a pattern for the key, in which `*` stands for any text.
+        key: a pattern for the key, in which `*` stands for any text; of a place its JSON pointer, in which it stands
+            for any step.
     """
 
-    field: Literal["labels", "annotations", "descriptions"]
+    field: Literal["labels", "annotations", "descriptions", "place"]
     key: str
 
     def fits(self, path: Path) -> bool:
         """Whether a path leads to such a label or annotation of an object, or of what it makes, or to a description."""
         if self.field == "descriptions":
             return is_description(path)
+        if self.field == "place":
+            return KindPointer.parse(self.key).covers(tuple(map(step_name, path)))
         names = [step.key for step in path if isinstance(step, Key)]
         if len(names) < 3 or names[-3:-1] != ["metadata", self.field] or isinstance(path[-1], Item):
             return False

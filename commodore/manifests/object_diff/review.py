@@ -11,6 +11,7 @@ from commodore.manifests.object_diff.masking import mask
 from commodore.manifests.object_diff.model import Comparison, ObjectChange, PlacedObject
 from commodore.manifests.object_diff.noise import DEFAULT_NOISE, NoiseRule, hide_noise
 from commodore.manifests.object_diff.pairing import compare
+from commodore.manifests.object_diff.pointers import KindPointer
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,9 +20,9 @@ class Part:
 
     Attributes:
         name: the `source` of its objects.
-        state: what became of it: `added`, `removed`, `changed`, or `unknown` if it could not be rendered.
+        state: what became of it: `added`, `removed`, `changed`, `renamed`, or `unknown` if it could not be rendered.
         added, changed, removed: how many objects are shown.
-        note: why it is unknown; not safe to print.
+        note: why it is unknown, or what it was called; not safe to print.
     """
 
     name: str
@@ -75,20 +76,28 @@ def review(
 
 
 def review_of(
-    compared: Comparison, flags: tuple[Flag, ...], noise: Sequence[NoiseRule] = DEFAULT_NOISE, *, sources: bool = False
+    compared: Comparison,
+    flags: tuple[Flag, ...],
+    noise: Sequence[NoiseRule] = DEFAULT_NOISE,
+    *,
+    secrets: Sequence[KindPointer] = (),
+    sources: bool = False,
+    apart: bool = False,
 ) -> Review:
     """A comparison for people.
 
     Args:
         flags: its dangers, found before anything was taken out of it.
+        secrets: where there are secrets, too.
         sources: whether groups say whom their objects come from.
+        apart: whether each change is a group of its own.
     """
-    shown = hide_noise(mask(compared), noise)
+    shown = hide_noise(mask(compared, secrets), noise)
     visible = tuple(change for change in shown.changes if not is_noise(change))
     return Review(
         shown,
         flags,
-        group(Comparison(visible, shown.unchanged), flags, sources=sources),
+        group(Comparison(visible, shown.unchanged), flags, sources=sources, apart=apart),
         hidden=sum(len(change.hidden) for change in shown.changes),
         hidden_only=len(shown.changes) - len(visible),
     )

@@ -68,7 +68,7 @@ def summary(review: Review) -> str:
     return line
 
 
-_STATES = {"added": "+", "removed": "-", "changed": "~", "unknown": "?"}
+_STATES = {"added": "+", "removed": "-", "changed": "~", "renamed": ">", "unknown": "?"}
 
 
 def part_rows(review: Review) -> Iterator[tuple[str, str]]:
@@ -82,7 +82,7 @@ def part_rows(review: Review) -> Iterator[tuple[str, str]]:
             continue  # said with the first of them
         counts = (("added", one.added), ("changed", one.changed), ("removed", one.removed))
         said = ", ".join(f"{count} {kind}" for kind, count in counts if count)
-        name = one.name
+        name = f"{one.name} ({one.note})" if one.state == "renamed" else one.name
         if one.state == "unknown":
             said = f"unknown: {one.note}"
             name = f"{unknown[one.note]} Applications" if unknown[one.note] > 1 and one.name not in dangers else name

@@ -1,0 +1,129 @@
+"""What options of a comparison make of it: further places of images and secrets, renamed Applications, reports."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from commodore import argocd
+from commodore.argocd import NoiseRule, Options, Tree
+from commodore.context import Context
+from commodore.errors import UsageError
+from commodore.events import ignore
+from commodore.limits import DEFAULT_LIMITS
+from tests.argocd.comparing.conftest import Trees, app, config
+
+URL = "https://git.example.com/team/shop.git"
+OFFLINE = Options(self_urls=(URL,), context=Context(ignore, DEFAULT_LIMITS, offline=True), changed_only=False)
+
+
+def database(**spec: Any) -> str:
+    return json.dumps({"apiVersion": "acme.io/v1", "kind": "Database", "metadata": {"name": "d"}, "spec": spec})
+
+
+def compared(trees: Trees, **options: Any) -> argocd.Difference:
+    base, target = (Tree.folder(trees.root / one) for one in ("base", "target"))
+    return argocd.diff(base, target, dataclasses.replace(OFFLINE, **options))
+
+
+@pytest.fixture
+def shop(trees: Trees) -> Trees:
+    trees.write({"web.json": app("web", "web")})
+    trees.write({"web/d.json": database(engine="acme/db:1", words=["one", "two"], size=1)}, "base")
+    trees.write({"web/d.json": database(engine="acme/db", words=["one", "three"], size=2)}, "target")
+    return trees
+
+
+def test_image_pointers(shop: Trees) -> None:
+    assert compared(shop).dangers == ()
+    pointers = ("acme.io/Database:/spec/engine",)
+    assert compared(shop, image_pointers=pointers).dangers == ("image-unpinned",)
+    options = dataclasses.replace(OFFLINE, image_pointers=pointers)
+    uses = argocd.images(Tree.folder(shop.root / "target"), options).uses
+    assert [(one.image.text, one.place) for one in uses] == [("acme/db", "spec.engine")]
+    base = Tree.folder(shop.root / "base")
+    changed = argocd.images(Tree.folder(shop.root / "target"), options, base=base).uses
+    assert [(one.change, one.image.text) for one in changed] == [("changed", "acme/db")]
+
+
+def test_immutable_places(shop: Trees) -> None:
+    assert compared(shop, immutable=("acme.io/Database:/spec/size",)).dangers == ("immutable",)
+    assert compared(shop, immutable=("acme.io/Database",)).dangers == ()
+    shop.write({"web/d.json": database(selector={"a": "b"})}, "base")
+    shop.write({"web/d.json": database(selector={"a": "c"})}, "target")
+    assert compared(shop, immutable=("acme.io/Database",)).dangers == ("immutable",)
+    assert compared(shop, immutable=("acme.io/Other",)).dangers == ()
+
+
+def test_masked_places(shop: Trees) -> None:
+    assert "three" in compared(shop).text()
+    found = compared(shop, mask_kinds=("acme.io/Database:/spec/words/*",))
+    for report in (found.text(), found.markdown(), found.html(), json.dumps(found.as_dict()), found.sarif()):
+        assert "three" not in report
+        assert "two" not in report
+    assert "size" in found.text()
+    assert "+ ++++++++" in found.text()
+
+
+def test_hidden_places(shop: Trees) -> None:
+    found = compared(shop, noise=(NoiseRule("place", "/spec/*"),)).as_dict()["summary"]
+    assert (found["objects"]["changed"], found["hiddenOnly"]) == (0, 1)
+    one = compared(shop, noise=(NoiseRule("place", "/spec/size"),))
+    assert "size" not in one.text()
+    assert "engine" in one.text()
+
+
+def test_equal_changes_one_by_one(trees: Trees) -> None:
+    for name in ("a", "b"):
+        trees.write({f"{name}.json": app(name, name)})
+        trees.write({f"{name}/c.json": config(k="1")}, "base")
+        trees.write({f"{name}/c.json": config(k="2")}, "target")
+    assert len(compared(trees).as_dict()["groups"]) == 1
+    assert len(compared(trees, grouped=False).as_dict()["groups"]) == 2
+
+
+def test_renamed_applications(trees: Trees) -> None:
+    there = {"server": "https://kubernetes.default.svc", "namespace": "web"}
+    trees.write({"a.json": app("old", "web", destination=there)}, "base")
+    trees.write({"a.json": app("new", "web", destination=there)}, "target")
+    trees.write({"web/c.json": config(k="1"), "b.json": app("same", "web2"), "web2/c.json": config(k="1")})
+    states = {one.name: one.state for one in compared(trees).applications}
+    assert states == {"argocd/new": "added", "argocd/old": "removed", "argocd/same": "unchanged"}
+    found = compared(trees, follow_renames=True)
+    assert {one.name: (one.state, one.note) for one in found.applications} == {
+        "argocd/new": ("renamed", "was argocd/old"),
+        "argocd/same": ("unchanged", ""),
+    }
+    assert "> argocd/new (was argocd/old)" in found.text()
+    kinds = {one["object"]["kind"] for one in found.as_dict()["applications"][0]["objects"]}
+    assert kinds == {"Application"}  # its objects are tracked by another name, and that is all
+    trees.write({"c.json": app("other", "web", destination=there)}, "target")
+    assert "argocd/old" in {one.name for one in compared(trees, follow_renames=True).applications}
+
+
+def test_a_sarif_log(shop: Trees) -> None:
+    shop.write(
+        {"web/claim.json": '{"apiVersion": "v1", "kind": "PersistentVolumeClaim", "metadata": {"name": "c"}}'}, "base"
+    )
+    shop.write({"bad.json": app("bad", "missing")}, "target")
+    (run,) = json.loads(compared(shop).sarif())["runs"]
+    found = {one["ruleId"]: one for one in run["results"]}
+    assert set(found) >= {"deletes-volume", "CMD-ARGO-309"}
+    assert {one["id"] for one in run["tool"]["driver"]["rules"]} == set(found)
+    danger = found["deletes-volume"]
+    assert danger["level"] == "error"
+    place = danger["locations"][0]
+    assert place["physicalLocation"]["artifactLocation"]["uri"] == "web.json"
+    assert place["physicalLocation"]["region"]["startLine"] == 1
+    assert "PersistentVolumeClaim" in place["logicalLocations"][0]["fullyQualifiedName"]
+
+
+@pytest.mark.parametrize("text", ["Database", "a/b/c:/x", ":/x", "Database:spec"])
+def test_what_is_no_place(text: str, tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match="says no place in objects") as error:
+        argocd.diff(Tree.folder(tmp_path), Tree.folder(tmp_path), dataclasses.replace(OFFLINE, mask_kinds=(text,)))
+    assert error.value.code == "CMD-ARGO-030"
