@@ -45,6 +45,7 @@ class Limits:
     hydrate_manifest_bytes: int = 64 << 20  # one manifest of a hydrated branch
     hydrate_commits: int = 100  # dry commits that are hydrated one by one in a run
     hydrate_bundle_bytes: int = 64 << 20  # one file of a bundle of commits that are wanted
+    hydrate_grace: float = 30.0  # seconds for a push that goes on when a watcher is to end
     hydrate_push_attempts: int = 20  # the same of hydrated branches, to which many may push at once
 
     # dependencies

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -13,7 +13,6 @@ import click
 from commodore.cli.console import Console, working_dir
 from commodore.context import Context
 from commodore.errors import CommodoreError
-from commodore.events import Warned
 
 if TYPE_CHECKING:
     from commodore.argocd.diagnostics import Diagnostics
@@ -52,7 +51,7 @@ def opened(
     """What hydrates the sources as the options say, in the working directory."""
     from commodore.argocd.diagnostics import Diagnostics
     from commodore.git import RepositoryStore
-    from commodore.hydrate.running import Hydrator
+    from commodore.hydrate.running import Hydrator, as_warning
     from commodore.workspace import Workspace
 
     diagnostics = Diagnostics()
@@ -65,10 +64,9 @@ def opened(
     ):
         job = _job(places, shown, values, context, diagnostics)
         yield Hydrator(replace(job, rights=rights), store, context, diagnostics)
-    for one in diagnostics.found():
-        if one.severity == "warning":
-            about = f"Application {one.application}: " if one.application else ""
-            context.announce(Warned(one.code, f"{about}{one.message}", one.hint))
+    for warned in map(as_warning, diagnostics.found()):
+        if warned is not None:
+            context.announce(warned)
 
 
 @contextlib.contextmanager
@@ -212,7 +210,32 @@ def group_data(planned: Planned) -> dict[str, Any]:
     }
 
 
-def outcome_data(result: Result) -> dict[str, Any]:
+def result_data(told: Mapping[str, Any], result: Result, planned: Planned | None = None) -> dict[str, Any]:
+    """A group with what became of it, and of each of its Applications, as JSON-ready data.
+
+    Args:
+        told: what is known of the group beforehand.
+    """
+    data = {**told, **_outcome_data(result)}
+    if "applications" in data:
+        data["applications"] = [{**one, **_member_data(one["path"], result)} for one in data["applications"]]
+    warnings = [*(planned.warnings if planned is not None else ())]
+    warnings += () if isinstance(result, CommodoreError) else result.warnings
+    data["warnings"] = [{"code": one.code, "message": one.message, "hint": one.hint} for one in warnings]
+    if planned is not None:
+        data["seconds"] = round(planned.seconds, 3)
+    return data
+
+
+def _member_data(path: str, result: Result) -> dict[str, Any]:
+    """What became of an output path; the numbers of objects are there if it was rendered."""
+    if isinstance(result, CommodoreError):
+        return {"outcome": "failed"}
+    counts = result.counts.get(path)
+    return {"outcome": "changed" if path in result.changed else "unchanged"} | (asdict(counts) if counts else {})
+
+
+def _outcome_data(result: Result) -> dict[str, Any]:
     """What became of a group as JSON-ready data."""
     if isinstance(result, CommodoreError):
         return {"outcome": "failed", "reason": result.message, "error": result.as_dict()}

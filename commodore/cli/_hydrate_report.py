@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from commodore.cli._hydrate import group_data, outcome_data, outcome_lines
+from commodore.cli._hydrate import group_data, outcome_lines, result_data
 from commodore.cli.console import Console
 from commodore.errors import CommodoreError
 from commodore.printable import in_markdown, printable
@@ -18,12 +18,14 @@ if TYPE_CHECKING:
     from commodore.hydrate.running import Planned
 
 Shown = Sequence[tuple[dict[str, Any], str, "Result"]]
-"""Of each group what is known of it beforehand, its branch, and what became of it."""
+"""Of each group its JSON-ready data, its branch, and what became of it."""
 
 
 def shown(results: Iterable[tuple[Planned, Result]]) -> Shown:
     """What became of groups of a plan."""
-    return [(group_data(planned), planned.group.branch, result) for planned, result in results]
+    return [
+        (result_data(group_data(planned), result, planned), planned.group.branch, result) for planned, result in results
+    ]
 
 
 def report(groups: Shown, values: Mapping[str, Any], console: Console, code: int = 0) -> int:
@@ -37,8 +39,7 @@ def report(groups: Shown, values: Mapping[str, Any], console: Console, code: int
     """
     errors = [result for _, _, result in groups if isinstance(result, CommodoreError)]
     code = max([code, *(error.exit_code for error in errors)])
-    told = [_with_members({**data, **outcome_data(result)}) for data, _, result in groups]
-    text = json.dumps({"groups": told, "exit": code}, indent=2)
+    text = json.dumps({"groups": [data for data, _, _ in groups], "exit": code}, indent=2)
     if values["out"] == "json":
         console.result(text)
     for _, branch, result in groups:
@@ -50,16 +51,6 @@ def report(groups: Shown, values: Mapping[str, Any], console: Console, code: int
     _write(values["report"], f"{text}\n")
     _write(values["summary"], "".join(f"{line}\n" for line in _summary(groups)))
     return code
-
-
-def _with_members(told: dict[str, Any]) -> dict[str, Any]:
-    """A group with what became of each of its Applications."""
-    changed = told.get("changed", ())
-    members = [
-        {**one, "outcome": "changed" if one["path"] in changed else "failed" if told["error"] else "unchanged"}
-        for one in told.get("applications", ())
-    ]
-    return {**told, "applications": members} if members else told
 
 
 def _write(file: Path | None, text: str) -> None:

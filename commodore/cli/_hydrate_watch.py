@@ -6,7 +6,7 @@ import contextlib
 import random
 import signal
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -17,7 +17,7 @@ from commodore.cli._hydrate_report import report, shown
 from commodore.cli.console import Console
 from commodore.context import Context
 from commodore.errors import CommodoreError, UsageError
-from commodore.events import Event
+from commodore.events import Event, StageFinished, StageStarted
 
 if TYPE_CHECKING:
     from commodore.hydrate.metrics import Seen
@@ -39,11 +39,18 @@ def watch(ctx: click.Context, sources: tuple[Source, ...], values: dict[str, Any
             "--watch needs sources that can be read again, and takes no --dry-sha",
             hint="name files or folders with Applications, or leave --watch out",
         )
+    if values["offline"]:
+        raise UsageError(
+            "CMD-HYD-017",
+            "--watch asks the remotes again and again, and --offline asks none",
+            hint="leave one of them out; --dry-run --watch-files looks at files, and pushes nothing",
+        )
     try:
-        with _watched(values) as watched:
-            loop = _Loop(ctx, sources, console, watched, Patience(time.monotonic))
+        with _watched(values) as watched, Ending(console.context.limits.hydrate_grace).at_sigterm() as ending:
+            loop = _Loop(ctx, sources, console, watched, Patience(time.monotonic), ending)
             while True:
                 loop.look({**values, "hard": watched.begin()})
+                ending.check()
                 pause = values["interval"] * random.uniform(1 - _JITTER, 1 + _JITTER)  # noqa: S311
                 console.status(f"Looking again in {pause:.0f} s (Ctrl-C ends).")
                 watched.bell.wait(pause)
@@ -60,11 +67,75 @@ def _watched(values: dict[str, Any]) -> Iterator[Watched]:
     token = file.read_text(encoding="utf-8").strip() if file is not None else ""
     with contextlib.closing(Bell()) as bell, contextlib.ExitStack() as kept:
         watched = Watched(values["interval"], time.monotonic, token, bell)
-        before = signal.signal(signal.SIGHUP, lambda *_: bell.ring())
-        kept.callback(signal.signal, signal.SIGHUP, before)
+        kept.enter_context(_handling(signal.SIGHUP, lambda *_: bell.ring()))
         if values["listen"]:
             kept.enter_context(serving(values["listen"], watched))
         yield watched
+
+
+@contextlib.contextmanager
+def _handling(number: signal.Signals, handler: Callable[..., None]) -> Iterator[None]:
+    before = signal.signal(number, handler)
+    try:
+        yield
+    finally:
+        signal.signal(number, before)
+
+
+class Ending:
+    """Ends the watcher at SIGTERM: at once, but a push that goes on may come to its end, and nothing begins after it.
+    Another SIGTERM waits for nothing.
+
+    Args:
+        grace: seconds for that push.
+    """
+
+    def __init__(self, grace: float) -> None:
+        self._grace = grace
+        self._is_pushing = self._is_wanted = False
+
+    @contextlib.contextmanager
+    def at_sigterm(self) -> Iterator[Ending]:
+        """Take SIGTERM as long as the block runs. It is a KeyboardInterrupt in the main thread."""
+        with _handling(signal.SIGTERM, self._terminate), _handling(signal.SIGALRM, _interrupt):
+            try:
+                yield self
+            finally:
+                signal.setitimer(signal.ITIMER_REAL, 0)
+
+    def hear(self, event: Event) -> None:
+        """Take in an event of the loop.
+
+        Raises:
+            KeyboardInterrupt: something else begins after the push that was waited for.
+        """
+        from commodore.hydrate.running import PUSH_STAGE
+
+        match event:
+            case StageStarted(stage):
+                self.check()
+                self._is_pushing = stage == PUSH_STAGE
+            case StageFinished(stage) if stage == PUSH_STAGE:
+                self._is_pushing = False
+
+    def check(self) -> None:
+        """See whether to go on.
+
+        Raises:
+            KeyboardInterrupt: it is to end.
+        """
+        if self._is_wanted:
+            raise KeyboardInterrupt
+
+    def _terminate(self, *_: object) -> None:
+        if not self._is_pushing or self._is_wanted:
+            raise KeyboardInterrupt
+        self._is_wanted = True
+        signal.setitimer(signal.ITIMER_REAL, self._grace)
+
+
+def _interrupt(*_: object) -> None:
+    raise KeyboardInterrupt
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,6 +145,7 @@ class _Loop:
     console: Console
     watched: Watched
     patience: Patience
+    ending: Ending
 
     def look(self, values: dict[str, Any]) -> None:
         """Hydrate what has changed, and show it. What fails is shown, and tried again at another look."""
@@ -100,6 +172,7 @@ class _Loop:
     def _announce(self, event: Event) -> None:
         self.watched.metrics.hear(event)
         self.console.announce(event)
+        self.ending.hear(event)
 
 
 def _seen(hydrator: Hydrator, planned: Planned, result: Result) -> Seen:

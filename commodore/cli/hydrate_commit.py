@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from commodore.cli._hydrate import pushing, writing_of
+from commodore.cli._hydrate import pushing, result_data, writing_of
 from commodore.cli._hydrate_report import report
 from commodore.cli._options import options
 from commodore.cli.console import console_of, working_dir
@@ -57,6 +57,7 @@ def commit(ctx: click.Context, /, bundle: Path, **values: Any) -> int:
                 dry=values["dry_run"],
             ),
         )
-    return report(
-        [({"id": one.group, "branch": one.branch}, one.branch, result) for one, result in results], values, console
-    )
+    groups = [
+        (result_data({"id": one.group, "branch": one.branch}, result), one.branch, result) for one, result in results
+    ]
+    return report(groups, values, console)

@@ -15,7 +15,7 @@ from commodore.errors import EnvironmentFault, InputError, PolicyError
 from commodore.events import Warned
 from commodore.git import Author, Git, identity_environment, read_blobs, redact
 from commodore.hydrate import layout, ownership
-from commodore.hydrate.model import CommitRequest, PathOutput, Writing
+from commodore.hydrate.model import CommitRequest, PathCounts, PathOutput, Writing
 from commodore.hydrate.notes import NOTES
 from commodore.printable import printable
 
@@ -46,6 +46,8 @@ class Built:
         commit: the branch's new head; the old one if nothing changes, empty if there is no branch and nothing to write.
         base: the commit it stands on; empty for the first one.
         branches: what is to be pushed: the branch, and the one that is deployed if that is new.
+        counts: of the objects at the output paths that are wanted.
+        warnings: what was told meanwhile.
     """
 
     commit: str
@@ -54,6 +56,8 @@ class Built:
     changed: tuple[str, ...] = ()
     removed: tuple[str, ...] = ()
     stale: tuple[str, ...] = ()
+    counts: Mapping[str, PathCounts] = field(default_factory=dict)
+    warnings: tuple[Warned, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,6 +80,7 @@ class Committer:
         self._context = context
         self._writing = writing
         self._sign = sign
+        self._warned: list[Warned] = []
 
     def stamp(self, request: CommitRequest) -> Stamp:
         """The author at the time of the dry commit, in UTC; the committer now, or then if that is wanted."""
@@ -120,19 +125,21 @@ class Committer:
             InputError: CMD-HYD-022, a path would become empty; CMD-HYD-028, a manifest would be too large.
             EnvironmentFault: git fails; CMD-HYD-052, the commit cannot be signed.
         """
+        self._warned = []
         head = heads.get(request.branch, "")
         base = head or heads.get(request.sync_branch, "")
         entries = self._entries(base) if base else {}
         owned = ownership.examine(self._metadata(entries), request.scope, self._writing.adopt)
         self._tell(owned, request)
         manifests = self._read(entries, [f"{one.path}/{layout.MANIFEST}" for one in request.paths])
-        changed = [one for one in request.paths if self._is_changed(one, entries, manifests, owned)]
+        counts = {one.path: layout.count_changes(_manifest(one, manifests), one.objects) for one in request.paths}
+        changed = [one for one in request.paths if self._is_changed(one, entries, owned, counts[one.path])]
         removing = self._writing.removal == "delete" and owned.stale
         removed = owned.stale if removing else ()
         if removed:
             ownership.check_removal(owned, request, self._writing)
         if not changed and not removed:
-            return Built(head, base, stale=owned.stale)
+            return Built(head, base, stale=owned.stale, counts=counts, warnings=tuple(self._warned))
         new = self._files(request, changed, entries)
         gone = [f"{folder}/{name}" for folder in removed for name in owned.ours[folder]]
         branches: dict[str, str] = {}
@@ -142,7 +149,7 @@ class Committer:
         self._check_written(commit, new)
         branches[request.branch] = commit
         paths = tuple(one.path for one in changed)
-        return Built(commit, base, branches, paths, tuple(removed), owned.stale)
+        return Built(commit, base, branches, paths, tuple(removed), owned.stale, counts, tuple(self._warned))
 
     def note(self, notes: Mapping[str, str], stamp: Stamp) -> str:
         """A commit of the notes in which commits (full ids) have these notes too. Returns its id."""
@@ -218,19 +225,17 @@ class Committer:
         self,
         output: PathOutput,
         entries: Mapping[str, _Entry],
-        manifests: Mapping[str, bytes],
         owned: ownership.Owned,
+        counts: PathCounts,
     ) -> bool:
         self._check_free(output.path, entries)
-        paths = {name: f"{output.path}/{name}" for name in layout.FILES}
-        old = manifests.get(paths[layout.MANIFEST])
         if not output.objects:
-            self._check_empty(output.path, old)
-        missing = old is None or not all(path in entries for path in paths.values())
+            self._check_empty(output.path, counts)
+        missing = not all(f"{output.path}/{name}" in entries for name in layout.FILES)
         if self._writing.rewrite or missing or output.path in self._writing.adopt:
             return True
         dropped = set(owned.ours.get(output.path, ())) - set(layout.FILES)
-        return bool(dropped) or not layout.is_same_manifest(old or b"", output.objects)
+        return bool(dropped) or counts.differs
 
     def _check_free(self, path: str, entries: Mapping[str, _Entry]) -> None:
         folders = [path, *(str(one) for one in PurePosixPath(path).parents if str(one) != ".")]
@@ -245,8 +250,8 @@ class Committer:
                 hint="it is a link, a submodule, a file or a folder of others; remove it, or hydrate to another path",
             )
 
-    def _check_empty(self, path: str, old: bytes | None) -> None:
-        if old and layout.count_objects(old) and not self._writing.allow_empty:
+    def _check_empty(self, path: str, counts: PathCounts) -> None:
+        if counts.removed and not self._writing.allow_empty:
             raise InputError(
                 "CMD-HYD-022",
                 f"nothing is rendered for {path} any more, where objects were before",
@@ -364,7 +369,13 @@ class Committer:
             )
 
     def _warn(self, code: str, message: str, hint: str) -> None:
-        self._context.announce(Warned(code, message, hint=hint))
+        warned = Warned(code, message, hint=hint)
+        self._warned.append(warned)
+        self._context.announce(warned)
+
+
+def _manifest(output: PathOutput, manifests: Mapping[str, bytes]) -> bytes | None:
+    return manifests.get(f"{output.path}/{layout.MANIFEST}")
 
 
 def _data(content: str | bytes) -> list[str | bytes]:

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from commodore.errors import InputError
 from commodore.git import redact
-from commodore.hydrate.model import LAYOUT, DryCommit, Hydration, Order, PathOutput, Reference
+from commodore.hydrate.model import LAYOUT, DryCommit, Hydration, Order, PathCounts, PathOutput, Reference
 from commodore.manifests import key_of
 from commodore.manifests.kube_yaml import read_documents, write_documents
 
@@ -48,16 +49,29 @@ def manifest(objects: Sequence[Mapping[str, Any]]) -> bytes:
     return write_documents(objects).encode()
 
 
+def count_changes(old: bytes | None, objects: Sequence[Mapping[str, Any]]) -> PathCounts:
+    """How a manifest that is there differs from objects, whichever program wrote it and in whichever order.
+
+    Args:
+        old: None if there is none; one that cannot be read counts as an object that is removed.
+    """
+    found = objects_of(old or b"")
+    before = _by_key([{"unreadable": True}] if found is None else found)
+    after = _by_key(objects)
+    nothing: Counter[str] = Counter()
+    added = removed = changed = 0
+    for key in before.keys() | after.keys():
+        gone = (before.get(key, nothing) - after.get(key, nothing)).total()
+        come = (after.get(key, nothing) - before.get(key, nothing)).total()
+        changed += min(gone, come)
+        added += max(0, come - gone)
+        removed += max(0, gone - come)
+    return PathCounts(len(objects), added, removed, changed)
+
+
 def is_same_manifest(old: bytes, objects: Sequence[Mapping[str, Any]]) -> bool:
-    """Whether a manifest that is there has these objects, whichever program wrote it and in whichever order."""
-    found = objects_of(old)
-    return found is not None and _identity(found) == _identity(objects)
-
-
-def count_objects(old: bytes) -> int:
-    """How many documents a manifest has; 1 for one that cannot be read."""
-    found = objects_of(old)
-    return 1 if found is None else len(found)
+    """Whether a manifest that is there has these objects."""
+    return not count_changes(old, objects).differs
 
 
 def objects_of(content: bytes) -> list[dict[str, Any]] | None:
@@ -69,8 +83,11 @@ def objects_of(content: bytes) -> list[dict[str, Any]] | None:
     return found if all(isinstance(one, dict) for one in found) else None
 
 
-def _identity(objects: Iterable[Mapping[str, Any]]) -> list[str]:
-    return sorted(json.dumps(one, sort_keys=True) for one in ordered(objects, "source"))
+def _by_key(objects: Iterable[Mapping[str, Any]]) -> dict[str, Counter[str]]:
+    found: dict[str, Counter[str]] = {}
+    for one in ordered(objects, "source"):
+        found.setdefault(str(key_of(one)), Counter())[json.dumps(one, sort_keys=True)] += 1
+    return found
 
 
 def attributes(old: bytes | None) -> bytes:

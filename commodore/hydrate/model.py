@@ -5,10 +5,11 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from commodore.errors import Location
+from commodore.events import Warned
 from commodore.git import Author
 
 LAYOUT = 1
@@ -177,6 +178,20 @@ class Writing:
 
 
 @dataclass(frozen=True, slots=True)
+class PathCounts:
+    """How many objects there are to be at an output path, and how many of them differ from what was there."""
+
+    objects: int
+    added: int
+    removed: int
+    changed: int
+
+    @property
+    def differs(self) -> bool:
+        return bool(self.added or self.removed or self.changed)
+
+
+@dataclass(frozen=True, slots=True)
 class Outcome:
     """What became of a group.
 
@@ -186,6 +201,8 @@ class Outcome:
         changed, removed, stale: output paths.
         retries: pushes that were made again, as others were faster.
         diff: the lines by which manifests would change, if nothing was pushed.
+        counts: of the output paths that were rendered.
+        warnings: those about this branch while the commit was made and pushed.
     """
 
     word: str
@@ -197,3 +214,5 @@ class Outcome:
     stale: tuple[str, ...] = ()
     diff: tuple[str, ...] = ()
     retries: int = 0
+    counts: Mapping[str, PathCounts] = field(default_factory=dict)
+    warnings: tuple[Warned, ...] = ()

@@ -69,6 +69,7 @@ class Destination:
         self._heads = dict(repository.refs().branches)
         self._heads.pop("HEAD", None)
         self._stamps: dict[tuple[str, Author | None], Stamp] = {}
+        self._warned: dict[str, list[Warned]] = {}
 
     @property
     def heads(self) -> Mapping[str, str]:
@@ -148,6 +149,7 @@ class Destination:
             EnvironmentFault: CMD-HYD-051, the remote does not answer.
         """
         results: dict[str, Result] = {}
+        self._warned = {}
         waiting = list(requests)
         checked = dry
         attempt = 0
@@ -168,7 +170,7 @@ class Destination:
             if self._take_refusals(answer, work, waiting, results):
                 continue
             if not answer.atomic and all(answer.answers.get(ref) == "pushed" for ref in work.refs if ref != NOTES):
-                self._warn_about_notes()
+                self._warn_about_notes(waiting)
                 work.refs.pop(NOTES, None)
                 self._conclude(work, waiting, results)
                 return results
@@ -300,28 +302,31 @@ class Destination:
         arguments = ["log", "-1", "--format=%h by %an", f"{old}..{new}", "--", *paths]
         said = Git(self._repository.path, self._context).ask(*arguments)
         if said:
-            self._context.announce(
-                Warned(
-                    "CMD-HYD-032",
-                    f"the commit {said} has changed hydrated manifests of the branch {request.branch} meanwhile; they"
-                    " are rendered again over it",
-                    hint="change the sources, not what is rendered of them",
-                )
+            warned = Warned(
+                "CMD-HYD-032",
+                f"the commit {said} has changed hydrated manifests of the branch {request.branch} meanwhile; they"
+                " are rendered again over it",
+                hint="change the sources, not what is rendered of them",
             )
+            self._warn(warned, [request])
 
     def _fetch_notes(self) -> None:
         if self._writing.notes:
             self._repository.fetch_ref(NOTES)
 
-    def _warn_about_notes(self) -> None:
-        self._context.announce(
-            Warned(
-                "CMD-HYD-036",
-                f"the branches of {redact(self._repository.url)} were pushed, the notes were not: others have pushed"
-                " some at the same time",
-                hint="the next run writes them",
-            )
+    def _warn_about_notes(self, requests: Sequence[CommitRequest]) -> None:
+        warned = Warned(
+            "CMD-HYD-036",
+            f"the branches of {redact(self._repository.url)} were pushed, the notes were not: others have pushed"
+            " some at the same time",
+            hint="the next run writes them",
         )
+        self._warn(warned, requests)
+
+    def _warn(self, warned: Warned, requests: Sequence[CommitRequest]) -> None:
+        self._context.announce(warned)
+        for request in requests:
+            self._warned.setdefault(request.group, []).append(warned)
 
     def _conclude(
         self, work: _Round, waiting: Sequence[CommitRequest], results: dict[str, Result], *, dry: bool = False
@@ -348,6 +353,8 @@ class Destination:
                 built.stale,
                 self._difference(built) if dry else (),
                 work.retries,
+                built.counts,
+                (*built.warnings, *self._warned.get(request.group, ())),
             )
 
     def _difference(self, built: Built) -> tuple[str, ...]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fnmatch import fnmatchcase
@@ -11,13 +12,13 @@ from typing import Any
 
 from commodore.argocd.acquiring import RepoMap, repository_identity
 from commodore.argocd.configuration import ArgoSettings
-from commodore.argocd.diagnostics import Diagnostics
+from commodore.argocd.diagnostics import Diagnostic, Diagnostics
 from commodore.argocd.rendering import Capabilities
 from commodore.argocd.running import open_run
 from commodore.argocd.trees import Tree
 from commodore.context import Context
 from commodore.errors import CommodoreError, InputError, Location, did_you_mean, raise_all
-from commodore.events import stage
+from commodore.events import Event, Warned, stage
 from commodore.git import Author, Git, PushRights, Repository, RepositoryStore, check_out_tree, redact, repository_key
 from commodore.hydrate import layout, planning
 from commodore.hydrate.conventions import check_projects, check_promotions
@@ -30,7 +31,7 @@ from commodore.hydrate.sources import Found
 from commodore.hydrate.superseding import Superseding, is_older
 from commodore.staging import temporary_folder
 
-RENDER_STAGE = "render"
+RENDER_STAGE, PUSH_STAGE = "render", "push"
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,6 +126,8 @@ class Planned:
 
     Attributes:
         known: the dry commit that is noted for it; empty if there is none.
+        warnings: those of planning and rendering it.
+        seconds: how long rendering it took, and pushing to its repository, which groups have in common.
     """
 
     group: Group
@@ -133,6 +136,16 @@ class Planned:
     inputs: str
     destination: Destination
     known: str = ""
+    warnings: tuple[Warned, ...] = ()
+    seconds: float = 0.0
+
+
+@dataclass
+class _Told:
+    """What was told while a group was worked on, and how many seconds that took."""
+
+    warnings: list[Warned] = field(default_factory=list)
+    seconds: float = 0.0
 
 
 @dataclass
@@ -156,6 +169,18 @@ class Hydrator:
     _written: dict[tuple[str, str], set[str]] = field(default_factory=dict)
     _projects: dict[str, set[str]] = field(default_factory=dict)
     _data: dict[tuple[Location, str], Mapping[str, Any]] = field(default_factory=dict)
+    _told: dict[str, _Told] = field(default_factory=dict)
+    _hearer: _Told | None = None
+
+    def __post_init__(self) -> None:
+        announce = self.context.announce
+
+        def hear(event: Event) -> None:
+            if isinstance(event, Warned) and self._hearer is not None:
+                self._hearer.warnings.append(event)
+            announce(event)
+
+        self.context = replace(self.context, announce=hear)
 
     def plan(self) -> list[Planned]:
         """The groups, and what is to be done for each. Remotes are asked once; nothing is rendered or written.
@@ -205,7 +230,7 @@ class Hydrator:
             for several in self._rounds([_if_ready(one, ready) for one in planned]):
                 requests, failed = self.requests(several)
                 results = self._publish(requests) | failed
-                done += [(one, results.get(one.group.id) or _left(one)) for one in several]
+                done += [(self._with_told(one), results.get(one.group.id) or _left(one)) for one in several]
         return done
 
     def requests(
@@ -220,11 +245,12 @@ class Hydrator:
         waiting = [one for one in planned if one.decision in ("render", "unaffected")]
         with stage(self.context.announce, RENDER_STAGE, len(waiting)):
             for one in waiting:
-                try:
-                    self._check_access(one)
-                    made.append((one, self._request(one)))
-                except CommodoreError as error:
-                    failed[one.group.id] = error
+                with self._telling(one.group):
+                    try:
+                        self._check_access(one)
+                        made.append((one, self._request(one)))
+                    except CommodoreError as error:
+                        failed[one.group.id] = error
         return made, failed
 
     @contextlib.contextmanager
@@ -294,13 +320,37 @@ class Hydrator:
         results: dict[str, Result] = {}
         superseding = Superseding(self.store, self.job.allow_older)
         for several in by_destination.values():
-            requests = [request for _, request in several]
-            try:
-                done = several[0][0].destination.publish(requests, superseding.reasons, dry=self.job.dry_run)
-            except CommodoreError as error:
-                done = dict.fromkeys((one.group for one in requests), error)
+            requests, began = [request for _, request in several], time.monotonic()
+            with stage(self.context.announce, PUSH_STAGE, len(requests)):
+                try:
+                    done = several[0][0].destination.publish(requests, superseding.reasons, dry=self.job.dry_run)
+                except CommodoreError as error:
+                    done = dict.fromkeys((one.group for one in requests), error)
             results |= done
+            for request in requests:
+                self._told[request.group].seconds += time.monotonic() - began
         return results
+
+    @contextlib.contextmanager
+    def _telling(self, group: Group) -> Iterator[None]:
+        """Keep what is told as long as the block runs, and for how long that is."""
+        told = self._told[group.id] = self._hearer = _Told()
+        began = time.monotonic()
+        try:
+            yield
+        finally:
+            self._hearer = None
+            told.seconds = time.monotonic() - began
+
+    def _with_told(self, planned: Planned) -> Planned:
+        told = self._told.get(planned.group.id)
+        if told is None:
+            return planned
+        labels = {f"{one.namespace or self.job.settings.namespace}/{one.name}" for one in planned.group.members}
+        labels |= {one.name for one in planned.group.members}
+        found = (as_warning(one) for one in self.diagnostics.found() if one.application in labels)
+        warnings = (*told.warnings, *(one for one in found if one is not None))
+        return replace(planned, warnings=warnings, seconds=told.seconds)
 
     def _decide(self, group: Group, destinations: dict[str, Destination]) -> Planned:
         destination = destinations.get(group.key)
@@ -438,6 +488,12 @@ class Hydrator:
 
     def _dry_sha(self, hydration: Hydration) -> str:
         return self.dry(hydration).resolve(self._wanted(hydration)).sha
+
+
+def as_warning(found: Diagnostic) -> Warned | None:
+    """A finding of rendering as a warning; None if it is none."""
+    about = f"Application {found.application}: " if found.application else ""
+    return Warned(found.code, f"{about}{found.message}", found.hint) if found.severity == "warning" else None
 
 
 def _revision(hydration: Hydration) -> str | None:

@@ -104,12 +104,9 @@ def read_sources(paths: Iterable[Path], limits: Limits, shown: Mapping[Path, str
     """
     given = list(paths)
     found = Found(())
-    for file in _files(given):
-        if str(file) == "-":
-            content = sys.stdin.buffer.read(limits.argocd_file_bytes)
-        elif any(mark in _start(file) for mark in _MARKS):
-            content = read_file(file, limits)
-        else:
+    for file in _files(given, limits):
+        content = _standard_input(limits) if str(file) == "-" else read_file(file, limits)
+        if not any(mark in content for mark in _MARKS):
             continue
         place = _shown(file, shown)
         for value, line in read_placed_documents(content, place=place):
@@ -179,14 +176,47 @@ def _makes_hydrated(value: Mapping[str, Any]) -> bool:
     return "sourceHydrator" in json.dumps(value.get("spec"), default=str)
 
 
-def _files(paths: Iterable[Path]) -> Iterator[Path]:
+def _files(paths: Iterable[Path], limits: Limits) -> Iterator[Path]:
+    """The files to read. What is no file is refused if it is named, else passed over: reading it may never end."""
     for path in paths:
-        if not path.is_dir():
+        if path.is_dir():
+            for place, entry in walk(path, skip=lambda one: one.name.startswith(".")):
+                if place.endswith(_ENDINGS) and entry.is_file() and _is_of_interest(path / place, limits):
+                    yield path / place
+        elif path.exists() and not path.is_file() and str(path) != "-":
+            raise InputError(
+                "CMD-ARGO-101",
+                f"the file {path} cannot be read: it is a pipe or a device",
+                hint="name a file or a folder, or - for standard input",
+            )
+        else:
             yield path
-            continue
-        for place, entry in walk(path, skip=lambda one: one.name.startswith(".")):
-            if place.endswith(_ENDINGS) and entry.is_file():
-                yield path / place
+
+
+def _is_of_interest(file: Path, limits: Limits) -> bool:
+    """Whether a file in a folder may hold what is looked for. Most files of large repositories do not; such a one may
+    be larger than what is read otherwise.
+    """
+    most = limits.argocd_file_bytes
+    try:
+        if file.stat().st_size <= most:
+            return True
+        with file.open("rb") as stream:
+            start = stream.read(most)
+    except OSError:
+        return True  # reading it says what is wrong
+    return any(mark in start for mark in _MARKS)
+
+
+def _standard_input(limits: Limits) -> bytes:
+    content = sys.stdin.buffer.read(limits.argocd_file_bytes + 1)
+    if len(content) > limits.argocd_file_bytes:
+        raise InputError(
+            "CMD-ARGO-101",
+            f"standard input is larger than {limits.argocd_file_bytes} bytes",
+            hint="name files or folders instead",
+        )
+    return content
 
 
 def _shown(file: Path, shown: Mapping[Path, str]) -> str:
@@ -194,10 +224,3 @@ def _shown(file: Path, shown: Mapping[Path, str]) -> str:
         if file.is_relative_to(folder):
             return name if file == folder else f"{name}/{file.relative_to(folder).as_posix()}"
     return str(file)
-
-
-def _start(file: Path) -> bytes:
-    try:
-        return file.read_bytes()
-    except OSError:
-        return _MARKS[0]  # reading it says what is wrong

@@ -61,6 +61,7 @@ Co-authored-by: {{ .metadata.author }}
 """
 
 _LONGEST_MESSAGE = 64 << 10
+_LONGEST_TEMPLATE = 1 << 20
 _MARKDOWN = re.compile(r"([\\`*_{}\[\]<>#|])")
 
 
@@ -160,7 +161,11 @@ def read_template(file: Path, folder: Path | None = None) -> str:
             raise ValueError("it leads out of the folder of its hydrate.yaml")
         if folder is not None and file.exists() and not file.is_file():
             raise ValueError("it is no file")
-        return file.read_text(encoding="utf-8")
+        with file.open("rb") as stream:
+            content = stream.read(_LONGEST_TEMPLATE + 1)
+        if len(content) > _LONGEST_TEMPLATE:
+            raise ValueError(f"it is larger than {_LONGEST_TEMPLATE} bytes")
+        return content.decode("utf-8")
     except (OSError, ValueError) as error:
         raise InputError(
             "CMD-HYD-025", f"the template {file} cannot be read: {error}", hint="name a text file"

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import io
 import os
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
+import yaml
 
 from commodore.errors import CommodoreError, InputError, Location, PolicyError
 from commodore.hydrate import layout
@@ -88,7 +90,7 @@ def config(file: str, part: str) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize("part", ["readme", "commitMessage"])
-@pytest.mark.parametrize("way", ["absolute", "climbing", "link", "folder link", "environ", "pipe", "device"])
+@pytest.mark.parametrize("way", ["absolute", "climbing", "link", "folder link", "environ", "pipe", "device", "large"])
 def test_templates_that_read_files_of_the_user(tmp_path: Path, secret: Secret, way: str, part: str) -> None:
     """What is read would be in the commits."""
     folder = tmp_path / "sources"
@@ -100,6 +102,8 @@ def test_templates_that_read_files_of_the_user(tmp_path: Path, secret: Secret, w
         "environ": "/proc/self/environ",
         "device": "/dev/zero",
     }
+    with (folder / "large").open("wb") as large:
+        large.truncate(1 << 40)  # takes no room
     (folder / "link").symlink_to(secret.path)
     (folder / "inside").symlink_to(secret.path.parent)
     os.mkfifo(folder / "pipe")
@@ -139,6 +143,23 @@ def test_sources_that_never_end(tmp_path: Path, kind: str) -> None:
     with pytest.raises(InputError) as caught:
         read_sources([folder], DEFAULT_LIMITS)
     assert caught.value.code == "CMD-HYD-001"
+    with pytest.raises(InputError, match="is a pipe or a device") as caught:
+        read_sources([folder / "a.yaml"], DEFAULT_LIMITS)
+    assert caught.value.code == "CMD-ARGO-101"
+
+
+def test_sources_that_are_too_large(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """In a folder they count only if they seem to be sources; nothing is read of half a file."""
+    limits = replace(DEFAULT_LIMITS, argocd_file_bytes=1000)
+    (tmp_path / "other.yaml").write_text("x: y\n" * 1000)
+    (tmp_path / "a.yaml").write_text(yaml.safe_dump({"kind": "Application", **application("a")}))
+    assert len(read_sources([tmp_path], limits).applications) == 1
+    (tmp_path / "b.yaml").write_text((tmp_path / "a.yaml").read_text() + "---\nx: y\n" * 1000)
+    monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO((tmp_path / "b.yaml").read_bytes())))
+    for place in (tmp_path, tmp_path / "b.yaml", Path("-")):
+        with pytest.raises(InputError, match="is larger than 1000 bytes") as caught:
+            read_sources([place], limits)
+        assert caught.value.code == "CMD-ARGO-101"
 
 
 @pytest.mark.parametrize(

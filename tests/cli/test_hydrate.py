@@ -5,6 +5,7 @@ from __future__ import annotations
 import http.client
 import json
 import os
+import signal
 import socket
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -14,6 +15,9 @@ from typing import Any
 import pytest
 import yaml
 
+from commodore.cli._hydrate_watch import Ending
+from commodore.events import StageStarted
+from commodore.hydrate.running import PUSH_STAGE
 from commodore.hydrate.serving import Bell
 from tests.cli.test_watch import watching
 from tests.world.git_server import GitServer
@@ -86,7 +90,10 @@ def test_sources_become_branches(place: Place) -> None:
     assert [(one["destination"]["branch"], one["outcome"], one["changed"]) for one in groups] == [
         ("env/dev", "committed", ["a"]), ("env/dev-next", "committed", ["b"]),
     ]  # fmt: skip
-    assert groups[0]["applications"] == [{"name": "a", "path": "a", "outcome": "changed"}]
+    assert groups[0]["applications"] == [
+        {"name": "a", "path": "a", "outcome": "changed", "objects": 1, "added": 1, "removed": 0, "changed": 0}
+    ]
+    assert all(one["seconds"] > 0 and one["error"] is None and one["warnings"] == [] for one in groups)
     shown = git(place.remote.path, "show", "env/dev:a/manifest.yaml")
     assert yaml.safe_load(shown)["data"] == {"v": "1"}
     said = git(place.remote.path, "log", "-1", "--format=%an %s", "env/dev")
@@ -141,6 +148,7 @@ def test_a_dry_run_pushes_nothing(place: Place) -> None:
     before = git(place.remote.path, "for-each-ref")
     code, groups = place.run("--dry-run")
     assert (code, [one["outcome"] for one in groups]) == (0, ["planned", "planned"])
+    assert [groups[0]["applications"][0][key] for key in ("added", "removed", "changed")] == [0, 0, 1]
     assert [line for line in groups[0]["diff"] if " v: " in line] == ["-  v: '1'", "+  v: '2'"]
     place.remote.vanish()
     code, groups = place.run("--offline")
@@ -259,6 +267,7 @@ def test_errors(place: Place, words: list[str], code: int, error: str) -> None:
         (["run", "--dry-sha", "{sha}"], 1, "CMD-HYD-014"),
         (["check", "--commit", "beef"], 1, "CMD-HYD-016"),
         (["run", "--watch", "--dry-sha", "{sha}"], 2, "CMD-HYD-017"),
+        (["run", "--watch", "--offline"], 2, "CMD-HYD-017"),
         (["run", "-", "--watch-files", "--dry-run"], 2, "CMD-HYD-017"),
         (["run", "--watch-files"], 2, "CMD-HYD-046"),
         (["run", "--dry-run", "--repo-map", "{url}={apps}", "--watch"], 2, "CMD-HYD-046"),
@@ -291,9 +300,11 @@ def test_what_is_said_of_objects(place: Place) -> None:
     words = ["-d", str(place.folder.parent / "work"), "hydrate", "run", str(place.folder), "--only", "a"]
     code, _, err = place.call(*words)
     assert (code, "CMD-HYD-040" in err) == (4, True)
-    code, _, err = place.call(*words, "--secrets", "warn", "--order", "source")
+    code, out, err = place.call(*words, "--secrets", "warn", "--order", "source", "-o", "json")
     assert code == 0
     assert [one in err for one in ("CMD-HYD-023", "CMD-HYD-041", "CMD-HYD-042")] == [True] * 3
+    told = json.loads(out)["groups"][0]["warnings"]
+    assert [one["code"] for one in told] == ["CMD-HYD-042", "CMD-HYD-041", "CMD-HYD-023"]
     assert "apps/a/.argocd-hydrator.yaml is not read" in err
     written = yaml.safe_load_all(git(place.remote.path, "show", "env/dev:a/manifest.yaml"))
     assert [one["metadata"]["name"] for one in written] == ["t", "t", "s", 0]
@@ -455,6 +466,39 @@ def test_a_watcher_answers(tmp_path: Path, call: Call, monkeypatch: pytest.Monke
     words = ["-d", str(tmp_path / "work"), "hydrate", "run", str(tmp_path), "--watch", "--listen", f":{port}"]
     code, _, err = call(*words)
     assert (code, found, "CMD-HYD-001" in err) == (0, [200, 503], True)
+
+
+@pytest.mark.parametrize("signals", [1, 2])
+def test_a_push_ends_before_the_watcher(place: Place, tmp_path: Path, signals: int) -> None:
+    """At SIGTERM; a second one waits for nothing, and nothing is half there."""
+    began, go = tmp_path / "began", tmp_path / "go"
+    for pipe in (began, go):
+        os.mkfifo(pipe)
+    place.remote.hook("pre-receive", f"echo > {began}; cat {go}")
+    words = ["-d", str(tmp_path / "work"), "hydrate", "run", str(place.folder), "--watch"]
+    with watching(words, tmp_path) as program:
+        began.read_text()
+        program.process.send_signal(signal.SIGTERM)
+        if signals == 1:
+            go.write_text("")
+            assert "committed" in " ".join(program.until("Ended watching"))
+        else:
+            program.until("Ended watching")
+        assert program.process.wait() == 0
+    branches = git(place.remote.path, "for-each-ref", "--format=%(refname:short)", "refs/heads").split()
+    assert branches == (["env/dev", "env/dev-next", "main"] if signals == 1 else ["main"])
+
+
+def test_a_push_may_not_go_on_for_ever() -> None:
+    with Ending(0.01).at_sigterm() as ending:
+        ending.hear(StageStarted(PUSH_STAGE))
+        os.kill(os.getpid(), signal.SIGTERM)
+        with pytest.raises(KeyboardInterrupt):
+            ending.check()
+        with pytest.raises(KeyboardInterrupt):
+            signal.pause()
+        with pytest.raises(KeyboardInterrupt):
+            ending.hear(StageStarted(PUSH_STAGE))
 
 
 def test_what_is_not_committed_is_shown_and_never_pushed(place: Place) -> None:
