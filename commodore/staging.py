@@ -63,21 +63,24 @@ def _fresh(root: Path, prefix: str, age: float | None) -> Iterator[Path]:
     made: list[Path] = []  # named before they are made, so that Ctrl-C at any moment leaves none
     handle: int | None = None
     try:
-        with guard_disk(root):
-            handle = _make(root, prefix, made)
-        yield made[-1]
-    finally:
         try:
-            for folder in made:
-                with contextlib.suppress(CommodoreError):  # it is abandoned then, and the next run removes it
-                    remove_tree(folder)
-        except KeyboardInterrupt:  # while it was at it
-            for folder in made:
-                remove_tree(folder)
-            raise
+            with guard_disk(root):
+                handle = _make(root, prefix, made)
+            yield made[-1]
         finally:
-            if handle is not None:
-                os.close(handle)
+            _remove(made)
+    except KeyboardInterrupt:  # also while it was at it
+        _remove(made)
+        raise
+    finally:
+        if handle is not None:
+            os.close(handle)
+
+
+def _remove(made: list[Path]) -> None:
+    for folder in made:
+        with contextlib.suppress(CommodoreError):  # it is abandoned then, and the next run removes it
+            remove_tree(folder)
 
 
 def sweep(root: Path, prefix: str, age: float | None, now: float | None = None) -> None:

@@ -503,10 +503,20 @@ def remove_tree(path: Path, *, root: Path | None = None) -> None:
             return
         if not stat.S_ISDIR(mode):
             path.unlink(missing_ok=True)
-        elif sys.version_info >= (3, 12):
+        else:
+            _remove_folder(path)
+
+
+def _remove_folder(path: Path) -> None:
+    try:
+        if sys.version_info >= (3, 12):
             shutil.rmtree(path, onexc=lambda _, name, __: _remove_protected(path, Path(name)))
         else:
             shutil.rmtree(path, onerror=lambda _, name, __: _remove_protected(path, Path(name)))
+    except OSError as error:
+        if isinstance(error.__context__, KeyboardInterrupt):  # it came as a folder was closed, which is tried once more
+            raise error.__context__ from None
+        raise
 
 
 def _remove_protected(root: Path, entry: Path) -> None:

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import math
 import signal
 import socket
+import threading
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from tests.world.cluster import ClusterWorld, Running
-from tests.world.lieutenant import slow
+from tests.world.lieutenant import held, slow
 from tests.world.repos import dying_git, git
 
 MANIFEST = """apiVersion: v1
@@ -162,17 +164,22 @@ def test_ended_while_the_api_is_slow(world: ClusterWorld) -> None:
 
 def test_two_runs_at_once(world: ClusterWorld) -> None:
     """The second says who works there and changes nothing; the first ends well."""
+    tried = threading.Event()
+    world.environment["COMMODORE_REQUEST_TIMEOUT"] = "600"
     with world.lieutenant() as api:
-        api.script(slow(3), path="/clusters/c-one")
-        first = world.start("--push")
-        assert first.wait_for("loading the cluster")
-        second = world.compile("--push")
-        assert (second.code, second.error["code"]) == (4, "CMD-WORK-002")
-        assert f"pid {first.pid}" in second.error["message"]
-        assert second.error["hint"]
-        cleaned = world.run("-d", str(world.work), "--log-format", "json", "catalog", "clean")
-        assert (cleaned.code, cleaned.error["code"]) == (4, "CMD-WORK-002")
+        api.script(held(tried), times=math.inf)
+        try:
+            first = world.start("--push")
+            assert first.wait_for("loading the cluster")
+            second = world.compile("--push")
+            cleaned = world.run("-d", str(world.work), "--log-format", "json", "catalog", "clean")
+        finally:
+            tried.set()
         result = first.finish()
+    assert (second.code, second.error["code"]) == (4, "CMD-WORK-002")
+    assert f"pid {first.pid}" in second.error["message"]
+    assert second.error["hint"]
+    assert (cleaned.code, cleaned.error["code"]) == (4, "CMD-WORK-002")
     assert result.code == 0, result.stderr
     assert_whole(world, "1")
 

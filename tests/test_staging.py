@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import signal
 import subprocess
 import sys
 import tempfile
 from pathlib import Path
+from types import FrameType
+from typing import Any
 
 import pytest
 
@@ -24,6 +27,8 @@ ROOT = Path(__file__).resolve().parent.parent
 HOLDER = """
 import sys
 from pathlib import Path
+from types import FrameType
+from typing import Any
 from commodore.staging import staging, temporary_folder
 with (staging(Path(sys.argv[1])) if len(sys.argv) > 1 else temporary_folder()) as folder:
     (folder / "half").mkdir()
@@ -35,11 +40,16 @@ with (staging(Path(sys.argv[1])) if len(sys.argv) > 1 else temporary_folder()) a
 BUSY = """
 import sys
 from pathlib import Path
+from types import FrameType
+from typing import Any
 from commodore.staging import staging
 for number in range(300):
     with staging(Path(sys.argv[1])) as folder:
         (folder / "content").write_text(str(number))
 """
+
+
+INTERRUPTED = ("staging", "workspace", "shutil", "contextlib")
 
 
 def start(script: str, *arguments: str) -> subprocess.Popen[str]:
@@ -156,3 +166,39 @@ def test_caches_are_rid_of_what_killed_runs_have_left(tmp_path: Path, cache: str
             store.sync([(remote.url, "master")])
         assert list(root.glob("*/*/about.json"))
     assert not left.exists()
+
+
+def interrupted_after(steps: int, root: Path) -> bool:
+    """Make and remove a folder, and press Ctrl-C after that many steps. Returns whether it came to that."""
+    left = steps
+
+    def look(frame: FrameType, event: str, _: object) -> Any:
+        nonlocal left
+        if event == "call":
+            frame.f_trace_opcodes = Path(frame.f_code.co_filename).stem in INTERRUPTED
+        elif event == "opcode":
+            left -= 1
+            if left == 0:
+                raise KeyboardInterrupt
+        return look
+
+    sys.settrace(look)
+    try:
+        with staging(root) as folder:
+            (folder / "a").mkdir()
+    except KeyboardInterrupt:
+        return True
+    finally:
+        sys.settrace(None)
+    assert left > 0, "the interruption is lost"
+    return False
+
+
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")  # what was open is closed a bit later
+def test_ctrl_c_at_any_moment_leaves_nothing(tmp_path: Path) -> None:
+    """Also while a folder is closed, which shutil does once more then."""
+    steps = 0
+    with contextlib.ExitStack() as before:
+        before.callback(sys.settrace, sys.gettrace())
+        while interrupted_after(steps := steps + 1, tmp_path):
+            assert list(tmp_path.iterdir()) == [], steps

@@ -10,6 +10,7 @@ import pytest
 
 from tests.cli.conftest import Shown
 from tests.world.cluster import ClusterWorld
+from tests.world.completion import complete, offered
 
 Call = Callable[..., Shown]
 
@@ -114,8 +115,6 @@ def test_in_an_empty_folder(call: Call, tmp_path: Path) -> None:
 
 
 def test_the_shell_completes_manifests(world: ClusterWorld) -> None:
-    environment = {"_COMMODORE_COMPLETE": "bash_complete", "COMP_CWORD": "5"}
     words = f"commodore -d {world.work} catalog explain manifests/app/c"
-    result = world.run(COMP_WORDS=words, **environment)
-    assert result.stdout.split() == ["plain,manifests/app/config.yaml"]
-    assert world.run(COMP_WORDS=words + "zz", **environment).stdout.strip() == ""
+    assert offered(complete(words)) == ["manifests/app/config.yaml"]
+    assert offered(complete(words + "zz")) == []

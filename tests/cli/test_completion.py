@@ -16,30 +16,10 @@ from click.shell_completion import CompletionItem
 
 from commodore.cli._completion import quick
 from tests.cli.conftest import Shown
+from tests.world.completion import complete, offered
 from tests.world.lieutenant import LieutenantServer, cluster, failing, slow
 
 ROOT = Path(__file__).resolve().parents[2]
-
-
-def complete(words: str, **environment: str) -> subprocess.CompletedProcess[str]:
-    """What bash is offered for the last of these words."""
-    variables = {
-        "_COMMODORE_COMPLETE": "bash_complete",
-        "COMP_WORDS": words,
-        "COMP_CWORD": str(len(words.split(" ")) - 1),
-    }
-    return subprocess.run(
-        [sys.executable, "-m", "commodore"],
-        env={**os.environ, **variables, **environment},
-        capture_output=True,
-        text=True,
-        check=True,
-    )
-
-
-def offered(done: subprocess.CompletedProcess[str]) -> list[str]:
-    assert done.stderr == ""
-    return [line.partition(",")[2] for line in done.stdout.splitlines() if line]
 
 
 def test_clusters_of_the_cluster_file(tmp_path: Path) -> None:
@@ -76,8 +56,8 @@ def test_names_that_are_no_plain_words_are_not_offered(tmp_path: Path) -> None:
 def test_an_api_that_does_not_answer_is_not_waited_for() -> None:
     with LieutenantServer([cluster("c-x")], token="t") as server:
         server.script(slow(60))
-        done = complete("commodore catalog compile ", COMMODORE_API_URL=server.url, COMMODORE_API_TOKEN="t")
-        assert offered(done) == []
+        variables = {"COMMODORE_API_URL": server.url, "COMMODORE_API_TOKEN": "t"}
+        assert offered(complete("commodore catalog compile ", patient=False, **variables)) == []
 
 
 def test_tenants(tmp_path: Path) -> None:
@@ -148,7 +128,7 @@ def test_a_wrong_command_line_is_not_commented_on(words: str) -> None:
 def test_an_unreadable_environment_file_is_not_commented_on(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / ".env").write_bytes(b"A=\xff\n")
     monkeypatch.chdir(tmp_path)
-    done = complete("commodore explain NAME-001", PYTHONPATH=str(ROOT))
+    done = complete("commodore explain NAME-001")
     assert (done.stdout, done.stderr) == ("", "")
 
 

@@ -14,6 +14,7 @@ import yaml
 
 from tests.cli.conftest import Shown
 from tests.inventory.hierarchies import cluster
+from tests.world import completion
 from tests.world.cluster import ROOT
 from tests.world.terminal import run_on_terminal
 
@@ -266,17 +267,7 @@ def test_text_from_outside_cannot_steer_the_terminal(call: Call, tmp_path: Path)
 )
 def test_the_shell_completes_parameters_of_what_was_compiled(compiled: str, words: str, offered: list[str]) -> None:
     """And none for a fake cluster, which would be another one."""
-    line = f"commodore -d {compiled} inventory show {words}"
-    variables = {"COMP_WORDS": line, "COMP_CWORD": str(len(line.split()) - 1), "_COMMODORE_COMPLETE": "bash_complete"}
-    done = subprocess.run(
-        [sys.executable, "-m", "commodore"],
-        env={**os.environ, "PYTHONPATH": str(ROOT), **variables},
-        capture_output=True,
-        text=True,
-        check=True,
-    )
-    assert [item.removeprefix("plain,") for item in done.stdout.split()] == offered
-    assert done.stderr == ""
+    assert completion.offered(completion.complete(f"commodore -d {compiled} inventory show {words}")) == offered
 
 
 @pytest.mark.peer

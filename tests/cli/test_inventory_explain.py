@@ -3,9 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
-import subprocess
-import sys
 from collections.abc import Callable
 from pathlib import Path
 
@@ -13,6 +10,7 @@ import pytest
 
 from tests.cli.conftest import Shown
 from tests.inventory.hierarchies import cluster
+from tests.world import completion
 
 Call = Callable[..., Shown]
 
@@ -171,17 +169,7 @@ def test_control_characters_are_not_shown(explain: Call, compiled: Path) -> None
 
 
 def offered(typed: str, folder: Path) -> list[str]:
-    words = f"commodore -d {folder} inventory explain {typed}"
-    variables = {"_COMMODORE_COMPLETE": "bash_complete", "COMP_WORDS": words, "COMP_CWORD": "5"}
-    done = subprocess.run(
-        [sys.executable, "-m", "commodore"],
-        env={**os.environ, **variables},
-        capture_output=True,
-        text=True,
-        check=True,
-    )
-    assert done.stderr == ""
-    return [line.partition(",")[2] for line in done.stdout.splitlines() if line]
+    return completion.offered(completion.complete(f"commodore -d {folder} inventory explain {typed}"))
 
 
 def test_parameters_are_completed_key_by_key(compiled: Path) -> None:

@@ -19,6 +19,7 @@ import pytest
 import requests
 
 from commodore.caches import token_cache
+from tests.world.completion import complete, offered
 from tests.world.lieutenant import LieutenantServer, cluster, tenant
 from tests.world.oidc import OidcProvider
 
@@ -240,11 +241,7 @@ def test_completion_neither_logs_in_nor_renews(api: OidcProvider) -> None:
         entry["id_token"] = api.id_token(api.memory.clients[api.client_id], None)
         token_cache().parent.mkdir(exist_ok=True)
         token_cache().write_text(json.dumps({api.url: entry}))
-        words = {"_COMMODORE_COMPLETE": "bash_complete", "COMP_WORDS": "commodore catalog compile c", "COMP_CWORD": "3"}
-        done = program([], **words)
-        out, err = done.communicate(timeout=60)
-        assert err == ""
-        assert out.strip() == ("" if changed else "plain,c-one")
+        assert offered(complete("commodore catalog compile c")) == ([] if changed else ["c-one"])
         assert [one.path for one in api.requests] == ([] if changed else ["/clusters/"])
 
 

@@ -65,7 +65,7 @@ class Reply:
     """How to answer one request. What is left at its default is as the regular answer has it.
 
     `delay` is slept before the status line, `trickle` before each byte of the body. `cut` closes the connection after
-    that many bytes of the body, `drop` before anything is sent.
+    that many bytes of the body, `drop` before anything is sent. `until` is waited for before the status line.
     """
 
     status: int | None = None
@@ -75,6 +75,7 @@ class Reply:
     trickle: float = 0.0
     cut: int | None = None
     drop: bool = False
+    until: threading.Event | None = None
 
 
 def failing(status: int, reason: str | None = None, **headers: str) -> Reply:
@@ -99,6 +100,11 @@ def redirect(location: str, status: int = 302) -> Reply:
 
 def slow(seconds: float) -> Reply:
     return Reply(delay=seconds)
+
+
+def held(until: threading.Event) -> Reply:
+    """Answered when this is set."""
+    return Reply(until=until)
 
 
 def truncated(after: int = 5) -> Reply:
@@ -169,6 +175,7 @@ class LieutenantServer(LoopbackServer):
             scripted.delay,
             scripted.trickle,
             scripted.cut,
+            until=scripted.until,
         )
 
     def _regular(self, request: Request) -> Reply:
@@ -213,6 +220,8 @@ class _Handler(LoopbackHandler):
         request = Request(self.command, self.path, headers, self.rfile.read(length))
         reply = self.world.reply_to(request)
         self.world.stopping.wait(reply.delay)
+        if reply.until is not None:
+            reply.until.wait()
         if reply.drop:
             self._end()
             return
