@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field, replace
 
 from commodore.cancellation import Cancellation
@@ -22,6 +22,8 @@ class Context:
         offline: work without network access, with what earlier runs have fetched.
         cancellation: ends the programs that the run has started, from another thread.
         allowed: the codes of errors that are lowered to warnings.
+        check_host: raises an error for the URL of a host that git servers must not redirect to; None for the rule that
+            holds without a trust policy.
     """
 
     announce: Announce
@@ -29,6 +31,7 @@ class Context:
     offline: bool = False
     cancellation: Cancellation = field(default_factory=Cancellation)
     allowed: frozenset[str] = frozenset()
+    check_host: Callable[[str], None] | None = None
 
     def heard_by(self, announce: Announce) -> Context:
         """The same context with another listener."""

@@ -220,7 +220,7 @@ APART = {
     "kapitan/fetch_git.py _leads_nowhere_else read_bytes": "fetches, and renders nothing",
     "kapitan/fetch_git.py _depends_on_nothing_else read_bytes": "fetches, and renders nothing",
     "kapitan/fetch.py _download get_download": "fetches, and renders nothing; the policy was asked for the host",
-    "kapitan/chart_index.py check_chart get_download": "the same; the policy was asked for the host",
+    "kapitan/chart_index.py _index get_download": "the same; the policy was asked for the host",
     "rendering/chart_dependencies.py _listed read_bytes": "a file of a chart, whose repository has no links out",
     "rendering/chart_dependencies.py _present read_bytes": "the same",
     "rendering/chart_dependencies.py _present open": "the same",

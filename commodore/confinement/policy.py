@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from types import MappingProxyType
 
-from commodore.confinement.hosts import host_of, is_near
+from commodore.confinement.hosts import host_of, is_near, is_on_link, may_lead
 from commodore.errors import PolicyError
 
 EVERY = ("*",)
@@ -57,6 +57,11 @@ class TrustPolicy:
     rendering_seconds: float | None = None
     rendering_bytes: int | None = None
     isolated: bool | None = None
+
+    @property
+    def names_hosts(self) -> bool:
+        """Whether it says which hosts may be fetched from; without that, all that are not near may."""
+        return self.hosts != EVERY
 
     def allows(self, capability: str, component: str) -> bool:
         """Whether a component has one of the `CAPABILITIES`."""
@@ -113,11 +118,7 @@ class TrustPolicy:
             return
         near = is_near(host) and not self.near_hosts
         if near and host not in self.hosts:
-            raise PolicyError(
-                "CMD-CONF-011",
-                f"{what} comes from {host}, an address of this machine or its link",
-                hint="services there answer to programs of this machine; if you mean it, name it under `hosts`",
-            )
+            raise _near(what, host, "if you mean it, name it under `hosts`")
         if not near and not any(fnmatchcase(host, pattern) for pattern in self.hosts):
             raise PolicyError(
                 "CMD-CONF-012",
@@ -128,3 +129,28 @@ class TrustPolicy:
 
 DEFAULT_POLICY = TrustPolicy()
 """What holds where nothing else is said."""
+
+
+def check_source(url: str, what: str, *, named_by: str | None = None) -> None:
+    """Refuse a source where no policy says what may be fetched: an address of this machine's link, and what a server
+    may not lead to.
+
+    Args:
+        url: a URL, or git's `user@host:path`.
+        what: what is fetched, as the subject of a message.
+        named_by: the URL of the server that leads there; None for what a file names.
+
+    Raises:
+        PolicyError: CMD-CONF-011.
+    """
+    host = host_of(url)
+    if is_on_link(host) if named_by is None else not may_lead(named_by, url):
+        raise _near(what, host, "name the server by an address of its network")
+
+
+def _near(what: str, host: str, hint: str) -> PolicyError:
+    return PolicyError(
+        "CMD-CONF-011",
+        f"{what} comes from {host}, an address of this machine or its link",
+        hint=f"services there answer to programs of this machine; {hint}",
+    )

@@ -59,7 +59,8 @@ class Run(Shared):
 
     def context(self) -> Context:
         """What a worker hands on. What is said there is among the notes of the outcome."""
-        return Context(_log, self.limits, self.request.offline, allowed=self.request.allowed)
+        allowed = self.request.allowed
+        return Context(_log, self.limits, self.request.offline, allowed=allowed, check_host=self.check_host)
 
     @property
     def policy(self) -> TrustPolicy:

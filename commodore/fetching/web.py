@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
-from commodore.confinement.hosts import host_of, is_near
-from commodore.confinement.policy import TrustPolicy
 from commodore.context import Context
 from commodore.errors import EnvironmentFault, PolicyError
 from commodore.http import PROXY_HINT, UNTRUSTED_HINT, Answer, Client, Meaning, Policy, Problem, netrc_credentials
@@ -31,7 +29,7 @@ def get_download(
     else those that `.netrc` has for its host; they go to this server alone.
 
     Args:
-        check: judges where redirects lead. Without it, only servers of this machine lead to others of it.
+        check: judges where redirects lead; see `Policy`.
 
     Raises:
         CommodoreError: there is no answer, or none that is allowed; and what `check` raises.
@@ -44,15 +42,10 @@ def get_download(
         limits.request_attempts,
         rate=limits.download_rate,
         other_servers=True,
-        check=check or _stay_away(url),
+        check=check,
     )
     client = Client(context, _MEANINGS)
     try:
         return client.get(url, policy, headers=headers, credentials=netrc_credentials(url))
     finally:
         client.close()
-
-
-def _stay_away(url: str) -> Callable[[str], None]:
-    policy = TrustPolicy(near_hosts=is_near(host_of(url)))
-    return lambda target: policy.require_host(target, "the file that a redirect leads to")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from commodore.git._export import check_out_tree
 from commodore.git._recovery import recover
+from commodore.git._redirects import NOT_FOLLOWED
 from commodore.git._refs import Kind, RemoteRefs, Revision
 from commodore.git._remote_config import PushRights
 from commodore.git.bare_stores import CloneStore, CommitStore
@@ -13,7 +14,7 @@ from commodore.git.ls_remote import Pin, RemoteAnswers, RemoteState
 from commodore.git.mirrors import Mirrors
 from commodore.git.publish import PublishedClone, PushOutcome, commit, push, unstage, was_overtaken
 from commodore.git.repository import Repository
-from commodore.git.runner import Git, GitResult, last_words
+from commodore.git.runner import Git, GitResult, last_words, with_settings
 from commodore.git.staging import RawChange, read_blobs, stage_all, staged_changes
 from commodore.git.store import FETCH_STAGE, RepositoryStore
 from commodore.git.urls import holds_credentials, normalize, push_url, redact, redact_text, repository_key
@@ -32,6 +33,7 @@ __all__ = [
     "Kind",
     "LocalChanges",
     "Mirrors",
+    "NOT_FOLLOWED",
     "Pin",
     "PublishedClone",
     "PushOutcome",
@@ -66,4 +68,5 @@ __all__ = [
     "staged_changes",
     "unstage",
     "was_overtaken",
+    "with_settings",
 ]

@@ -15,9 +15,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
+from commodore.confinement.policy import check_source
 from commodore.context import Context
 from commodore.git._locks import writing
-from commodore.git.runner import Git, GitResult
+from commodore.git.runner import Git, GitResult, with_settings
 from commodore.git.urls import push_url, redact
 from commodore.workspace import guard_disk, write_atomically
 
@@ -64,7 +65,11 @@ def access(url: str, *, directly: bool = False) -> Access:
 
     With `directly` they push to this URL, too, and not to the one for people that `origin` has. The variables go on
     where the settings end that the environment already has.
+
+    Raises:
+        PolicyError: CMD-CONF-011, it is on this machine's link.
     """
+    check_source(url, f"the repository {redact(url)}")
     if redact(url) == url and not directly:
         return Access()
     return Access("commodore", _settings([("remote.commodore.url", url)]))
@@ -72,12 +77,7 @@ def access(url: str, *, directly: bool = False) -> Access:
 
 def _settings(pairs: Sequence[tuple[str, str]]) -> dict[str, str]:
     """Settings of git as variables, after those that the environment already has."""
-    given = os.environ.get("GIT_CONFIG_COUNT", "")
-    count = int(given) if given.isdecimal() else 0
-    found = {"GIT_CONFIG_COUNT": str(count + len(pairs))}
-    for number, (key, value) in enumerate(pairs, count):
-        found |= {f"GIT_CONFIG_KEY_{number}": key, f"GIT_CONFIG_VALUE_{number}": value}
-    return found
+    return with_settings({"GIT_CONFIG_COUNT": os.environ.get("GIT_CONFIG_COUNT", "")}, pairs)
 
 
 def talk(

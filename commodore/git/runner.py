@@ -7,10 +7,11 @@ The user's own git configuration (`insteadOf`, credential helpers, proxies, `GIT
 from __future__ import annotations
 
 import contextlib
+import os
 import re
 import subprocess
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from commodore.cancellation import terminate_tree
@@ -18,6 +19,7 @@ from commodore.child_environment import child_environment
 from commodore.context import Context
 from commodore.errors import CommodoreError, EnvironmentFault
 from commodore.exhaustion import find_exhaustion, find_in_output
+from commodore.git._redirects import NOT_FOLLOWED, TRACED, led_to, left_behind
 from commodore.git.urls import redact_text
 
 # What would point git at another repository, index, history or diff program than the one it is called with.
@@ -58,6 +60,7 @@ _FIXED_SETTINGS = (
     "core.fsmonitor=false",
     "core.autocrlf=false",
     "protocol.ext.allow=never",
+    NOT_FOLLOWED,
     "gc.autoDetach=false",
     "maintenance.autoDetach=false",
     "submodule.recurse=false",
@@ -140,6 +143,16 @@ class GitResult:
 
 
 @dataclass(frozen=True, slots=True)
+class _Command:
+    """One call of git: its words, its standard input, its variables, and open files that it gets, too."""
+
+    words: tuple[str, ...]
+    input: bytes | None
+    environment: Mapping[str, str]
+    inherit: Sequence[int] = ()
+
+
+@dataclass(frozen=True, slots=True)
 class Git:
     """The `git` executable in one folder, within the limits of a run.
 
@@ -163,7 +176,8 @@ class Git:
         settings: Sequence[str] = (),
         inherit: Sequence[int] = (),
     ) -> GitResult:
-        """Run `git` with `arguments` and return what it answered.
+        """Run `git` with `arguments` and return what it answered. Where a server redirects to is judged before it is
+        asked: see `locate`.
 
         Args:
             input: bytes for its standard input; without it, standard input is empty.
@@ -175,20 +189,70 @@ class Git:
         Raises:
             EnvironmentFault: git is missing, takes too long, or (with `check`) fails.
         """
-        command = ["git"]
+        words: list[str] = []
         for setting in (*_FIXED_SETTINGS, *settings):
-            command += ["-c", setting]
-        process = _start(
-            [*command, *arguments], self.folder, input, {**clean_environment(), **(environment or {})}, inherit
-        )
-        with self.context.cancellation.hold(process):
-            stdout, stderr = _communicate(
-                process, input, self.context.limits.git_timeout, _subject(arguments, self.about)
-            )
-        result = GitResult(stdout, clean_text(stderr.decode("utf-8", "replace")), process.returncode)
+            words += ["-c", setting]
+        command = _Command((*words, *arguments), input, {**clean_environment(), **(environment or {})}, inherit)
+        result = self._run(command, arguments)
+        left = left_behind(result.stderr, self._urls(command)) if result.failed else []
+        if left and NOT_FOLLOWED not in settings:
+            full = max(left, key=len)  # with the credentials
+            if (target := self.locate(full, settings)) != full:
+                led = with_settings(command.environment, [(f"url.{target}.insteadOf", url) for url in left])
+                result = self._run(replace(command, environment=led), arguments)
         if check and result.failed:
             raise self.fault(arguments, result)
         return result
+
+    def locate(self, url: str, settings: Sequence[str] = ()) -> str:
+        """Where the repository of a URL is, with all redirects of its servers followed. A server may lead to its own
+        host, and to others unless `Context.check_host` refuses that; nothing is asked there before. Without this check
+        it does not lead to this machine and its link.
+
+        Returns:
+            The URL itself, if its server does not lead elsewhere, or only to what is no repository.
+
+        Raises:
+            PolicyError: CMD-CONF-011 or CMD-CONF-012, a server leads to where it must not.
+        """
+        words = [word for setting in (*_FIXED_SETTINGS, *settings) for word in ("-c", setting)]
+        for _ in range(self.context.limits.redirects if url.startswith(("http://", "https://")) else 0):
+            asking = with_settings({**clean_environment(), **TRACED}, [("remote.commodore.url", url)])
+            arguments = ("ls-remote", "commodore", "HEAD")
+            result = self._run(_Command((*words, *arguments), None, asking), arguments)
+            if not result.failed or not left_behind(result.stderr, [url]):
+                break
+            target = led_to(url, result.stderr, self.context.check_host)
+            if not target:
+                break
+            url = target
+        return url
+
+    def variables(self, url: str) -> dict[str, str]:
+        """What another program's git needs among its variables to ask for the repository of a URL only where `locate`
+        finds it.
+
+        Raises:
+            PolicyError: see `locate`.
+        """
+        key, _, value = NOT_FOLLOWED.partition("=")
+        target = self.locate(url)
+        settings = [(key, value), *([(f"url.{target}.insteadOf", url)] if target != url else [])]
+        return with_settings({"GIT_CONFIG_COUNT": os.environ.get("GIT_CONFIG_COUNT", "")}, settings)
+
+    def _urls(self, command: _Command) -> Iterator[str]:
+        """All that a command may have asked."""
+        yield from command.words
+        listing = _Command(("config", "--get-regexp", r"^remote\..*\.(push)?url$"), None, command.environment)
+        yield from (line.partition(" ")[2] for line in self._run(listing, listing.words).text.splitlines())
+
+    def _run(self, command: _Command, arguments: Sequence[str]) -> GitResult:
+        process = _start(["git", *command.words], self.folder, command.input, command.environment, command.inherit)
+        with self.context.cancellation.hold(process):
+            stdout, stderr = _communicate(
+                process, command.input, self.context.limits.git_timeout, _subject(arguments, self.about)
+            )
+        return GitResult(stdout, clean_text(stderr.decode("utf-8", "replace")), process.returncode)
 
     def ask(self, *arguments: str) -> str:
         """What git says to a question, without the last line feed; nothing if it fails."""
@@ -261,6 +325,18 @@ def clean_environment() -> dict[str, str]:
     """The variables git gets: the caller's, without those that redirect git, in English, never prompting."""
     kept = {name: value for name, value in child_environment().items() if name not in _NEVER_INHERITED}
     return {**kept, "LC_ALL": "C", "GIT_TERMINAL_PROMPT": "0"}
+
+
+def with_settings(environment: Mapping[str, str], settings: Sequence[tuple[str, str]]) -> dict[str, str]:
+    """Variables with settings of git (key and value), after those that are among them already: on a command line,
+    other users of the machine would see them.
+    """
+    given = environment.get("GIT_CONFIG_COUNT", "")
+    count = int(given) if given.isdecimal() else 0
+    found = {**environment, "GIT_CONFIG_COUNT": str(count + len(settings))}
+    for number, (key, value) in enumerate(settings, count):
+        found |= {f"GIT_CONFIG_KEY_{number}": key, f"GIT_CONFIG_VALUE_{number}": value}
+    return found
 
 
 def clean_text(text: str) -> str:

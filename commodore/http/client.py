@@ -13,6 +13,7 @@ from urllib.parse import urldefrag, urljoin, urlsplit
 import requests
 import urllib3
 
+from commodore.confinement.hosts import may_lead
 from commodore.context import Context
 from commodore.events import Noted
 from commodore.http.causes import fault_of
@@ -40,7 +41,8 @@ class Policy:
         rate: bytes per second that a body comes at, at least, over each time of `timeout`; the head of an answer has
             two such times.
         other_servers: follow a GET's redirects to other servers, without credentials.
-        check: is called with the URL that a redirect leads to; what it raises ends the request.
+        check: is called with the URL that a redirect leads to; what it raises ends the request. Without it, redirects
+            do not lead to this machine or its link (`may_lead`).
     """
 
     timeout: float
@@ -326,6 +328,8 @@ def _redirected(first: _Request, request: _Request, location: str, status: int, 
         reason = "which is not https"
     elif not same and (not policy.other_servers or request.method != "GET"):
         reason = "another server, where credentials must not go"
+    elif policy.check is None and not may_lead(request.url, target):
+        reason = "an address of this machine or its link"
     elif request.method == "POST" and status == 303:
         raise _Failed(Problem.REDIRECT_TO_PAGE.fault(request.shown))
     else:

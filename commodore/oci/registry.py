@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 from urllib.parse import quote, urlencode, urljoin, urlsplit
 
+from commodore.confinement.policy import check_source
 from commodore.context import Context
 from commodore.errors import EnvironmentFault, InputError, PolicyError
 from commodore.http import (
@@ -63,7 +64,8 @@ class Manifest:
 class Registries:
     """Asks registries, without credentials of the machine. One thread, to be closed.
 
-    Plain HTTP is spoken with this machine alone.
+    Plain HTTP is spoken with this machine alone. All methods raise PolicyError CMD-CONF-011 for an address of this
+    machine's link.
     """
 
     def __init__(self, context: Context) -> None:
@@ -146,6 +148,7 @@ class Registries:
                 f"{reference} is not in the cache, and offline no registry is asked",
                 hint="run without --offline",
             )
+        check_source(url, str(reference))
         key = reference.registry, reference.repository
         answer = self._ask(url, headers, self._tokens.get(key), size)
         if answer.status == 401:
@@ -179,6 +182,7 @@ class Registries:
         plain = address.scheme == "http" and is_loopback(realm) and is_loopback(_base(reference))
         if not challenge.lower().startswith("bearer ") or not (address.scheme == "https" or plain):
             raise _private(reference, 401)
+        check_source(realm, f"the token for {reference}", named_by=_base(reference))
         asked = {"scope": f"repository:{reference.repository}:pull"}
         if said.get("service"):
             asked["service"] = said["service"]

@@ -159,6 +159,10 @@ SOURCES: dict[str, dict[str, object]] = {
     "an option as a host": {"repoURL": "ssh://-oProxyCommand=WITNESS/x", "path": "."},
     "a folder as a repository": {"repoURL": "PRIVATE", "path": "."},
     "a folder as a URL": {"repoURL": "file://PRIVATE", "path": "."},
+    "a repository on the link": {"repoURL": "http://169.254.169.254/x.git", "path": "."},
+    "a chart on the link": {"repoURL": "http://169.254.169.254/charts", "chart": "x", "targetRevision": "1.0.0"},
+    "a registry on the link": {"repoURL": "oci://[fe80::1]/charts", "chart": "x", "targetRevision": "1.0.0"},
+    "a registry of the cloud": {"repoURL": "metadata.google.internal/charts", "chart": "x", "targetRevision": "1.0.0"},
     "a revision that is an option": {
         "repoURL": "https://127.0.0.1:9/x",
         "path": ".",
@@ -202,6 +206,10 @@ ENDS = {
     "CMD-CONF-011": (
         "values of this machine",
         "values of the network's own",
+        "a repository on the link",
+        "a chart on the link",
+        "a registry on the link",
+        "a registry of the cloud",
     ),
 }
 
@@ -322,6 +330,22 @@ class _Handler(LoopbackHandler):
     def answer(self) -> None:
         self.world.asked.append(self.path)
         self.send(200, body=b'{"const": "a secret of this machine"}')
+
+
+@pytest.mark.parametrize("leads", ["index", "redirect"])
+def test_a_chart_whose_server_leads_to_the_link(argo: Argo, leads: str) -> None:
+    class Lure(LoopbackHandler):
+        def answer(self) -> None:
+            target = "http://169.254.169.254/latest/x.tgz"
+            if leads == "redirect":
+                self.send(302, {"Location": target})
+            else:
+                self.send(200, body=f"entries: {{x: [{{version: 1.0.0, urls: ['{target}']}}]}}".encode())
+
+    argo.offline = False
+    with LoopbackServer(Lure) as server, pytest.raises(CommodoreError) as caught:
+        argo.objects({"repoURL": server.site, "chart": "x", "targetRevision": "1.0.0"})
+    assert caught.value.code == ("CMD-CONF-011" if leads == "index" else "CMD-ARGO-320")
 
 
 @pytest.mark.harmless

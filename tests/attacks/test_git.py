@@ -19,6 +19,7 @@ from commodore.git.urls import normalize
 from tests.attacks.conftest import Witness, holding
 from tests.world.cluster import ClusterWorld
 from tests.world.context import make_context
+from tests.world.git_server import GitServer
 from tests.world.loopback import LoopbackHandler, LoopbackServer
 from tests.world.repos import GitWorld, Remote, git
 
@@ -207,6 +208,29 @@ def test_a_redirect_that_would_carry_credentials(status: int, host: str) -> None
     assert "canary" not in str(caught.value.as_dict())
     secret = base64.b64encode(b"tess:canary").decode()
     assert not [text for text in seen if secret in text or "canary" in text]
+
+
+@pytest.mark.parametrize(
+    "target", ["http://169.254.169.254/x.git", "http://[fd00:ec2::254]/x.git", "http://metadata.google.internal/x.git"]
+)
+@pytest.mark.parametrize("hops", [0, 1])
+def test_a_server_that_redirects_to_its_link(tmp_path: Path, remotes: GitWorld, target: str, hops: int) -> None:
+    with GitServer(remotes.root) as server:
+        server.moved["/x.git"] = f"{server.site}/y.git" if hops else target
+        server.moved["/y.git"] = target
+        with pytest.raises(CommodoreError) as caught:
+            bring(tmp_path, f"{server.site}/x.git", "master")
+    assert caught.value.code == "CMD-CONF-011"
+
+
+@pytest.mark.parametrize(
+    "url", ["http://169.254.169.254/x.git", "https://[fe80::1]/x.git", "ssh://git@metadata.google.internal/x.git"]
+)
+def test_a_repository_on_the_link(tmp_path: Path, url: str) -> None:
+    """No address of a network: what answers there are services of the cloud."""
+    with pytest.raises(CommodoreError) as caught:
+        bring(tmp_path, url, "master")
+    assert caught.value.code == "CMD-CONF-011"
 
 
 # Trees

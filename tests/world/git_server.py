@@ -25,6 +25,7 @@ class GitServer(LoopbackServer):
     Attributes:
         asked: method and path of each request.
         lost: how many answers to coming pushes are lost after the push was taken.
+        moved: the repositories, by path, that it redirects for, with their URLs.
     """
 
     def __init__(self, root: Path, *, password: str = "") -> None:
@@ -33,6 +34,7 @@ class GitServer(LoopbackServer):
         self.password = password
         self.asked: list[tuple[str, str]] = []
         self.lost = 0
+        self.moved: dict[str, str] = {}
         for bare in root.glob("*.git"):
             subprocess.run(["git", "-C", str(bare), "config", "http.receivepack", "true"], check=True)
 
@@ -46,6 +48,10 @@ class _Handler(LoopbackHandler):
             body = self._chunks()
         parts = urlsplit(self.path)
         self.world.asked.append((self.command, self.path))
+        for path, url in self.world.moved.items():
+            if parts.path.startswith(f"{path}/"):
+                self.send(302, {"Location": f"{url}{self.path.removeprefix(path)}"})
+                return
         pushing = "git-receive-pack" in self.path
         sent = self.headers.get("Authorization", "").partition(" ")[2]
         known = base64.b64decode(sent).decode().partition(":")[2]

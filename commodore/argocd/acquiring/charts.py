@@ -15,6 +15,7 @@ from urllib.parse import urljoin
 
 from commodore.argocd.acquiring.providers import Providers
 from commodore.caches import dependency_cache
+from commodore.confinement.policy import check_source
 from commodore.context import Context
 from commodore.errors import EnvironmentFault, InputError, PolicyError
 from commodore.fetching import CacheKey, DependencyCache
@@ -59,7 +60,8 @@ class Charts:
         Raises:
             InputError: CMD-ARGO-314, no version fits; CMD-ARGO-315, the repository has no such chart.
             EnvironmentFault: it cannot be fetched, see `fetch`.
-            PolicyError: CMD-ARGO-317, its archive is none that is unpacked; CMD-ARGO-320, a URL is refused.
+            PolicyError: CMD-ARGO-317, its archive is none that is unpacked; CMD-ARGO-320, a URL is refused;
+                CMD-CONF-011, something comes from this machine's link, or an index leads to this machine.
             CommodoreError: CMD-OCI-..., of a registry, see `Registries`.
         """
         if not _NAME.fullmatch(name) or ".." in name:
@@ -146,7 +148,9 @@ class Charts:
         urls = entry.get("urls")
         if not isinstance(urls, list) or not urls or not isinstance(urls[0], str):
             raise InputError("CMD-ARGO-315", f"{redact(url)} says no URL of {name} {version}", hint="ask its publisher")
-        archive = self._fetch(urljoin(f"{url}/", urls[0]), self.context.limits.download_bytes)
+        address = urljoin(f"{url}/", urls[0])
+        check_source(address, f"the archive of the chart {name} {version}", named_by=url)
+        archive = self._fetch(address, self.context.limits.download_bytes)
         digest = str(entry.get("digest") or "").removeprefix("sha256:")
         if digest and hashlib.sha256(archive).hexdigest() != digest:
             raise PolicyError(

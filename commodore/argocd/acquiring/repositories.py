@@ -45,7 +45,8 @@ class Repositories:
         Raises:
             InputError: CMD-ARGO-313, the revision is unknown.
             EnvironmentFault: CMD-ARGO-310, offline and not in the cache; CMD-ARGO-311, it cannot be fetched.
-            PolicyError: CMD-ARGO-320, the URL or the revision has a form that is refused.
+            PolicyError: CMD-ARGO-320, the URL or the revision has a form that is refused; CMD-CONF-011, it is on this
+                machine's link.
         """
         with self._lock:
             key = (repository_identity(url), revision)
@@ -111,6 +112,8 @@ class Repositories:
 
     def _explained(self, error: CommodoreError, url: str, revision: str) -> CommodoreError:
         shown = redact(url)
+        if isinstance(error, PolicyError):
+            return error
         if isinstance(error, EnvironmentFault):
             if self.context.offline:
                 return EnvironmentFault(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from commodore.argocd.acquiring.providers import RemoteProvider
+from commodore.confinement.policy import check_source
 from commodore.context import Context
 from commodore.errors import EnvironmentFault, PolicyError
 from commodore.http import PROXY_HINT, UNTRUSTED_HINT, Client, Meaning, Policy, Problem
@@ -29,7 +30,7 @@ def fetch(url: str, context: Context, size: int, remotes: RemoteProvider | None 
         EnvironmentFault: CMD-ARGO-310, offline; CMD-ARGO-311, there is no answer, or one that is no success;
             CMD-ARGO-312, the server wants credentials.
         PolicyError: CMD-ARGO-317, the answer is too large; CMD-ARGO-320, the URL has a form that is refused, or leads
-            to one.
+            to one; CMD-CONF-011, it is on this machine's link.
     """
     from commodore.http import without_credentials
 
@@ -41,6 +42,7 @@ def fetch(url: str, context: Context, size: int, remotes: RemoteProvider | None 
     given = remotes.fetch(url) if remotes is not None else None
     if given is not None:
         return given
+    check_source(url, f"the file {shown}")
     if context.offline:
         raise EnvironmentFault(
             "CMD-ARGO-310", f"{shown} is not in the cache, and offline nothing is fetched", hint="run without --offline"

@@ -15,12 +15,12 @@ from urllib.parse import SplitResult, urlsplit
 from commodore.authoring.sync.github import Repository
 from commodore.context import Context
 from commodore.errors import EnvironmentFault, InputError, PolicyError, UsageError
-from commodore.git import Git, normalize, redact, redact_text
+from commodore.git import NOT_FOLLOWED, Git, normalize, redact, redact_text, with_settings
 from commodore.printable import only_printable
 
 _PORTS = {"http": 80, "https": 443}
-_STAY = ("http.followRedirects=false",)
-"""Git settings: the token is a header, which git would send to wherever a server redirects it."""
+_STAY = (NOT_FOLLOWED,)
+"""Git settings: the token is meant for this server alone, and so are the commits."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,13 +61,9 @@ class GitAccess:
         host = (site.hostname or "").removeprefix("api.")
         place = f"{f'[{host}]' if ':' in host else host}{f':{site.port}' if site.port else ''}"
         credentials = base64.b64encode(f"x-access-token:{self.token}".encode()).decode()
-        given = os.environ.get("GIT_CONFIG_COUNT", "")
-        count = int(given) if given.isdecimal() else 0
-        return {
-            "GIT_CONFIG_COUNT": str(count + 1),
-            f"GIT_CONFIG_KEY_{count}": f"http.{site.scheme}://{place}/.extraHeader",
-            f"GIT_CONFIG_VALUE_{count}": f"Authorization: Basic {credentials}",
-        }
+        given = {"GIT_CONFIG_COUNT": os.environ.get("GIT_CONFIG_COUNT", "")}
+        header = (f"http.{site.scheme}://{place}/.extraHeader", f"Authorization: Basic {credentials}")
+        return with_settings(given, [header])
 
 
 @dataclass(frozen=True, slots=True)

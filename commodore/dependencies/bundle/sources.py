@@ -9,11 +9,12 @@ from __future__ import annotations
 
 import hashlib
 import re
+import tempfile
 import time
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
@@ -23,7 +24,7 @@ from commodore.dependencies.bundle.jsonnetfile import GitSource
 from commodore.dependencies.bundle.remotes import Remote
 from commodore.errors import CommodoreError, EnvironmentFault, InputError, did_you_mean
 from commodore.events import StageAdvanced, StageGrown, Warned
-from commodore.git import FETCH_STAGE, RemoteState, Repository, RepositoryStore
+from commodore.git import FETCH_STAGE, Git, RemoteState, Repository, RepositoryStore
 from commodore.sealed import read_note, write_note
 
 if TYPE_CHECKING:
@@ -146,6 +147,7 @@ class LibrarySources:
             return self._remembered(remote, version) or self._resolve_in_clone(repository, version)
         if repository.fetched:
             return self._resolve_in_clone(repository, version)
+        self._check_way(remote)
         state = repository.ask()
         sha = state.find(version)
         if sha is None and version == "master" and (sha := state.find("main")):
@@ -176,6 +178,7 @@ class LibrarySources:
         with self._cache.staging() as folder:
             shas = sorted({sha for _, sha in wanted})
             if not repository.has_commits(shas):
+                self._check_way(remote)
                 shallow = self._store.shallow_clone(remote.url, shas, folder / "clone")
                 if shallow is None:
                     self._store.sync((remote.url, sha) for sha in shas)
@@ -192,6 +195,14 @@ class LibrarySources:
         from commodore.confinement import DEFAULT_POLICY  # only runs that ask a remote need it
 
         (self._policy or DEFAULT_POLICY).require_host(remote.url, f"the Jsonnet library {remote.identity}")
+
+    def _check_way(self, remote: Remote) -> None:
+        """Refuse a remote whose server redirects to a host that the policy does not name, if it names some."""
+        policy, context = self._policy, self._store.context
+        if policy is None or not policy.names_hosts or context.offline:
+            return
+        judged = replace(context, check_host=lambda url: policy.require_host(url, f"what {remote.identity} leads to"))
+        Git(Path(tempfile.gettempdir()), judged).locate(remote.url)
 
     def _export_one(self, repository: Repository, source: GitSource, sha: str, staged: Path) -> Export:
         if not repository.has_commits([sha]):

@@ -13,7 +13,6 @@ from kapitan.errors import GitSubdirNotFoundError
 from kapitan.inventory.model import dependencies as models
 
 from commodore.confinement import TrustPolicy
-from commodore.confinement.policy import EVERY
 from commodore.context import Context
 from commodore.engine.cache.keys import SOURCE
 from commodore.engine.cache.remote_identity import KeptSources, Sources, source_key
@@ -26,7 +25,7 @@ from commodore.errors import CommodoreError, EnvironmentFault, InputError, Polic
 from commodore.fetching import DependencyCache, Downloads, chart_key
 from commodore.fetching import archives as _archives
 from commodore.fetching.web import FETCH_HINT, get_download
-from commodore.git import redact, redact_text
+from commodore.git import Git, redact, redact_text
 
 _MODELS = {
     "helm": models.KapitanDependencyHelmConfig,
@@ -169,21 +168,24 @@ def _install(run: Run, cache: DependencyCache | None) -> None:
         key = chart_key(repository, chart, version)
         if cache is not None and key is not None and cache.copy(key, Path(target)):
             return
-        if run.policy.hosts != EVERY and repository.startswith(("http://", "https://")):
+        if repository.startswith(("http://", "https://")):
             check_chart(repository, chart, version, run.policy, context)
         _pull_chart(helm, repository, chart, version, target)
         if cache is not None and key is not None:
             cache.add(key, Path(target))
 
-    base.fetch_git_source = _clone
+    def clone(source: str, folder: str, _kind: str) -> None:
+        _clone(source, folder, Git(Path(folder).parent, context).variables(source))
+
+    base.fetch_git_source = clone
     base.fetch_helm_archive = pull
     base.make_request = download
     base.unpack_downloaded_file = unpack
 
 
-def _clone(source: str, folder: str, _kind: str) -> None:
+def _clone(source: str, folder: str, variables: dict[str, str]) -> None:
     """A full clone, as Kapitan makes it, without the default branch's files: each dependency checks out its ref."""
-    repository = base.Repo.clone_from(source, folder, no_checkout=True)
+    repository = base.Repo.clone_from(source, folder, no_checkout=True, env=variables)
     if repository.head.is_detached:  # there is no default branch that Kapitan could fall back to
         repository.git.checkout()
 

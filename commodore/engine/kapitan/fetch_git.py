@@ -77,7 +77,7 @@ def _fetch_clone(source: str, items: Sequence[Any], folder: Path, context: Conte
     for number, item in enumerate(items):
         repository.git.checkout(item.ref or default or "HEAD")
         if item.submodules:
-            _update_submodules(clone, source, policy)
+            _update_submodules(clone, source, context, policy)
         chosen = clone / item.subdir if item.subdir else clone
         if not (chosen.is_dir() and is_inside(chosen, clone)):
             raise GitSubdirNotFoundError(f"KapitanDependency {source}: subdir {item.subdir} not found in repo")
@@ -154,7 +154,7 @@ def _refused(reason: str) -> PolicyError:
     )
 
 
-def _update_submodules(tree: Path, source: str, policy: TrustPolicy) -> None:
+def _update_submodules(tree: Path, source: str, context: Context, policy: TrustPolicy) -> None:
     """Fetch the submodules of a checkout, if they come from where they may.
 
     Raises:
@@ -168,7 +168,8 @@ def _update_submodules(tree: Path, source: str, policy: TrustPolicy) -> None:
             git.normalize(url)
             is_foreign = not host_of(url) and host_of(source)
             policy.require_host("file://localhost" if is_foreign else url, f"its submodule {submodule.name!r}")
-        submodule.update(init=True)
+        where = os.path.join(source, url) if url.startswith("../") else url  # as GitPython has it
+        submodule.update(init=True, env=git.Git(tree, context).variables(where))
 
 
 def _strip(folder: Path) -> None:
@@ -241,7 +242,7 @@ class _Checkouts:
             place = self._folder / f"checkout-{len(self._made)}"
             _check_out(self._source, commit, wanted[1], place, self._context)
             if submodules:
-                _update_submodules(place, self._source, self._policy)
+                _update_submodules(place, self._source, self._context, self._policy)
             _strip(place)
             self._made[wanted] = place
         return self._made[wanted]
@@ -266,7 +267,8 @@ def _check_out(source: str, commit: str, folder: str, tree: Path, context: Conte
             repository.run(["checkout", "-q", "--detach", commit])
     except CommodoreError:
         remove_tree(tree)
-        base.Repo.clone_from(source, str(tree), no_checkout=True).git.checkout(commit)
+        variables = git.Git(tree.parent, context).variables(source)
+        base.Repo.clone_from(source, str(tree), no_checkout=True, env=variables).git.checkout(commit)
 
 
 def _path_inside(folder: str) -> str:

@@ -111,7 +111,9 @@ def test_a_submodule(tmp_path: Path, witness: Witness, url: str, code: str) -> N
     git(remote.path, "update-ref", "refs/heads/master", commit)
     tree = remote.clone(tmp_path / "tree")
     with pytest.raises(CommodoreError) as caught:
-        _update_submodules(tree, "https://git.example.com/x.git", TrustPolicy(hosts=("git.example.com",)))
+        _update_submodules(
+            tree, "https://git.example.com/x.git", make_context(), TrustPolicy(hosts=("git.example.com",))
+        )
     assert caught.value.code == code
     assert not witness.was_written
     assert list((tree / "s").iterdir()) == []

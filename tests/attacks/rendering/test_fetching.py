@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import base64
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -13,12 +15,15 @@ from commodore.confinement.hosts import host_of, is_near
 from commodore.dependencies.bundle.jsonnetfile import GitSource
 from commodore.dependencies.bundle.remotes import parse_remote
 from commodore.dependencies.bundle.sources import LibrarySources, Wanted
+from commodore.engine.kapitan.fetch_git import _update_submodules
 from commodore.errors import Location, PolicyError
 from commodore.git import RepositoryStore
 from commodore.limits import DEFAULT_LIMITS
 from tests.engine.world import PACKAGE, World, jsonnet
 from tests.world.context import make_context
+from tests.world.git_server import GitServer
 from tests.world.loopback import LoopbackHandler, LoopbackServer
+from tests.world.repos import GitWorld, git
 
 NEAR, OTHER = "CMD-CONF-011", "CMD-CONF-012"
 ADDRESSES = [
@@ -38,6 +43,18 @@ ADDRESSES = [
     "http://user:password@127.0.0.1/x",
     "http://example.com@127.0.0.1/x",
     "http://a.localhost/x",
+    "http://[::127.0.0.1]/x",
+    "http://[::ffff:0:127.0.0.1]/x",
+    "http://[64:ff9b::a9fe:a9fe]/x",
+    "http://[2002:7f00:1::]/x",
+    "http://[fd00:ec2::254]/x",
+    "http://100.100.100.200/x",
+    "http://%31%32%37.0.0.1/x",
+    "http://\uff11\uff12\uff17\u30020\u30020\u30021/x",
+    "http://local\u00adhost/x",
+    "http://127.0.0.1\\@example.com/x",
+    "http://example.com\\@127.0.0.1/x",
+    "http://ip6-localhost/x",
 ]
 
 
@@ -187,6 +204,86 @@ def test_an_index_that_cannot_be_judged(world: World) -> None:
         server.index = b"entries: ["
         assert world.fail_once(policy=TrustPolicy(hosts=("127.0.0.1",)), near_hosts=False).code == "CMD-ENG-028"
     assert not started.exists()
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        "http://169.254.169.254/latest/meta-data",
+        "http:\\/\\/169.254.169.254/x.tgz",
+        "\\x68ttp://169.254.169.254/x.tgz",
+        "http:/\\\n/169.254.169.254/x.tgz",
+    ],
+)
+def test_an_index_that_leads_to_the_link_without_a_policy(world: World, url: str) -> None:
+    with Charts() as server:
+        started = pulling(world, server)
+        server.index = f'{{"entries": {{"x": [{{"version": "1.0.0", "urls": ["{url}"]}}]}}}}'.encode()
+        assert world.fail_once().code == NEAR
+    assert not started.exists()
+
+
+def test_an_index_with_tags_that_leads_to_the_link(world: World) -> None:
+    with Charts() as server:
+        started = pulling(world, server)
+        hidden = base64.b64encode(b"http://169.254.169.254/x.tgz").decode()
+        server.index = f"entries: {{x: [{{version: 1.0.0, urls: [!!binary {hidden}]}}]}}".encode()
+        assert world.fail_once().code in (NEAR, "CMD-ENG-028")
+    assert not started.exists()
+
+
+def repositories(tmp_path: Path) -> GitWorld:
+    remotes = GitWorld(tmp_path / "remotes")
+    remotes.remote("new", {"sub/a": "1"})
+    return remotes
+
+
+@pytest.mark.parametrize("ref", ["master", "COMMIT", "SHORT"])
+@pytest.mark.parametrize("target", ["http://localhost:{port}/new.git", "http://169.254.169.254/new.git"])
+def test_a_git_server_that_redirects(world: World, tmp_path: Path, ref: str, target: str) -> None:
+    """The other one is not asked."""
+    remotes = repositories(tmp_path)
+    commit = git(remotes.root / "new.git", "rev-parse", "master")
+    with GitServer(remotes.root) as lure, GitServer(remotes.root) as other:
+        lure.moved["/old.git"] = target.format(port=other.port)
+        wanted = {"COMMIT": commit, "SHORT": commit[:8]}.get(ref, ref)
+        source = {"type": "git", "source": f"{lure.site}/old.git", "output_path": "fetched/x", "ref": wanted}
+        world.add("a", kapitan={"dependencies": [source]})
+        assert world.fail_once(policy=TrustPolicy(hosts=("127.0.0.1",)), near_hosts=False).code == NEAR
+        assert other.asked == []
+
+
+def test_a_submodule_whose_server_redirects(tmp_path: Path) -> None:
+    remotes = repositories(tmp_path)
+    policy = TrustPolicy(hosts=("127.0.0.1",))
+    context = replace(make_context(), check_host=lambda url: policy.require_host(url, "it"))
+    with GitServer(remotes.root) as lure, GitServer(remotes.root) as other:
+        lure.moved["/old.git"] = f"http://localhost:{other.port}/new.git"
+        remote = remotes.remote("x", {".gitmodules": f'[submodule "s"]\n\tpath = s\n\turl = {lure.site}/old.git\n'})
+        commit = git(remotes.root / "new.git", "rev-parse", "master")
+        listing = f"{git(remote.path, 'ls-tree', 'master')}\n160000 commit {commit}\ts\n"
+        commit = git(remote.path, "commit-tree", git(remote.path, "mktree", input=listing.encode()), "-m", "evil")
+        git(remote.path, "update-ref", "refs/heads/master", commit)
+        git(tmp_path, "clone", "-q", str(remote.path), "clone")
+        with pytest.raises(PolicyError) as caught:
+            _update_submodules(tmp_path / "clone", f"{lure.site}/x.git", context, policy)
+        assert other.asked == []
+    assert caught.value.code == NEAR
+
+
+@pytest.mark.parametrize("version", ["master", "COMMIT"])
+def test_a_library_whose_server_redirects(tmp_path: Path, version: str) -> None:
+    remotes = repositories(tmp_path)
+    commit = git(remotes.root / "new.git", "rev-parse", "master")
+    with GitServer(remotes.root) as lure, GitServer(remotes.root) as other:
+        lure.moved["/old.git"] = f"http://localhost:{other.port}/new.git"
+        store = RepositoryStore(tmp_path / "repos", make_context())
+        sources = LibrarySources(store, tmp_path / "cache", policy=TrustPolicy(hosts=("127.0.0.1",)))
+        remote = parse_remote(f"{lure.site}/old.git", Location("jsonnetfile.json"), DEFAULT_LIMITS)
+        (error,) = sources.obtain([Wanted(GitSource(remote), commit if version == "COMMIT" else version)]).values()
+        assert other.asked == []
+    assert isinstance(error, PolicyError)
+    assert error.code == NEAR
 
 
 @pytest.mark.allowed
