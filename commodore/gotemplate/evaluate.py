@@ -263,11 +263,12 @@ class _State:
                 except _Continue:
                     self.depth, self.tree, self.variables = depth, tree, outer
                 del self.variables[mark:]
-        except _Break:
+            self.dot_boxed = boxed
+            if not turned and node.otherwise is not None:
+                self.walk(dot, node.otherwise)
+        except _Break:  # from the otherwise, too, though it is no turn
             self.depth, self.tree, self.variables = depth, tree, outer
         self.dot_boxed = boxed
-        if not turned and node.otherwise is not None:
-            self.walk(dot, node.otherwise)
         del self.variables[scope:]
 
     def _items(self, value: Value, node: BranchNode) -> Sequence[tuple[Value, Value, bool]]:

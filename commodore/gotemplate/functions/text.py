@@ -23,6 +23,21 @@ _SPACE: Final = (
 )
 
 
+_BYTES = re.compile("[\udc80-\udcff]")
+
+
+def _by_bytes(texts: list[str]) -> list[str]:
+    """Texts for comparing parts of them: with a character per byte, if one has bytes that are no UTF-8."""
+    if not any(not one.isascii() and _BYTES.search(one) for one in texts):
+        return texts
+    return [encoded(one).decode("latin-1") for one in texts]
+
+
+def _from_bytes(text: str, before: str, after: str) -> str:
+    """A text that was made of `after`, which `_by_bytes` has made of `before`."""
+    return text if after is before else decoded(text.encode("latin-1"))
+
+
 def strval(value: Value) -> str:
     """A value as text, nil as ``<nil>``."""
     return value if isinstance(value, str) else plain(value)
@@ -50,17 +65,19 @@ def _trim_all(characters: str, text: str) -> str:
 
 @function(TABLE, "trimSuffix", "string string")
 def _trim_suffix(end: str, text: str) -> str:
-    return text.removesuffix(end)
+    part, whole = _by_bytes([end, text])
+    return _from_bytes(whole.removesuffix(part), text, whole)
 
 
 @function(TABLE, "trimPrefix", "string string")
 def _trim_prefix(start: str, text: str) -> str:
-    return text.removeprefix(start)
+    part, whole = _by_bytes([start, text])
+    return _from_bytes(whole.removeprefix(part), text, whole)
 
 
 def _characters(text: str) -> str:
     """A text with replacement characters for bytes that are no UTF-8."""
-    return re.sub("[\udc80-\udcff]", "\ufffd", text)
+    return _BYTES.sub("\ufffd", text)
 
 
 def _mapped(text: str, change: str) -> str:
@@ -134,8 +151,12 @@ def _swapcase(text: str) -> str:
 
 
 function(TABLE, "snakecase", "string")(snake_case)
-function(TABLE, "camelcase", "string")(camel_case)
 function(TABLE, "kebabcase", "string")(kebab_case)
+
+
+@function(TABLE, "camelcase", "string")
+def _camelcase(text: str) -> str:
+    return camel_case(_characters(text))
 
 
 @function(TABLE, "abbrev", "int string")
@@ -210,7 +231,8 @@ def _repeat(count: int, text: str) -> str:
 def _replace(old: str, new: str, text: str) -> str:
     if len(new) * (text.count(old) if old else len(text) + 1) > _LONGEST:
         raise OverflowError
-    return text.replace(old, new)
+    part, put, whole = _by_bytes([old, new, text]) if old else (old, new, text)
+    return _from_bytes(whole.replace(part, put), text, whole)
 
 
 @function(TABLE, "plural", "string string int")
@@ -274,16 +296,19 @@ def _wrapped(data: bytes, width: int, separator: bytes, *, cuts: bool) -> str:
 
 @function(TABLE, "contains", "string string")
 def _contains(part: str, text: str) -> bool:
+    part, text = _by_bytes([part, text])
     return part in text
 
 
 @function(TABLE, "hasPrefix", "string string")
 def _has_prefix(start: str, text: str) -> bool:
+    start, text = _by_bytes([start, text])
     return text.startswith(start)
 
 
 @function(TABLE, "hasSuffix", "string string")
 def _has_suffix(end: str, text: str) -> bool:
+    end, text = _by_bytes([end, text])
     return text.endswith(end)
 
 
@@ -327,7 +352,8 @@ def _pieces(text: str, separator: str, count: int) -> list[str]:
     if not separator:
         pieces = list(text)
         return pieces if count < 0 or len(pieces) <= count else [*pieces[: count - 1], "".join(pieces[count - 1 :])]
-    return text.split(separator) if count < 0 else text.split(separator, count - 1)
+    part, whole = _by_bytes([separator, text])
+    return [_from_bytes(one, text, whole) for one in whole.split(part, -1 if count < 0 else count - 1)]
 
 
 @function(TABLE, "join", "string any")
