@@ -6,8 +6,9 @@ lie two kinds of files:
 * `shapes/<digest>.json`: the list of things that one rendering has read. Few differ from each other.
 * `<digest>.result`: the rendered files, named by a shape and what was found for each of its things.
 
-Every file appears by a rename, complete, and never changes. It is sealed with its subject and its name, so that neither
-damage nor another result passes for it: that counts as missing. Several processes may read and write at the same time.
+Every file appears by a rename, complete, and is at most replaced. It is sealed with its subject and its name, so that
+neither damage nor another result passes for it: that counts as missing. Several processes may read and write at the
+same time.
 """
 
 from __future__ import annotations

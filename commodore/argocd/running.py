@@ -41,8 +41,8 @@ from commodore.argocd.model.application import Application, read_application
 from commodore.argocd.model.fields import Fields
 from commodore.argocd.model.plugins import PluginRule
 from commodore.argocd.rendering import Capabilities, Renderer
-from commodore.argocd.trees import Tree
-from commodore.caches import cache_folder
+from commodore.argocd.trees import ParsedFiles, Tree
+from commodore.caches import cache_folder, result_cache, usable
 from commodore.context import Context
 from commodore.errors import CommodoreError, InputError, Location, PolicyError
 from commodore.git import redact
@@ -226,7 +226,7 @@ class _Search:
     profile: Profile = NEWEST
 
     def listing(self) -> Listing:
-        scanned = scan(self.tree, self.named.folder.resolve(), self.context.limits, self.found)
+        scanned = self._scanned()
         self.profile = choose_profile(self.named.version, scanned.versions, self.found)
         rendered: list[Raw] = []
         settings = self._settings(scanned, rendered)
@@ -256,6 +256,15 @@ class _Search:
             rounds.failures,
             len(discovered.sets),
         )
+
+    def _scanned(self) -> Scanned:
+        limits = self.context.limits
+        kept = usable(result_cache()) if limits.result_bytes else None
+        names = self.repositories.own.keys() - {repository_identity(_ENTRY)}
+        parsed = ParsedFiles(kept, names or [str(self.tree.root)], limits)
+        scanned = scan(self.tree, self.named.folder.resolve(), parsed, limits, self.found)
+        parsed.keep()
+        return scanned
 
     def _candidates(self, rendered: Iterable[Raw], heard: Diagnostics) -> Candidates:
         candidates = self.named.candidates(self.profile, self.context.limits, heard)

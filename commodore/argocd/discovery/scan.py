@@ -12,19 +12,18 @@ from typing import Any
 from commodore.argocd.configuration import objects_of_values
 from commodore.argocd.configuration.read import CONFIG, PARAMETERS, PLUGIN, Candidates
 from commodore.argocd.diagnostics import Diagnostic, Diagnostics
+from commodore.argocd.discovery.documents import of_interest
 from commodore.argocd.discovery.model import Discovered, Origin, Raw
 from commodore.argocd.model.application import GROUP, read_application
 from commodore.argocd.model.cluster import SECRET_TYPE
 from commodore.argocd.model.fields import Fields
-from commodore.argocd.trees import KUSTOMIZATIONS, Tree, is_git
+from commodore.argocd.trees import KUSTOMIZATIONS, ParsedFiles, Tree, is_git
 from commodore.argocd.trees.paths import is_within
 from commodore.errors import InputError, Location
 from commodore.limits import Limits
-from commodore.manifests.kube_yaml import read_documents, read_placed_documents
 from commodore.tree import Entry, walk
 
 ENDINGS = (".yaml", ".yml", ".json")
-_WORDS = (b"argoproj.io", b"argocd", b"secret-type", b"configs:")
 _INSTALLED = re.compile(
     rb"\bargoproj/argocd:v(\d+\.\d+\.\d+)"
     rb"|\bargoproj/argo-cd/(?:raw/|blob/)?v(\d+\.\d+\.\d+)/manifests/"
@@ -50,11 +49,11 @@ class Scanned:
     versions: dict[str, Location] = field(default_factory=dict)
 
 
-def scan(tree: Tree, folder: Path, limits: Limits, found: Diagnostics) -> Scanned:
+def scan(tree: Tree, folder: Path, parsed: ParsedFiles, limits: Limits, found: Diagnostics) -> Scanned:
     """The objects of Argo CD in the files below a folder of a tree. Files that cannot be read are told."""
     scanned = Scanned()
     kustomizations: list[tuple[Path, bytes]] = []
-    for path in _files(folder, limits, found, kustomizations):
+    for path in _files(folder, parsed, limits, found, kustomizations):
         name = os.path.relpath(path, tree.root)
         if path.is_symlink() and not is_within(path, tree.root):
             continue
@@ -65,14 +64,16 @@ def scan(tree: Tree, folder: Path, limits: Limits, found: Diagnostics) -> Scanne
             continue
         scanned.files.add(str(path))
         _take_versions(content, name, scanned)
-        if any(word in content for word in _WORDS):
-            _read(content, name, scanned, found)
+        if content := of_interest(content):
+            _read(content, name, parsed, scanned, found)
     for path, content in kustomizations:
         _take_versions(content, os.path.relpath(path, tree.root), scanned)
     return scanned
 
 
 def _take_versions(content: bytes, name: str, scanned: Scanned) -> None:
+    if b"argoproj/argo" not in content:  # many times as fast as the pattern
+        return
     for match in _INSTALLED.finditer(content):
         version = (match[1] or match[2] or match[3]).decode()
         line = content.count(b"\n", 0, match.start()) + 1
@@ -80,7 +81,11 @@ def _take_versions(content: bytes, name: str, scanned: Scanned) -> None:
 
 
 def _files(
-    folder: Path, limits: Limits, found: Diagnostics, kustomizations: list[tuple[Path, bytes]]
+    folder: Path,
+    parsed: ParsedFiles,
+    limits: Limits,
+    found: Diagnostics,
+    kustomizations: list[tuple[Path, bytes]],
 ) -> Iterator[Path]:
     """The files that may define something: no templates of charts, no patches of kustomizations, none too large.
 
@@ -97,7 +102,7 @@ def _files(
             except OSError:
                 continue
             kustomizations.append((kustomization, content))
-            patches |= set(_patches(kustomization, content))
+            patches |= set(_patches(kustomization, content, parsed))
         elif entry.name.endswith(ENDINGS) and entry.is_file():
             if entry.stat().st_size > limits.argocd_scanned_bytes:
                 name = os.path.relpath(entry.path, folder)
@@ -116,9 +121,11 @@ def _is_left_out(entry: Entry) -> bool:
     return entry.name == "templates" and os.path.isfile(os.path.join(os.path.dirname(entry.path), "Chart.yaml"))
 
 
-def _patches(kustomization: Path, text: bytes) -> Iterator[str]:
+def _patches(kustomization: Path, text: bytes, parsed: ParsedFiles) -> Iterator[str]:
+    if b"patches" not in text:
+        return
     try:
-        content = next(read_documents(text, place=kustomization.name), None)
+        content = next((value for value, _ in parsed.documents(text, kustomization.name)), None)
     except InputError:
         return
     if not isinstance(content, Mapping):
@@ -131,9 +138,9 @@ def _patches(kustomization: Path, text: bytes) -> Iterator[str]:
                 yield os.path.normpath(kustomization.parent / path)
 
 
-def _read(content: bytes, name: str, scanned: Scanned, found: Diagnostics) -> None:
+def _read(content: bytes, name: str, parsed: ParsedFiles, scanned: Scanned, found: Diagnostics) -> None:
     try:
-        for value, line in read_placed_documents(content, place=name):
+        for value, line in parsed.documents(content, name):
             place = Location(name, line)
             scanned.objects += ((one, place) for one in objects_of(value) if is_of_argo(one))
             scanned.of_chart += ((one, place) for one in objects_of_values(value))

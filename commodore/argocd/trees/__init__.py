@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from commodore.argocd.trees.commit import commit_tree, merge_base, repository_of, resolve
 from commodore.argocd.trees.kustomizations import KUSTOMIZATIONS, files_of_kustomization
+from commodore.argocd.trees.parsed import ParsedFiles
 from commodore.argocd.trees.paths import check_inside, folder_of
 from commodore.argocd.trees.tree import Tree, folder_tree, is_git
 
 __all__ = [
     "KUSTOMIZATIONS",
+    "ParsedFiles",
     "Tree",
     "check_inside",
     "commit_tree",

@@ -147,9 +147,9 @@ def test_what_is_defined_twice(folder: Folder) -> None:
         (app("../x"), "CMD-ARGO-103"),
         (app("Upper"), "CMD-ARGO-103"),
         (app("b").replace("spec:", "spec: []\nx:"), "CMD-ARGO-103"),
-        ("argocd: [", "CMD-ARGO-102"),
-        (b"argocd \x00\xff\xfe", "CMD-ARGO-102"),
-        ("argocd: " + "[" * 100_000, "CMD-ARGO-102"),
+        ("argocd-cm: [", "CMD-ARGO-102"),
+        (b"argocd-cm \x00\xff\xfe", "CMD-ARGO-102"),
+        ("argocd-cm: " + "[" * 100_000, "CMD-ARGO-102"),
         ("# argocd" + " " * DEFAULT_LIMITS.argocd_scanned_bytes, "CMD-ARGO-102"),
     ],
 )
@@ -224,3 +224,77 @@ def test_a_cache_in_the_tree_is_refused(linked: bool, folder: Folder, monkeypatc
     with pytest.raises(PolicyError) as caught:
         folder.names()
     assert caught.value.code == "CMD-ARGO-008"
+
+
+CUSTOM = "kind: CustomResourceDefinition\nspec: {group: argoproj.io, names: {kind: %s}}\n"
+
+
+def test_documents_that_define_nothing_here_are_not_parsed(folder: Folder) -> None:
+    """The others stay on their lines, with texts that end as they are written."""
+    others = "# notes\n" + CUSTOM % "Application" + "x: [\n"
+    config = CONFIG + "data:\n  installationID: |+\n    a\n\n"
+    folder.file("a.yaml", f"{others}---\n{app('a')}---\n{others}--- # more\r\n{config}---x: no\n---\n{others}")
+    listing = folder.listing()
+    assert [str(one.place) for one in listing.applications] == ["a.yaml:7"]
+    assert listing.settings.installation == "a\n\n"
+    assert folder.codes() == []
+
+
+@pytest.mark.parametrize("text", [CUSTOM % "Rollout", "a: argocd\nconfigs: [\n".replace("configs:", "config :")])
+def test_files_of_no_interest_are_not_parsed(text: str, folder: Folder) -> None:
+    folder.file("a.yaml", text + "x: [\n")
+    folder.write(b=app("b"))
+    assert (folder.names(), folder.codes()) == (["b"], [])
+
+
+def test_what_was_parsed_before_is_kept_by_its_content(folder: Folder, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Also by other folders of the repository; what is damaged is parsed again."""
+    from commodore.argocd.trees import parsed
+    from commodore.caches import result_cache
+
+    read: list[str] = []
+
+    def noting(content: bytes, *, place: str) -> Any:
+        read.append(place)
+        return real(content, place=place)
+
+    real = parsed.read_placed_documents
+    monkeypatch.setattr(parsed, "read_placed_documents", noting)
+    url = ("https://git.example.com/shop",)
+    labels = "labels: {argocd.argoproj.io/secret-type: repository}"
+    secret = f"kind: Secret\nmetadata: {{{labels}}}\nstringData: {{password: s3cret}}\n"
+    folder.write(a=app("a"), b=app("b"), secret=secret)
+
+    def names() -> list[str]:
+        read.clear()
+        return [str(one.place) for one in folder.listing(self_urls=url).applications]
+
+    assert (names(), read) == (["a.yaml:1", "b.yaml:1"], ["a.yaml", "b.yaml", "secret.yaml"])
+    assert (names(), read) == (["a.yaml:1", "b.yaml:1"], ["secret.yaml"])
+    assert not any(b"s3cret" in file.read_bytes() for file in result_cache().rglob("*.*"))
+    folder.file("b.yaml", "# moved\n---\n" + app("b"))
+    assert (names(), read) == (["a.yaml:1", "b.yaml:3"], ["b.yaml", "secret.yaml"])
+    folder.root.rename(folder.root.parent / "elsewhere")
+    folder.root = folder.root.parent / "elsewhere"
+    folder.file("b.yaml", app("b"))
+    assert (names(), read) == (["a.yaml:1", "b.yaml:1"], ["secret.yaml"])
+    for file in result_cache().rglob("*.result"):
+        file.write_bytes(file.read_bytes()[:-1])
+    assert (names(), len(read)) == (["a.yaml:1", "b.yaml:1"], 3)
+
+
+def test_documents_of_earlier_runs_go_when_they_are_many(folder: Folder) -> None:
+    from commodore.argocd.trees import ParsedFiles
+    from commodore.caches import result_cache
+
+    def run(*names: str) -> int:
+        """How many contents are kept."""
+        files = ParsedFiles(result_cache(), ["repository"], DEFAULT_LIMITS)
+        for name in names:
+            ((value, _),) = files.documents(app(name).encode(), "file")
+            assert value["metadata"]["name"] == name
+        files.keep()
+        (kept,) = result_cache().rglob("*.result")
+        return kept.read_bytes().count(b'"Application"')
+
+    assert [run(*names) for names in (("a", "b"), ("c", "a"), ("d", "e"), ("a",))] == [2, 3, 4, 4]

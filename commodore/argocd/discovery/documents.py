@@ -1,0 +1,50 @@
+"""Which documents of a file may define something of Argo CD: a look at bytes, so that others are not parsed.
+
+Only plain words are looked for: patterns take twenty times as long, and most files of a repository have none of them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import pairwise
+
+_GROUP = (b"argoproj.io/", b"argoproj.io\\/")  # the latter in JSON
+_KINDS = (b"Application", b"AppProject", b"ConfigManagementPlugin")
+_NAMES = (b"argocd-cm", b"secret-type", b"configs:", b'configs":', b"configs':")
+_OLD_VALUES = (b"config:", b'config":', b"config':")
+_BEGIN = b"\n---"
+
+
+def of_interest(content: bytes) -> bytes:
+    """A YAML text without the documents that cannot define anything of Argo CD; the others stay on their lines."""
+    if not _may_define(content):
+        return b""
+    bounds = [0, *_begins(content), len(content)]
+    if len(bounds) == 2:
+        return content
+    parts = [content[start:end] for start, end in pairwise(bounds)]
+    return b"".join(one if _may_define(one) else _emptied(one) for one in parts)
+
+
+def _begins(content: bytes) -> Iterator[int]:
+    """Where documents begin but for the first: YAML has '---' at the begin of a line for nothing else."""
+    place = content.find(_BEGIN)
+    while place >= 0:
+        after = place + len(_BEGIN)
+        if content[after : after + 1] in (b"", b" ", b"\t", b"\r", b"\n"):
+            yield place + 1
+        place = content.find(_BEGIN, after)
+
+
+def _may_define(text: bytes) -> bool:
+    if _has(text, _GROUP) and _has(text, _KINDS):
+        return True
+    return _has(text, _NAMES) or (b"argocd" in text and _has(text, _OLD_VALUES))
+
+
+def _has(text: bytes, words: tuple[bytes, ...]) -> bool:
+    return any(word in text for word in words)
+
+
+def _emptied(text: bytes) -> bytes:
+    return (b"---" if text.startswith(b"---") else b"") + b"\n" * text.count(b"\n")
