@@ -235,7 +235,7 @@ def test_documents_that_define_nothing_here_are_not_parsed(folder: Folder) -> No
     config = CONFIG + "data:\n  installationID: |+\n    a\n\n"
     folder.file("a.yaml", f"{others}---\n{app('a')}---\n{others}--- # more\r\n{config}---x: no\n---\n{others}")
     listing = folder.listing()
-    assert [str(one.place) for one in listing.applications] == ["a.yaml:7"]
+    assert [str(one.place) for one in listing.applications] == ["a.yaml:6"]
     assert listing.settings.installation == "a\n\n"
     assert folder.codes() == []
 
