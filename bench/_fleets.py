@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import argparse
 import contextlib
 import json
 import shutil
 import subprocess
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -80,6 +82,31 @@ class Fleet:
     def _ask(self, cluster: str, *words: str) -> str:
         command = ["git", "--git-dir", self.catalogs[cluster], *words]
         return subprocess.run(command, capture_output=True, text=True).stdout.strip()
+
+
+def add_fleet_options(parser: argparse.ArgumentParser, instances: int) -> None:
+    """The options that say which fleet.
+
+    Args:
+        instances: of each made-up cluster, by default.
+    """
+    parser.add_argument("--real", type=Path, metavar="FOLDER", help="the folder with `world`; otherwise made up")
+    parser.add_argument("--clusters", type=int, default=20, metavar="N")
+    parser.add_argument("--instances", type=int, default=instances, metavar="N", help="of each made-up cluster")
+    parser.add_argument("--inventory", type=int, default=50, metavar="KIB", help="parameters of a made-up target")
+    parser.add_argument("--plain", action="store_true", help="no helm and kustomize in made-up clusters")
+
+
+def open_fleet(arguments: argparse.Namespace, folder: Path) -> AbstractContextManager[Fleet]:
+    """The fleet that the options name.
+
+    Raises:
+        BenchError: on entry, the set-up cannot be made.
+    """
+    if arguments.real:
+        return real_fleet(arguments.real, arguments.clusters, folder)
+    mix: Mix = {"jsonnet": 1} if arguments.plain else MIX
+    return synthetic_fleet(arguments.clusters, arguments.instances, arguments.inventory << 10, folder, mix)
 
 
 @contextlib.contextmanager

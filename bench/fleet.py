@@ -25,9 +25,8 @@ import tempfile
 from dataclasses import asdict
 from pathlib import Path
 
-from _fleets import Fleet, Mix, real_fleet, synthetic_fleet
+from _fleets import Fleet, add_fleet_options, open_fleet
 from _measure import Cost, measuring, read_costs
-from _synthetic.plan import MIX
 from _tools import BenchError, describe, end_of, make_tool
 
 PHASES = ("cold", "unchanged", "change", "report", "elsewhere", "dask")
@@ -69,11 +68,7 @@ def measure(fleet: Fleet, phase: str) -> tuple[Cost, str]:
 
 def parse() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--real", type=Path, metavar="FOLDER", help="the folder with `world`; otherwise made up")
-    parser.add_argument("--clusters", type=int, default=20, metavar="N")
-    parser.add_argument("--instances", type=int, default=18, metavar="N", help="of each made-up cluster")
-    parser.add_argument("--inventory", type=int, default=50, metavar="KIB", help="parameters of a made-up target")
-    parser.add_argument("--plain", action="store_true", help="no helm and kustomize in made-up clusters")
+    add_fleet_options(parser, instances=18)
     parser.add_argument("--phases", type=lambda text: text.split(","), default=list(PHASES), metavar="LIST")
     parser.add_argument("--json", type=Path, metavar="FILE", help="write every sample to this file")
     parsed = parser.parse_args()
@@ -85,15 +80,9 @@ def parse() -> argparse.Namespace:
 def main() -> int:
     arguments = parse()
     with tempfile.TemporaryDirectory(prefix="bench-") as scratch:
-        folder = Path(scratch) / "fleet"
-        if arguments.real:
-            opened = real_fleet(arguments.real, arguments.clusters, folder)
-        else:
-            mix: Mix = {"jsonnet": 1} if arguments.plain else MIX
-            opened = synthetic_fleet(arguments.clusters, arguments.instances, arguments.inventory << 10, folder, mix)
         try:
             machine = describe([make_tool("commodore", str(_PROGRAM))], Path(scratch))
-            with opened as fleet:
+            with open_fleet(arguments, Path(scratch) / "fleet") as fleet:
                 samples = measure_all(fleet, arguments.phases)
         except BenchError as error:
             print(error, file=sys.stderr)

@@ -11,6 +11,10 @@ each time into empty catalogs and a new working directory, with the cache of res
   kill       by the local engine, which is killed with all of its processes at a random moment, and goes on; N times
   worker     on Dask, whose workers are killed at random moments and started again; N/3 times
   scheduler  on Dask, whose scheduler is killed at a random moment; the run goes on with a new one; N/3 times
+  store      without results of its own, with those of a store (S3) behind a slow network that fails now and then; the
+             store is killed at a random moment and comes back empty; N/3 times
+  together   on Dask and with such a store; a worker, the store, the scheduler and the run are killed one after another,
+             and the run goes on; N/3 times
 
 It is a failure if a catalog is not the one of the single compile, if a catalog has not exactly one commit, or if
 something was pushed of a wave that the journal does not call judged. The clusters are those of `--real`, a folder with
@@ -22,29 +26,35 @@ from __future__ import annotations
 import argparse
 import contextlib
 import json
-import os
 import random
 import shutil
-import signal
 import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from _fleets import Fleet, real_fleet, synthetic_fleet
+from _fleet_services import Store, dask, end, store
+from _fleets import Fleet, add_fleet_options, open_fleet
 from _tools import BenchError, end_of
 
-KINDS = ("local", "dask", "shards", "kill", "worker", "scheduler")
 _PROGRAM = Path(sys.executable).with_name("commodore")
 _CANARY = "3"
+_PUSH = ("--push", "--canary", _CANARY)
 
 
 @dataclass
 class Trial:
-    """Runs over one fleet, each in a new working directory."""
+    """Runs over one fleet, each in a new working directory.
+
+    Attributes:
+        wanted: the tree of each catalog.
+        seconds: that a run without disturbance takes, about.
+        troubles: what went wrong.
+        more: variables of the next runs, beside those of the fleet.
+    """
 
     fleet: Fleet
     wanted: dict[str, str]
@@ -52,6 +62,7 @@ class Trial:
     seconds: float = 10.0
     number: int = 0
     troubles: list[str] = field(default_factory=list)
+    more: dict[str, str] = field(default_factory=dict)
 
     @property
     def work(self) -> Path:
@@ -65,14 +76,30 @@ class Trial:
         """Forget all runs."""
         shutil.rmtree(self.work, ignore_errors=True)
         self.fleet.reset()
+        self.more = {}
         self.number += 1
+
+    @property
+    def environment(self) -> dict[str, str]:
+        return self.fleet.environment | self.more
+
+    def forget_results(self) -> None:
+        """Leave no results in the cache of this machine."""
+        shutil.rmtree(Path(self.environment["XDG_CACHE_HOME"]) / "commodore" / "results", ignore_errors=True)
+
+    def wait(self, running: subprocess.Popen[bytes], least: float, most: float) -> float:
+        """Wait for a run, at most a random part of the time that one takes. Returns the seconds."""
+        after = self.random.uniform(least, most) * self.seconds
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            running.wait(after)
+        return after
 
     def start(self, *words: str) -> subprocess.Popen[bytes]:
         """Start `fleet compile` in a group of processes of its own."""
         command = [_PROGRAM, "-d", self.work, "fleet", "compile", "--cluster-file", self.fleet.file, *words]
         with self.log.open("ab") as log:
             return subprocess.Popen(
-                command, env=self.fleet.environment, stdin=subprocess.DEVNULL, stdout=log, stderr=log, process_group=0
+                command, env=self.environment, stdin=subprocess.DEVNULL, stdout=log, stderr=log, process_group=0
             )
 
     def run(self, *words: str, wanted: int = 0) -> None:
@@ -84,9 +111,13 @@ class Trial:
             raise BenchError(f"fleet compile {' '.join(words)} ended with {code}:\n{end_of(self.log)}")
 
     def go_on(self, *words: str) -> None:
-        """Go on with the newest run; if nothing was begun yet, begin."""
-        unfinished = any((self.work / "fleet" / "runs").glob("*/plan.json"))
-        self.run(*words, *(["--resume", "newest"] if unfinished else []))
+        """Go on with the run; if nothing was begun yet, begin. A run that was done in time is left alone."""
+        begun = list((self.work / "fleet" / "runs").glob("*/plan.json"))
+        if any('"event": "ended"' in plan.with_name("journal.jsonl").read_text() for plan in begun):
+            return
+        kept = self.seconds
+        self.run(*words, *(["--resume"] if begun else []))
+        self.seconds = kept
 
     def check(self, what: str) -> None:
         """Compare all catalogs with those of single compiles."""
@@ -114,53 +145,6 @@ class Trial:
         return len(pushed)
 
 
-class Dask:
-    """A scheduler and workers, each a process of its own."""
-
-    def __init__(self, folder: Path, environment: dict[str, str], workers: int) -> None:
-        self._file = folder / "scheduler.json"
-        self._file.unlink(missing_ok=True)
-        self._environment = environment | {"DASK_DISTRIBUTED__SCHEDULER__ALLOWED_FAILURES": "20"}
-        self._folder = folder
-        words = ("--host", "127.0.0.1", "--port", "0", "--no-dashboard", "--no-show")
-        self.scheduler = self._start("scheduler", *words)
-        self.workers = [self.add_worker() for _ in range(workers)]
-        self.address = ""
-        while not self.address:
-            time.sleep(0.05)
-            with contextlib.suppress(FileNotFoundError, json.JSONDecodeError):  # it is not written at once
-                self.address = str(json.loads(self._file.read_text())["address"])
-
-    def add_worker(self) -> subprocess.Popen[bytes]:
-        words = ("--no-nanny", "--nthreads", "1", "--no-dashboard", "--local-directory", str(self._folder))
-        return self._start("worker", *words)
-
-    def _start(self, kind: str, *words: str) -> subprocess.Popen[bytes]:
-        command = [sys.executable, "-m", f"distributed.cli.dask_{kind}", "--scheduler-file", self._file, *words]
-        null = subprocess.DEVNULL
-        return subprocess.Popen(command, env=self._environment, stdin=null, stdout=null, stderr=null, process_group=0)
-
-    def close(self) -> None:
-        for one in (self.scheduler, *self.workers):
-            end(one)
-
-
-def end(process: subprocess.Popen[bytes]) -> None:
-    """Kill a process and all that it has started."""
-    with contextlib.suppress(ProcessLookupError):
-        os.killpg(process.pid, signal.SIGKILL)
-    process.wait()
-
-
-@contextlib.contextmanager
-def dask_of(trial: Trial) -> Iterator[Dask]:
-    made = Dask(trial.fleet.folder, trial.fleet.environment, 2)
-    try:
-        yield made
-    finally:
-        made.close()
-
-
 def compile_alone(fleet: Fleet) -> dict[str, str]:
     """The trees that `catalog compile` pushes, cluster by cluster."""
     for name in fleet.clusters:
@@ -173,12 +157,12 @@ def compile_alone(fleet: Fleet) -> dict[str, str]:
 
 
 def try_local(trial: Trial, _: int) -> str:
-    trial.run("--push", "--canary", _CANARY)
+    trial.run(*_PUSH)
     return ""
 
 
 def try_dask(trial: Trial, _: int) -> str:
-    trial.run("--push", "--canary", _CANARY, "--engine", "dask", "--workers", "2")
+    trial.run(*_PUSH, "--engine", "dask", "--workers", "2")
     return ""
 
 
@@ -188,38 +172,31 @@ def try_shards(trial: Trial, _: int) -> str:
         trial.run("--canary", _CANARY, "--shard", f"{number}/3", "--report", report)
     if trial.fleet.trees():
         trial.troubles.append("shards: a shard has pushed")
-    trial.run("--push", "--canary", _CANARY, *(word for report in reports for word in ("--from-report", report)))
+    trial.run(*_PUSH, *(word for report in reports for word in ("--from-report", report)))
     return ""
 
 
 def try_kill(trial: Trial, number: int) -> str:
-    words = ("--push", "--canary", _CANARY)
-    running = trial.start(*words)
-    after = trial.random.uniform(0.2, 1.0) * trial.seconds
-    with contextlib.suppress(subprocess.TimeoutExpired):
-        running.wait(after)
+    running = trial.start(*_PUSH)
+    after = trial.wait(running, 0.2, 1.0)
     if number % 2:
         end(running)  # with git, helm and the workers
     else:
         running.kill()
         running.wait()
     pushed = trial.check_judged("kill")
-    kept = trial.seconds
-    trial.go_on(*words)
-    trial.seconds = kept
+    trial.go_on(*_PUSH)
     return f"killed after {after:.1f} s, {pushed} pushed by then"
 
 
 def try_worker(trial: Trial, _: int) -> str:
-    with dask_of(trial) as dask:
-        running = trial.start("--push", "--canary", _CANARY, "--scheduler", dask.address)
+    with dask(trial.fleet.folder, trial.environment) as machines:
+        running = trial.start(*_PUSH, "--scheduler", machines.address)
         killed = 0
         while running.poll() is None:
-            with contextlib.suppress(subprocess.TimeoutExpired):
-                running.wait(trial.random.uniform(0.3, 0.6) * trial.seconds)
+            trial.wait(running, 0.3, 0.6)
             if running.poll() is None and killed < 4:
-                end(dask.workers.pop(0))
-                dask.workers.append(dask.add_worker())
+                machines.replace_worker()
                 killed += 1
                 trial.check_judged("worker")
         if running.returncode != 0:
@@ -228,24 +205,66 @@ def try_worker(trial: Trial, _: int) -> str:
 
 
 def try_scheduler(trial: Trial, _: int) -> str:
-    words = ("--push", "--canary", _CANARY)
-    with dask_of(trial) as dask:
-        running = trial.start(*words, "--scheduler", dask.address)
-        after = 2 + trial.random.random() * trial.seconds
-        with contextlib.suppress(subprocess.TimeoutExpired):
-            running.wait(after)
-        end(dask.scheduler)
+    with dask(trial.fleet.folder, trial.environment) as machines:
+        running = trial.start(*_PUSH, "--scheduler", machines.address)
+        after = trial.wait(running, 0.2, 1.0)
+        end(machines.scheduler)
         code = running.wait()
         pushed = trial.check_judged("scheduler")
     if code not in (0, 3):
         trial.troubles.append(f"scheduler: ended with {code}: {end_of(trial.log)}")
     if code == 0:
         return f"was done before {after:.1f} s"
-    with dask_of(trial) as dask:
-        kept = trial.seconds
-        trial.go_on(*words, "--scheduler", dask.address)
-        trial.seconds = kept
+    with dask(trial.fleet.folder, trial.environment) as machines:
+        trial.go_on(*_PUSH, "--scheduler", machines.address)
     return f"killed after {after:.1f} s, {pushed} pushed by then"
+
+
+def try_store(trial: Trial, _: int) -> str:
+    with store(trial.fleet.folder) as shared:
+        fill(trial, shared)
+        filled = len(shared.names())
+        running = trial.start(*_PUSH)
+        after = trial.wait(running, 0.1, 0.7)
+        shared.restart()
+        code = running.wait()
+        if code != 0:
+            trial.troubles.append(f"store: ended with {code}: {end_of(trial.log)}")
+        return f"{filled} objects, killed after {after:.1f} s and {shared.answers} answers"
+
+
+def try_together(trial: Trial, number: int) -> str:
+    with store(trial.fleet.folder) as shared:
+        fill(trial, shared)
+        with dask(trial.fleet.folder, trial.environment) as machines:
+            running = trial.start(*_PUSH, "--scheduler", machines.address)
+            disturb: list[Callable[[], None]] = [machines.replace_worker, shared.restart]
+            trial.random.shuffle(disturb)
+            for one in disturb:
+                trial.wait(running, 0.1, 0.4)
+                one()
+                trial.check_judged("together")
+            after = trial.wait(running, 0.1, 0.4)
+            if number % 2:
+                end(machines.scheduler)
+                trial.wait(running, 0.1, 0.4)
+            end(running)
+            pushed = trial.check_judged("together")
+        with dask(trial.fleet.folder, trial.environment) as machines:
+            trial.go_on(*_PUSH, "--scheduler", machines.address)
+        return f"killed {after:.1f} s after the others, {pushed} pushed by then; {shared.answers} answers of the store"
+
+
+def fill(trial: Trial, shared: Store) -> None:
+    """Let another machine fill a store, and forget here what it has made. The next runs use the store."""
+    trial.more = shared.environment
+    trial.forget_results()
+    kept = trial.seconds
+    trial.run()
+    trial.seconds = kept
+    trial.forget_results()
+    shutil.rmtree(trial.work)
+    shared.disturb(trial.random)
 
 
 TRIALS: dict[str, Callable[[Trial, int], str]] = {
@@ -255,20 +274,21 @@ TRIALS: dict[str, Callable[[Trial, int], str]] = {
     "kill": try_kill,
     "worker": try_worker,
     "scheduler": try_scheduler,
+    "store": try_store,
+    "together": try_together,
 }
+_SOME = ("worker", "scheduler", "store", "together")
 
 
 def parse() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--real", type=Path, metavar="FOLDER", help="the folder with `world`; otherwise made up")
-    parser.add_argument("--clusters", type=int, default=20, metavar="N")
-    parser.add_argument("--instances", type=int, default=6, metavar="N", help="of each made-up cluster")
+    add_fleet_options(parser, instances=6)
     parser.add_argument("--kills", type=int, default=10, metavar="N")
-    parser.add_argument("--only", default=",".join(KINDS), metavar="LIST", help=f"of {', '.join(KINDS)}")
+    parser.add_argument("--only", default=",".join(TRIALS), metavar="LIST", help=f"of {', '.join(TRIALS)}")
     parser.add_argument("--seed", type=int, default=0, metavar="N")
     parsed = parser.parse_args()
     parsed.only = parsed.only.split(",")
-    if unknown := [one for one in parsed.only if one not in KINDS]:
+    if unknown := [one for one in parsed.only if one not in TRIALS]:
         parser.error(f"unknown: {', '.join(unknown)}")
     return parsed
 
@@ -276,13 +296,8 @@ def parse() -> argparse.Namespace:
 def main() -> int:
     arguments = parse()
     with tempfile.TemporaryDirectory(prefix="fleet-faults-") as scratch:
-        folder = Path(scratch) / "fleet"
-        if arguments.real:
-            opened = real_fleet(arguments.real, arguments.clusters, folder)
-        else:
-            opened = synthetic_fleet(arguments.clusters, arguments.instances, 50_000, folder)
         try:
-            with opened as fleet:
+            with open_fleet(arguments, Path(scratch) / "fleet") as fleet:
                 return try_all(fleet, arguments)
         except BenchError as error:
             print(error, file=sys.stderr)
@@ -293,8 +308,10 @@ def try_all(fleet: Fleet, arguments: argparse.Namespace) -> int:
     start = time.monotonic()
     trial = Trial(fleet, compile_alone(fleet), random.Random(arguments.seed))
     print(f"{len(trial.wanted)} clusters, each compiled alone in {time.monotonic() - start:.0f} s together", flush=True)
+    if arguments.only[0] not in ("local", "dask"):  # others need to know how long a run takes
+        arguments.only.insert(0, "local")
+    several = {"kill": arguments.kills} | dict.fromkeys(_SOME, arguments.kills // 3)
     for kind in arguments.only:
-        several = {"kill": arguments.kills, "worker": arguments.kills // 3, "scheduler": arguments.kills // 3}
         for number in range(several.get(kind, 1)):
             trial.begin()
             start, before = time.monotonic(), len(trial.troubles)

@@ -75,6 +75,7 @@ class TcpProxy:
     """Hands bytes between clients and a port on loopback.
 
     Attributes:
+        target: the port; another one counts for connections from then on.
         fault: what happens to each connection: nothing if empty; `refuse` ends it at once, `hang` leaves it without an
             answer, `status N` answers with that, `cut` ends it in the middle of the answer.
         latency: seconds before each answer.
@@ -84,7 +85,7 @@ class TcpProxy:
     """
 
     def __init__(self, port: int) -> None:
-        self._target = port
+        self.target = port
         self.fault = ""
         self.latency = 0.0
         self.connections = 0
@@ -139,17 +140,20 @@ class TcpProxy:
                 self._pass_on(client)
 
     def _pass_on(self, client: socket.socket) -> None:
-        with socket.create_connection(("127.0.0.1", self._target)) as server:
-            threading.Thread(target=_copy, args=(client, server), daemon=True).start()
-            while content := server.recv(1 << 16):
-                time.sleep(self.latency)
-                if self.fault == "cut":
-                    client.sendall(content[: len(content) // 2])
-                    break
-                client.sendall(content)
-                self.answers += 1
-                self.answered(self.answers)
-        client.close()
+        try:
+            with socket.create_connection(("127.0.0.1", self.target)) as server:
+                threading.Thread(target=_copy, args=(client, server), daemon=True).start()
+                while content := server.recv(1 << 16):
+                    time.sleep(self.latency)
+                    if self.fault == "cut":
+                        client.sendall(content[: len(content) // 2])
+                        break
+                    client.sendall(content)
+                    self.answers += 1
+                    self.answered(self.answers)
+        finally:  # closing alone tells the client nothing while another thread reads from the socket
+            client.shutdown(socket.SHUT_RDWR)
+            client.close()
 
 
 def _copy(source: socket.socket, target: socket.socket) -> None:
