@@ -153,7 +153,9 @@ def compile_alone(fleet: Fleet) -> dict[str, str]:
         done = subprocess.run(command, env=fleet.environment, stdin=subprocess.DEVNULL, capture_output=True, text=True)
         if done.returncode != 0:
             raise BenchError(f"catalog compile {name} failed:\n{done.stderr[-2000:]}")
-    return fleet.trees()
+    trees = fleet.trees()
+    shutil.rmtree(fleet.folder / "alone")
+    return trees
 
 
 def try_local(trial: Trial, _: int) -> str:
@@ -311,8 +313,8 @@ def try_all(fleet: Fleet, arguments: argparse.Namespace) -> int:
     if arguments.only[0] not in ("local", "dask"):  # others need to know how long a run takes
         arguments.only.insert(0, "local")
     several = {"kill": arguments.kills} | dict.fromkeys(_SOME, arguments.kills // 3)
-    for kind in arguments.only:
-        for number in range(several.get(kind, 1)):
+    for number in range(max(several.values())):
+        for kind in (one for one in arguments.only if number < several.get(one, 1)):
             trial.begin()
             start, before = time.monotonic(), len(trial.troubles)
             said = TRIALS[kind](trial, number)

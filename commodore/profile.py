@@ -2,7 +2,8 @@
 
 The trace is in the format of Chrome's trace viewer, which Perfetto reads too ("Trace Event Format", JSON object form):
 complete events (`ph` X) with times in microseconds since the beginning of the run. Process 1 is commodore itself: its
-stages, and below them what they report about single items, such as repositories that were fetched. Process 2 stands for
+stages, and below them what they report about single items, such as repositories that were fetched. Of a fleet, each
+thread that works on clusters has a track, on which the stages of a cluster lie within the cluster. Process 2 stands for
 the workers, with one thread for each.
 """
 
@@ -16,13 +17,26 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
-from commodore.events import Event, StageAdvanced, StageFinished, StageStarted, TaskBegun, TaskEnded
+from commodore.events import (
+    ClusterBegun,
+    ClusterEnded,
+    Event,
+    InCluster,
+    StageAdvanced,
+    StageFinished,
+    StageStarted,
+    TaskBegun,
+    TaskEnded,
+)
 
 _MAIN, _WORKERS = 1, 2
 _PROCESSES = {_MAIN: "commodore", _WORKERS: "workers"}
 _STAGES = "stages"
+_HEARD = (StageStarted, StageAdvanced, StageFinished, TaskBegun, TaskEnded, ClusterBegun, ClusterEnded)
 
 TaskName = tuple[str, str, str]
+_Name = tuple[str, str]
+"""The kind and the name of a span."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,11 +81,12 @@ class InstanceTime:
 
 @dataclass(frozen=True, slots=True)
 class _Heard:
-    """An event, when it came, and the thread that announced it."""
+    """An event, when it came, the thread that announced it, and the cluster of a fleet that it is about, if any."""
 
     event: Event
     when: float
     thread: str
+    cluster: str = ""
 
 
 class Profile:
@@ -88,10 +103,12 @@ class Profile:
 
     def announce(self, event: Event) -> None:
         """Listen to an event."""
-        if isinstance(event, StageStarted | StageAdvanced | StageFinished | TaskBegun | TaskEnded):
+        cluster = event.cluster if isinstance(event, InCluster) else ""
+        event = event.event if isinstance(event, InCluster) else event
+        if isinstance(event, _HEARD):
             thread = threading.current_thread()
             name = _STAGES if thread is threading.main_thread() else thread.name
-            self._heard.append(_Heard(event, time.perf_counter(), name))
+            self._heard.append(_Heard(event, time.perf_counter(), name, cluster))
 
     def end(self) -> None:
         """The run is over."""
@@ -168,19 +185,53 @@ def _identity(event: TaskBegun | TaskEnded) -> TaskName:
 
 
 def _stages(heard: Iterable[_Heard], end: float) -> Iterator[Span]:
-    """The stages of each thread. One that fails is not finished: it has ended when the one around it does."""
-    running: dict[str, list[tuple[str, float]]] = defaultdict(list)
+    """The stages of each thread, and the clusters that they are of. A stage that fails is not finished: it has ended
+    when what is around it does. What other threads do for a cluster than its own lies on tracks beside those.
+    """
+    running: dict[tuple[str, str], list[tuple[_Name, float]]] = defaultdict(list)
+    beside: list[Span] = []
     for one in heard:
-        stack = running[one.thread]
-        if isinstance(one.event, StageStarted):
-            stack.append((one.event.stage, one.when))
-        elif isinstance(one.event, StageFinished) and one.event.stage in (name for name, _ in stack):
-            while (begun := stack.pop())[0] != one.event.stage:
-                yield _unfinished(_MAIN, one.thread, *begun, "stage", one.when)
-            yield Span(_MAIN, one.thread, begun[0], "stage", begun[1], one.when)
-    for thread, stack in running.items():
-        for name, start in stack:
-            yield _unfinished(_MAIN, thread, name, start, "stage", end)
+        own = running[one.thread, ""]
+        is_own = not one.cluster or ("cluster", one.cluster) in (what for what, _ in own)
+        stack = own if is_own else running[one.thread, one.cluster]
+        done: list[Span] = []
+        if begins := _begins(one.event):
+            stack.append((begins, one.when))
+        elif (ends := _ends(one.event)) and ends in (what for what, _ in stack):
+            while (begun := stack.pop())[0] != ends:
+                done.append(_unfinished(_MAIN, one.thread, begun[0][1], begun[1], begun[0][0], one.when))
+            done.append(Span(_MAIN, one.thread, ends[1], ends[0], begun[1], one.when))
+        if is_own:
+            yield from done
+        else:
+            beside += done
+    for (thread, cluster), stack in running.items():
+        left = [_unfinished(_MAIN, thread, name, start, kind, end) for (kind, name), start in stack]
+        if cluster:
+            beside += left
+        else:
+            yield from left
+    yield from _side_by_side("beside", beside)
+
+
+def _begins(event: Event) -> _Name | None:
+    """What an event begins."""
+    match event:
+        case StageStarted(stage):
+            return "stage", stage
+        case ClusterBegun(cluster):
+            return "cluster", cluster
+    return None
+
+
+def _ends(event: Event) -> _Name | None:
+    """What an event ends."""
+    match event:
+        case StageFinished(stage):
+            return "stage", stage
+        case ClusterEnded(cluster):
+            return "cluster", cluster
+    return None
 
 
 def _tasks(heard: Iterable[_Heard], end: float) -> Iterator[Span]:

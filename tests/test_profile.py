@@ -7,7 +7,19 @@ import threading
 import time
 from typing import Any
 
-from commodore.events import Noted, StageAdvanced, StageFinished, StageStarted, TaskBegun, TaskEnded
+import pytest
+
+from commodore.events import (
+    ClusterBegun,
+    ClusterEnded,
+    InCluster,
+    Noted,
+    StageAdvanced,
+    StageFinished,
+    StageStarted,
+    TaskBegun,
+    TaskEnded,
+)
 from commodore.profile import InstanceTime, Profile, Span
 
 
@@ -74,6 +86,54 @@ def test_what_has_not_ended_is_marked() -> None:
     assert spans["a"].end == spans["interrupted"].end == spans["run"].end
     assert_nested(complete(profile))
     assert profile.instances() == ()
+
+
+@pytest.mark.requirement("FC12")
+def test_the_stages_of_clusters_lie_within_them() -> None:
+    """Each thread works on one cluster after another; what has failed has ended with its cluster."""
+    profile = Profile("fleet compile")
+
+    def work(*clusters: str) -> None:
+        for name in clusters:
+            profile.announce(ClusterBegun(name, "all"))
+            profile.announce(InCluster(name, StageStarted("fetching")))
+            if name != "c-bad":
+                profile.announce(InCluster(name, StageFinished("fetching", 0.0)))
+            profile.announce(ClusterEnded(name, "all", "changed", 0.0))
+
+    def help_out(cluster: str, begun: threading.Event, ended: threading.Event) -> None:
+        profile.announce(InCluster(cluster, StageStarted(f"asking for {cluster}")))
+        begun.set()
+        ended.wait()
+        profile.announce(InCluster(cluster, StageFinished(f"asking for {cluster}", 0.0)))
+
+    for number, clusters in enumerate((("c-one", "c-bad"), ("c-two",))):
+        thread = threading.Thread(target=work, args=clusters, name=f"cluster_{number}")
+        thread.start()
+        thread.join()
+    ended = threading.Event()
+    helpers = []
+    for name in ("c-one", "c-two"):  # at the same time, in threads of the same name
+        helpers.append(threading.Thread(target=help_out, args=[name, begun := threading.Event(), ended], name="help_0"))
+        helpers[-1].start()
+        begun.wait()
+    ended.set()
+    for helper in helpers:
+        helper.join()
+    profile.end()
+    spans = [span for span in profile.spans() if span.kind != "run"]
+    assert [(span.track, span.name) for span in spans if span.kind == "cluster"] == [
+        ("cluster_0", "c-one"),
+        ("cluster_0", "c-bad"),
+        ("cluster_1", "c-two"),
+    ]
+    assert sorted((span.track, span.name) for span in spans if span.name.startswith("asking")) == [
+        ("beside 0", "asking for c-one"),
+        ("beside 1", "asking for c-two"),
+    ]
+    stages = [span for span in spans if span.name == "fetching"]
+    assert [bool(span.facts.get("unfinished")) for span in stages] == [False, True, False]
+    assert_nested(complete(profile))
 
 
 def test_tasks_of_workers_with_their_parts() -> None:

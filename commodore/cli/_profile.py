@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from commodore.cli.console import Console
 from commodore.errors import EnvironmentFault, InputError
-from commodore.events import Announce, Event, InCluster, Noted, TaskBegun, TaskEnded, Warned
+from commodore.events import Announce, Event, Noted, Warned
 from commodore.printable import printable_lines
 
 if TYPE_CHECKING:
@@ -46,9 +46,7 @@ def profiled(file: Path | None, title: str, console: Console) -> Iterator[Announ
     profile = Profile(title)
 
     def announce(event: Event) -> None:
-        inner = event.event if isinstance(event, InCluster) else event
-        if inner is event or isinstance(inner, TaskBegun | TaskEnded):  # the stages of many clusters overlap
-            profile.announce(inner)
+        profile.announce(event)
         console.announce(event)
 
     try:

@@ -11,7 +11,7 @@ import hashlib
 import os
 import time
 
-from commodore.git._worktree_files import WorktreeFiles
+from commodore.git._worktree_files import WorktreeFiles, read_worktree
 from commodore.limits import Limits
 from commodore.tree import walk
 from commodore.workspace import write_atomically
@@ -26,6 +26,8 @@ class Glance:
     """
 
     def __init__(self, files: WorktreeFiles, limits: Limits) -> None:
+        self._folder = files.folder
+        self._limits = limits
         self._note = files.admin / _NOTE
         self._newest = 0
         self._settled = int(limits.settled_seconds * 1e9)
@@ -48,6 +50,16 @@ class Glance:
         """Note that git has just found no changes."""
         if self._seen is not None and time.time_ns() - self._newest > self._settled:
             write_atomically(self._note, self._seen.encode())
+
+    def note_later(self) -> None:
+        """Note that git had left no changes when the look was taken, if everything is still as it was.
+
+        For files that git has just written: a note that is made at once cannot count.
+        """
+        files = read_worktree(self._folder)
+        now = Glance(files, self._limits) if files is not None else None
+        if now is not None and now._seen == self._seen:
+            now.note_clean()
 
     def _look(self, files: WorktreeFiles, most: int) -> str | None:
         digest = hashlib.sha256(f"1 {files.sha} {files.folder.absolute()}\n".encode("utf-8", "surrogateescape"))

@@ -12,6 +12,7 @@ from commodore.errors import CommodoreError, EnvironmentFault, InputError
 from commodore.events import Warned
 from commodore.git import _refs
 from commodore.git._bare_clone import is_missing, looks_bare, make_clone, move_in, own_tips, restore_clone, still_true
+from commodore.git._clean_note import Glance
 from commodore.git._empty_repository import FALLBACK_BRANCH, Blueprint
 from commodore.git._export import write_tree
 from commodore.git._locks import clear_stale_locks, writing
@@ -73,6 +74,7 @@ class Repository:
         self._queries = queries
         self._blueprint = blueprint
         self._mirrors = mirrors
+        self._written: list[Glance] = []
         self._state: RemoteState | None = None
 
     @property
@@ -84,6 +86,15 @@ class Repository:
     def display_url(self) -> str:
         """The URL without credentials, for people, metadata and logs."""
         return redact(self.url)
+
+    def has_written(self, look: Glance) -> None:
+        """Git has just written the files of a working copy, which are as in this look."""
+        self._written.append(look)
+
+    def note_written(self) -> None:
+        """Let the next run know the working copies that git has written in this one, without asking git."""
+        while self._written:
+            self._written.pop().note_later()
 
     def prefer_url(self, url: str) -> None:
         """Fetch from `url` from now on (it names the same repository)."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import threading
 import time
@@ -165,8 +166,12 @@ class RepositoryStore:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(self, *exception: object) -> None:
+    def __exit__(self, kind: type[BaseException] | None, *details: object) -> None:
         self.close()
+        if kind is None:
+            with contextlib.suppress(EnvironmentFault):  # the run is done, and the next one asks git
+                for repository in list(self._repositories.values()):
+                    repository.note_written()
 
     def sync(self, wanted: Iterable[tuple[str, str | None]]) -> None:
         """Fetch what is needed for these (URL, version) pairs, all repositories in parallel.

@@ -97,6 +97,7 @@ def _add(repository: Repository, folder: Path, revision: Revision) -> None:
     with moving(files.admin, Move(None, revision.sha)) as going:
         _git(repository, folder, "reset", "--quiet", "--hard", going=going)
         going.complete(revision.sha)
+    _look_at_written(repository, folder)
 
 
 def _recovered(repository: Repository, files: WorktreeFiles) -> WorktreeFiles:
@@ -159,6 +160,13 @@ def _make(repository: Repository, folder: Path, changes: LocalChanges, going: Mo
                 going.call_off()
             raise error
     going.complete(move.target)
+    _look_at_written(repository, folder)
+
+
+def _look_at_written(repository: Repository, folder: Path) -> None:
+    files = read_worktree(folder)
+    if files is not None:
+        repository.has_written(Glance(files, repository.context.limits))
 
 
 def _switch(repository: Repository, files: WorktreeFiles, revision: Revision, force: bool) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable
 from pathlib import Path
 
@@ -211,18 +212,30 @@ def test_an_unchanged_worktree_needs_no_git(workspace: Path, world: GitWorld, he
         check_out(repository, folder, revision)
 
 
-def test_fresh_files_are_not_trusted(workspace: Path, world: GitWorld, calls: GitCalls) -> None:
-    """A file that was written a moment ago could be written again without a trace in its times."""
+@pytest.mark.parametrize(("settled", "touched"), [(0, False), (0, True), (86_400, False)])
+def test_the_run_after_the_first_needs_no_git(
+    workspace: Path, world: GitWorld, calls: GitCalls, settled: int, touched: bool
+) -> None:
+    """What git has written is noted at the end of the run, but not what was changed in between, or just written: a file
+    that was written a moment ago could be written again without a trace in its times.
+    """
     remote = world.remote(files={"a": "1"})
-    store = RepositoryStore(workspace / ".repos", make_context(limits=Limits(settled_seconds=86_400)))
-    store.sync([(remote.url, "master")])
-    repository = store.repository(remote.url)
-    folder = workspace / "thing"
-    for _ in range(2):
-        check_out(repository, folder, repository.resolve("master"))
-    calls.forget()
-    check_out(repository, folder, repository.resolve("master"))
-    assert calls.verbs == ["status"]
+    remote.commit({"a": "2"})
+    folder, context = workspace / "thing", make_context(limits=Limits(settled_seconds=settled))
+    for version in ("master~1", "master"):  # a new one, and one that moves
+        with RepositoryStore(workspace / ".repos", context) as store:
+            store.sync([(remote.url, "master")])
+            repository = store.repository(remote.url)
+            check_out(repository, folder, repository.resolve(version))
+            if touched:
+                os.utime(folder / "a")
+        with RepositoryStore(workspace / ".repos", context) as store:
+            repository = store.repository(remote.url)
+            revision = repository.resolve(version)
+            calls.forget()
+            for _ in range(2):
+                check_out(repository, folder, revision)
+            assert calls.verbs == ["status"] * (2 if settled else touched)
 
 
 def test_commits_that_were_pushed_since_are_not_unpushed(new_run: NewRun, world: GitWorld, workspace: Path) -> None:
