@@ -31,7 +31,6 @@ if TYPE_CHECKING:
         ListedSource,
         Listing,
         Provenance,
-        RenderedApplication,
         Rendering,
         Report,
         Settings,
@@ -53,6 +52,7 @@ if TYPE_CHECKING:
     from commodore.argocd.discovery import Origin
     from commodore.argocd.model.application import Destination
     from commodore.argocd.options import Options, Tree
+    from commodore.argocd.rendered import RenderedApplication, Stage
     from commodore.argocd.rendering import Rendered
     from commodore.manifests.object_diff import Image, NoiseRule
 
@@ -78,7 +78,6 @@ __getattr__ = lazy_exports(
             "ListedSource",
             "Listing",
             "Provenance",
-            "RenderedApplication",
             "Rendering",
             "Report",
             "SettingValue",
@@ -100,6 +99,7 @@ __getattr__ = lazy_exports(
         "discovery": ("Origin",),
         "model.application": ("Destination",),
         "options": ("NoiseRule", "Options", "Tree"),
+        "rendered": ("RenderedApplication", "Stage"),
         "rendering": ("Rendered",),
     },
 )
@@ -138,6 +138,7 @@ __all__ = [
     "SettingValue",
     "Settings",
     "Severity",
+    "Stage",
     "State",
     "Tree",
     "Use",

@@ -19,13 +19,12 @@ from commodore.argocd.comparing.images import Use, changed_uses, uses_of
 from commodore.argocd.configuration import Provenanced
 from commodore.argocd.diagnostics import Diagnostic
 from commodore.argocd.discovery import Origin
-from commodore.argocd.finishing import desired, manifests
 from commodore.argocd.model.application import Application, Destination
 from commodore.argocd.options import Options, Tree
 from commodore.argocd.question import Question
-from commodore.argocd.rendering import Rendered
+from commodore.argocd.rendered import RenderedApplication, Stage, render_applications
 from commodore.argocd.sarif import as_sarif
-from commodore.errors import CommodoreError, Location, UsageError
+from commodore.errors import Location, UsageError
 from commodore.git import redact
 from commodore.manifests.object_diff import COMMENT_BYTES, html_report, markdown_report, text_report
 
@@ -121,21 +120,6 @@ class Expansions(Found):
     """What ApplicationSets make, by namespace and name."""
 
     applications: tuple[Expansion, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class RenderedApplication:
-    """What an Application renders to.
-
-    Attributes:
-        name: `namespace/name`.
-        objects: what Argo CD compares with the cluster; empty if it does not render.
-        error: why it does not render.
-    """
-
-    name: str
-    objects: tuple[Rendered, ...] = ()
-    error: CommodoreError | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -281,17 +265,20 @@ def expand(tree: Tree, options: Options | None = None) -> Expansions:
         return Expansions(asked.listed(listing), tuple(made))
 
 
-def render(tree: Tree, options: Options | None = None, select: Sequence[str] = ()) -> Rendering:
+def render(
+    tree: Tree, options: Options | None = None, select: Sequence[str] = (), stage: Stage = "desired"
+) -> Rendering:
     """What Applications render to.
 
     Args:
         select: names or patterns of Applications; all if there are none.
+        stage: what Argo CD compares with the cluster, or what the sources give, with tracking.
 
     Raises:
         CommodoreError: as `list_applications`, or a name fits no Application.
     """
     with _asked(options) as asked:
-        applications, diagnostics = _rendered(asked, tree, select)
+        applications, diagnostics = _rendered(asked, tree, select, stage)
         return Rendering(diagnostics, applications)
 
 
@@ -405,29 +392,10 @@ def _asked(options: Options | None) -> Question:
 
 
 def _rendered(
-    asked: Question, tree: Tree, select: Sequence[str]
+    asked: Question, tree: Tree, select: Sequence[str], stage: Stage = "desired"
 ) -> tuple[tuple[RenderedApplication, ...], tuple[Diagnostic, ...]]:
     listing = asked.listing(tree)
     wanted = asked.selected(listing, select)
     with asked.run(listing) as run:
-        made = tuple(
-            _finished(one, objects, listing, asked)
-            for one, objects in run.renderer.render_all(wanted, asked.options.jobs)
-        )
+        made = tuple(render_applications(asked, listing, wanted, run, stage))
     return made, asked.rendered(listing, wanted)
-
-
-def _finished(
-    application: Application, made: tuple[Rendered, ...] | CommodoreError, listing: running.Listing, asked: Question
-) -> RenderedApplication:
-    """An Application with its objects as Argo CD compares them."""
-    label = listing.label(application)
-    try:
-        if isinstance(made, CommodoreError):
-            raise made
-        tracked = manifests(application, made, listing.settings, asked.found)
-        objects = desired(application, tracked, listing.settings, asked.options.cluster_scoped, asked.found)
-    except CommodoreError as error:
-        asked.found.take(error, application=label)
-        return RenderedApplication(label, error=error)
-    return RenderedApplication(label, tuple(one for one in objects if asked.kinds.fit(one.data)))

@@ -51,8 +51,12 @@ def installed_tools(profile: Profile, context: Context) -> Iterator[Installed]:
             yield Installed(name, wanted, version.removeprefix("v"), tool.path)
 
 
-def tell_tools(profile: Profile, context: Context, found: Diagnostics) -> None:
-    """Tell tools of another version than Argo CD runs; a warning if more than the last number differs."""
+def tell_tools(profile: Profile, context: Context, found: Diagnostics, *, exact: bool = False) -> None:
+    """Tell tools of another version than Argo CD runs; a warning if more than the last number differs.
+
+    Args:
+        exact: make it an error whatever differs.
+    """
     for one in installed_tools(profile, context):
         if one.is_same or one.path is None:  # what needs a missing tool says so
             continue
@@ -63,4 +67,7 @@ def tell_tools(profile: Profile, context: Context, found: Diagnostics) -> None:
             "warning",
             f"install it beside the other one: commodore tool install {one.name} --argocd {profile.name}",
         )
+        if exact:
+            found.add(replace(told, severity="error", family="environment"))
+            continue
         found.add(replace(told, severity="info", hint="") if one.is_close else told)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Literal
 
 from commodore.argocd.acquiring import Providers
 from commodore.argocd.comparing import Rules
@@ -56,6 +57,18 @@ class Options:
         destination_namespace: a pattern of the namespace of the destination.
         plugin_policy: a file that says what becomes of the sources of plugins, as `--plugin-policy`.
         avp: whether the usual plugins for secrets of Vault are rendered with their placeholders.
+        namespace: that of Argo CD, if nothing else is to say it.
+        app_namespaces: patterns of the namespaces in which Applications count beside it.
+        config_maps, parameters: files with the ConfigMaps `argocd-cm` and `argocd-cmd-params-cm`, as `--argocd-cm`.
+        build_options: words for `kustomize build`, as `--kustomize-build-option`.
+        shipped_defaults: whether kinds are excluded that the manifests of Argo CD exclude.
+        ignored_paths: patterns of files and folders that are not looked at for Applications.
+        dry_sources: whether Applications that are hydrated stand for their dry source; None for comparisons alone.
+        exact_tools: make it an error if a tool has another version than Argo CD runs.
+        timeout: how many seconds a source may take to render.
+        strip: what is taken out of objects after rendering, as `[GROUP/KIND:]POINTER`.
+        order: of the objects of an Application: `name`, or that of their `source`; empty for the latter where the
+            sources' own objects are asked for.
         argocd_version: the version of Argo CD that is followed, as `--argocd-version`.
         base_argocd_version: the same of the base of a comparison; empty for the same version.
         kube_version, api_versions: what charts are told of the cluster.
@@ -96,6 +109,18 @@ class Options:
     destination_namespace: str = ""
     plugin_policy: Path | None = None
     avp: bool = False
+    namespace: str = ""
+    app_namespaces: tuple[str, ...] = ()
+    config_maps: tuple[Path, ...] = ()
+    parameters: tuple[Path, ...] = ()
+    build_options: tuple[str, ...] = ()
+    shipped_defaults: bool = False
+    ignored_paths: tuple[str, ...] = ()
+    dry_sources: bool | None = None
+    exact_tools: bool = False
+    timeout: float = DEFAULT_LIMITS.argocd_source_seconds
+    strip: tuple[str, ...] = ()
+    order: Literal["", "name", "source"] = ""
     argocd_version: str = ""
     base_argocd_version: str = ""
     kube_version: str = ""

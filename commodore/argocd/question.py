@@ -13,7 +13,7 @@ from commodore.argocd import comparing, running
 from commodore.argocd.acquiring import Mapped, RepoMap, own_urls, parse_repo_map
 from commodore.argocd.appsets import Facts, read_facts
 from commodore.argocd.comparing import Considered, Side, Wanted, find_side, pair_of
-from commodore.argocd.configuration import read_policy
+from commodore.argocd.configuration import Given, read_policy
 from commodore.argocd.diagnostics import Diagnostic, Diagnostics
 from commodore.argocd.discovery import Kinds, Narrowing, parse_selector, select
 from commodore.argocd.model.application import Application
@@ -23,6 +23,7 @@ from commodore.argocd.rendering import Capabilities
 from commodore.argocd.rendering.plugins import AVP
 from commodore.argocd.running import Named, tell_unused
 from commodore.errors import UsageError
+from commodore.limits import DEFAULT_LIMITS
 from commodore.manifests.object_diff import KindPointer, Watched
 from commodore.staging import temporary_folder
 
@@ -38,6 +39,8 @@ class Question:
         self.options = options
         given = options.context
         limits = given.limits if options.reuse else replace(given.limits, result_bytes=0)
+        if options.timeout != DEFAULT_LIMITS.argocd_source_seconds:
+            limits = replace(limits, argocd_source_seconds=options.timeout)
         self.context = replace(given, limits=limits)
         self.found = Diagnostics()
         self.repo_map = RepoMap(_mapped(options), options.providers)
@@ -85,6 +88,11 @@ class Question:
         return _places(self.options.image_pointers, "--image-pointer")
 
     @property
+    def stripped_places(self) -> tuple[KindPointer, ...]:
+        """What is taken out of objects after rendering."""
+        return _places(self.options.strip, "--strip")
+
+    @property
     def kinds(self) -> Kinds:
         """Which kinds of objects count."""
         return Kinds(self.options.kinds, self.options.left_out)
@@ -98,21 +106,23 @@ class Question:
         heard = self.found if found is None else found
         return running.open_run(listing.settings, self.repo_map, self.capabilities, self.context, heard, listing.own)
 
-    def side(self, tree: Tree, version: str = "", name: str = "tree") -> Side:
+    def side(self, tree: Tree, version: str = "", name: str = "tree", *, compared: bool = False) -> Side:
         """A tree, a commit of it laid out.
 
         Args:
             version: of Argo CD, if it is another one than that of the options.
             name: of the folder for it.
+            compared: whether it is one of two.
         """
-        named = self.named(tree.path)
-        named = replace(named, version=version or named.version)
-        return find_side(named, tree.revision, self.scratch / name, self.context)
+        named = self.named(tree.path, compared=compared)
+        return find_side(
+            replace(named, version=version or named.version), tree.revision, self.scratch / name, self.context
+        )
 
     def sides(self, base: Tree, target: Tree) -> tuple[Side, Side]:
         """The two trees of a comparison."""
-        old = self.side(base, self.options.base_argocd_version, "base")
-        return pair_of(old, self.side(target, name="target"))
+        old = self.side(base, self.options.base_argocd_version, "base", compared=True)
+        return pair_of(old, self.side(target, name="target", compared=True))
 
     def compare(self, sides: tuple[Side, Side], names: Sequence[str]) -> comparing.Difference:
         """What differs between two trees."""
@@ -153,8 +163,11 @@ class Question:
         listing.tell_failures(self.found, but=wanted)
         return self.told()
 
-    def named(self, folder: Path) -> Named:
+    def named(self, folder: Path, *, compared: bool = False) -> Named:
         """Where Applications and settings are looked for.
+
+        Args:
+            compared: whether it is one of two trees.
 
         Raises:
             CommodoreError: a file that the options name cannot be read.
@@ -172,6 +185,17 @@ class Question:
             facts=self._facts,
             jobs=options.jobs,
             plugins=self._plugins,
+            given=Given(
+                options.namespace,
+                options.config_maps,
+                options.parameters,
+                options.app_namespaces,
+                options.build_options,
+                options.shipped_defaults,
+            ),
+            ignored=options.ignored_paths,
+            dry=compared if options.dry_sources is None else options.dry_sources,
+            exact=options.exact_tools,
             version=options.argocd_version,
         )
 

@@ -11,12 +11,14 @@ from pathlib import Path
 from types import MappingProxyType
 
 from commodore.argocd.acquiring import Charts, RepoMap, Repositories, repository_identity
-from commodore.argocd.appsets import Expander, Facts
+from commodore.argocd.appsets import Expander, Facts, PathPatterns
 from commodore.argocd.chain import LaterStages
+from commodore.argocd.checking import fits_namespace
 from commodore.argocd.configuration import (
     NEWEST,
     ArgoSettings,
     Candidates,
+    Given,
     Profile,
     choose_profile,
     read_candidates,
@@ -75,6 +77,10 @@ class Named:
         facts: what generators of ApplicationSets would ask for.
         jobs: how many Applications are rendered at the same time; 0 for one per usable CPU.
         plugins: what becomes of the sources of plugins, which counts more than definitions in the folder.
+        given: what options say of the installation, which counts more than all files.
+        ignored: patterns of files and folders that are not looked at for Applications, from the root of the tree.
+        dry: whether Applications that are hydrated stand for their dry source.
+        exact: whether it is an error if a tool has another version than Argo CD runs.
         version: the version of Argo CD that is followed; if empty, the one that the tree installs, else the newest one.
         tree: the tree that the folder is in and that stands for `self_urls` alone; if None, the checkout around it.
     """
@@ -89,6 +95,10 @@ class Named:
     facts: Facts = field(default_factory=Facts)
     jobs: int = 0
     plugins: tuple[PluginRule, ...] = ()
+    given: Given = field(default_factory=Given)
+    ignored: tuple[str, ...] = ()
+    dry: bool = False
+    exact: bool = False
     version: str = ""
     tree: Tree | None = None
 
@@ -98,8 +108,10 @@ class Named:
         Raises:
             InputError: see `read_candidates` and `take_values`.
         """
-        candidates = read_candidates(self.settings, limits, found)
-        candidates.profile = profile
+        candidates = Candidates(found, profile=profile)
+        self.given.take_into(candidates, limits)
+        candidates.defaults = self.given.defaults()
+        read_candidates(self.settings, limits, found, candidates)
         candidates.plugins += self.plugins
         take_values(candidates, self.values, limits)
         return candidates
@@ -159,11 +171,14 @@ def list_applications(
     Raises:
         CommodoreError: a file that is named cannot be read, the folder is none, or there are too many Applications.
     """
-    if named.version:
+    if named.version and not named.exact:
         tell_tools(choose_profile(named.version, {}, Diagnostics()), context, found)
     if named.files:
-        candidates = named.candidates(choose_profile(named.version, {}, found), context.limits, found)
-        return Listing(candidates.settings(), tuple(read_applications(named.files, context.limits)), {})
+        profile = choose_profile(named.version, {}, found)
+        if named.exact:
+            tell_tools(profile, context, found, exact=True)
+        settings = named.candidates(profile, context.limits, found).settings()
+        return Listing(settings, tuple(read_applications(named.files, context.limits, dry=named.dry)), {})
     tree, own = named.own(context)
     _check_caches(tree)
     with temporary_folder() as scratch:
@@ -228,6 +243,8 @@ class _Search:
     def listing(self) -> Listing:
         scanned = self._scanned()
         self.profile = choose_profile(self.named.version, scanned.versions, self.found)
+        if self.named.exact:
+            tell_tools(self.profile, self.context, self.found, exact=True)
         rendered: list[Raw] = []
         settings = self._settings(scanned, rendered)
         for _ in range(_TRIES):
@@ -248,9 +265,10 @@ class _Search:
             )
         self.found.join(heard, boundaries=_UNKNOWN_OFFLINE)
         discovered = rounds.discovered
+        settings = _with_chart(rounds.candidates, scanned)
         return Listing(
-            _with_chart(rounds.candidates, scanned),
-            tuple(discovered.listed()),
+            settings,
+            tuple(_watched(discovered.listed(), settings, self.found)),
             {},
             {discovered.label(one): discovered.origin(one) for one in discovered.applications.values()},
             rounds.failures,
@@ -258,13 +276,19 @@ class _Search:
         )
 
     def _scanned(self) -> Scanned:
+        """What the files define, but those that are not looked at."""
         limits = self.context.limits
         kept = usable(result_cache()) if limits.result_bytes else None
         names = self.repositories.own.keys() - {repository_identity(_ENTRY)}
         parsed = ParsedFiles(kept, names or [str(self.tree.root)], limits)
-        scanned = scan(self.tree, self.named.folder.resolve(), parsed, limits, self.found)
+        heard = Diagnostics()
+        scanned = scan(self.tree, self.named.folder.resolve(), parsed, limits, heard)
         parsed.keep()
-        return scanned
+        ignored = PathPatterns(self.named.ignored)
+        for one in heard.found():
+            if not any(ignored.cover(place.place) for place in one.locations):
+                self.found.add(one)
+        return _looked_at(scanned, ignored, self.tree) if self.named.ignored else scanned
 
     def _candidates(self, rendered: Iterable[Raw], heard: Diagnostics) -> Candidates:
         candidates = self.named.candidates(self.profile, self.context.limits, heard)
@@ -289,7 +313,7 @@ class _Search:
             expander = Expander(settings, self.repositories.tree, self.named.facts, self.context, heard)
             files = frozenset(scanned.files)
             stages = LaterStages(settings, self.repositories, renderer, expander, files, heard, self.named.jobs)
-            discovered = Discovered(settings.namespace, self.context.limits)
+            discovered = Discovered(settings.namespace, self.context.limits, dry=self.named.dry)
             rounds = Rounds(discovered, self._candidates(rendered, heard), stages, self.named.depth, heard)
             rounds.run(scanned.objects, [self._entry(path, settings) for path in self.named.entries])
         return rounds
@@ -301,6 +325,36 @@ class _Search:
             "destination": {"name": IN_CLUSTER, "namespace": settings.namespace},
         }
         return read_application({"metadata": {"name": "entry"}, "spec": spec}, Location(path))
+
+
+def _looked_at(scanned: Scanned, ignored: PathPatterns, tree: Tree) -> Scanned:
+    return Scanned(
+        [one for one in scanned.objects if not ignored.cover(one[1].place)],
+        [one for one in scanned.of_chart if not ignored.cover(one[1].place)],
+        {one for one in scanned.files if not ignored.cover(os.path.relpath(one, tree.root))},
+        {name: place for name, place in scanned.versions.items() if not ignored.cover(place.place)},
+    )
+
+
+def _watched(applications: Iterable[Application], settings: ArgoSettings, found: Diagnostics) -> Iterator[Application]:
+    """The Applications that Argo CD sees, as far as it is known where it looks; the others are told."""
+    known = settings.parameters["application.namespaces"]
+    patterns = [one.strip() for one in known.value.split(",")]
+    for one in applications:
+        own = known.level == "default" or one.namespace in ("", settings.namespace)
+        if own or any(fits_namespace(pattern, one.namespace) for pattern in patterns):
+            yield one
+            continue
+        found.add(
+            Diagnostic(
+                "CMD-ARGO-605",
+                f"Argo CD does not look at Applications in the namespace {one.namespace}, so this one is left out",
+                "warning",
+                "add the namespace to application.namespaces, or say it by --app-namespace",
+                application=f"{one.namespace}/{one.name}",
+                locations=(one.place,),
+            )
+        )
 
 
 def _with_chart(candidates: Candidates, scanned: Scanned) -> ArgoSettings:
@@ -353,8 +407,11 @@ def tell_unused(repo_map: RepoMap, found: Diagnostics) -> None:
         )
 
 
-def read_applications(files: Iterable[Path], limits: Limits) -> list[Application]:
+def read_applications(files: Iterable[Path], limits: Limits, *, dry: bool = False) -> list[Application]:
     """The Applications of files, in their order.
+
+    Args:
+        dry: see `read_application`.
 
     Raises:
         InputError: CMD-ARGO-101, a file cannot be read; CMD-ARGO-103 and others, an Application is wrong or another
@@ -372,5 +429,5 @@ def read_applications(files: Iterable[Path], limits: Limits) -> list[Application
                     hint="the file holds Applications of argoproj.io",
                     locations=[place],
                 )
-            found.append(read_application(value, place))
+            found.append(read_application(value, place, dry=dry))
     return found

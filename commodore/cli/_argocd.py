@@ -6,6 +6,7 @@ import contextlib
 import json
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -14,7 +15,7 @@ from commodore.cli._lazy import LazyGroup
 from commodore.cli._review import noise_of
 from commodore.cli.console import Console, console_of
 from commodore.context import Context
-from commodore.errors import CommodoreError, InternalError
+from commodore.errors import CommodoreError, InternalError, UsageError
 from commodore.events import stage
 from commodore.exhaustion import judge, refusal
 from commodore.limits import DEFAULT_LIMITS
@@ -132,6 +133,12 @@ _OPTIONS = {
     "ignore_rules": "rules",
     "image_pointer": "image_pointers",
     "mask_kind": "mask_kinds",
+    "controller_namespace": "namespace",
+    "app_namespace": "app_namespaces",
+    "argocd_cm": "config_maps",
+    "cmd_params": "parameters",
+    "kustomize_build_option": "build_options",
+    "ignore_path": "ignored_paths",
 }
 """Options of commands that the library calls otherwise."""
 
@@ -166,10 +173,22 @@ def _translated(values: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def tree_by(values: Mapping[str, Any]) -> Tree:
-    """The tree that `--path` and perhaps `--ref` name."""
+    """The tree that `--path`, or `--repo` and `--ref` name.
+
+    Raises:
+        UsageError: CMD-ARGO-032, a repository is named without a revision.
+    """
     from commodore.argocd.options import Tree
 
-    return Tree(values["path"], values.get("ref") or "")
+    if values.get("repo") is not None and not values["ref"]:
+        raise _without_revision("--repo", "--ref")
+    return Tree(values.get("repo") or values["path"] or Path(), values.get("ref") or "")
+
+
+def _without_revision(repository: str, revision: str) -> UsageError:
+    return UsageError(
+        "CMD-ARGO-032", f"{repository} names a repository, but no revision of it", hint=f"name one by {revision}"
+    )
 
 
 def sought_by(analysis: Analysis) -> Sought:
@@ -177,9 +196,18 @@ def sought_by(analysis: Analysis) -> Sought:
     from commodore.argocd.comparing import Sought
 
     values = analysis.values
-    named = analysis.question.named(values["path"])
-    version = values.get("base_argocd_version") or named.version
-    return Sought(named, values["ref"] or "", values["base"] or "", values["base_path"], version)
+    if values["base_repo"] is not None and not values["base"]:
+        raise _without_revision("--base-repo", "--base")
+    target = tree_by(values)
+    named = analysis.question.named(target.path, compared=True)
+    return Sought(
+        named,
+        target.revision,
+        values["base"] or "",
+        values["base_path"],
+        values["base_repo"],
+        values.get("base_argocd_version") or named.version,
+    )
 
 
 def show_diagnostics(

@@ -53,6 +53,7 @@ _TABLE: dict[str, tuple[str, ...]] = {
         "how-to/analyse-argocd-repositories.md",
         "commodore argocd render guestbook",
         "commodore argocd render --app app.yaml -o name",
+        "commodore argocd render --out /tmp/rendered --layout object",
     ),
     "argocd settings": (
         "how-to/analyse-argocd-repositories.md",

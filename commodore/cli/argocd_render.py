@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -10,15 +12,13 @@ import click
 from commodore.cli._argocd import FAILED, Analysis, document
 from commodore.cli._options import options
 from commodore.cli.console import Console
-from commodore.errors import CommodoreError
 from commodore.printable import printable
 from commodore.settings.argocd import ARGOCD_RENDER
 
 if TYPE_CHECKING:
-    from commodore.argocd.model.application import Application
-    from commodore.argocd.rendering import Rendered
-
-Shown = list[tuple["Application", "tuple[Rendered, ...]"]]
+    from commodore.argocd.layout import Layout
+    from commodore.argocd.rendered import RenderedApplication
+    from commodore.argocd.trees import Tree
 
 
 @click.command("render")
@@ -32,52 +32,57 @@ def render(ctx: click.Context, /, apps: tuple[str, ...], **values: Any) -> int:
     in the files named by --app. Sources in the repository of --path read its folder as it lies, others the
     folders that --repo-map names, or are fetched into the cache.
 
+    The YAML of each object has a comment with its Application, source and file. With --out the objects become files of
+    a folder, which is replaced as a whole; it must be empty, or made by this command.
+
     Applications that cannot be rendered are errors; the others are shown all the same.
     """
-    from commodore.argocd.checking import Projects
-    from commodore.argocd.finishing import desired, manifests
+    from commodore.argocd.rendered import render_applications
 
     analysis = Analysis.of(ctx, values)
-    found = analysis.found
     listing = analysis.listing()
-    settings = listing.settings
     wanted = analysis.selected(listing, apps)
-    listing.tell_failures(found, but=wanted)
-    shown: Shown = []
-    kinds = analysis.question.kinds
-    projects = Projects(settings, found)
+    listing.tell_failures(analysis.found, but=wanted)
     with analysis.open_run(listing) as run:
-        for application, rendered in run.renderer.render_all(wanted, values["jobs"]):
-            label = listing.label(application)
-            if isinstance(rendered, CommodoreError):
-                found.take(rendered, application=label)
-                continue
-            try:
-                objects = manifests(application, rendered, settings, found)
-                if values["stage"] == "desired":
-                    objects = desired(application, objects, settings, values["cluster_scoped"], found)
-                    projects.check(application, objects, found)
-                shown.append((application, tuple(one for one in objects if kinds.fit(one.data))))
-            except CommodoreError as error:
-                found.take(error, application=label)
-    _show(shown, values["out"], analysis.console, analysis.diagnostics())
-    return max(analysis.finish(), FAILED if len(shown) < len(wanted) else 0)
+        made = list(render_applications(analysis.question, listing, wanted, run, values["stage"]))
+    if values["folder"] is not None:
+        _write(made, values["folder"], values["layout"], listing.own, analysis.console)
+    else:
+        _show(made, values["out"], analysis.console, analysis.diagnostics())
+    return max(analysis.finish(), FAILED if any(one.error is not None for one in made) else 0)
 
 
-def _show(shown: Shown, form: str, console: Console, diagnostics: Any) -> None:
+def _write(
+    made: Sequence[RenderedApplication], folder: Path, layout: Layout, own: Mapping[str, Tree], console: Console
+) -> None:
+    from commodore.argocd.layout import write_layout
+
+    count = write_layout(made, folder, layout, own)
+    console.status(f"{count} {'file' if count == 1 else 'files'} in {folder}.")
+
+
+def _show(made: Sequence[RenderedApplication], form: str, console: Console, diagnostics: Any) -> None:
+    from commodore.argocd.finishing.hooks import hook_phases
+    from commodore.argocd.layout import stream
     from commodore.manifests import key_of
-    from commodore.manifests.kube_yaml import write_documents
 
     if form == "json":
         objects = [
-            {"application": application.name, "source": one.source, "from": one.origin, "object": one.data}
-            for application, several in shown
-            for one in several
+            {
+                "application": application.name,
+                "source": one.source,
+                "from": one.origin,
+                "hook": hook_phases(one.data),
+                "identity": key_of(one.data)._asdict(),
+                "object": one.data,
+            }
+            for application in made
+            for one in application.objects
         ]
         console.result(json.dumps(document("render", diagnostics, objects=objects), indent=2))
     elif form == "name":
-        for _, several in shown:
-            for one in several:
+        for application in made:
+            for one in application.objects:
                 console.result(printable(str(key_of(one.data))))
-    elif any(several for _, several in shown):
-        console.result(write_documents([one.data for _, several in shown for one in several]), newline=False)
+    elif any(application.objects for application in made):
+        console.result(stream(made), newline=False)

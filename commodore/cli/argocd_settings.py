@@ -27,7 +27,8 @@ def settings(ctx: click.Context, /, **values: Any) -> int:
     """
     analysis = Analysis.of(ctx, values)
     console = analysis.console
-    read = analysis.listing().settings if values["path"] else _given(analysis)
+    looked_at = any(values[name] for name in ("path", "ref", "repo"))
+    read = analysis.listing().settings if looked_at else _given(analysis)
     data = document("settings", analysis.diagnostics(), **_data(read))
     if values["out"] == "text":
         console.result(_text(read))

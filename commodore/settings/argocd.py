@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from commodore.limits import DEFAULT_LIMITS
 from commodore.settings.common import REVIEWED
 from commodore.settings.model import Setting
 
@@ -106,6 +107,13 @@ SKIPPED = (
 )
 """What is left out of the output after rendering."""
 
+STRIP = Setting(
+    "strip",
+    ("--strip",),
+    "Take this out of objects after rendering, of all or of a kind, such as /status; may be repeated.",
+    multiple=True,
+    metavar="[GROUP/KIND:]POINTER",
+)
 APP = Setting(
     "app",
     ("--app",),
@@ -163,6 +171,35 @@ DISCOVERY = (
         metavar="FOLDER",
     ),
 )
+IGNORE_PATH = Setting(
+    "ignore_path",
+    ("--ignore-path",),
+    "Files or folders in which no Applications are looked for, such as 'examples/**'; may be repeated.",
+    multiple=True,
+    metavar="GLOB",
+)
+DRY_SOURCES = Setting(
+    "dry_sources",
+    ("--dry-sources/--hydrated",),
+    "Render the dry source of Applications that are hydrated, instead of what was hydrated; comparisons do so without "
+    "being asked.",
+    kind="switch",
+)
+REF = (
+    Setting(
+        "ref",
+        ("--ref", "--head"),
+        "Look at this revision of the repository around --path, instead of the folder as it lies.",
+        metavar="REV",
+    ),
+    Setting(
+        "repo",
+        ("--repo",),
+        "The repository that --ref is of, such as a bare one, instead of the one around --path.",
+        kind="path",
+        metavar="FOLDER",
+    ),
+)
 FACTS = Setting(
     "facts",
     ("--facts",),
@@ -200,7 +237,55 @@ PLUGINS = (
         default=False,
     ),
 )
-COMMON = (INSTALLATION, CHART_VALUES, STRICT, SHOWN)
+GIVEN = (
+    INSTALLATION,
+    CHART_VALUES,
+    Setting(
+        "argocd_cm",
+        ("--argocd-cm",),
+        "A file with the ConfigMap argocd-cm, or its data alone; may be repeated.",
+        kind="file",
+        multiple=True,
+        metavar="FILE",
+    ),
+    Setting(
+        "cmd_params",
+        ("--cmd-params",),
+        "The same of argocd-cmd-params-cm.",
+        kind="file",
+        multiple=True,
+        metavar="FILE",
+    ),
+    Setting(
+        "kustomize_build_option",
+        ("--kustomize-build-option",),
+        "A word of kustomize.buildOptions, such as --enable-helm; may be repeated.",
+        multiple=True,
+        metavar="WORD",
+    ),
+    Setting(
+        "shipped_defaults",
+        ("--shipped-defaults",),
+        "Exclude the kinds that the manifests of Argo CD exclude, if nothing else says which.",
+        kind="switch",
+        default=False,
+    ),
+    Setting(
+        "controller_namespace",
+        ("--controller-namespace",),
+        "The namespace of Argo CD; without it what the settings say, else argocd.",
+        metavar="NAMESPACE",
+    ),
+    Setting(
+        "app_namespace",
+        ("--app-namespace",),
+        "A further namespace in which Applications count, instead of what the settings say; may be repeated.",
+        multiple=True,
+        metavar="GLOB",
+    ),
+)
+"""What is said of the installation."""
+COMMON = (*GIVEN, STRICT, SHOWN)
 
 
 def output(*choices: str) -> Setting:
@@ -241,16 +326,34 @@ RENDERING = (
         kind="switch",
         default=False,
     ),
+    Setting(
+        "timeout",
+        ("--timeout",),
+        "How long a source may take to render.",
+        kind="seconds",
+        default=DEFAULT_LIMITS.argocd_source_seconds,
+        metavar="SECONDS",
+    ),
 )
 SEARCH = (
     PATH,
+    *REF,
     *NARROWING,
     SELF_URL,
     *DISCOVERY,
+    IGNORE_PATH,
+    DRY_SOURCES,
     FACTS,
     REPO_MAP,
     *PLUGINS,
     VERSION,
+    Setting(
+        "exact_tools",
+        ("--exact-tools",),
+        "Make it an error if helm or kustomize is not the very version that Argo CD runs.",
+        kind="switch",
+        default=False,
+    ),
     *CAPABILITIES,
     OFFLINE,
     *RENDERING,
@@ -284,7 +387,31 @@ ARGOCD_RENDER = (
     ),
     KIND,
     *SKIPPED,
+    STRIP,
     CLUSTER_SCOPED,
+    Setting(
+        "order",
+        ("--order",),
+        "How the objects of an Application are ordered; without it by name, with --stage manifests as the sources give "
+        "them.",
+        kind="choice",
+        choices=("name", "source"),
+    ),
+    Setting(
+        "folder",
+        ("--out",),
+        "Write the objects into this folder, which is replaced as a whole, instead of to standard output.",
+        kind="path",
+        metavar="FOLDER",
+    ),
+    Setting(
+        "layout",
+        ("--layout",),
+        "The files of --out: `app`, one for each Application; `object`, one for each object.",
+        kind="choice",
+        choices=("app", "object"),
+        default="app",
+    ),
     *COMMON,
     output("yaml", "json", "name"),
 )
@@ -298,12 +425,6 @@ ARGOCD_NORMALIZE = (
 
 SIDES = (
     Setting(
-        "ref",
-        ("--ref", "--head"),
-        "Compare this revision of the repository around --path, instead of the folder as it lies.",
-        metavar="REV",
-    ),
-    Setting(
         "base",
         ("--base",),
         "The revision to compare with, or BASE..TARGET; without it where the target left the default branch of origin.",
@@ -313,6 +434,13 @@ SIDES = (
         "base_path",
         ("--base-path",),
         "A folder to compare with, instead of a revision.",
+        kind="path",
+        metavar="FOLDER",
+    ),
+    Setting(
+        "base_repo",
+        ("--base-repo",),
+        "The repository that --base is of, if it is another one.",
         kind="path",
         metavar="FOLDER",
     ),
@@ -462,8 +590,7 @@ ARGOCD_DIAGNOSTICS = (
         kind="switch",
         default=False,
     ),
-    INSTALLATION,
-    CHART_VALUES,
+    *GIVEN,
     STRICT,
     output("text", "json", "yaml", "sarif"),
 )

@@ -10,7 +10,8 @@ import pytest
 ARGOCD = Path(__file__).parents[2] / "commodore" / "argocd"
 LEVELS = (
     ("__init__", "testing"),
-    ("api", "diagnosing"),
+    ("api", "diagnosing", "layout"),
+    ("rendered",),
     ("explaining", "question", "sarif"),
     ("options",),
     ("explaining_objects",),

@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from commodore.manifests.kube_yaml import read_documents
+from tests.argocd.comparing.conftest import app, git
 from tests.world.cluster import ROOT
 from tests.world.terminal import run_on_terminal
 
@@ -102,6 +103,35 @@ def test_render_as_a_stream(call: Call, shop: list[str]) -> None:
     data = json.loads(out)
     assert (code, data["schema"], data["objects"][0]["source"]) == (0, "commodore.argocd/render/v1", 1)
     assert "namespace" not in data["objects"][0]["object"]["metadata"]
+
+
+def test_render_into_a_folder(call: Call, shop: list[str], tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    assert call("argocd", "render", *shop, "--out", str(out)) == (0, "", f"1 file in {out}.\n")
+    assert (out / "shop.yaml").read_text(encoding="utf-8") == call("argocd", "render", *shop)[1]
+    (out / "shop.yaml").rename(tmp_path / "mine.yaml")
+    assert call("argocd", "render", *shop, "--out", str(tmp_path))[0] == 2
+
+
+def test_a_revision_of_a_repository(call: Call, tmp_path: Path) -> None:
+    folder = tmp_path / "shop"
+    folder.mkdir()
+    for number in ("1", "2"):
+        (folder / "a.json").write_text(app(f"app-{number}", "."), encoding="utf-8")
+        if number == "1":
+            git(folder, "init", "-q", "-b", "main")
+            git(folder, "add", ".")
+            git(folder, "commit", "-qm", "one")
+    bare = tmp_path / "bare"
+    git(tmp_path, "clone", "-q", "--bare", str(folder), str(bare))
+    words = ("argocd", "apps", "-o", "name", "--offline")
+    assert call(*words, "--path", str(folder))[1] == "argocd/app-2\n"
+    assert call(*words, "--path", str(folder), "--ref", "main")[1] == "argocd/app-1\n"
+    assert call(*words, "--repo", str(bare), "--ref", "main")[1] == "argocd/app-1\n"
+    assert "[CMD-ARGO-032]" in call(*words, "--repo", str(bare))[2]
+    compared = ("argocd", "diff", "--offline", "--path", str(folder), "--base-repo", str(bare))
+    assert "[CMD-ARGO-032]" in call(*compared)[2]
+    assert "app-2" in call(*compared, "--base", "main")[1]
 
 
 @pytest.mark.requirement("D73", "D84")

@@ -402,3 +402,8 @@ def test_tools_of_a_version_of_argo_cd(call: Call, server: ReleaseServer, bare: 
         "kustomize is not installed; Argo CD runs 5.8.1",
     ]
     assert [line.split()[0] for line in lines[3:]] == ["Jsonnet", "jq", "RE2", "Lua", "Python"]
+    for version, expected in (("3.4", 0), ("3.5", 2)):
+        words = ("--argocd-version", version, "--path", str(bare), "--offline")
+        assert call("argocd", "apps", *words)[0] == 0
+        code, _, err = call("argocd", "apps", *words, "--exact-tools")
+        assert (code, "Argo CD 3.5 runs 4.2.1" in err) == (expected, expected == 2)

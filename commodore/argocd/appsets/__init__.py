@@ -5,6 +5,7 @@ from __future__ import annotations
 from commodore.argocd.appsets.expand import Expander, Generated
 from commodore.argocd.appsets.facts import Facts, read_facts
 from commodore.argocd.appsets.git_files import Checkout, Repositories
+from commodore.argocd.appsets.globs import PathPatterns
 from commodore.argocd.appsets.model import ApplicationSet, read_set, read_sets
 from commodore.argocd.appsets.selectors import selects
 
@@ -14,6 +15,7 @@ __all__ = [
     "Expander",
     "Facts",
     "Generated",
+    "PathPatterns",
     "Repositories",
     "read_facts",
     "read_set",

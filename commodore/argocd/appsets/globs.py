@@ -4,6 +4,10 @@ from __future__ import annotations
 
 import functools
 import re
+from collections.abc import Iterable
+from pathlib import PurePosixPath
+
+from commodore.errors import UsageError
 
 
 @functools.lru_cache(maxsize=512)
@@ -82,3 +86,31 @@ def _class(inside: str) -> str:
     negated = inside[:1] in ("^", "!")
     escaped = re.sub(r"([\[\]^&~|\\])", r"\\\1", inside[1:] if negated else inside)
     return f"(?!/)[{'^' if negated else ''}{escaped}]"
+
+
+class PathPatterns:
+    """Patterns of paths that options give.
+
+    Raises:
+        UsageError: CMD-ARGO-025, one is none.
+    """
+
+    def __init__(self, texts: Iterable[str]) -> None:
+        self._compiled = []
+        for text in texts:
+            pattern = file_pattern(text)
+            if pattern is None:
+                raise UsageError(
+                    "CMD-ARGO-025",
+                    f"the pattern {text!r} is none",
+                    hint="'**' stands for folders, '*' for anything within one; a bracket has an end",
+                )
+            self._compiled.append(pattern)
+
+    def fit(self, path: str) -> bool:
+        """Whether a path fits one of them."""
+        return any(one.fullmatch(path) for one in self._compiled)
+
+    def cover(self, path: str) -> bool:
+        """Whether a path, or a folder that it is in, fits one of them."""
+        return any(map(self.fit, (path, *map(str, PurePosixPath(path).parents))))

@@ -3,6 +3,6 @@
 from __future__ import annotations
 
 from commodore.argocd.checking.outcomes import Outcome, Tester
-from commodore.argocd.checking.projects import Projects
+from commodore.argocd.checking.projects import Projects, fits_namespace
 
-__all__ = ["Outcome", "Projects", "Tester"]
+__all__ = ["Outcome", "Projects", "Tester", "fits_namespace"]

@@ -89,7 +89,7 @@ class Projects:
         namespace = application.namespace
         if namespace in ("", self._settings.namespace):
             return
-        if not any(_fits_namespace(pattern, namespace) for pattern in project.namespaces):
+        if not any(fits_namespace(pattern, namespace) for pattern in project.namespaces):
             message = f"the project {project.name} does not allow Applications in the namespace {namespace}"
             report.add("CMD-ARGO-605", message, "add it to spec.sourceNamespaces of the AppProject")
 
@@ -204,7 +204,8 @@ def _is(rule: KindRule, group: str, kind: str, name: str) -> bool:
     )
 
 
-def _fits_namespace(pattern: str, namespace: str) -> bool:
+def fits_namespace(pattern: str, namespace: str) -> bool:
+    """Whether a namespace fits a pattern, or a regular expression between slashes."""
     if len(pattern) > 1 and pattern.startswith("/") and pattern.endswith("/"):
         try:
             return search_regexp(pattern[1:-1], namespace) is not None

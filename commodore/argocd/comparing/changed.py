@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import filecmp
 import os
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from commodore.argocd.appsets.globs import file_pattern
+from commodore.argocd.appsets import PathPatterns
 from commodore.argocd.trees import is_git
-from commodore.errors import InputError, UsageError
+from commodore.errors import InputError
 from commodore.tree import walk
 
 
@@ -35,26 +35,9 @@ class Considered:
             UsageError: CMD-ARGO-025, a pattern is none.
             InputError: CMD-ARGO-024, the list cannot be read.
         """
-        include, ignore = map(_Patterns, (self.include, self.ignore))
+        include, ignore = map(PathPatterns, (self.include, self.ignore))
         found = changed_paths(old, new) if self.listed is None else _listed(self.listed)
         return sorted(path for path in found if (not self.include or include.fit(path)) and not ignore.fit(path))
-
-
-class _Patterns:
-    def __init__(self, texts: Iterable[str]) -> None:
-        self._compiled = []
-        for text in texts:
-            pattern = file_pattern(text)
-            if pattern is None:
-                raise UsageError(
-                    "CMD-ARGO-025",
-                    f"the pattern {text!r} is none",
-                    hint="'**' stands for folders, '*' for anything within one; a bracket has an end",
-                )
-            self._compiled.append(pattern)
-
-    def fit(self, path: str) -> bool:
-        return any(one.fullmatch(path) for one in self._compiled)
 
 
 def _listed(file: Path) -> Iterator[str]:

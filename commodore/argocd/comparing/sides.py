@@ -21,6 +21,7 @@ class Sought:
         revision: the target is this commit of the repository around the folder; empty for the folder as it lies.
         base: the revision to compare with, or `BASE..TARGET`; empty for where the target left the default branch.
         base_folder: a folder to compare with instead.
+        base_repository: the repository that `base` is of; None for that of the target.
         base_version: the version of Argo CD that is followed on the side of the base, as `Named.version`.
     """
 
@@ -28,6 +29,7 @@ class Sought:
     revision: str = ""
     base: str = ""
     base_folder: Path | None = None
+    base_repository: Path | None = None
     base_version: str = ""
 
 
@@ -70,7 +72,8 @@ def find_sides(sought: Sought, scratch: Path, context: Context) -> tuple[Side, S
     if sought.base_folder is not None:
         base = find_side(replace(named, folder=sought.base_folder), "", scratch / "base", context)
     elif sought.base:
-        base = find_side(named, sought.base, scratch / "base", context)
+        repository = sought.base_repository or named.folder
+        base = find_side(replace(named, folder=repository), sought.base, scratch / "base", context)
     else:
         repository, _ = repository_of(sought.named.folder, context)
         commit, branch = merge_base(repository, sought.revision, context)

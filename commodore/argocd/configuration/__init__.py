@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from commodore.argocd.configuration.chart_values import objects_of_values
 from commodore.argocd.configuration.customisations import IgnoredFields, ResourceOverride
+from commodore.argocd.configuration.given import Given
 from commodore.argocd.configuration.model import ArgoSettings, Provenanced
 from commodore.argocd.configuration.plugin_policy import read_policy
 from commodore.argocd.configuration.profiles import NEWEST, PROFILES, Profile, choose_profile
@@ -12,6 +13,7 @@ from commodore.argocd.configuration.read import Candidates, read_candidates, rea
 __all__ = [
     "ArgoSettings",
     "Candidates",
+    "Given",
     "IgnoredFields",
     "NEWEST",
     "PROFILES",

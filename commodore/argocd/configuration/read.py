@@ -36,6 +36,9 @@ class Candidates:
     """What may become the settings of an installation, gathered from files of one or several levels.
 
     Levels are added from the strongest to the weakest; a key that is there already is kept.
+
+    Attributes:
+        defaults: of keys of `argocd-cm`, beside those of Argo CD.
     """
 
     found: Diagnostics
@@ -46,6 +49,7 @@ class Candidates:
     projects: list[tuple[Mapping[str, Any], Location]] = field(default_factory=list)
     profile: Profile = NEWEST
     plugins: list[PluginRule] = field(default_factory=list)
+    defaults: dict[str, str] = field(default_factory=dict)
 
     def config_map(self, fields: Fields, level: Level) -> None:
         """Take in a ConfigMap `argocd-cm` or `argocd-cmd-params-cm`."""
@@ -92,7 +96,7 @@ class Candidates:
         _check(self.config, self.found)
         return ArgoSettings(
             namespace=namespace or self.namespace or "argocd",
-            config=with_defaults(self.config, DEFAULTS),
+            config=with_defaults(self.config, {**DEFAULTS, **self.defaults}),
             parameters=with_defaults(self.parameters, PARAMETER_DEFAULTS),
             clusters=tuple(sorted(self.clusters.values(), key=lambda one: (one.name, one.server))),
             overrides=read_overrides(places, self.found),
@@ -128,17 +132,20 @@ def read_settings(files: Iterable[Path], limits: Limits, found: Diagnostics) -> 
     return read_candidates(files, limits, found).settings()
 
 
-def read_candidates(files: Iterable[Path], limits: Limits, found: Diagnostics) -> Candidates:
+def read_candidates(
+    files: Iterable[Path], limits: Limits, found: Diagnostics, candidates: Candidates | None = None
+) -> Candidates:
     """What YAML streams of an installation's objects say: ConfigMaps, cluster Secrets, AppProjects.
 
     Args:
         found: hears of conflicts and of values that mean nothing.
+        candidates: what counts more than the files, to which they are added.
 
     Raises:
         InputError: CMD-ARGO-101, a file cannot be read; CMD-ARGO-103, an object in it is of another kind, or a field
             has a wrong type.
     """
-    candidates = Candidates(found)
+    candidates = Candidates(found) if candidates is None else candidates
     for file in files:
         for value, line in read_placed_documents(read_file(file, limits), place=str(file)):
             _add(candidates, value, Location(str(file), line))

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from commodore.argocd.diagnostics import Diagnostic, Diagnostics
-from commodore.argocd.model.application import Application
+from commodore.argocd.model.application import Application, read_application
 from commodore.errors import Location, PolicyError
 from commodore.limits import Limits
 
@@ -47,10 +47,12 @@ class Discovered:
     Attributes:
         controller: the namespace of Argo CD, which objects without one belong to.
         sets: ApplicationSets as written, with their places.
+        dry: whether Applications that are hydrated stand for their dry source.
     """
 
     controller: str
     limits: Limits
+    dry: bool = False
     applications: dict[Key, Application] = field(default_factory=dict)
     origins: dict[Key, Origin] = field(default_factory=dict)
     sets: dict[Key, Raw] = field(default_factory=dict)
@@ -81,6 +83,8 @@ class Discovered:
         if known is not None:
             self._compare(known, self.origins[key], application, origin, found)
             return
+        if self.dry and "sourceHydrator" in application.data["spec"]:
+            application = read_application(application.data, application.place, dry=True)
         self.applications[key] = application
         self.origins[key] = origin
         if len(self.applications) > self.limits.argocd_applications:

@@ -1,0 +1,98 @@
+"""What Applications render to, as files of a folder."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path
+from typing import Literal
+
+from commodore.argocd.rendered import RenderedApplication
+from commodore.argocd.trees import Tree
+from commodore.errors import PolicyError, UsageError
+from commodore.manifests import ObjectKey, key_of
+from commodore.manifests.kube_yaml import write_documents
+from commodore.printable import printable
+from commodore.staging import staging
+from commodore.workspace import exchange_tree, is_inside
+
+Layout = Literal["app", "object"]
+MARKER = ".commodore-rendered"
+"""The file that says that a folder was made here, and may be replaced."""
+
+
+def stream(applications: Iterable[RenderedApplication]) -> str:
+    """Objects as one YAML stream; a comment before each says which Application and source it is of, and which file."""
+    return "---\n".join(_documents(applications))
+
+
+def _documents(applications: Iterable[RenderedApplication]) -> Iterator[str]:
+    for application in applications:
+        for one in application.objects:
+            origin = f", {one.origin}" if one.origin else ""
+            yield f"# {printable(f'{application.name}, source {one.source}{origin}')}\n{write_documents([one.data])}"
+
+
+def write_layout(
+    applications: Iterable[RenderedApplication], folder: Path, layout: Layout, own: Mapping[str, Tree]
+) -> int:
+    """Replace a folder by the objects of Applications. Returns the number of files.
+
+    Args:
+        layout: `app`, a file for each Application; `object`, one for each object.
+        own: the tree that is looked at, by what it stands for; the folder must not be in it.
+
+    Raises:
+        PolicyError: CMD-ARGO-012, the folder is in the tree, or holds it.
+        UsageError: CMD-ARGO-031, the folder holds what was not made here.
+        EnvironmentFault: the operating system refused.
+    """
+    for tree in own.values():
+        if is_inside(folder, tree.root) or is_inside(tree.root, folder):
+            raise PolicyError(
+                "CMD-ARGO-012",
+                f"the folder {folder} is in the tree that is rendered, or holds it",
+                hint="choose a folder elsewhere",
+            )
+    if folder.exists() and (not folder.is_dir() or (any(folder.iterdir()) and not (folder / MARKER).is_file())):
+        raise UsageError(
+            "CMD-ARGO-031",
+            f"{folder} holds what this command has not made",
+            hint="name a folder that is empty, or not there yet",
+        )
+    files = dict(_files(applications, layout))
+    with staging(folder.absolute().parent, f".{folder.name}-") as scratch:
+        made = scratch / "new"
+        made.mkdir()
+        (made / MARKER).write_text("made by commodore argocd render\n", encoding="utf-8")
+        for name, text in files.items():
+            place = made / name
+            place.parent.mkdir(parents=True, exist_ok=True)
+            place.write_text(text, encoding="utf-8")
+        exchange_tree(made, folder.absolute())
+    return len(files)
+
+
+def _files(applications: Iterable[RenderedApplication], layout: Layout) -> Iterator[tuple[str, str]]:
+    """Paths with their contents; names that differ in the case of letters alone get a number."""
+    taken: dict[str, int] = {}
+    for application in applications:
+        if layout == "app":
+            if application.objects:
+                yield f"{application.instance}.yaml", stream([application])
+            continue
+        for one in application.objects:
+            path = f"{application.instance}/{_name(key_of(one.data), one.data)}"
+            number = taken[path] = taken.get(path, 0) + 1
+            yield f"{path}{f'~{number}' if number > 1 else ''}.yaml", write_documents([one.data])
+
+
+def _name(key: ObjectKey, data: Mapping[str, object]) -> str:
+    metadata = data.get("metadata")
+    generated = metadata.get("generateName") if isinstance(metadata, Mapping) else ""
+    kind = f"{key.kind}.{key.group}" if key.group else key.kind
+    return f"{_part(key.namespace) or '_cluster'}/{_part(f'{kind}-{key.name or generated}')}"
+
+
+def _part(text: str) -> str:
+    """A text as a name of a file, in lower case."""
+    return "".join(one if one.isalnum() or one in "-._" else "~" for one in text.lower())[:200].lstrip(".")

@@ -1,0 +1,241 @@
+"""Applications rendered into streams and folders, and the options that say how."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from commodore import argocd
+from commodore.argocd import Options, Tree
+from commodore.argocd.layout import MARKER, stream, write_layout
+from commodore.argocd.rendered import RenderedApplication
+from commodore.argocd.rendering import Rendered
+from commodore.argocd.trees import Tree as Files
+from commodore.context import Context
+from commodore.errors import InputError, PolicyError, UsageError
+from commodore.events import ignore
+from commodore.limits import DEFAULT_LIMITS
+from commodore.manifests.kube_yaml import read_documents
+from tests.argocd.comparing.conftest import app, config
+
+URL = "https://git.example.com/team/shop.git"
+OFFLINE = Options(self_urls=(URL,), context=Context(ignore, DEFAULT_LIMITS, offline=True))
+
+
+def write(folder: Path, files: dict[str, Any]) -> Tree:
+    for name, content in files.items():
+        path = folder / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(content if isinstance(content, str) else json.dumps(content), encoding="utf-8")
+    return Tree.folder(folder)
+
+
+def rendered(tree: Tree, **options: Any) -> argocd.Rendering:
+    return argocd.render(tree, dataclasses.replace(OFFLINE, **options))
+
+
+def thing(kind: str, name: str, namespace: str = "", group: str = "") -> dict[str, Any]:
+    metadata = {"name": name, **({"namespace": namespace} if namespace else {})}
+    return {"apiVersion": f"{group}/v1" if group else "v1", "kind": kind, "metadata": metadata}
+
+
+def made(*objects: dict[str, Any], instance: str = "web") -> RenderedApplication:
+    return RenderedApplication(
+        f"argocd/{instance}", tuple(Rendered(one, "a.yaml", 1) for one in objects), None, instance
+    )
+
+
+def test_order(tmp_path: Path) -> None:
+    objects = [thing("Service", "z"), thing("Namespace", "n"), thing("ConfigMap", "b"), thing("ConfigMap", "a")]
+    files = {f"web/{number}.json": one for number, one in enumerate(objects)}
+    tree = write(tmp_path, {"web.json": app("web", "web"), **files})
+
+    def names(**options: Any) -> list[str]:
+        return [one.data["metadata"]["name"] for one in rendered(tree, **options).applications[0].objects]
+
+    assert names() == ["n", "a", "b", "z"]
+    assert names(order="source") == ["z", "n", "b", "a"]
+    given = argocd.render(tree, OFFLINE, stage="manifests").applications[0].objects
+    assert [one.data["metadata"]["name"] for one in given] == ["z", "n", "b", "a"]
+    assert all("namespace" not in one.data["metadata"] for one in given)
+
+
+def test_places_that_are_stripped(tmp_path: Path) -> None:
+    spec = {"containers": [{"name": "a", "image": "x:1"}, {"name": "b", "image": "y:1"}]}
+    files = {
+        "web.json": app("web", "web"),
+        "web/c.json": config(k="1"),
+        "web/p.json": {**thing("Pod", "p"), "spec": spec},
+    }
+    tree = write(tmp_path, files)
+    strip = ("/metadata/annotations", "Pod:/spec/containers/*/image", "ConfigMap:/data/missing")
+    config_map, pod = (one.data for one in rendered(tree, strip=strip).applications[0].objects)
+    assert [one["metadata"] for one in (config_map, pod)] == [
+        {"name": one, "namespace": "web"} for one in ("config", "p")
+    ]
+    assert config_map["data"] == {"k": "1"}
+    assert pod["spec"] == {"containers": [{"name": "a"}, {"name": "b"}]}
+
+
+def test_a_stream_says_where_objects_are_from() -> None:
+    text = stream([made(thing("ConfigMap", "a"), thing("ConfigMap", "b"))])
+    assert text.startswith("# argocd/web, source 1, a.yaml\n")
+    assert [one["metadata"]["name"] for one in read_documents(text, place="x")] == ["a", "b"]
+    odd = RenderedApplication("argocd/web", (Rendered(thing("A", "a"), "x\nkind: B", 1),))
+    assert [one["kind"] for one in read_documents(stream([odd]), place="x")] == ["A"]
+
+
+def paths(folder: Path) -> list[str]:
+    return sorted(one.relative_to(folder).as_posix() for one in folder.rglob("*") if one.is_file())
+
+
+def test_a_file_for_each_application(tmp_path: Path) -> None:
+    folder = tmp_path / "out"
+    assert write_layout([made(thing("A", "a")), made(instance="none")], folder, "app", {}) == 1
+    assert paths(folder) == [MARKER, "web.yaml"]
+    assert write_layout([made(thing("A", "a"), instance="team_other")], folder, "app", {}) == 1
+    assert paths(folder) == [MARKER, "team_other.yaml"]
+    assert [one.name for one in tmp_path.iterdir()] == ["out"]
+
+
+def test_a_file_for_each_object(tmp_path: Path) -> None:
+    objects = (
+        thing("Deployment", "Web", "shop", "apps"),
+        thing("Deployment", "web", "shop", "apps"),
+        thing("Namespace", "shop"),
+        thing("Role", "system:x/../y", "shop", "rbac.authorization.k8s.io"),
+    )
+    write_layout([made(*objects)], tmp_path / "out", "object", {})
+    assert paths(tmp_path / "out") == [
+        MARKER,
+        "web/_cluster/namespace-shop.yaml",
+        "web/shop/deployment.apps-web.yaml",
+        "web/shop/deployment.apps-web~2.yaml",
+        "web/shop/role.rbac.authorization.k8s.io-system~x~..~y.yaml",
+    ]
+
+
+def test_folders_that_are_not_replaced(tmp_path: Path) -> None:
+    (tmp_path / "tree").mkdir()
+    own = {"": Files(tmp_path / "tree", "", "x")}
+    for folder in (tmp_path / "tree" / "out", tmp_path / "tree", tmp_path):
+        with pytest.raises(PolicyError) as error:
+            write_layout([made(thing("A", "a"))], folder, "app", own)
+        assert error.value.code == "CMD-ARGO-012"
+    other = tmp_path / "other"
+    write(other, {"mine.txt": "x"})
+    with pytest.raises(UsageError) as usage:
+        write_layout([made(thing("A", "a"))], other, "app", own)
+    assert usage.value.code == "CMD-ARGO-031"
+    assert paths(other) == ["mine.txt"]
+
+
+def test_what_options_say_of_the_installation(tmp_path: Path) -> None:
+    tree = write(tmp_path / "shop", {"web.json": app("web", "web"), "web/c.json": config(k="1")})
+    write(
+        tmp_path,
+        {
+            "cm.yaml": "application.resourceTrackingMethod: label\n",
+            "whole.yaml": "kind: ConfigMap\nmetadata: {name: argocd-cm, namespace: cd}\ndata: {installationID: x}\n",
+            "params.yaml": "reposerver.allow.oob.symlinks: true\n",
+            "other.yaml": "kind: ConfigMap\nmetadata: {name: other}\n",
+        },
+    )
+
+    def values(**options: Any) -> dict[str, tuple[str, str]]:
+        found = argocd.settings(tree, dataclasses.replace(OFFLINE, **options))
+        assert not found.partial
+        return {
+            "namespace": (found.namespace, ""),
+            **{one.key: (one.value.value, one.value.level) for one in found.values},
+        }
+
+    cm, whole = tmp_path / "cm.yaml", tmp_path / "whole.yaml"
+    found = values(config_maps=(cm, whole), parameters=(tmp_path / "params.yaml",))
+    assert found["application.resourceTrackingMethod"] == ("label", "option")
+    assert found["installationID"] == ("x", "option")
+    assert found["reposerver.allow.oob.symlinks"] == ("true", "option")
+    assert found["namespace"][0] == "cd"
+    assert values(config_maps=(whole,), namespace="argo")["namespace"][0] == "argo"
+    assert values(build_options=("--enable-helm", "-x"))["kustomize.buildOptions"] == ("--enable-helm -x", "option")
+    assert values()["resource.exclusions"] == ("", "default")
+    shipped = values(shipped_defaults=True)["resource.exclusions"]
+    assert (shipped[1], "EndpointSlice" in shipped[0], "ClusterEphemeralReport" in shipped[0]) == (
+        "default",
+        True,
+        True,
+    )
+    with pytest.raises(InputError, match="no ConfigMap argocd-cm"):
+        values(config_maps=(tmp_path / "other.yaml",))
+
+
+def test_kinds_that_argo_cd_ships_as_excluded(tmp_path: Path) -> None:
+    files = {"web/e.json": thing("Endpoints", "e"), "web/c.json": config(k="1")}
+    tree = write(tmp_path, {"web.json": app("web", "web"), **files})
+    for shipped, count in ((False, 2), (True, 1)):
+        assert len(rendered(tree, shipped_defaults=shipped).applications[0].objects) == count
+
+
+@pytest.mark.requirement("D20")
+def test_namespaces_in_which_applications_count(tmp_path: Path) -> None:
+    there = json.loads(app("other", "web"))
+    there["metadata"]["namespace"] = "team-a"
+    files = {"web.json": app("web", "web"), "other.json": there, "web/c.json": config(k="1")}
+    tree = write(tmp_path, files)
+
+    def names(**options: Any) -> tuple[list[str], list[str]]:
+        found = argocd.list_applications(tree, dataclasses.replace(OFFLINE, **options))
+        return [one.name for one in found.applications], [
+            one.code for one in found.diagnostics if one.severity != "info"
+        ]
+
+    assert names() == (["web", "other"], [])
+    assert names(app_namespaces=("team-*",)) == (["web", "other"], [])
+    assert names(app_namespaces=("/^team-.$/", "x")) == (["web", "other"], [])
+    assert names(app_namespaces=("x",)) == (["web"], ["CMD-ARGO-605"])
+    assert names(app_namespaces=("x",), namespace="team-a") == (["other"], ["CMD-ARGO-605"])
+
+
+def test_paths_in_which_nothing_is_looked_for(tmp_path: Path) -> None:
+    files = {"web.json": app("web", "web"), "examples/deep/x.json": app("x", "web"), "examples/bad.yaml": "a: [argocd"}
+    tree = write(tmp_path, {**files, "web/c.json": config(k="1")})
+    for pattern, names, codes in (
+        ("none", {"web", "x"}, {"CMD-ARGO-102"}),
+        ("examples/deep", {"web"}, {"CMD-ARGO-102"}),
+        ("examples", {"web"}, set()),
+        ("examples/**", {"web"}, set()),
+    ):
+        found = argocd.list_applications(tree, dataclasses.replace(OFFLINE, ignored_paths=(pattern,)))
+        assert {one.name for one in found.applications} == names
+        assert {one.code for one in found.diagnostics} - {"CMD-ARGO-910"} == codes
+
+
+def test_dry_sources(tmp_path: Path) -> None:
+    hydrator = {
+        "drySource": {"repoURL": URL, "path": "dry", "targetRevision": "HEAD"},
+        "syncSource": {"targetBranch": "main", "path": "wet"},
+    }
+    one = json.loads(app("web", "x"))
+    del one["spec"]["source"]
+    one["spec"]["sourceHydrator"] = hydrator
+    files = {"web.json": one, "dry/c.json": config(k="dry"), "wet/c.json": config(k="wet")}
+    base, target = (write(tmp_path / name, files) for name in ("base", "target"))
+
+    def data(**options: Any) -> str:
+        return str(rendered(target, **options).applications[0].objects[0].data["data"]["k"])
+
+    assert (data(), data(dry_sources=True)) == ("wet", "dry")
+    write(tmp_path / "target", {"dry/c.json": config(k="changed")})
+    for dry, changed in ((None, True), (True, True), (False, False)):
+        assert argocd.diff(base, target, dataclasses.replace(OFFLINE, dry_sources=dry)).changed is changed
+
+
+def test_a_time_limit_for_sources(tmp_path: Path) -> None:
+    from commodore.argocd.question import Question
+
+    assert Question(OFFLINE).context.limits == DEFAULT_LIMITS
+    assert Question(dataclasses.replace(OFFLINE, timeout=3)).context.limits.argocd_source_seconds == 3
