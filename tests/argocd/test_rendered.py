@@ -201,7 +201,11 @@ def test_namespaces_in_which_applications_count(tmp_path: Path) -> None:
 
 
 def test_paths_in_which_nothing_is_looked_for(tmp_path: Path) -> None:
-    files = {"web.json": app("web", "web"), "examples/deep/x.json": app("x", "web"), "examples/bad.yaml": "a: [argocd"}
+    files = {
+        "web.json": app("web", "web"),
+        "examples/deep/x.json": app("x", "web"),
+        "examples/bad.yaml": "a: [argocd-cm",
+    }
     tree = write(tmp_path, {**files, "web/c.json": config(k="1")})
     for pattern, names, codes in (
         ("none", {"web", "x"}, {"CMD-ARGO-102"}),

@@ -128,7 +128,7 @@ def test_diagnostics(run: Call, shop: Path) -> None:
     code, out, err = run("diagnostics")
     assert (code, out.splitlines()[0][-14:], err) == (0, "[CMD-ARGO-910]", "")
     (shop / "b" / "broken.json").write_text("{", encoding="utf-8")
-    (shop / "bad.yaml").write_text("a: [argocd", encoding="utf-8")
+    (shop / "bad.yaml").write_text("a: [argocd-cm", encoding="utf-8")
     code, out, err = run("diagnostics")
     assert (code, out.count("[CMD-ARGO-102]"), err) == (0, 1, "")
     code, out, _ = run("diagnostics", "--render", "-o", "json")
@@ -141,7 +141,7 @@ def test_diagnostics(run: Call, shop: Path) -> None:
 
 
 def test_diagnostics_for_code_scanning(run: Call, shop: Path) -> None:
-    (shop / "bad.yaml").write_text("a: [argocd", encoding="utf-8")
+    (shop / "bad.yaml").write_text("a: [argocd-cm", encoding="utf-8")
     (log,) = json.loads(run("diagnostics", "-o", "sarif")[1])["runs"]
     places = {one["ruleId"]: one["locations"] for one in log["results"]}
     (place,) = places["CMD-ARGO-102"]
