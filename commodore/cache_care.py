@@ -9,12 +9,13 @@ from commodore.caches import (
     result_cache,
     template_cache,
     template_lock,
+    tree_cache,
 )
 from commodore.caches.entry_store import Store
 from commodore.context import Context
 from commodore.dependencies.bundle import ExportCache
 from commodore.fetching import DependencyCache, Downloads
-from commodore.git import CloneStore, CommitStore, Mirrors
+from commodore.git import CloneStore, CommitStore, CommitTrees, Mirrors
 from commodore.results import ResultStore
 
 
@@ -29,4 +30,5 @@ def stores(context: Context) -> tuple[Store, ...]:
         Mirrors(repository_cache(), context),
         ExportCache(library_cache() / "exports", context).store,
         CloneStore("templates", template_cache(), context, template_lock()),
+        CommitTrees(tree_cache(), context),
     )

@@ -153,6 +153,7 @@ class Limits:
     fetch_workers: int = 6  # Kapitan dependencies fetched at the same time, apart from what computes
     cached_files: int = 200_000  # files and folders of one dependency that is kept; larger ones are fetched each time
     cached_bytes: int = 512 << 20  # the bytes in them
+    kept_trees: int = 8  # commits that are kept laid out; those used least recently go beyond it
     durations_bytes: int = 1 << 20  # the file that says how long instances took the last time
     download_timeout: float = 30.0  # connecting to a server of a dependency, and between two bytes
     download_seconds: float = 1800.0  # one attempt of one download, from the request to its last byte

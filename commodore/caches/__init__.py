@@ -13,6 +13,7 @@ from commodore.caches.paths import (
     template_cache,
     template_lock,
     token_cache,
+    tree_cache,
     usable,
 )
 
@@ -25,5 +26,6 @@ __all__ = [
     "template_cache",
     "template_lock",
     "token_cache",
+    "tree_cache",
     "usable",
 ]

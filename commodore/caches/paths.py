@@ -79,6 +79,11 @@ def result_cache() -> Path:
     return cache_folder() / "results"
 
 
+def tree_cache() -> Path:
+    """Commits laid out as folders."""
+    return cache_folder() / "trees"
+
+
 def token_cache() -> Path:
     """The file with the tokens of the Lieutenant API."""
     return cache_folder() / "token"

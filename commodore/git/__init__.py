@@ -9,6 +9,7 @@ from commodore.git._refs import Kind, RemoteRefs, Revision
 from commodore.git._remote_config import PushRights
 from commodore.git.bare_stores import CloneStore, CommitStore
 from commodore.git.changes import LocalChanges, inspect
+from commodore.git.commit_trees import CommitTrees, HeldTree
 from commodore.git.identity import FALLBACK_AUTHOR, Author, author_from, identity_environment
 from commodore.git.ls_remote import Pin, RemoteAnswers, RemoteState
 from commodore.git.mirrors import Mirrors
@@ -26,10 +27,12 @@ __all__ = [
     "Checkout",
     "CloneStore",
     "CommitStore",
+    "CommitTrees",
     "FALLBACK_AUTHOR",
     "FETCH_STAGE",
     "Git",
     "GitResult",
+    "HeldTree",
     "Kind",
     "LocalChanges",
     "Mirrors",

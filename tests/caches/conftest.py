@@ -16,12 +16,13 @@ from commodore.caches import (
     repository_cache,
     result_cache,
     template_cache,
+    tree_cache,
 )
 from commodore.dependencies.bundle import GitSource, Remote, parse_remote
 from commodore.dependencies.bundle.exports import ExportCache
 from commodore.errors import Location
 from commodore.fetching import DependencyCache, Downloads, chart_key
-from commodore.git import RepositoryStore
+from commodore.git import CommitTrees, RepositoryStore
 from commodore.limits import DEFAULT_LIMITS
 from commodore.results import Result, ResultStore
 from tests.world.context import make_context
@@ -75,6 +76,8 @@ class Cache:
                 return self.add_base(name)
             case "repositories":
                 return self.add_repository(name)
+            case "trees":
+                return self.add_tree(name)
             case _:
                 return self.add_library(name)
 
@@ -85,6 +88,12 @@ class Cache:
         place.parent.mkdir(parents=True, exist_ok=True)
         git(self.root, "clone", "--quiet", "--bare", "--no-hardlinks", remote.url, str(place))
         return place
+
+    def add_tree(self, name: str = "tree") -> Path:
+        remote = self.world.remote(name, {"README.md": f"{name}\n"})
+        held = CommitTrees(tree_cache(), make_context()).find(remote.path, remote.sha("master"))
+        assert held is not None
+        return held.folder.parent
 
     def add_library(self, name: str = "library") -> Path:
         staged = self.root / "made" / name
@@ -127,6 +136,7 @@ class Cache:
             "repositories": self.add_repository(),
             "libraries": self.add_library(),
             "templates": self.add_template(),
+            "trees": self.add_tree(),
         }
 
 

@@ -19,7 +19,8 @@ from tests.world.context import make_context
 def test_an_empty_cache() -> None:
     found = survey(stores(make_context()))
     assert {one.name: (one.entries, one.bytes, one.newest) for one in found if one.name != "tools"} == dict.fromkeys(
-        ("results", "dependencies", "downloads", "kustomize", "repositories", "libraries", "templates"), (0, 0, None)
+        ("results", "dependencies", "downloads", "kustomize", "repositories", "libraries", "templates", "trees"),
+        (0, 0, None),
     )
     assert found[-1].name == "tools"
     assert not found[-1].prunable

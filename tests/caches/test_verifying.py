@@ -55,6 +55,8 @@ def truncate(path: Path) -> None:
         ("repositories", "about.json"),
         ("libraries", "content/main.libsonnet"),
         ("libraries", "about.json"),
+        ("trees", "content/README.md"),
+        ("trees", "about.json"),
         ("kustomize", "objects"),
         ("templates", "objects"),
     ],
@@ -117,7 +119,9 @@ def swap(one: Path, other: Path) -> None:
     aside.rename(other)
 
 
-@pytest.mark.parametrize("section", ["results", "dependencies", "downloads", "kustomize", "repositories", "libraries"])
+@pytest.mark.parametrize(
+    "section", ["results", "dependencies", "downloads", "kustomize", "repositories", "libraries", "trees"]
+)
 def test_two_entries_are_swapped(section: str, cache: Cache) -> None:
     """Each is what was written, but not for this place: both would give the wrong files."""
     one, other = cache.add(section, "one"), cache.add(section, "other")

@@ -9,11 +9,11 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from commodore.argocd.acquiring.repo_map import RepoMap, repository_identity
-from commodore.argocd.trees import Tree, folder_tree
+from commodore.argocd.trees import Tree, commit_tree, folder_tree
 from commodore.caches import cache_folder
 from commodore.context import Context
 from commodore.errors import CommodoreError, EnvironmentFault, InputError, PolicyError
-from commodore.git import RepositoryStore, check_out_tree, redact
+from commodore.git import RepositoryStore, redact
 from commodore.printable import printable
 
 _REFUSED = re.compile(r"(?i)^(-|[a-z0-9+.-]*::|file:|git:|/|\.)|[\x00-\x1f\x7f]")
@@ -107,8 +107,7 @@ class Repositories:
         except CommodoreError as error:
             raise self._explained(error, url, revision) from error
         folder = self.scratch / f"tree-{len(self._trees)}"
-        check_out_tree(repository.path, found.sha, folder, self.context)
-        return Tree(folder.resolve(), found.sha, redact(url))
+        return commit_tree(repository.path, found.sha, folder, redact(url), self.context)
 
     def _explained(self, error: CommodoreError, url: str, revision: str) -> CommodoreError:
         shown = redact(url)

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from pathlib import Path
 from typing import Any
 
 from commodore.argocd.acquiring import RepoMap, repository_identity
@@ -257,13 +259,23 @@ class _Work:
             return set()
         if _values(self.old.listing.settings) != _values(self.new.listing.settings):
             return None
-        return {name for name in names if self._is_affected(name, paths)}
+        asked = 1 if self._tells_all(paths, roots) else 2
+        return {name for name in names if self._is_affected(name, paths, asked)}
 
-    def _is_affected(self, name: str, paths: Iterable[str]) -> bool:
+    def _tells_all(self, paths: Iterable[str], roots: Iterable[Path]) -> bool:
+        """Whether what an Application reads of one tree tells what it reads of the other, if none of it has changed:
+        all changed paths are known, and none is a link, which would lead others elsewhere.
+        """
+        considered = self.wanted.considered
+        if considered.include or considered.ignore or considered.listed is not None:
+            return False
+        return not any(os.path.islink(root / path) for path in paths for root in roots)
+
+    def _is_affected(self, name: str, paths: Iterable[str], asked: int) -> bool:
         sides = self._sides(name)
         if len(sides) < 2 or sides[0][1].data != sides[1][1].data:
             return True
-        for tree, application in sides:
+        for tree, application in sides[:asked]:
             try:
                 reads = reads_of(application, tree.listing.settings, tree.listing.own, self.context.limits)
             except CommodoreError as error:

@@ -18,6 +18,7 @@ from commodore.tree import walk
 
 _APPLICATION = re.compile(rb"^ *kind: *[\"']?Application(Set)?\b", re.MULTILINE)
 _NAMED = 3  # folders that a message names
+_PLAIN = (b"argoproj.io/", b"argocd-cm")  # one of them is in all that the pattern finds, many times as fast
 _WORDS = re.compile(rb"(?<![.\w])argoproj\.io/|argocd-cm\b|argocd-cmd-params-cm\b|argocd\.argoproj\.io/secret-type")
 
 
@@ -105,9 +106,10 @@ def _files(folder: Path) -> Iterator[str]:
 def _has_words(path: str) -> bool:
     try:
         with open(path, "rb") as file:
-            return _WORDS.search(file.read()) is not None
+            content = file.read()
     except OSError:
         return False
+    return any(word in content for word in _PLAIN) and _WORDS.search(content) is not None
 
 
 def _read(file: Path) -> Mapping[str, Any]:

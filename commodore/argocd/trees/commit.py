@@ -5,9 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 
 from commodore.argocd.trees.tree import Tree
+from commodore.caches import tree_cache, usable
 from commodore.context import Context
 from commodore.errors import CommodoreError, InputError, did_you_mean
-from commodore.git import Git, check_out_tree
+from commodore.git import CommitTrees, Git, check_out_tree
 from commodore.printable import printable
 
 _DEFAULTS = ("refs/remotes/origin/HEAD", "refs/remotes/origin/main", "refs/remotes/origin/master")
@@ -77,11 +78,19 @@ def merge_base(repository: Path, revision: str, context: Context) -> tuple[str, 
 
 
 def commit_tree(repository: Path, commit: str, folder: Path, name: str, context: Context) -> Tree:
-    """Lay a commit out in a folder that is not there yet.
+    """The files of a commit: in the cache, or laid out in a folder that is not there yet if nothing is to be kept.
 
     Args:
         name: what messages call the tree.
+
+    Raises:
+        PolicyError: CMD-CACHE-005, the cache belongs to another user.
+        EnvironmentFault: git fails.
     """
+    if context.limits.result_bytes:
+        held = CommitTrees(usable(tree_cache()), context).find(repository, commit)
+        if held is not None:
+            return Tree(held.folder.resolve(), commit, name, held)
     check_out_tree(repository, commit, folder, context)
     return Tree(folder.resolve(), commit, name)
 

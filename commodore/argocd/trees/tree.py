@@ -10,7 +10,7 @@ from pathlib import Path
 
 from commodore.context import Context
 from commodore.errors import CommodoreError, InputError, PolicyError
-from commodore.git import Git
+from commodore.git import Git, HeldTree
 from commodore.tree import Entry, walk
 
 _KNOWN_LINKS: int = 10
@@ -25,11 +25,13 @@ class Tree:
         root: the folder of the repository, real path. Nothing is ever written to it.
         revision: the commit; empty if the folder is no checkout.
         name: what messages call it.
+        held: keeps the files where they are, if they lie in the cache.
     """
 
     root: Path
     revision: str
     name: str
+    held: HeldTree | None = None
     _links: list[tuple[str, ...]] = field(default_factory=list)
     _lock: threading.Lock = field(default_factory=threading.Lock)
 

@@ -33,6 +33,18 @@ def two(trees: Trees) -> Trees:
     return trees
 
 
+@pytest.mark.requirement("D62")
+def test_a_link_that_leads_what_is_read_elsewhere(trees: Trees) -> None:
+    """What is read of the base alone does not tell it: nothing there is a link."""
+    helm = {"valueFiles": ["../values/v.yaml"], "ignoreMissingValueFiles": True}
+    source = {"source": {"repoURL": URL, "path": "a", "helm": helm}}
+    trees.write({"a.yaml": app("a", "a", **source), "b.yaml": app("b", "b"), "b/c.yaml": config()})
+    trees.write({"a/Chart.yaml": "name: a\nversion: 1.0.0\n", "other/v.yaml": "v: 1\n"})
+    trees.write({"a/templates/c.yaml": config(v="{{ .Values.v }}")})
+    (trees.root / "target" / "values").symlink_to("other")
+    assert trees.states() == {"a": "changed", "b": "not-rendered"}
+
+
 @pytest.mark.requirement("D55", "D61")
 def test_one_of_two_changes_and_the_other_is_not_rendered(two: Trees) -> None:
     found = two.diff()
