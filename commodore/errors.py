@@ -39,6 +39,31 @@ class Location:
         return text
 
 
+@dataclass(frozen=True, slots=True)
+class Setting(Location):
+    """Something that the hierarchy sets. `commodore.inventory.explain.locate_settings` finds the files and lines.
+
+    Args:
+        path: keys and indexes of a parameter; empty for an entry of `applications`.
+        entry: an entry of `applications`, or the component that entries begin with.
+        target: the target of the inventory in which it counts.
+    """
+
+    path: tuple[Any, ...] = ()
+    entry: str = ""
+    target: str = "cluster"
+
+    @classmethod
+    def of(cls, *path: Any) -> Setting:
+        """A parameter, as the whole cluster sees it."""
+        return cls(".".join(("parameters", *map(str, path))), path=path)
+
+    @classmethod
+    def included(cls, entry: str) -> Setting:
+        """An entry of `applications`."""
+        return cls(f"applications: {entry}", entry=entry)
+
+
 class CommodoreError(Exception):
     """An error a user can act on.
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+import contextlib
+from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -14,7 +15,7 @@ from commodore.catalog import CatalogChange, CompileMetadata, Move
 from commodore.context import Context
 from commodore.dependencies import deprecation_notices
 from commodore.engine import CompiledInstance, Engine
-from commodore.errors import PolicyError, UsageError
+from commodore.errors import EnvironmentFault, InputError, Location, PolicyError, UsageError
 from commodore.events import Noted, stage
 from commodore.git import (
     Author,
@@ -26,13 +27,14 @@ from commodore.git import (
     repository_key,
 )
 from commodore.inventory import Inventory, cluster_parameters, read_cluster_params
-from commodore.lieutenant import Cluster, ClusterSource
+from commodore.lieutenant import OWNERS, Cluster, ClusterSource, where_set
 from commodore.manifests import DiffMode
 from commodore.names import BOOTSTRAP_TARGET
 from commodore.stages import (
     CompileOptions,
     Components,
     Configuration,
+    ConfigurationRepository,
     ConfigurationSource,
     DependencyCheckout,
     Fetcher,
@@ -55,6 +57,7 @@ from commodore.stages import (
     remember_cluster,
     remember_remotes,
     render_inventory,
+    settings_located,
     write_hierarchy,
     write_references,
 )
@@ -247,7 +250,10 @@ def _stage(request: CatalogCompile, source: ClusterSource, shared: Shared, conte
     workspace, cached, engine = request.workspace, request.options.cached, shared.engine
     mirrors = usable(repository_cache()) if cached else None
     fetching = replace(context, offline=context.offline or request.local)
-    with RepositoryStore(workspace.repositories, fetching, mirrors=mirrors, answers=shared.answers) as store:
+    with (
+        settings_located(workspace, context),
+        RepositoryStore(workspace.repositories, fetching, mirrors=mirrors, answers=shared.answers) as store,
+    ):
         fetcher = Fetcher(workspace, store, context, request.force, request.local, engine.get_ready, cached)
 
         sources = _open(request, fetcher) if request.local else _fetch(request, source, fetcher)
@@ -328,7 +334,7 @@ def _fetch(request: CatalogCompile, source: ClusterSource, fetcher: Fetcher) -> 
         remember_cluster(workspace, cluster)
     with ThreadPoolExecutor(1, thread_name_prefix="catalog") as background:
         try:
-            clone = background.submit(catalog.prepare, workspace, fetcher.store, cluster.catalog_url, request.author)
+            clone = background.submit(_prepare_catalog, request, cluster, fetcher.store)
             if request.push:
                 catalog.report_pending(
                     workspace,
@@ -360,15 +366,47 @@ def _open(request: CatalogCompile, fetcher: Fetcher) -> _Sources:
 
 def _plan(request: CatalogCompile, cluster: Cluster) -> ConfigurationSource:
     """Stage 2: what is wanted must make sense before anything is touched."""
-    for url in (cluster.catalog_url, cluster.tenant.global_url, cluster.tenant.config_url):
-        repository_key(url)
-    return ConfigurationSource(
-        tenant=cluster.tenant.id,
-        global_url=cluster.tenant.global_url,
-        global_revision=request.global_revision or cluster.global_revision,
-        tenant_url=cluster.tenant.config_url,
-        tenant_revision=request.tenant_revision or cluster.tenant_revision,
+    with _about_catalog(cluster):
+        repository_key(cluster.catalog_url)
+    global_defaults = ConfigurationRepository(
+        "the global defaults",
+        cluster.tenant.global_url,
+        request.global_revision or cluster.global_revision,
+        partial(where_set, cluster, "tenant", "globalGitRepoURL"),
+        partial(_revision_places, cluster, "global", request.global_revision),
     )
+    tenant_config = ConfigurationRepository(
+        "the tenant's configuration",
+        cluster.tenant.config_url,
+        request.tenant_revision or cluster.tenant_revision,
+        partial(where_set, cluster, "tenant", "gitRepo", "url"),
+        partial(_revision_places, cluster, "tenant", request.tenant_revision),
+    )
+    for one in (global_defaults, tenant_config):
+        one.check_url()
+    return ConfigurationSource(cluster.tenant.id, global_defaults, tenant_config)
+
+
+def _revision_places(cluster: Cluster, kind: str, overriding: str | None) -> list[Location]:
+    """Where the revision is set: by the command line, else for the cluster, else for its tenant."""
+    if overriding is not None:
+        return [Location(f"--{kind}-repo-revision-override")]
+    places = [place for owner in OWNERS for place in where_set(cluster, owner, f"{kind}GitRepoRevision")]
+    return sorted(places, key=lambda place: place.line is None)[:1]
+
+
+@contextlib.contextmanager
+def _about_catalog(cluster: Cluster) -> Iterator[None]:
+    """Let what a repository's URL can be wrong with out with what it is for, and where it is set."""
+    try:
+        yield
+    except (InputError, EnvironmentFault) as error:
+        raise error.about("the catalog", at=where_set(cluster, "cluster", "gitRepo", "url")) from error
+
+
+def _prepare_catalog(request: CatalogCompile, cluster: Cluster, store: RepositoryStore) -> PublishedClone:
+    with _about_catalog(cluster):
+        return catalog.prepare(request.workspace, store, cluster.catalog_url, request.author)
 
 
 def _facts(cluster: Cluster) -> dict[str, Any]:

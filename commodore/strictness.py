@@ -10,10 +10,10 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
-from commodore.errors import InputError, UsageError, did_you_mean, raise_all
+from commodore.errors import InputError, Setting, UsageError, did_you_mean, raise_all
 
 OPTION: Final = "--allow"
-PARAMETER: Final = "parameters.commodore.allow"
+PARAMETER: Final = Setting.of("commodore", "allow")
 
 
 @dataclass(frozen=True, slots=True)

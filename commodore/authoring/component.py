@@ -38,6 +38,7 @@ from commodore.stages.bundling import StandaloneBundler
 from commodore.stages.checks import link_libraries
 from commodore.stages.compiling import CompileOptions, engine_of, standalone_request
 from commodore.stages.components import interpreter, kustomize_wrapper
+from commodore.stages.locating import settings_located
 from commodore.stages.tools import check_tools
 from commodore.staging import temporary_folder
 from commodore.watching import Sources
@@ -107,8 +108,8 @@ def compile_component(request: ComponentCompile, context: Context, *, engine: En
         engine_of(engine, replace(request.options, processes=1), context) as engine,
         temporary_folder() as folder,
         places_at_home(folder),
+        settings_located(workspace := Workspace.at(folder), context),
     ):
-        workspace = Workspace.at(folder)
         node = render_component(workspace, source, request.values, request.facts, context)
         with stage(context.announce, "bundling jsonnet libraries"):
             StandaloneBundler(

@@ -33,6 +33,7 @@ from commodore.inventory import Node
 from commodore.names import check_instance_name, parameter_key
 from commodore.stages.bundling import StandaloneBundler
 from commodore.stages.compiling import CompileOptions, open_engine, standalone_request
+from commodore.stages.locating import settings_located
 from commodore.staging import temporary_folder
 from commodore.workspace import Workspace
 
@@ -118,7 +119,8 @@ def _prepare(
     instance = check_instance_name(suite.alias or case.alias or suite.source.name, "component instance")
     copied = sandbox.copy(_copy_place(place, sandbox.root), instance)
     workspace = Workspace.at(place / "workspace")
-    node = render_component(workspace, copied, [case.file], suite.facts, context)
+    with settings_located(workspace, context):
+        node = render_component(workspace, copied, [case.file], suite.facts, context)
     bundler.fill(workspace.vendor, node.parameters)
     fetched = (copied.directory / "dependencies", copied.directory)
     request = standalone_request(

@@ -30,6 +30,7 @@ from commodore.stages.checkouts import Components, Fetcher
 from commodore.stages.checks import check_classes, check_inventory, link_libraries
 from commodore.stages.compiling import CompileOptions, catalog_batch, compile_instances, open_engine
 from commodore.stages.components import fetch_components, write_hierarchy
+from commodore.stages.locating import settings_located
 from commodore.stages.packages import fetch_packages
 from commodore.stages.publishing import write_references
 from commodore.stages.tools import check_tools
@@ -99,6 +100,7 @@ def compile_package(request: PackageCompile, context: Context) -> tuple[Compiled
         open_engine(request.options, context) as engine,
         _workspace(request, context) as workspace,
         workspace.locked(context.limits),
+        settings_located(workspace, context),
     ):
         cached = request.options.cached
         mirrors = usable(repository_cache()) if cached else None

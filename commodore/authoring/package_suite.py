@@ -35,6 +35,7 @@ from commodore.names import parameter_key
 from commodore.stages.bundling import bundle_libraries, library_sources
 from commodore.stages.checkouts import Components, Fetcher
 from commodore.stages.compiling import CompileOptions, catalog_batch, open_engine
+from commodore.stages.locating import settings_located
 from commodore.stages.publishing import write_references
 from commodore.staging import temporary_folder
 from commodore.workspace import Workspace
@@ -116,9 +117,10 @@ def _prepare(
 ) -> _Prepared:
     start = time.perf_counter()
     workspace = fetcher.workspace
-    components, inventory = render_package(fetcher, source, (), suite.facts)
-    bundle_libraries(fetcher, components, inventory, sources)
-    write_references(components, inventory, workspace.refs, fetcher.context)
+    with settings_located(workspace, fetcher.context):
+        components, inventory = render_package(fetcher, source, (), suite.facts)
+        bundle_libraries(fetcher, components, inventory, sources)
+        write_references(components, inventory, workspace.refs, fetcher.context)
     batch = catalog_batch(workspace, components, inventory, workspace.refs, suite.options)
     return _Prepared(case, workspace, components, inventory, batch, time.perf_counter() - start)
 

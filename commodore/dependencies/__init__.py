@@ -5,6 +5,7 @@ from commodore.dependencies.libraries import LibraryOwner, resolve_libraries
 from commodore.dependencies.metadata import ComponentMetadata, check_alias, deprecation_notices, read_metadata
 from commodore.dependencies.specs import (
     DependencySpec,
+    Kind,
     find_incomplete,
     instance_spec,
     overrides_version,
@@ -15,6 +16,7 @@ __all__ = [
     "Applications",
     "ComponentMetadata",
     "DependencySpec",
+    "Kind",
     "LibraryOwner",
     "check_alias",
     "deprecation_notices",

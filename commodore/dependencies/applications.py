@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from commodore.context import Context
-from commodore.errors import CommodoreError, InputError, raise_all
+from commodore.errors import CommodoreError, InputError, Setting, raise_all
 from commodore.events import Warned
 from commodore.names import check_instance_name, check_package_name, is_unusual, parameter_key
 
@@ -45,7 +45,14 @@ def parse_applications(entries: Iterable[str], context: Context) -> Applications
             else:
                 uses.append((entry, *_parse_component(entry)))
         except InputError as error:
-            errors.append(InputError(error.code, f"{error.message} (in `applications`: {entry!r})", hint=error.hint))
+            errors.append(
+                InputError(
+                    error.code,
+                    f"{error.message} (in `applications`: {entry!r})",
+                    hint=error.hint,
+                    locations=[Setting.included(entry)],
+                )
+            )
     errors.extend(_check_instances(uses))
     raise_all(context.problems(errors))
     for warning in unusual_names({name for _, component, instance in uses for name in (component, instance)}):
@@ -106,6 +113,7 @@ def _check_instances(uses: list[tuple[str, str, str]]) -> list[CommodoreError]:
                     "CMD-DEP-002",
                     f"the instance name {instance!r} is used by several components: {_listed(components)}",
                     hint="give each instance a name of its own",
+                    locations=[Setting.included(entry) for entry, _ in sorted(found)],
                 )
             )
         elif len(found) > 1:
@@ -115,10 +123,11 @@ def _check_instances(uses: list[tuple[str, str, str]]) -> list[CommodoreError]:
                     "CMD-DEP-003",
                     f"the instance {instance!r} is included twice: {spellings}",
                     hint="keep one of them, and remove the other with '~' in front where it must go",
+                    locations=[Setting.included(entry) for entry, _ in sorted(found)],
                 )
             )
     errors.extend(_check_shadows(uses))
-    errors.extend(_check_keys({name for _, component, instance in uses for name in (component, instance)}))
+    errors.extend(_check_keys({name: entry for entry, *names in sorted(uses) for name in names}))
     return errors
 
 
@@ -132,13 +141,15 @@ def _check_shadows(uses: list[tuple[str, str, str]]) -> list[CommodoreError]:
             f"the instance {instance!r} of component {component!r} ({entry!r}) has the name of component {instance!r}, "
             f"which is included too ({through_aliases[instance]!r})",
             hint="give the instance a name of its own",
+            locations=[Setting.included(entry), Setting.included(through_aliases[instance])],
         )
         for entry, component, instance in sorted(uses)
         if instance in through_aliases
     ]
 
 
-def _check_keys(names: set[str]) -> list[CommodoreError]:
+def _check_keys(names: Mapping[str, str]) -> list[CommodoreError]:
+    """Args: names of components and instances, each with an entry that has it."""
     twins: dict[str, list[str]] = defaultdict(list)
     for name in sorted(names):
         twins[parameter_key(name)].append(name)
@@ -147,6 +158,7 @@ def _check_keys(names: set[str]) -> list[CommodoreError]:
             "CMD-DEP-004",
             f"{_listed(found)} would share the parameters key {key!r}",
             hint="names must differ in more than '-' and '_'",
+            locations=[Setting.included(names[name]) for name in found],
         )
         for key, found in twins.items()
         if len(found) > 1

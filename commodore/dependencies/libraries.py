@@ -10,8 +10,9 @@ from pathlib import Path
 
 from commodore.context import Context
 from commodore.dependencies.metadata import ComponentMetadata
-from commodore.errors import CommodoreError, InputError, PolicyError, did_you_mean
+from commodore.errors import CommodoreError, InputError, Location, PolicyError, Setting, did_you_mean
 from commodore.events import Warned
+from commodore.names import parameter_key
 from commodore.workspace import is_inside
 
 OWN_LIBRARIES = frozenset(
@@ -33,6 +34,10 @@ class LibraryOwner:
     directory: Path
     checkout: Path
     metadata: ComponentMetadata
+
+    def setting(self, alias: str) -> Setting:
+        """Where the hierarchy sets an alias."""
+        return Setting.of(parameter_key(self.component), "_metadata", "library_aliases", alias)
 
     def entries(self) -> list[str]:
         """The names in the component's `lib` folder, hidden ones left out."""
@@ -112,7 +117,7 @@ def _check_name(
     return None
 
 
-def _takes_place(what: str, place: str) -> PolicyError:
+def _takes_place(what: str, place: Location | str) -> PolicyError:
     return PolicyError(
         "CMD-DEP-052",
         f"{what} would take the place of a library that every component imports",
@@ -144,6 +149,7 @@ def _resolve_aliases(
                     "CMD-DEP-033",
                     f"the library alias {alias!r} is published by {names}",
                     hint="only one component of a cluster may publish an alias",
+                    locations=[owner.setting(alias) for owner in found],
                 )
             )
     return links, errors
@@ -158,21 +164,24 @@ def _check_alias(
             "CMD-DEP-034",
             f"the library alias {alias!r} of {place} for {library!r} is not a pair of plain file names",
             hint="aliases and libraries lie directly in the `lib` folder",
+            locations=[owner.setting(alias)],
         )
     if alias in OWN_LIBRARIES:
-        return _takes_place(f"the library alias {alias!r} of {place}", alias)
+        return _takes_place(f"the library alias {alias!r} of {place}", owner.setting(alias))
     prefix = _owner_of(_stem(alias), deployed)
     if prefix and prefix not in allowed:
         return InputError(
             "CMD-DEP-035",
             f"the library alias {alias!r} of {place} carries the name of component {prefix!r}, which is deployed too",
             hint=f"only a component that replaces {prefix!r} and is named in its `replaced_by` may use its name",
+            locations=[owner.setting(alias)],
         )
     if library not in owner.entries():
         return InputError(
             "CMD-DEP-036",
             f"the library alias {alias!r} of {place} stands for {library!r}, which does not exist",
             hint=did_you_mean(library, owner.entries()) or "name a file of the component's `lib` folder",
+            locations=[owner.setting(alias)],
         )
     return None
 

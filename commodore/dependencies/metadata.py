@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from commodore.errors import CommodoreError, InputError
+from commodore.errors import CommodoreError, InputError, Setting
 from commodore.events import Warned
 from commodore.names import parameter_key
 
@@ -35,6 +35,7 @@ def read_metadata(parameters: Mapping[str, Any], component: str) -> ComponentMet
     Raises:
         InputError: `_metadata` or one of its fields has the wrong type.
     """
+    path = (parameter_key(component), "_metadata")
     place = f"parameters.{parameter_key(component)}._metadata"
     own = parameters.get(parameter_key(component))
     raw = own.get("_metadata") if isinstance(own, Mapping) else None
@@ -45,7 +46,7 @@ def read_metadata(parameters: Mapping[str, Any], component: str) -> ComponentMet
             "CMD-DEP-020",
             f"{place} must be a map",
             hint="write for example: _metadata: {multi_instance: true}",
-            locations=[place],
+            locations=[Setting.of(*path)],
         )
     aliases = raw.get("library_aliases") or {}
     if not isinstance(aliases, Mapping) or not all(isinstance(x, str) for pair in aliases.items() for x in pair):
@@ -53,27 +54,31 @@ def read_metadata(parameters: Mapping[str, Any], component: str) -> ComponentMet
             "CMD-DEP-021",
             f"{place}.library_aliases must map alias files to library files",
             hint="write for example: library_aliases: {alias.libsonnet: library.libsonnet}",
-            locations=[place],
+            locations=[Setting.of(*path, "library_aliases")],
         )
     return ComponentMetadata(
         multi_instance=bool(raw.get("multi_instance")),
         multi_version=bool(raw.get("multi_version")),
         deprecated=bool(raw.get("deprecated")),
-        replaced_by=_text(raw, "replaced_by", place),
-        deprecation_notice=_text(raw, "deprecation_notice", place),
-        replaces=_text(raw, "replaces", place),
+        replaced_by=_text(raw, "replaced_by", path),
+        deprecation_notice=_text(raw, "deprecation_notice", path),
+        replaces=_text(raw, "replaces", path),
         library_aliases=dict(aliases),
         doubts=tuple(_doubts(raw, place)),
     )
 
 
-def _text(raw: Mapping[str, Any], key: str, place: str) -> str:
+def _text(raw: Mapping[str, Any], key: str, path: tuple[str, ...]) -> str:
     value = raw.get(key)
     if value is None:
         return ""
     if not isinstance(value, str):
+        place = ".".join(("parameters", *path))
         raise InputError(
-            "CMD-DEP-022", f"{place}.{key} must be a string", hint="write one text, in quotes", locations=[place]
+            "CMD-DEP-022",
+            f"{place}.{key} must be a string",
+            hint="write one text, in quotes",
+            locations=[Setting.of(*path, key)],
         )
     return value
 
@@ -109,6 +114,7 @@ def check_alias(
                 "CMD-DEP-023",
                 f"component {component!r} does not support several instances, so it cannot be used as {instance!r}",
                 hint=f"include it as '{component}', or ask its authors for `_metadata.multi_instance: true`",
+                locations=[Setting.included(f"{component} as {instance}")],
             )
         )
     if overrides_version and not (metadata.multi_version and own.multi_version):
@@ -118,6 +124,7 @@ def check_alias(
                 f"component {component!r} does not support a version of its own for instance {instance!r}",
                 hint=f"remove `url` and `version` from parameters.components.{instance}, "
                 "or ask the component's authors for `_metadata.multi_version: true`",
+                locations=[Setting.of("components", instance, key) for key in ("version", "url")],
             )
         )
     return errors

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import PurePosixPath
 from typing import Any, Literal
 
 from commodore.context import Context
-from commodore.errors import CommodoreError, InputError, did_you_mean, raise_all
+from commodore.errors import CommodoreError, InputError, Setting, did_you_mean, raise_all
 
 Kind = Literal["component", "package"]
 
@@ -18,13 +18,18 @@ _KEYS = ("url", "version", "path")
 @dataclass(frozen=True, slots=True)
 class DependencySpec:
     """A git repository at a version; None is its default branch. `path` is the dependency's folder in it, empty for
-    its root.
+    its root. `base` is the component whose entry says what the entry of an instance does not.
     """
 
     name: str
     url: str
     version: str | None
     path: str
+    base: str = field(default="", compare=False)
+
+    def settings(self, kind: Kind, field: str) -> list[Setting]:
+        """Where the hierarchy may set a field."""
+        return [Setting.of(f"{kind}s", name, field) for name in dict.fromkeys((self.name, self.base)) if name]
 
 
 def read_specs(
@@ -62,7 +67,7 @@ def instance_spec(
     """
     entry = _listed(parameters, "component").get(instance)
     if instance == base.name or entry is None:
-        return DependencySpec(instance, base.url, base.version, base.path)
+        return DependencySpec(instance, base.url, base.version, base.path, base.name)
     fields = _fields(entry, "component", instance, context)
     path = fields.get("path") or None
     return DependencySpec(
@@ -70,6 +75,7 @@ def instance_spec(
         fields.get("url") or base.url,
         fields.get("version") or base.version,
         base.path if path is None else _relative_path(path, "component", instance),
+        base.name,
     )
 
 
@@ -103,7 +109,7 @@ def find_incomplete(parameters: Mapping[str, Any], instances: Mapping[str, str])
                     "CMD-DEP-010",
                     f"parameters.{kind}s.{name} has no `url`",
                     hint=did_you_mean(str(name), complete) or "add the `url`, or remove the entry",
-                    locations=[f"parameters.{kind}s.{name}"],
+                    locations=[Setting.of(f"{kind}s", name)],
                 )
             )
     return errors
@@ -122,7 +128,7 @@ def _listed(parameters: Mapping[str, Any], kind: Kind) -> Mapping[str, Any]:
             "CMD-DEP-011",
             f"parameters.{kind}s must be a map from names to `url`, `version` and `path`",
             hint=f"find the class that sets it with: commodore inventory explain {kind}s",
-            locations=[f"parameters.{kind}s"],
+            locations=[Setting.of(f"{kind}s")],
         )
     return listed
 
@@ -134,6 +140,7 @@ def _read(listed: Mapping[str, Any], kind: Kind, name: str, context: Context) ->
             f"unknown {kind} {name!r}: it is included but not described in parameters.{kind}s",
             hint=did_you_mean(name, (str(key) for key in listed))
             or f"add parameters.{kind}s.{name} with `url` and `version`",
+            locations=[Setting.included(name if kind == "component" else f"pkg.{name}")],
         )
     fields = _fields(listed[name], kind, name, context)
     default_branch = "version" in listed[name] and listed[name]["version"] is None
@@ -144,7 +151,7 @@ def _read(listed: Mapping[str, Any], kind: Kind, name: str, context: Context) ->
             f"{kind} {name!r} is missing the field{'s' if len(missing) > 1 else ''} "
             + " and ".join(f"`{key}`" for key in missing),
             hint=f"set it in parameters.{kind}s.{name}",
-            locations=[f"parameters.{kind}s.{name}"],
+            locations=[Setting.of(f"{kind}s", name)],
         )
     path = _relative_path(fields.get("path") or "", kind, name)
     return DependencySpec(name, fields["url"], fields.get("version"), path)
@@ -157,12 +164,17 @@ def _fields(entry: Any, kind: Kind, name: str, context: Context) -> dict[str, st
             "CMD-DEP-014",
             f"{place} must be a map with `url`, `version` and optionally `path`",
             hint=f"write for example: {name}: {{version: v1.0.0}}",
-            locations=[place],
+            locations=[Setting.of(f"{kind}s", name)],
         )
     for key in entry:
         if key not in _KEYS and (hint := did_you_mean(str(key), _KEYS)):
             context.problem(
-                InputError("CMD-DEP-015", f"{place} has the unknown key {key!r}", hint=hint, locations=[place])
+                InputError(
+                    "CMD-DEP-015",
+                    f"{place} has the unknown key {key!r}",
+                    hint=hint,
+                    locations=[Setting.of(f"{kind}s", name, key)],
+                )
             )
     fields: dict[str, str] = {}
     for key in _KEYS:
@@ -174,7 +186,7 @@ def _fields(entry: Any, kind: Kind, name: str, context: Context) -> dict[str, st
                 "CMD-DEP-016",
                 f"{place}.{key} must be a string, not {type(value).__name__}",
                 hint=f"write it in quotes: {key}: '{value}'",
-                locations=[place],
+                locations=[Setting.of(f"{kind}s", name, key)],
             )
         fields[key] = value
     return fields
@@ -189,6 +201,6 @@ def _relative_path(path: str, kind: Kind, name: str) -> str:
             "CMD-DEP-017",
             f"parameters.{kind}s.{name}.path {path!r} leads out of the repository",
             hint="give the folder relative to the repository's root",
-            locations=[f"parameters.{kind}s.{name}"],
+            locations=[Setting.of(f"{kind}s", name, "path")],
         )
     return "/".join(parts)

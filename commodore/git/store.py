@@ -6,7 +6,7 @@ import contextlib
 import os
 import threading
 import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from concurrent.futures import FIRST_EXCEPTION, Future, ThreadPoolExecutor, wait
 from dataclasses import replace
 from pathlib import Path
@@ -31,6 +31,8 @@ from commodore.workspace import guard_disk
 
 FETCH_STAGE = "fetch"
 """The stage name under which fetched repositories are announced."""
+
+Explain = Callable[[Collection[str], CommodoreError], CommodoreError]
 
 
 class RepositoryStore:
@@ -173,7 +175,7 @@ class RepositoryStore:
                 for repository in list(self._repositories.values()):
                     repository.note_written()
 
-    def sync(self, wanted: Iterable[tuple[str, str | None]]) -> None:
+    def sync(self, wanted: Iterable[tuple[str, str | None]], explain: Explain = lambda _, error: error) -> None:
         """Fetch what is needed for these (URL, version) pairs, all repositories in parallel.
 
         A repository is fetched at most once per run; not at all when every version wanted of it is a full commit id
@@ -181,6 +183,10 @@ class RepositoryStore:
         asked for that the first fetch did not bring.
         Versions that stay unknown are no error here: `Repository.resolve` says so when they are used. Offline,
         only the presence of clones is checked.
+
+        Args:
+            explain: is given the URLs of a repository as they were wanted, and what is wrong with it; gives what is
+                to be told.
 
         Raises:
             InputError: a URL is not usable.
@@ -191,17 +197,19 @@ class RepositoryStore:
             self._mirrors.sweep()
         failures: list[CommodoreError] = []
         versions: dict[str, tuple[Repository, set[str | None]]] = {}
+        urls: dict[Repository, set[str]] = {}
         for url, version in wanted:
             try:
                 repository = self.repository(url)
             except CommodoreError as error:
-                failures.append(error)
+                failures.append(explain({url}, error))
             else:
                 versions.setdefault(repository.key, (repository, set()))[1].add(version)
-        failures += self._sync_all([versions[key] for key in sorted(versions)])
-        raise_all(failures)
+                urls.setdefault(repository, set()).add(url)
+        failed = self._sync_all([versions[key] for key in sorted(versions)])
+        raise_all([*failures, *(explain(urls[repository], error) for repository, error in failed)])
 
-    def _sync_all(self, work: list[tuple[Repository, set[str | None]]]) -> list[CommodoreError]:
+    def _sync_all(self, work: list[tuple[Repository, set[str | None]]]) -> list[tuple[Repository, CommodoreError]]:
         if not work:
             return []
         self.context.announce(StageGrown(FETCH_STAGE, len(work)))
@@ -210,7 +218,8 @@ class RepositoryStore:
         try:
             futures = [pool.submit(self._sync_one, repository, wanted) for repository, wanted in work]
             wait(futures, return_when=FIRST_EXCEPTION)
-            return [error for future in futures if (error := _outcome(future)) is not None]
+            outcomes = zip(work, map(_outcome, futures), strict=True)
+            return [(repository, error) for (repository, _), error in outcomes if error is not None]
         except BaseException:  # Ctrl-C above all
             self.close()
             raise

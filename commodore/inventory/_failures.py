@@ -185,7 +185,7 @@ def _differ_in_one_part(one: str, other: str) -> bool:
 def _including(files: ClassFiles, cls: str) -> list[Location]:
     """Where a class is included, by its full name or a relative one; entries with references are not looked at."""
     return [
-        Location(str(path), files.line_of_include(path, entry))
+        Location(str(path), files.line_of_entry(path, "classes", entry))
         for name, path in files.paths.items()
         for entry in files.section(path, "classes")
         if absolute(entry, name) == cls

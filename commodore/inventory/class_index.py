@@ -85,12 +85,13 @@ class ClassFiles:
         before, found, _ = self.content(path).partition(text.encode())
         return before.count(b"\n") + 1 if found else None
 
-    def line_of_include(self, path: Path, entry: str) -> int | None:
-        """The first line of a file that holds this entry of `classes`."""
+    def line_of_entry(self, path: Path, key: str, entry: str) -> int | None:
+        """The first line of a file that holds this entry of a top-level list of texts (see `section`)."""
         content = self.content(path)
-        pattern = rb"""(?<=[\s\[,'"])%s(?=[\s\],'"]|$)""" % re.escape(entry.encode())
-        found = re.compile(pattern).search(content, max(content.find(b"classes"), 0))
-        return content[: found.start()].count(b"\n") + 1 if found else None
+        item = rb"""(?:-[ \t]+|[\[,]\s*)['"]?(?P<entry>%s)(?=['"]?[ \t]*(?:[\],\r\n]|[ \t]#|\Z))"""
+        start = max(content.find(key.encode()), 0)
+        found = re.compile(item % re.escape(entry.encode())).search(content, start)
+        return content[: found.start("entry")].count(b"\n") + 1 if found else None
 
     def order(self, target: str, fill: Fill | None = None) -> list[str]:
         """The classes of a target in the order in which they are merged: what a class includes, then the class.
@@ -174,7 +175,7 @@ class _Walk:
     def _loop(self, name: str, path: Path, entry: str) -> CommodoreError:
         names = list(self._open)
         loop = names[names.index(name) :]
-        places = [Location(str(path), self.files.line_of_include(path, entry))]
+        places = [Location(str(path), self.files.line_of_entry(path, "classes", entry))]
         return InputError(
             "CMD-INV-019",
             f"classes include each other: {' -> '.join([*loop, name])}",

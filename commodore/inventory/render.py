@@ -77,6 +77,15 @@ def render_with_files(
     return files, _node(files, name, raw, _remove_somewhere(files, [name]), context)
 
 
+def find_classes(inventory: Path, target: str, context: Context) -> ClassFiles:
+    """The class files of a hierarchy, nothing rendered. Those that a target includes and are missing are no error.
+
+    Raises:
+        InputError: CMD-INV-019, classes include each other; a file that is no YAML.
+    """
+    return _open(inventory.absolute(), [target], context.limits, ignore_missing_classes=True)[0]
+
+
 def render_inventory(inventory: Path, context: Context) -> Inventory:
     """Render all targets below `inventory`, in parallel.
 

@@ -10,10 +10,12 @@ if TYPE_CHECKING:
     from commodore.lieutenant.api_url import normalise_api_url
     from commodore.lieutenant.client import LOGIN_HINT, LieutenantClient
     from commodore.lieutenant.cluster_file import (
+        OWNERS,
         ClusterFileContent,
         list_cluster_file,
         load_cluster_file,
         read_cluster_file,
+        where_set,
     )
     from commodore.lieutenant.dynamic_facts import parse_dynamic_facts
     from commodore.lieutenant.listing import ListFormat, render_clusters
@@ -28,7 +30,14 @@ __getattr__ = lazy_exports(
     {
         "api_url": ("normalise_api_url",),
         "client": ("LOGIN_HINT", "LieutenantClient"),
-        "cluster_file": ("ClusterFileContent", "list_cluster_file", "load_cluster_file", "read_cluster_file"),
+        "cluster_file": (
+            "OWNERS",
+            "ClusterFileContent",
+            "list_cluster_file",
+            "load_cluster_file",
+            "read_cluster_file",
+            "where_set",
+        ),
         "dynamic_facts": ("parse_dynamic_facts",),
         "listing": ("ListFormat", "render_clusters"),
         "load": ("load_cluster",),
@@ -48,6 +57,7 @@ __all__ = [
     "LieutenantApi",
     "LieutenantClient",
     "ListFormat",
+    "OWNERS",
     "Tenant",
     "TokenStore",
     "given_token",
@@ -61,4 +71,5 @@ __all__ = [
     "read_cluster_file",
     "render_clusters",
     "resolve_token",
+    "where_set",
 ]

@@ -2,16 +2,22 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any, Final, Literal
 
 from commodore.context import Context
-from commodore.errors import EnvironmentFault, InputError, did_you_mean
+from commodore.errors import EnvironmentFault, InputError, Location, did_you_mean
 from commodore.lieutenant.models import Cluster, parse_cluster
-from commodore.manifests import load
+from commodore.manifests import compose, load
 
+if TYPE_CHECKING:
+    from yaml.nodes import Node
+
+Owner = Literal["cluster", "tenant"]
+OWNERS: Final[tuple[Owner, ...]] = ("cluster", "tenant")
 _KEYS = ("cluster", "clusters", "tenant", "tenants")
 _REVISIONS = ("globalGitRepoRevision", "tenantGitRepoRevision")
 _FIELDS = {
@@ -88,6 +94,31 @@ def load_cluster_file(
             complete.
     """
     return read_cluster_file(path, context).load(cluster_id, fallback_dynamic_facts, context)
+
+
+def where_set(cluster: Cluster, owner: Owner, *keys: str) -> list[Location]:
+    """Where a field of a cluster or of its tenant is set: file and line, or the API; empty if that is not known.
+
+    Args:
+        keys: from the object to the field, like `gitRepo`, `url`.
+    """
+    if not cluster.source:
+        return []
+    place = Location(cluster.source)
+    with contextlib.suppress(OSError, ValueError, LookupError, InputError):  # of an API, or edited meanwhile
+        top = _fields(compose(Path(cluster.source).read_bytes(), place=cluster.source)[0])
+        wanted = cluster.id if owner == "cluster" else cluster.tenant.id
+        objects = [top[owner][1]] if owner in top else top[f"{owner}s"][1].value
+        (node,) = (one for one in objects if _fields(one)["id"][1].value == wanted)
+        for key in keys:
+            found, node = _fields(node)[key]
+            place = Location(cluster.source, found.start_mark.line + 1, found.start_mark.column + 1)
+    return [place]
+
+
+def _fields(node: Node) -> dict[str, tuple[Node, Node]]:
+    """The nodes of the keys and values of a map."""
+    return {key.value: (key, value) for key, value in node.value}
 
 
 def list_cluster_file(path: Path, context: Context) -> list[dict[str, Any]]:

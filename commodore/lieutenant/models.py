@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from commodore.context import Context
@@ -31,7 +31,8 @@ class Tenant:
 class Cluster:
     """One cluster. The revisions are resolved: the cluster's own where it has the key, else its tenant's.
 
-    `catalog_url` is as delivered; None as revision means the remote's default branch.
+    `catalog_url` is as delivered; None as revision means the remote's default branch. `source` is the URL or file that
+    says all this, if there is one.
     """
 
     id: str
@@ -42,6 +43,7 @@ class Cluster:
     catalog_url: str
     global_revision: str | None
     tenant_revision: str | None
+    source: str = field(default="", compare=False)
 
 
 def parse_cluster(
@@ -75,7 +77,6 @@ def parse_cluster(
     cluster.require_facts(facts)
     dynamic_facts = cluster.mapping("dynamicFacts")
 
-    # Without a tenant object the reference to it is broken, and there is an error already.
     tenant = _NO_TENANT if tenant_object is None else _read_tenant(tenant_object, source, errors)
     if tenant_id and tenant.id and tenant_id != tenant.id:
         cluster.complain(
@@ -103,10 +104,11 @@ def parse_cluster(
         catalog_url=catalog_url,
         global_revision=global_revision,
         tenant_revision=tenant_revision,
+        source=source,
     )
 
 
-_NO_TENANT = Tenant("", "", "", "", None, None)
+_NO_TENANT = Tenant("", "", "", "", None, None)  # the reference to it is broken, and there is an error already
 
 
 def _read_tenant(tenant_object: object, source: str, errors: list[CommodoreError]) -> Tenant:

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import PurePosixPath
 from typing import Any
 
 from commodore import events
 from commodore.context import Context
-from commodore.errors import CommodoreError, InputError, raise_all
+from commodore.errors import CommodoreError, InputError, Setting, raise_all
 from commodore.names import BOOTSTRAP_TARGET, parameter_key
 from commodore.refs import _syntax as _token
 
@@ -24,6 +24,7 @@ class Reference:
         tag: the whole reference as written, `?{vaultkv:a/b/key}`.
         parameter_path: the parameter that holds it, `comp.list[0].password`.
         target: the inventory target (`cluster` or an instance) whose parameters were searched.
+        setting: the parameter, to be found in files.
     """
 
     type: str
@@ -31,6 +32,7 @@ class Reference:
     tag: str
     parameter_path: str
     target: str
+    setting: Setting = field(compare=False)
 
     @property
     def file(self) -> str:
@@ -115,7 +117,7 @@ class _Search:
     def __init__(self, context: Context) -> None:
         self.references: list[Reference] = []
         self._context = context
-        self._faults: dict[tuple[str, str], tuple[CommodoreError, list[str]]] = {}
+        self._faults: dict[tuple[str, str], tuple[CommodoreError, list[Setting]]] = {}
 
     def add(
         self,
@@ -131,19 +133,21 @@ class _Search:
         }
         for text, path, is_key in _texts(searched):
             if is_key:
-                self._warn_about_key(text, _place(target, path))
+                self._warn_about_key(text, _place(target, _written(path)))
             else:
                 self._read(text, path, target)
 
-    def _read(self, text: str, path: str, target: str) -> None:
-        place = _place(target, path)
+    def _read(self, text: str, path: tuple[Any, ...], target: str) -> None:
+        written = _written(path)
+        place = _place(target, written)
+        setting = Setting(place, path=path, target=target)
         for tag in _token.tags(text):
             try:
                 token = _token.parse(tag, place)
             except CommodoreError as error:
-                self._faults.setdefault((error.code, tag), (error, []))[1].append(place)
+                self._faults.setdefault((error.code, tag), (error, []))[1].append(setting)
             else:
-                self.references.append(Reference(token.type, token.path, tag, path, target))
+                self.references.append(Reference(token.type, token.path, tag, written, target, setting))
         if beginning := _token.unclosed(text):
             self._context.announce(
                 events.Warned(
@@ -170,25 +174,33 @@ class _Search:
         ]
 
 
-def _texts(parameters: Mapping[str, Any]) -> Iterator[tuple[str, str, bool]]:
+def _texts(parameters: Mapping[str, Any]) -> Iterator[tuple[str, tuple[Any, ...], bool]]:
     """All strings that may hold a reference, with the path of their parameter, and whether they are map keys.
 
     The order is that of the sorted keys, whatever the order of the maps.
     """
-    stack: list[tuple[Any, str]] = [(parameters, "")]
+    stack: list[tuple[Any, tuple[Any, ...]]] = [(parameters, ())]
     while stack:
         value, path = stack.pop()
         if isinstance(value, str):
             if "?{" in value:
                 yield value, path, False
         elif isinstance(value, Mapping):
-            members = sorted(((str(key), member) for key, member in value.items()), key=lambda entry: entry[0])
+            members = sorted(value.items(), key=lambda entry: str(entry[0]))
             for key, _ in members:
-                if "?{" in key:
-                    yield key, path, True
-            stack += [(member, f"{path}.{key}" if path else key) for key, member in reversed(members)]
+                if "?{" in str(key):
+                    yield str(key), path, True
+            stack += [(member, (*path, key)) for key, member in reversed(members)]
         elif isinstance(value, (list, tuple)):
-            stack += [(member, f"{path}[{index}]") for index, member in reversed(list(enumerate(value)))]
+            stack += [(member, (*path, _Index(index))) for index, member in reversed(list(enumerate(value)))]
+
+
+class _Index(int):
+    """The number of an item of a list, unlike one that is a key of a map."""
+
+
+def _written(path: tuple[Any, ...]) -> str:
+    return "".join(f"[{key}]" if isinstance(key, _Index) else f".{key}" for key in path).removeprefix(".")
 
 
 def _conflicts(references: Iterable[Reference]) -> list[CommodoreError]:
@@ -214,7 +226,7 @@ def _conflict(one: Reference, other: Reference, reason: str) -> CommodoreError:
         f"{_token.shown(one.tag)} in {one.place} and {_token.shown(other.tag)} in {other.place} exclude each other: "
         f"{reason}",
         hint="give one of the secrets another path",
-        locations=(one.place, other.place),
+        locations=(one.setting, other.setting),
     )
 
 

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path, PurePosixPath
 from typing import Any
 
-from commodore.errors import InputError, PolicyError
+from commodore.errors import InputError, PolicyError, Setting
 from commodore.manifests import dump
 from commodore.refs.find import Reference
 from commodore.tree import walk
@@ -72,7 +72,10 @@ def build_refs(references: Iterable[Reference], parameters: Mapping[str, Any]) -
     wanted = {reference.file: reference for reference in references}
     if not wanted:
         return {}
-    vault_params = vault_parameters(parameters)
+    try:
+        vault_params = vault_parameters(parameters)
+    except InputError as error:
+        raise error.about(at=[next(iter(wanted.values())).setting]) from error
     return {file: _content(wanted[file], vault_params) for file in sorted(wanted)}
 
 
@@ -136,4 +139,5 @@ def _member(parameters: Mapping[str, Any], key: str) -> Mapping[str, Any]:
 
 def _unusable(parameter: str, wanted: str) -> InputError:
     hint = f"find the class that sets it with: commodore inventory explain {parameter}"
-    return InputError("CMD-REF-014", f"parameters.{parameter} must be {wanted}", hint=hint)
+    message = f"parameters.{parameter} must be {wanted}"
+    return InputError("CMD-REF-014", message, hint=hint, locations=[Setting.of(*parameter.split("."))])

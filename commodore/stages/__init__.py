@@ -15,6 +15,7 @@ from commodore.stages.compiling import (
 from commodore.stages.components import fetch_components, interpreter, kustomize_wrapper, write_hierarchy
 from commodore.stages.configuration import (
     Configuration,
+    ConfigurationRepository,
     ConfigurationSource,
     fetch_configuration,
     open_configuration,
@@ -26,6 +27,7 @@ from commodore.stages.last_run import (
     remember_cluster,
     remember_remotes,
 )
+from commodore.stages.locating import settings_located
 from commodore.stages.packages import fetch_packages
 from commodore.stages.publishing import assemble_manifests, describe_compile, write_references
 from commodore.stages.rendering import render_inventory, render_node
@@ -35,6 +37,7 @@ __all__ = [
     "CompileOptions",
     "Components",
     "Configuration",
+    "ConfigurationRepository",
     "ConfigurationSource",
     "DependencyCheckout",
     "Fetcher",
@@ -63,6 +66,7 @@ __all__ = [
     "remember_remotes",
     "render_inventory",
     "render_node",
+    "settings_located",
     "standalone_request",
     "write_hierarchy",
     "write_references",

@@ -19,7 +19,7 @@ from commodore.dependencies.bundle import (
     bundle_component,
     effective_jsonnetfiles,
 )
-from commodore.errors import CommodoreError, EnvironmentFault, InputError
+from commodore.errors import CommodoreError, EnvironmentFault, InputError, Setting
 from commodore.events import stage
 from commodore.git import RepositoryStore
 from commodore.inventory import Inventory
@@ -148,11 +148,10 @@ def _variables(parameters: Mapping[str, Any], component: str) -> Mapping[str, ob
     if variables is None:
         return {}
     if not isinstance(variables, Mapping):
-        place = f"parameters.{parameter_key(component)}.jsonnetfile_parameters"
         raise InputError(
             "CMD-DEP-051",
-            f"{place} must be a map of strings",
+            f"parameters.{parameter_key(component)}.jsonnetfile_parameters must be a map of strings",
             hint="write for example: jsonnetfile_parameters: {library_version: 'v1.0.0'}",
-            locations=[place],
+            locations=[Setting.of(parameter_key(component), "jsonnetfile_parameters")],
         )
     return variables

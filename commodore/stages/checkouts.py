@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeVar
 
 from commodore.context import Context
-from commodore.dependencies import Applications, DependencySpec
+from commodore.dependencies import Applications, DependencySpec, Kind
 from commodore.errors import CommodoreError, InputError, PolicyError, raise_all
 from commodore.events import Noted, Warned
 from commodore.git import Checkout, RepositoryStore, check_out, open_checkout
+from commodore.printable import some_of
 from commodore.workspace import Workspace, is_inside
 
 Item = TypeVar("Item")
@@ -69,7 +70,7 @@ class Fetcher:
     changed: Callable[[], None] = lambda: None
     cached: bool = True
 
-    def fetch(self, wanted: Sequence[tuple[DependencySpec, Path]], what: str) -> list[DependencyCheckout]:
+    def fetch(self, wanted: Sequence[tuple[DependencySpec, Path]], what: Kind) -> list[DependencyCheckout]:
         """Bring specs to their folders, each repository fetched once, all in parallel.
 
         In local mode dependencies without a folder are left out with a warning.
@@ -79,13 +80,23 @@ class Fetcher:
         """
         if self.local:
             return [found for spec, folder in wanted if (found := self._open(spec, folder, what))]
-        self.store.sync((spec.url, spec.version) for spec, _ in wanted)
+
+        def explain(urls: Collection[str], error: CommodoreError) -> CommodoreError:
+            users = [spec for spec, _ in wanted if spec.url in urls]
+            plural = "s" if len(users) > 1 else ""
+            settings = [setting for spec in users for setting in spec.settings(what, "url")]
+            return error.about(f"{what}{plural} {some_of(sorted(repr(spec.name) for spec in users))}", at=settings)
+
+        self.store.sync(((spec.url, spec.version) for spec, _ in wanted), explain)
         return collect(lambda pair: self._check_out(*pair, what), wanted, self.context.limits.git_threads)
 
-    def _check_out(self, spec: DependencySpec, folder: Path, what: str) -> DependencyCheckout:
+    def _check_out(self, spec: DependencySpec, folder: Path, what: Kind) -> DependencyCheckout:
         repository = self.store.repository(spec.url)
         try:
             revision = repository.resolve(spec.version)
+        except CommodoreError as error:
+            raise error.about(f"{what} {spec.name!r}", at=spec.settings(what, "version")) from error
+        try:
             checkout = check_out(repository, folder, revision, force=self.force)
             moving = " (a branch, which moves)" if revision.kind == "branch" else ""
             self.context.announce(Noted(f"{what} {spec.name}: {revision.version}{moving} is {revision.sha}", level=1))
@@ -93,7 +104,7 @@ class Fetcher:
             raise error.about(f"{what} {spec.name!r}") from error
         return _confined(DependencyCheckout(spec.name, spec, checkout), what)
 
-    def _open(self, spec: DependencySpec, folder: Path, what: str) -> DependencyCheckout | None:
+    def _open(self, spec: DependencySpec, folder: Path, what: Kind) -> DependencyCheckout | None:
         if not folder.is_dir():
             self.context.announce(
                 Warned(
@@ -111,23 +122,22 @@ class Fetcher:
         )
 
 
-def _confined(dependency: DependencyCheckout, what: str) -> DependencyCheckout:
+def _confined(dependency: DependencyCheckout, what: Kind) -> DependencyCheckout:
     directory = dependency.directory
-    place = f"parameters.{what.split()[-1]}s.{dependency.name}"
     if not directory.is_dir():
         raise InputError(
             "CMD-DEP-041",
             f"{what} {dependency.name!r}: there is no folder {dependency.spec.path!r} in its repository "
             f"at {dependency.checkout.version}",
             hint="correct its `path`",
-            locations=[place],
+            locations=dependency.spec.settings(what, "path"),
         )
     if not is_inside(directory, dependency.checkout.path):
         raise PolicyError(
             "CMD-DEP-042",
             f"{what} {dependency.name!r}: {dependency.spec.path!r} is a link that leads out of its repository",
             hint="name the folder itself as `path`",
-            locations=[place],
+            locations=dependency.spec.settings(what, "path"),
         )
     return dependency
 

@@ -16,7 +16,7 @@ from commodore.dependencies import (
     read_metadata,
     resolve_libraries,
 )
-from commodore.errors import CommodoreError, InputError, raise_all
+from commodore.errors import CommodoreError, InputError, Setting, raise_all
 from commodore.inventory import Inventory, find_removed_variables
 from commodore.names import BOOTSTRAP_TARGET
 from commodore.stages.checkouts import Components
@@ -79,6 +79,7 @@ def find_removed_features(parameters: Mapping[str, Any]) -> list[CommodoreError]
             "CMD-DEP-050",
             "parameters.component_versions is no longer read",
             hint="move its entries to parameters.components",
+            locations=[Setting.of("component_versions")],
         )
     ]
 

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from commodore.errors import CommodoreError, PolicyError, raise_all
+from commodore.errors import CommodoreError, Location, PolicyError, raise_all
 from commodore.events import Warned, stage
-from commodore.git import Checkout, check_out, inspect, open_checkout, recover
+from commodore.git import Checkout, check_out, inspect, open_checkout, recover, repository_key
 from commodore.inventory import (
     bootstrap_target,
     find_removed_variables,
@@ -20,16 +20,61 @@ from commodore.inventory import (
 )
 from commodore.stages.checkouts import Fetcher, collect
 
+Places = Callable[[], list[Location]]
+"""Finds out where something is set, which only an error has a use for."""
+
+
+@dataclass(frozen=True, slots=True)
+class ConfigurationRepository:
+    """A repository of configuration: what messages call it, its URL, its revision, and where these two are set.
+
+    A revision of None is the remote's default branch.
+    """
+
+    what: str
+    url: str
+    revision: str | None
+    url_places: Places
+    revision_places: Places
+
+    def check_url(self) -> None:
+        """Refuse a URL that no repository can have, before anything is touched.
+
+        Raises:
+            InputError: it is not usable.
+        """
+        try:
+            repository_key(self.url)
+        except CommodoreError as error:
+            raise error.about(self.what, at=self.url_places()) from error
+
+    def place(self, fetcher: Fetcher, folder: Path) -> Checkout:
+        """Check the revision out.
+
+        Raises:
+            CommodoreError: an unknown revision, or local changes.
+        """
+        repository = fetcher.store.repository(self.url)
+        try:
+            revision = repository.resolve(self.revision)
+        except CommodoreError as error:
+            raise error.about(self.what, at=self.revision_places()) from error
+        return check_out(repository, folder, revision, force=fetcher.force)
+
 
 @dataclass(frozen=True, slots=True)
 class ConfigurationSource:
-    """Where global defaults and tenant configuration come from; a revision of None is the remote's default branch."""
+    """Where a tenant's hierarchy comes from."""
 
     tenant: str
-    global_url: str
-    global_revision: str | None
-    tenant_url: str
-    tenant_revision: str | None
+    global_defaults: ConfigurationRepository
+    tenant_config: ConfigurationRepository
+
+    def explain(self, urls: Collection[str], error: CommodoreError) -> CommodoreError:
+        """An error about the repository at these URLs, told with what it is for."""
+        users = [one for one in (self.global_defaults, self.tenant_config) if one.url in urls]
+        places = [place for one in users for place in one.url_places()]
+        return error.about(" and ".join(one.what for one in users), at=places)
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,17 +98,13 @@ def fetch_configuration(fetcher: Fetcher, source: ConfigurationSource, parameter
     with stage(fetcher.context.announce, "fetching configuration"):
         _refuse_foreign(fetcher, source.tenant)
         wanted = [
-            (source.global_url, source.global_revision, workspace.global_config),
-            (source.tenant_url, source.tenant_revision, workspace.tenant_config(source.tenant)),
+            (source.global_defaults, workspace.global_config),
+            (source.tenant_config, workspace.tenant_config(source.tenant)),
         ]
-        _look_for_untracked(fetcher, [folder for _, _, folder in wanted])
-        fetcher.store.sync((url, revision) for url, revision, _ in wanted)
-
-        def place(one: tuple[str, str | None, Path]) -> Checkout:
-            repository = fetcher.store.repository(one[0])
-            return check_out(repository, one[2], repository.resolve(one[1]), force=fetcher.force)
-
-        configuration = Configuration(*collect(place, wanted, fetcher.context.limits.git_threads))
+        _look_for_untracked(fetcher, [folder for _, folder in wanted])
+        fetcher.store.sync([(one.url, one.revision) for one, _ in wanted], source.explain)
+        threads = fetcher.context.limits.git_threads
+        configuration = Configuration(*collect(lambda one: one[0].place(fetcher, one[1]), wanted, threads))
         write_cluster_params(workspace, parameters)
         return _begin_hierarchy(fetcher, configuration)
 

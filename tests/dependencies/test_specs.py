@@ -187,7 +187,7 @@ def test_paths_that_lead_out(path: str, kind: Kind) -> None:
     error = error_of(parameters(kind, c={"url": URL, "version": "v1", "path": path}), kind)
     assert error.code == "CMD-DEP-017"
     assert repr(path) in error.message
-    assert str(error.locations[0]) == f"parameters.{kind}s.c"
+    assert str(error.locations[0]) == f"parameters.{kind}s.c.path"
 
 
 def test_everything_wrong_is_reported_at_once() -> None:

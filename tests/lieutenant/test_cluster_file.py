@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 import yaml
 
-from commodore.errors import CommodoreError, EnvironmentFault, Findings, InputError
+from commodore.errors import CommodoreError, EnvironmentFault, Findings, InputError, Location
 from commodore.events import ignore
-from commodore.lieutenant import Cluster, list_cluster_file, load_cluster_file, parse_cluster
+from commodore.lieutenant import Cluster, list_cluster_file, load_cluster_file, parse_cluster, where_set
 from commodore.limits import Limits
 from tests.world.context import make_context
 from tests.world.lieutenant import cluster, tenant
@@ -186,3 +187,27 @@ def test_a_file_that_is_too_large(tmp_path: Path) -> None:
 def test_dynamic_facts_of_the_command_line(tmp_path: Path) -> None:
     path = write(tmp_path / "f", {"cluster": cluster(dynamicFacts=...), "tenant": tenant()})
     assert load(path, facts={"a": 1}).dynamic_facts == {"a": 1}
+
+
+@pytest.mark.parametrize("several", [False, True])
+def test_where_a_field_is_set(several: bool, tmp_path: Path) -> None:
+    if several:
+        text = yaml.safe_dump({"clusters": [cluster("c-two"), cluster()], "tenants": [tenant("t-two"), tenant()]})
+    else:
+        text = yaml.safe_dump({"cluster": cluster(), "tenant": tenant()})
+    found = load(write(tmp_path / "cluster.yml", text))
+    for owner, name in (("cluster", "c-one"), ("tenant", "t-one")):
+        (place,) = where_set(found, owner, "gitRepo", "url")  # type: ignore[arg-type]
+        assert place.line is not None
+        assert place.column is not None
+        written = text.splitlines()[place.line - 1][place.column - 1 :]
+        assert written.startswith("url: ")
+        assert written.endswith(f"/{name}.git")
+
+
+def test_where_a_field_is_set_that_is_in_no_file(tmp_path: Path) -> None:
+    found = load(write(tmp_path / "cluster.yml", {"cluster": cluster(), "tenant": tenant()}))
+    assert where_set(found, "cluster", "nix") == [Location(str(tmp_path / "cluster.yml"))]
+    of_api = parse_cluster(cluster(), tenant(), {}, make_context(), source="https://api.example.com")
+    assert where_set(of_api, "tenant", "gitRepo", "url") == [Location("https://api.example.com")]
+    assert where_set(replace(of_api, source=""), "tenant", "gitRepo", "url") == []

@@ -33,8 +33,9 @@ class TestFindReferences:
             {"app": {"db": [{"password": "pw=?{vaultkv:t/c/db/password}"}]}}, make_context(), target="cluster"
         )
         assert found == Reference(
-            "vaultkv", "t/c/db/password", "?{vaultkv:t/c/db/password}", "app.db[0].password", "cluster"
+            "vaultkv", "t/c/db/password", "?{vaultkv:t/c/db/password}", "app.db[0].password", "cluster", found.setting
         )
+        assert found.setting.path == ("app", "db", 0, "password")
         assert (found.file, found.secret) == ("t/c/db/password", "t/c/db:password")
 
     def test_several_references_in_one_string(self) -> None:

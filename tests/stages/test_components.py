@@ -295,3 +295,26 @@ def test_changes_and_commits_of_one_component_are_reported_together(world: Clust
     assert result.code == 4
     assert [error["code"] for error in result.errors] == ["CMD-GIT-040", "CMD-GIT-041"]
     assert all(error["message"].startswith("component 'app': ") for error in result.errors)
+
+
+@pytest.mark.parametrize("field", ["version", "url"])
+def test_what_is_wrong_with_a_repository_names_the_component_and_the_line(tmp_path: Path, field: str) -> None:
+    world = ClusterWorld(tmp_path)
+    world.component("app", data={})
+    world.descriptions["app"][field] = "file:///nowhere/app.git" if field == "url" else "v9"
+    error = world.compile().error
+    assert error["message"].startswith("component 'app': ")
+    place = error["locations"][0]
+    line = Path(place["place"]).read_text(encoding="utf-8").splitlines()[place["line"] - 1]
+    assert line[place["column"] - 1 :].startswith(f"{field}: ")
+
+
+def test_what_is_wrong_with_the_configuration_names_the_place_in_the_cluster_file(tmp_path: Path) -> None:
+    world = ClusterWorld(tmp_path)
+    world.publish()
+    world.tenant_config.path.rename(tmp_path / "elsewhere")
+    error = world.run(*world.command()).error
+    assert error["message"].startswith("the tenant's configuration: git fetch of ")
+    (place,) = [place for place in error["locations"] if place["place"] == str(tmp_path / "cluster.json")]
+    file = (tmp_path / "cluster.json").read_text(encoding="utf-8")
+    assert file[place["column"] - 1 :].startswith(f'"url": "{world.tenant_config.url}"')

@@ -16,8 +16,10 @@ from commodore.context import Context
 from commodore.engine.filters import helm_namespace
 from commodore.engine.filters.jsonnet import FilterWork, run_jsonnet_filter
 from commodore.engine.model import InstanceJob
-from commodore.errors import CommodoreError, InputError, PolicyError, did_you_mean, raise_all
+from commodore.errors import CommodoreError, InputError, PolicyError, Setting, did_you_mean, raise_all
 from commodore.inventory import check_filter
+
+_FILTERS = ("commodore", "postprocess", "filters")
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,7 +63,7 @@ def read_filters(node: Mapping[str, Any], job: InstanceJob, context: Context) ->
 def _definitions(node: Mapping[str, Any], instance: str) -> list[Any]:
     value: Any = node["parameters"]
     path = "parameters"
-    for key in ("commodore", "postprocess", "filters"):
+    for key in _FILTERS:
         if not isinstance(value, Mapping):
             raise _invalid_shape(instance, path, "a map")
         path += f".{key}"
@@ -83,7 +85,8 @@ def _invalid_shape(instance: str, path: str, expected: str) -> InputError:
 
 
 def _read(definition: Any, index: int, job: InstanceJob) -> Filter:
-    place = f"{job.name}: parameters.commodore.postprocess.filters[{index}]"
+    path = (*_FILTERS, index)
+    place = Setting(f"{job.name}: parameters.{'.'.join(_FILTERS)}[{index}]", path=path, target=job.name)
 
     def invalid(reason: str, hint: str = "") -> InputError:
         return InputError(

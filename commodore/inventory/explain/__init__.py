@@ -2,6 +2,7 @@
 
 from commodore.inventory.explain._as_dict import as_dict, path_text
 from commodore.inventory.explain.explaining import Explaining, explain_parameter, target_of
+from commodore.inventory.explain.locating import locate_settings
 from commodore.inventory.explain.model import (
     Contribution,
     Effect,
@@ -28,6 +29,7 @@ __all__ = [
     "agrees",
     "as_dict",
     "explain_parameter",
+    "locate_settings",
     "path_text",
     "replay",
     "target_of",
