@@ -224,8 +224,6 @@ APART = {
     "rendering/chart_dependencies.py _listed read_bytes": "a file of a chart, whose repository has no links out",
     "rendering/chart_dependencies.py _present read_bytes": "the same",
     "rendering/chart_dependencies.py _present open": "the same",
-    "rendering/chart_schemas.py _schemas read_bytes": "schemas of a chart of such a repository, up to a size",
-    "rendering/chart_schemas.py _packed open": "the same in packed charts of it",
     "rendering/directory.py _objects read_bytes": "a plain file of such a repository; its size was asked for",
     "rendering/kustomize.py _read read_text": "a kustomization of such a repository",
     "rendering/jsonnet.py _asked run": "starts this program's own worker, with limits of time and memory",

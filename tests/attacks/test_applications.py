@@ -143,6 +143,9 @@ ASKED_OF_HELM = {
     "values of another source": {"valueFiles": ["$ref/../../private/credentials.yml"]},
     "a file as a parameter": {"fileParameters": [{"name": "name", "path": "SECRET"}]},
     "a climbing file as a parameter": {"fileParameters": [{"name": "name", "path": "../../private/credentials.yml"}]},
+    "a parameter that names another file": {"fileParameters": [{"name": "name=SECRET,b", "path": "Chart.yaml"}]},
+    "a release name that reads variables": {"releaseName": "{{ env `HOME` }}"},
+    "values that are several files": {"valueFiles": ["v.yaml,SECRET"]},
     "a name that is an option": {"releaseName": "--post-renderer=/bin/sh"},
     "a bomb of aliases": {"values": "a: &a [*a]"},
 }
@@ -185,11 +188,14 @@ ENDS = {
     ),
     "CMD-ARGO-405": (
         "a name that is an option",
+        "a parameter that names another file",
+        "a release name that reads variables",
         "a bomb of aliases",
         "a file as a parameter",
     ),
     "CMD-ARGO-407": (
         "absolute values",
+        "values that are several files",
         "values by standard input",
         "values of a process",
         "values without end",
@@ -346,6 +352,14 @@ def test_a_chart_whose_server_leads_to_the_link(argo: Argo, leads: str) -> None:
     with LoopbackServer(Lure) as server, pytest.raises(CommodoreError) as caught:
         argo.objects({"repoURL": server.site, "chart": "x", "targetRevision": "1.0.0"})
     assert caught.value.code == ("CMD-CONF-011" if leads == "index" else "CMD-ARGO-320")
+
+
+@pytest.mark.harmless
+def test_a_file_with_values_that_helm_would_take_for_several(argo: Argo, secret: Secret) -> None:
+    name = f"v.yaml,{secret.path}"
+    argo.files({**chart(), "v.yaml": "a: 1\n", name: "a: 2\n"})
+    (one,) = argo.objects({"path": ".", "helm": {"valueFiles": [name]}})
+    assert one["data"]["values"] == '{"a":2}'
 
 
 @pytest.mark.harmless

@@ -7,20 +7,23 @@ import re
 import shlex
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
+from itertools import pairwise
 from pathlib import Path
 
 from commodore.argocd.configuration import read_file
 from commodore.argocd.model.sources import HelmOptions, HelmParameter
 from commodore.argocd.rendering.chart_dependencies import with_dependencies
-from commodore.argocd.rendering.chart_schemas import refers_elsewhere
 from commodore.argocd.rendering.kept import files_below
 from commodore.argocd.rendering.model import Rendered, Unit
 from commodore.argocd.rendering.programs import Program, run_program, write_file
 from commodore.argocd.rendering.streams import objects_of_stream
 from commodore.argocd.rendering.value_files import named_file, value_files
+from commodore.confinement.chart_schemas import refers_elsewhere
+from commodore.confinement.helm_options import list_item, reads_environment
 from commodore.errors import InputError, PolicyError
 from commodore.limits import Limits
 from commodore.manifests.kube_yaml import read_documents
+from commodore.printable import printable
 
 _COMMA = re.compile(r"(?<!\\),")
 _VERSION = re.compile(r"v?(\d+)(?:\.(\d+))?(?:\.(\d+))?(?:[-+.].*)?")
@@ -45,7 +48,7 @@ def render_helm(unit: Unit) -> Iterator[Rendered]:
     unit.commands.append(shlex.join(["helm", *(_shown(word, unit) for word in arguments)]))
     program = Program(
         "helm",
-        arguments,
+        [list_item(word) if before == "--values" else word for before, word in pairwise(["", *arguments])],
         chart,
         home,
         "CMD-ARGO-405",
@@ -163,6 +166,13 @@ def _chart(unit: Unit) -> Path:
 
 def _arguments(unit: Unit, helm: HelmOptions) -> Iterator[str]:
     name = helm.release_name or unit.application.name
+    if reads_environment(name):
+        raise InputError(
+            "CMD-ARGO-405",
+            f"the release name {printable(name)!r} reads variables of the environment",
+            hint="write the name itself",
+            locations=[unit.source.place],
+        )
     yield from ("--name-template", name)
     namespace = helm.namespace or unit.application.destination.namespace
     if namespace:
@@ -197,6 +207,13 @@ def _parameters(unit: Unit, helm: HelmOptions) -> Iterator[str]:
     yield from texts([one for one in helm.parameters if not one.force_string], "--set")
     yield from texts([one for one in helm.parameters if one.force_string], "--set-string")
     for name, path in sorted(dict(helm.file_parameters).items()):
+        if "=" in name:  # helm would take what follows for another file
+            raise InputError(
+                "CMD-ARGO-405",
+                f"{printable(name[:80])!r} is no name of a parameter",
+                hint="a name has no '='",
+                locations=[unit.source.place],
+            )
         yield from ("--set-file", f"{name}={_escaped(str(named_file(unit, path)))}")
 
 

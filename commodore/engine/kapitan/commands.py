@@ -9,6 +9,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from commodore.confinement import Confinement, split_words
+from commodore.confinement.helm_options import reads_environment
+from commodore.confinement.hosts import host_of
 from commodore.engine.cache.static_key import WRAPPER
 from commodore.engine.kapitan.kustomize_trace import is_remote, named_sources
 from commodore.engine.kapitan.shell import quote_paths
@@ -71,16 +73,17 @@ def check_helm(
     component, policy = confinement.component, confinement.policy
     if helm_path:
         policy.require_program(helm_path, "helm_path")
-    for name in ("name", "release_name"):
-        given = parameters.get(name)
-        if isinstance(given, str) and given.startswith("-"):
+    for name, given in parameters.items():
+        if str(given).startswith("-"):
             raise PolicyError(
                 "CMD-ENG-014",
                 f"helm_params.{name} is {given!r}, which helm would read as an option",
-                hint="give a name that does not begin with '-'",
+                hint="give a value that does not begin with '-'",
             )
     for name in sorted(set(parameters) - (_HELM_HARMLESS - _HELM_UNSAFE)):
         policy.require("helm_options", component, f"the helm parameter {name!r}")
+    if reads_environment(str(parameters.get("name_template", ""))):
+        policy.require("helm_options", component, "a name_template that reads variables of the environment")
     for file in values:
         if "://" in file or file == "-":
             policy.require("helm_options", component, "a file with values that is a URL or standard input")
@@ -132,6 +135,9 @@ def _check_kustomize(confinement: Confinement, words: Sequence[str], source: str
         check_kustomization(confinement, os.path.abspath(source))
 
 
+_FILE_URL = re.compile(r"([A-Za-z0-9+-]+::)*file:", re.IGNORECASE)
+
+
 def check_kustomization(confinement: Confinement, folder: str) -> None:
     """Judge a kustomization on this machine with all that it is made of. kustomize takes files of the kustomization's
     own folder alone, but folders from anywhere, and remote ones.
@@ -150,7 +156,10 @@ def check_kustomization(confinement: Confinement, folder: str) -> None:
         if not os.path.isdir(place):
             continue
         for name in named_sources(place, confinement):
-            if is_remote(name):
-                confinement.policy.require_host(name, f"the base {redact(name)}")
-            elif os.path.isdir(inner := os.path.normpath(os.path.join(place, name))):
+            inner = os.path.normpath(os.path.join(place, name))
+            if is_remote(name) or (host_of(name) and not os.path.lexists(inner)):
+                # a repository on this machine may be a private one of the user
+                source = "file://localhost" if _FILE_URL.match(name) else name
+                confinement.policy.require_host(source, f"the base {redact(name)}")
+            elif os.path.isdir(inner):
                 above.append(inner)

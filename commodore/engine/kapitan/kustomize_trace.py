@@ -25,7 +25,8 @@ from commodore.context import Context
 from commodore.engine.cache.keys import SOURCE
 from commodore.engine.cache.remote_identity import FULL_COMMIT, NO_REF, Sources
 from commodore.engine.cache.trace import TraceRecorder
-from commodore.errors import CommodoreError, InputError
+from commodore.errors import CommodoreError
+from commodore.manifests.kube_yaml import read_documents
 
 _FILES = ("kustomization.yaml", "kustomization.yml", "Kustomization")
 _BASES = ("resources", "bases", "components")
@@ -249,13 +250,42 @@ def is_remote(source: str) -> bool:
 
 
 def named_sources(folder: str, confinement: Confinement) -> Iterator[str]:
-    """The bases and addresses that a kustomization names, as far as it is understood: kustomize tells what is wrong."""
+    """The bases and addresses that a kustomization names, and those that its plugins do, as kustomize reads them.
+
+    Raises:
+        InputError: a file of it is no YAML.
+        PolicyError: one may not be read.
+    """
     for name in _FILES:
-        path = os.path.join(folder, name)
-        with contextlib.suppress(InputError, OSError, ValueError):
-            for key, source in _references(confinement.read(path)):
-                if key in (*_BASES, *_PLUGINS) or is_remote(source):
-                    yield source
+        for document in _read(os.path.join(folder, name), confinement):
+            for key, value in document.items() if isinstance(document, Mapping) else ():
+                kind = key.casefold()  # kustomize does not look at case
+                for source in _strings(value):
+                    if kind in _PLUGINS:
+                        yield from _named_by_plugin(source, folder, confinement)
+                    elif kind in _BASES:
+                        yield source
+                    elif is_remote(source) or _ADDRESS.fullmatch(source):
+                        yield source if (match := _ADDRESS.fullmatch(source)) is None else match[1]
+
+
+def _named_by_plugin(source: str, folder: str, confinement: Confinement) -> Iterator[str]:
+    """What a generator, a transformer or a validator names: a file, a folder, a URL, or the configuration itself."""
+    place = os.path.join(folder, source)
+    if "\n" not in source and (is_remote(source) or os.path.isdir(place)):
+        yield source
+        return
+    is_file = "\n" not in source and os.path.isfile(place)
+    for document in _read(place, confinement) if is_file else read_documents(source, place="kustomization.yaml"):
+        for name in _strings(document):
+            if (match := _ADDRESS.fullmatch(name)) is not None:
+                yield match[1]
+
+
+def _read(path: str, confinement: Confinement) -> Iterator[Any]:
+    """The documents of a file, none of one that cannot be read: kustomize tells that."""
+    with contextlib.suppress(OSError):
+        yield from read_documents(confinement.read(path), place=path)
 
 
 def _documents(folder: Path) -> Iterator[bytes]:

@@ -28,6 +28,8 @@ from kapitan.utils import PrettyDumper
 
 from commodore import manifests
 from commodore.confinement import start
+from commodore.confinement.chart_schemas import refers_elsewhere
+from commodore.confinement.helm_options import list_item
 from commodore.engine.cache.tool_identity import defaults_digest, tool_digest
 from commodore.engine.kapitan import jsonnet_natives, templates
 from commodore.engine.kapitan.commands import HELM_PARAMETERS, check_helm, starts_programs
@@ -35,6 +37,7 @@ from commodore.engine.kapitan.context import current
 from commodore.engine.kapitan.helm_key import is_random, rendering_key
 from commodore.engine.kapitan.shell import quote_paths
 from commodore.errors import InputError, PolicyError
+from commodore.events import Warned
 from commodore.git import redact
 from commodore.results import read_folder, write_folder
 
@@ -282,7 +285,8 @@ def _render_chart(
         helm_values_file and _for_helm(helm_values_file),
         [_for_helm(file) for file in helm_values_files or ()],
     )
-    done = _original_render_chart(chart_dir, output_path, helm_path, dict(helm_params), own, others, dict(flags))
+    given = {**helm_params, **_without_foreign_schema(chart_dir, helm_params)}
+    done = _original_render_chart(chart_dir, output_path, helm_path, given, own, others, dict(flags))
     for file in helm_values_files or ():  # once more: it may have changed meanwhile
         reads.file(os.path.join(os.getcwd(), file))
     if key and not done[1] and key == _chart_key(chart_dir, program, helm_params, flags, values):
@@ -291,11 +295,21 @@ def _render_chart(
 
 
 def _for_helm(file: str) -> str:
-    """A file with values, without the path of the working directory: helm takes `--values` for a list with commas and
-    quotes, and each part of it for a URL.
-    """
+    """A file with values, without the path of the working directory, which helm could take for a URL."""
     here = os.path.join(os.getcwd(), "")
-    return os.path.join(".", file.removeprefix(here)) if file.startswith(here) else file
+    return list_item(os.path.join(".", file.removeprefix(here)) if file.startswith(here) else file)
+
+
+def _without_foreign_schema(chart: str, parameters: Mapping[str, Any]) -> dict[str, Any]:
+    """The parameter with which helm asks no server and reads no file for the schema of the values."""
+    work, name = current(), os.path.basename(os.path.normpath(chart))
+    if parameters.get("skip_schema_validation") is True or not refers_elsewhere(Path(chart)):
+        return {}
+    if work.confinement.policy.allows("helm_options", work.confinement.component):
+        return {}
+    said = f"the values of the chart {name} are not checked, as their schema refers to what is elsewhere"
+    work.context.announce(Warned("CMD-CONF-014", said))
+    return {"skip_schema_validation": True}
 
 
 def _helm_defaults(parameters: Mapping[str, Any]) -> tuple[str, ...]:

@@ -167,6 +167,9 @@ def test_a_chart_that_brings_its_helm(world: World, witness: Witness, chart: Non
         {"plugins": "EVIL"},
         {"enable_dns": True},
         {"kube_apiserver": "https://example.com"},
+        {"name_template": "{{ env `TOKEN` }}"},
+        {"name_template": "{{ print `$TOKEN` | expandenv }}"},
+        {"name_template": "{{ getHostByName `evil.example.com` }}"},
     ],
     ids=lambda parameters: next(iter(parameters)),
 )
@@ -174,6 +177,15 @@ def test_helm_options(world: World, witness: Witness, chart: None, parameters: d
     program = witness.program(world.root / "dependencies/a/evil")
     world.add("a", helm(helm_params=json.loads(json.dumps(parameters).replace("EVIL", str(program)))))
     refused(world, witness, NOT_ALLOWED)
+
+
+@pytest.mark.parametrize(
+    "parameter", ["name", "release_name", "skip_crds", "include_crds", "namespace", "api_versions", "kube_version"]
+)
+def test_a_value_that_is_another_option(world: World, witness: Witness, chart: None, parameter: str) -> None:
+    """Switches take no value: what follows one is an option by itself."""
+    world.add("a", helm(helm_params={parameter: "--values=/etc/passwd"}))
+    refused(world, witness, "CMD-ENG-014")
 
 
 @pytest.mark.parametrize("values", ["https://example.com/values.yaml", "evil://values", "-"])

@@ -86,6 +86,55 @@ def test_bases_from_this_machine(world: World, address: str) -> None:
     assert [error.code for error in world.fail(near_hosts=False)] == [NEAR, NEAR]
 
 
+NAMED_BY_A_KUSTOMIZATION = {
+    "a base": {"kustomization.yaml": "resources: ['URL']"},
+    "a base in other letters": {"kustomization.yaml": "re\u017fOURCES: ['URL']"},
+    "a base in base64": {"kustomization.yaml": "resources: [!!binary BASE64]"},
+    "a base with an unknown tag": {"kustomization.yaml": "x: !x y\nresources: ['URL']"},
+    "a base before another document": {"kustomization.yaml": "resources: ['URL']\n---\na: b"},
+    "a repository on this machine": {"kustomization.yaml": "resources: ['file:///srv/private//x']"},
+    "a forced repository on this machine": {"kustomization.yaml": "resources: ['git::file:///srv/private//x']"},
+    "a repository of another user": {"kustomization.yaml": "resources: ['me@localhost:x.git']"},
+    "a repository without a scheme": {"kustomization.yaml": "resources: ['localhost:x.git']"},
+    "a patch": {"kustomization.yaml": "patches: [{path: 'URL'}]"},
+    "a schema": {"kustomization.yaml": "openapi: {path: 'URL'}"},
+    "a file": {"kustomization.yaml": "configMapGenerator: [{name: a, files: ['x=URL']}]"},
+    "a plugin": {"kustomization.yaml": "transformers: ['URL']"},
+    "a file of a plugin": {"kustomization.yaml": "generators: [g.yaml]", "g.yaml": "PLUGIN"},
+    "a file of a plugin in a folder": {
+        "kustomization.yaml": "generators: [g]",
+        "g/kustomization.yaml": "resources: ['URL']",
+    },
+    "a file of a plugin in place": {"kustomization.yaml": "generators:\n- |\n  PLUGIN"},
+    "a file of a plugin, escaped": {"kustomization.yaml": "generators: [g.yaml]", "g.yaml": "ESCAPED"},
+}
+PLUGIN = "{apiVersion: builtin, kind: ConfigMapGenerator, metadata: {name: g}, files: ['x=URL']}"
+
+
+@pytest.mark.parametrize("way", NAMED_BY_A_KUSTOMIZATION)
+def test_what_a_kustomization_names_on_this_machine(world: World, way: str) -> None:
+    url = "http://127.0.0.1:9/x.yaml"
+    words = {
+        "PLUGIN": PLUGIN,
+        "ESCAPED": PLUGIN.replace("'x=URL'", '"x=URL"').replace("URL", "\\x68ttp:\\x2f/127.0.0.1:9/x.yaml"),
+        "BASE64": base64.b64encode(url.encode()).decode(),
+        "URL": url,
+    }
+    for name, text in NAMED_BY_A_KUSTOMIZATION[way].items():
+        for word, meaning in words.items():
+            text = text.replace(word, meaning)
+        world.write(f"dependencies/a/k/{name}", text)
+    world.tool("kustomize", "exit 0")
+    entry = {
+        "input_type": "external",
+        "input_paths": [str(PACKAGE / "scripts" / "run-kustomize")],
+        "output_path": ".",
+        "args": ["${compiled_target_dir}/x"],
+    }
+    world.add("a", {**entry, "env_vars": {"INPUT_DIR": str(world.root / "dependencies/a/k")}})
+    assert world.fail_once(near_hosts=False).code == NEAR
+
+
 def test_bases_that_lie_elsewhere(world: World) -> None:
     wrapper = str(PACKAGE / "scripts" / "run-kustomize")
     outside = world.root.parent / "private"

@@ -10,8 +10,10 @@ from typing import Any
 import pytest
 
 from commodore.errors import CommodoreError
+from commodore.events import Warned
 from tests.attacks.conftest import Secret
 from tests.engine.world import World, jsonnet
+from tests.world.loopback import LoopbackHandler, LoopbackServer
 
 OUTSIDE, LINK, SPECIAL = "CMD-CONF-001", "CMD-CONF-002", "CMD-CONF-003"
 
@@ -180,6 +182,49 @@ def test_values_of_charts(world: World, secret: Secret, how: str) -> None:
     path = spelt(secret, world, how)
     entry["helm_values_files"] = [path if how == "absolute" else str(world.root / "dependencies" / path)]
     refused(world, secret, HOW[how])
+
+
+@pytest.mark.harmless
+@pytest.mark.parametrize("name", ["v.yaml,{secret}", 'v.yaml,"{secret}"', 'v.yaml"{secret}'])
+def test_values_that_are_several_files(world: World, secret: Secret, name: str) -> None:
+    """Helm takes the option for a list; a folder `v.yaml,` makes it one file to all others."""
+    file = world.write(f"dependencies/a/{name.format(secret=secret.path)}", "b: 1\n")
+    world.write("dependencies/a/v.yaml", "b: 2\n")
+    world.write("dependencies/a/chart/Chart.yaml", "apiVersion: v2\nname: x\nversion: 1.0.0\n")
+    world.write("dependencies/a/chart/templates/a.yaml", "kind: A\nvalues: {{ toJson .Values }}\n")
+    world.add(
+        "a", {"input_type": "helm", "output_path": ".", "input_paths": ["a/chart"], "helm_values_files": [str(file)]}
+    )
+    world.compile(environment={"PATH": os.environ["PATH"]})
+    assert world.read("a/x/templates/a.yaml") == "kind: A\nvalues:\n  b: 1\n"
+
+
+@pytest.mark.harmless
+@pytest.mark.parametrize("place", ["chart", "chart in it"])
+@pytest.mark.parametrize("target", ["server", "file"])
+def test_a_schema_of_values_that_refers_elsewhere(world: World, secret: Secret, place: str, target: str) -> None:
+    asked: list[str] = []
+
+    class Listener(LoopbackHandler):
+        def answer(self) -> None:
+            asked.append(self.path)
+            self.send(200, body=b"{}")
+
+    (secret.path.parent / "s.json").write_text(json.dumps({"const": secret.text}))
+    with LoopbackServer(Listener) as server:
+        reference = f"{server.site}/s.json" if target == "server" else f"file://{secret.path.parent}/s.json"
+        for folder in ("chart", "chart/charts/y"):
+            name = "x" if folder == "chart" else "y"
+            world.write(f"dependencies/a/{folder}/Chart.yaml", f"apiVersion: v2\nname: {name}\nversion: 1.0.0\n")
+        folder = "chart" if place == "chart" else "chart/charts/y"
+        schema = json.dumps({"properties": {"b": {"$ref": reference}}})
+        world.write(f"dependencies/a/{folder}/values.schema.json", schema)
+        world.write(f"dependencies/a/{folder}/values.yaml", "b: 1\n")
+        world.add("a", {"input_type": "helm", "output_path": ".", "input_paths": ["a/chart"]})
+        world.compile(environment={"PATH": os.environ["PATH"]})
+    assert asked == []
+    assert [event.code for event in world.events if isinstance(event, Warned)] == ["CMD-CONF-014"]
+    assert secret.text not in str(world.events)
 
 
 @pytest.mark.harmless

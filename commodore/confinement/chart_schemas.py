@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from commodore.argocd.rendering.kept import files_below
+from commodore.tree import walk
 
 _SCHEMA = "values.schema.json"
 _STANDARD = ("http://json-schema.org/", "https://json-schema.org/")
@@ -27,12 +27,14 @@ def refers_elsewhere(chart: Path) -> bool:
 
 def _schemas(chart: Path) -> Iterator[bytes | None]:
     """The schemas; None for one that cannot be read."""
-    for name, path in files_below(chart, ""):
+    for name, entry in walk(chart, follow=True):
         try:
-            if name.endswith(f"/{_SCHEMA}"):
-                yield path.read_bytes() if path.stat().st_size <= _LARGEST else None
-            elif "/charts/" in name and name.endswith((".tgz", ".tar.gz")):
-                yield from _packed(path)
+            if entry.is_dir():
+                continue
+            if entry.name == _SCHEMA:
+                yield Path(entry.path).read_bytes() if entry.stat().st_size <= _LARGEST else None
+            elif "charts" in name.split("/") and name.endswith((".tgz", ".tar.gz")):
+                yield from _packed(Path(entry.path))
         except (OSError, tarfile.TarError, EOFError):
             yield None
 
