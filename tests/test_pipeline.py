@@ -285,7 +285,7 @@ def test_the_text_for_people(world: ClusterWorld) -> None:
     words = ["catalog", "compile", "c-one", "--cluster-file", str(world.cluster_file()), "-v"]
     shown = world.run("-d", str(world.work), *words)
     assert shown.code == 0
-    assert "Fetching components …" in shown.stderr
+    assert "Fetching components: " in shown.stderr
     assert "Automated catalog update from Commodore" in shown.stderr
     assert "add --push" in shown.stderr
     assert "\x1b" not in shown.stderr + shown.stdout

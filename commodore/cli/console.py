@@ -185,17 +185,19 @@ class Console:
                 self._display = None
 
     def _stage(self, event: StageStarted | StageAdvanced | StageFinished) -> None:
-        """The stages where lines are read: that they begin, and with `-v` what is done, and their end."""
+        """The stages where lines are read: how long each took, and that one with many items begins; with `-v` what is
+        done.
+        """
         if self.quiet:
             return
         match event:
-            case StageStarted(stage) if self._display is None:
+            case StageStarted(stage, total) if self._display is None and total is not None:
                 self._say(f"{_sentence(stage)} …")
             case StageAdvanced(_, item, seconds, source) if self.verbosity >= 1 and (seconds or source):
                 how, took = f": {source}" if source else "", f" ({seconds:.2f} s)" if seconds else ""
                 self._say(f"  {printable_lines(item)}{how}{took}")
-            case StageFinished(stage, seconds) if self.verbosity >= 1 and self._display is None:
-                self._say(f"  {_sentence(stage)}: {seconds:.2f} s")
+            case StageFinished(stage, seconds) if self._display is None:
+                self._say(f"{_sentence(stage)}: {seconds:.1f} s")
 
     def _wave(self, event: WaveBegun | ClusterEnded | WaveEnded) -> None:
         """The clusters of a fleet: a line for each, or where a person is looking lines for failures only."""

@@ -139,5 +139,5 @@ def _member(parameters: Mapping[str, Any], key: str) -> Mapping[str, Any]:
 
 def _unusable(parameter: str, wanted: str) -> InputError:
     hint = f"find the class that sets it with: commodore inventory explain {parameter}"
-    message = f"parameters.{parameter} must be {wanted}"
-    return InputError("CMD-REF-014", message, hint=hint, locations=[Setting.of(*parameter.split("."))])
+    setting = Setting.of(*parameter.split("."))
+    return InputError("CMD-REF-014", f"parameters.{parameter} must be {wanted}", hint=hint, locations=[setting])

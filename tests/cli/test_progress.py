@@ -142,3 +142,14 @@ def test_items_without_news_are_not_told(capfd: pytest.CaptureFixture[str]) -> N
     assert said(capfd, StageAdvanced("compile", "a", 0.0, "from the cache"), verbosity=1) == "  a: from the cache\n"
     assert said(capfd, StageAdvanced("compile", "a", 1.25, "rendered")) == ""
     assert said(capfd, Noted("hello")) == "hello\n"
+
+
+def test_a_log_has_one_line_for_each_stage(capfd: pytest.CaptureFixture[str]) -> None:
+    assert said(capfd, StageStarted("fetching packages")) == ""
+    assert said(capfd, StageFinished("fetching packages", 0.25)) == "Fetching packages: 0.2 s\n"
+    assert said(capfd, StageFinished("fetching packages", 0.25), quiet=True) == ""
+
+
+def test_a_log_tells_that_a_stage_with_many_items_begins(capfd: pytest.CaptureFixture[str]) -> None:
+    assert said(capfd, StageStarted("compiling", 9)) == "Compiling …\n"
+    assert said(capfd, StageStarted("compiling", 9), quiet=True) == ""

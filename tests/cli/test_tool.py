@@ -56,7 +56,9 @@ def test_install_upgrade_uninstall(call: Call, server: ReleaseServer) -> None:
     helm = managed_folder() / "helm"
     code, out, err = call("tool", "install", "helm", "--version", "v9.0.0")
     assert (code, out) == (0, "")
-    assert err.splitlines()[-2:] == ["Downloading helm 9.0.0 …", f"Installed helm 9.0.0 as {helm}"]
+    begun, ended, installed = err.splitlines()[-3:]
+    assert (begun, installed) == ("Downloading helm 9.0.0 …", f"Installed helm 9.0.0 as {helm}")
+    assert ended.startswith("Downloading helm 9.0.0: ")
     code, _, err = call("tool", "install", "helm")
     assert (code, err) == (0, f"helm 9.0.0 is installed already, nothing to do: {helm}\n")
     code, _, err = call("tool", "upgrade", "helm", "--latest")
