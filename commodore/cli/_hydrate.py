@@ -10,18 +10,21 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from commodore.cli.console import Console, working_dir
+from commodore.cli._lieutenant import connect
+from commodore.cli.console import Console, console_of, working_dir
 from commodore.context import Context
 from commodore.errors import CommodoreError
 
 if TYPE_CHECKING:
     from commodore.argocd.diagnostics import Diagnostics
     from commodore.git import PushRights, RepositoryStore
+    from commodore.hydrate.catalogs import Catalogs
     from commodore.hydrate.model import Writing
     from commodore.hydrate.publishing import Result
     from commodore.hydrate.rendering import Rules
     from commodore.hydrate.running import Hydrator, Job, Planned
     from commodore.hydrate.texts import Texts
+    from commodore.workspace import Workspace
 
 Rights = Callable[[str, frozenset[str]], "PushRights | None"]
 
@@ -61,9 +64,10 @@ def opened(
         workspace.locked(context.limits),
         RepositoryStore(workspace.repositories, context) as store,
         _present(sources, values.get("dry_sha") or "", store) as (places, shown),
+        _catalogs(ctx, workspace, values, context) as catalogs,
     ):
         job = _job(places, shown, values, context, diagnostics)
-        yield Hydrator(replace(job, rights=rights), store, context, diagnostics)
+        yield Hydrator(replace(job, rights=rights, catalogs=catalogs), store, context, diagnostics)
     for warned in map(as_warning, diagnostics.found()):
         if warned is not None:
             context.announce(warned)
@@ -91,6 +95,31 @@ def _present(
             places.append(folder)
             shown[folder] = redact(str(one))
         yield places, shown
+
+
+@contextlib.contextmanager
+def _catalogs(
+    ctx: click.Context, workspace: Workspace, values: Mapping[str, Any], context: Context
+) -> Iterator[Catalogs]:
+    """What compiles catalogs, in working directories below that one. The API is connected to when one is asked for."""
+    from commodore.hydrate.catalogs import Catalogs
+    from commodore.lieutenant import ClusterFile, ClusterSource, LieutenantApi
+
+    with contextlib.ExitStack() as kept:
+        known: list[ClusterSource] = []
+
+        def source(of_cluster: Workspace) -> ClusterSource:
+            if values["cluster_file"] is None and context.offline:
+                from commodore.stages import LastRun
+
+                return LastRun(of_cluster)
+            if not known and values["cluster_file"] is not None:
+                known.append(ClusterFile(values["cluster_file"]))
+            elif not known:
+                known.append(LieutenantApi(kept.enter_context(connect(ctx, values, console_of(ctx)))))
+            return known[0]
+
+        yield Catalogs(workspace.root / "clusters", source, context, values.get("jobs") or 0)
 
 
 @contextlib.contextmanager

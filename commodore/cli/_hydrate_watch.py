@@ -165,7 +165,7 @@ class _Loop:
         self.watched.metrics.looked(seen, time.time())
         self.watched.end(frozenset(key for one, _ in results for key in (one.group.dry_key, one.group.key)))
         tell_lost(hydrator, self.console)
-        news = [one for one in results if one[0].decision not in ("hydrated", "waiting")]
+        news = [one for one in results if one[0].decision not in ("hydrated", "waiting") and not _is_same(one[1])]
         if news:
             report(shown(news), values, self.console)
 
@@ -173,6 +173,11 @@ class _Loop:
         self.watched.metrics.hear(event)
         self.console.announce(event)
         self.ending.hear(event)
+
+
+def _is_same(result: Result) -> bool:
+    """Whether something was compiled, and nothing is new."""
+    return not isinstance(result, CommodoreError) and result.word == "unchanged"
 
 
 def _seen(hydrator: Hydrator, planned: Planned, result: Result) -> Seen:

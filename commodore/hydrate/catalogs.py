@@ -1,13 +1,14 @@
-"""Provenance of compiled catalogs: what hydrated branches say of their dry commit, for programs that promote."""
+"""Compiled catalogs: as what is hydrated, and with what hydrated branches say of their dry commit."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, replace
+import threading
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
-from commodore.catalog import CompileMetadata
 from commodore.context import Context
 from commodore.errors import EnvironmentFault
 from commodore.events import Warned
@@ -18,6 +19,86 @@ from commodore.hydrate.model import Reference, Writing
 from commodore.hydrate.notes import NOTES, Note
 from commodore.hydrate.provenance import read_commit
 from commodore.hydrate.pushing import push
+from commodore.lieutenant import Cluster, ClusterSource
+from commodore.names import check_name
+from commodore.workspace import Workspace
+
+if TYPE_CHECKING:
+    from commodore.catalog import CompileMetadata
+
+
+@dataclass(frozen=True, slots=True)
+class Catalogs:
+    """Compiles the catalogs of clusters, as `catalog compile` does, and pushes none.
+
+    Args:
+        root: a folder with a working directory for each cluster, which is kept.
+        source: who knows the cluster of a working directory.
+        processes: how many workers render; 0 for one per CPU.
+    """
+
+    root: Path
+    source: Callable[[Workspace], ClusterSource]
+    context: Context
+    processes: int = 0
+    _one: threading.Lock = field(default_factory=threading.Lock)
+
+    def cluster(self, name: str) -> Cluster:
+        """The cluster with this id.
+
+        Raises:
+            CommodoreError: it is not known.
+        """
+        return self.source(self._workspace(name)).load(name, self.context)
+
+    def objects(self, name: str, tenant_sha: str, global_sha: str, context: Context) -> list[dict[str, Any]]:
+        """The objects of a cluster's catalog at commits of the tenant's and of the global configuration.
+
+        Raises:
+            CommodoreError: it cannot be compiled.
+        """
+        from commodore.catalog import objects_of, read_folder
+        from commodore.pipeline import CatalogCompile, run_compile
+        from commodore.stages import CompileOptions
+
+        workspace = self._workspace(name)
+        request = CatalogCompile(
+            name,
+            workspace,
+            offline=context.offline,
+            global_revision=global_sha or None,
+            tenant_revision=tenant_sha,
+            options=CompileOptions(processes=self.processes),
+        )
+        with self._one:  # a compile uses all CPUs by itself
+            run_compile(request, self.source(workspace), lambda _: False, context)
+            files = read_folder(workspace.manifests, context) if workspace.manifests.is_dir() else {}
+        found = [one.content for one in objects_of(files, {})]
+        references = workspace.refs.is_dir() and any(workspace.refs.iterdir())
+        if references or not all(isinstance(one, dict) for one in found):
+            what = "files for references" if references else "files that hold no objects"
+            context.announce(
+                Warned(
+                    "CMD-HYD-038",
+                    f"the catalog of {name} has {what}, which are not on hydrated branches",
+                    hint="let the cluster take the catalog itself if it needs them",
+                )
+            )
+        return [one for one in found if isinstance(one, dict)]
+
+    def _workspace(self, name: str) -> Workspace:
+        return Workspace.at(self.root / check_name(name, "cluster"))
+
+
+def reference_to(repository: Repository, sha: str, context: Context) -> Reference:
+    """A commit of the global configuration as the reference of a catalog.
+
+    Raises:
+        EnvironmentFault: git fails.
+    """
+    commit = read_commit(repository.path, sha, context)
+    url = repository.display_url if urlsplit(repository.url).scheme in ("http", "https") else ""  # others read by none
+    return Reference(commit.author, commit.date, commit.subject, commit.body, commit.sha, url)
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,9 +124,7 @@ class CatalogProvenance:
         with RepositoryStore(self.repositories, replace(self.context, offline=True)) as store:
             tenant, shared = (store.repository(one.url) for one in (metadata.tenant_config, metadata.global_config))
         commit = read_commit(tenant.path, metadata.tenant_config.sha, self.context)
-        other = read_commit(shared.path, metadata.global_config.sha, self.context)
-        url = shared.display_url if urlsplit(shared.url).scheme in ("http", "https") else ""  # others are read by none
-        reference = Reference(other.author, other.date, other.subject, other.body, other.sha, url)
+        reference = reference_to(shared, metadata.global_config.sha, self.context)
         data = layout.root_data(tenant.display_url, replace(commit, reference=reference))
         return {layout.METADATA: layout.metadata({**data, "hydrator": layout.MARK})}
 

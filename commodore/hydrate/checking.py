@@ -10,7 +10,7 @@ from commodore.errors import CommodoreError, InputError
 from commodore.git import Git, Repository
 from commodore.hydrate.differences import manifest_diff
 from commodore.hydrate.layout import MANIFEST, METADATA, is_same_manifest, manifest, objects_of, read_metadata
-from commodore.hydrate.model import Group, Hydration
+from commodore.hydrate.model import Group, Hydration, Reference
 from commodore.hydrate.provenance import read_commit
 from commodore.hydrate.running import Hydrator, Planned
 from commodore.limits import Limits
@@ -116,14 +116,20 @@ class Checker:
         if not isinstance(sha, str) or not _has(self.hydrator.dry(member), sha):
             return PathCheck(member.branch, member.path, "cannot", f"there is no dry commit {sha or 'recorded'}")
         source = data.get("drySource")
-        path = source.get("path") if isinstance(source, Mapping) else None
-        if isinstance(path, str) and path != member.dry_path:
-            reason = f"it was rendered of {path}, and {member.name} names {member.dry_path} now"
-            return PathCheck(member.branch, member.path, "cannot", reason)
+        there_named = source if isinstance(source, Mapping) else {}
+        for was, now in (
+            (there_named.get("path"), member.dry_path),
+            (there_named.get("catalog"), member.catalog.cluster if member.catalog else ""),
+        ):
+            if isinstance(was, str) and was != now:
+                reason = f"it was rendered of {was}, and {member.name} names {now or 'no catalog'} now"
+                return PathCheck(member.branch, member.path, "cannot", reason)
         alone = replace(group, dry_sha=sha, members=(member,))
+        references = {member.path: Reference(sha=_referred(data))} if member.catalog else {}
         try:
             commit = read_commit(self.hydrator.dry(member).path, sha, self.hydrator.context)
-            (output,) = self.hydrator.render(alone, {member.path: self.hydrator.data(member)}, commit)
+            applications = {member.path: self.hydrator.data(member)}
+            (output,) = self.hydrator.render(alone, applications, commit, references)
         except CommodoreError as error:
             return PathCheck(member.branch, member.path, "cannot", error.message)
         if is_same_manifest(there, output.objects):
@@ -146,6 +152,14 @@ class Checker:
 
     def _git(self, planned: Planned) -> Git:
         return Git(self.hydrator.store.repository(planned.group.first.url).path, self.hydrator.context)
+
+
+def _referred(data: Mapping[str, Any]) -> str:
+    """The commit that metadata refer to; empty if they do not."""
+    try:
+        return str(data["references"][0]["commit"]["sha"])
+    except (LookupError, TypeError):
+        return ""
 
 
 def _has(repository: Repository, sha: str) -> bool:

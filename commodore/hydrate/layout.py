@@ -111,22 +111,30 @@ def root_data(dry_url: str, commit: DryCommit) -> dict[str, Any]:
             "date": commit.date,
             "subject": commit.subject,
             "body": commit.body,
-            "references": [{"commit": _reference(commit.reference)}] if commit.reference else [],
+            "references": _references(commit.reference),
         }
     )
 
 
-def path_data(hydration: Hydration, commands: Sequence[str], tools: Mapping[str, str]) -> dict[str, Any]:
-    """What the metadata of an output path says beyond that."""
+def path_data(
+    hydration: Hydration, commands: Sequence[str], tools: Mapping[str, str], reference: Reference | None = None
+) -> dict[str, Any]:
+    """What the metadata of an output path says beyond that, or in its place.
+
+    Args:
+        reference: another one than that of the dry commit.
+    """
     application = {"name": hydration.name, "namespace": hydration.namespace, "project": hydration.project}
+    place = {"catalog": hydration.catalog.cluster} if hydration.catalog else {"path": hydration.dry_path}
     return _present(
         {
             "commands": list(commands),
             "applications": [_present(application)],
-            "drySource": {"targetRevision": hydration.dry_revision or "HEAD", "path": hydration.dry_path},
+            "drySource": {"targetRevision": hydration.dry_revision or "HEAD", **place},
             "tools": dict(sorted(tools.items())),
             "files": list(FILES),
             "hydrator": MARK,
+            "references": _references(reference),
         }
     )
 
@@ -174,17 +182,18 @@ def path_files(output: PathOutput, root: Mapping[str, Any]) -> dict[str, bytes]:
     return {f"{output.path}/{name}": contents[name] for name in FILES}
 
 
-def _reference(reference: Reference) -> dict[str, str]:
-    return _present(
-        {
-            "author": reference.author,
-            "date": reference.date,
-            "subject": reference.subject,
-            "body": reference.body,
-            "sha": reference.sha,
-            "repoURL": reference.url,
-        }
-    )
+def _references(reference: Reference | None) -> list[dict[str, Any]]:
+    if reference is None:
+        return []
+    parts = {
+        "author": reference.author,
+        "date": reference.date,
+        "subject": reference.subject,
+        "body": reference.body,
+        "sha": reference.sha,
+        "repoURL": reference.url,
+    }
+    return [{"commit": _present(parts)}]
 
 
 def _present(data: dict[str, Any]) -> dict[str, Any]:

@@ -20,11 +20,25 @@ Order = Literal["seed", "source"]
 
 
 @dataclass(frozen=True, slots=True)
+class Catalog:
+    """The catalog of a cluster as what is hydrated. Its dry repository is the configuration of the tenant.
+
+    Attributes:
+        url, revision: the global configuration; the revision may be empty, which is the default branch.
+    """
+
+    cluster: str
+    url: str
+    revision: str
+
+
+@dataclass(frozen=True, slots=True)
 class Hydration:
     """One Application that is hydrated.
 
     Attributes:
         dry_url, dry_revision, dry_path: where its sources are; the revision may be empty, which is `HEAD`.
+        catalog: the compiled catalog that it is made of; None for the files at `dry_path`.
         url: the repository that is written to.
         sync_branch: the branch that is deployed.
         branch: the branch that is written to: `sync_branch`, or the one of `hydrateTo`.
@@ -48,6 +62,7 @@ class Hydration:
     settings: Mapping[str, Any]
     generate_paths: str
     place: Location
+    catalog: Catalog | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,20 +3,25 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from commodore.argocd.model.fields import Fields
 from commodore.errors import CommodoreError, InputError, Location, did_you_mean, raise_all
 from commodore.git import Author, normalize, redact
-from commodore.hydrate.model import Hydration
+from commodore.hydrate.model import Catalog, Hydration
 from commodore.hydrate.names import check_branch, output_path
 from commodore.hydrate.texts import NO_TEXTS, Texts, read_template
+from commodore.lieutenant import Cluster
+
+Clusters = Callable[[str], Cluster]
+"""Gives the cluster with an id, or raises a CommodoreError."""
 
 API_VERSION = "commodore.dev/v1alpha1"
 CONFIG_KIND = "HydrateConfig"
+_ENTRY_KIND = "HydrateEntry"  # what an entry of a `hydrate.yaml` is turned into: an Application that may have more
 _GENERATE_PATHS = "argocd.argoproj.io/manifest-generate-paths"
 _DRY = ("repoURL", "targetRevision", "path", "helm", "kustomize", "directory", "plugin")
 _OPTIONS = ("helm", "kustomize", "directory")
@@ -32,13 +37,19 @@ def is_hydrated(application: Mapping[str, Any]) -> bool:
 
 
 def read_hydration(
-    application: Mapping[str, Any], place: Location, *, lenient: bool = False, options_in_git: bool = False
+    application: Mapping[str, Any],
+    place: Location,
+    *,
+    lenient: bool = False,
+    options_in_git: bool = False,
+    clusters: Clusters | None = None,
 ) -> Hydration:
     """An Application with a source hydrator, checked.
 
     Args:
         lenient: let `sourceHydrator` win over a source beside it, as Argo CD does.
         options_in_git: refuse options of tools that are not in files of the repository.
+        clusters: knows the clusters whose catalogs are hydrated; None if there can be none.
 
     Raises:
         InputError: CMD-HYD-002 to CMD-HYD-005, CMD-HYD-010, CMD-HYD-019, fields are missing, wrong, or for what cannot
@@ -57,29 +68,75 @@ def read_hydration(
     hydrator = spec.fields("sourceHydrator")
     _check_known(hydrator, ("drySource", "syncSource", "hydrateTo"))
     dry, sync, to = hydrator.fields("drySource"), hydrator.fields("syncSource"), hydrator.optional("hydrateTo")
-    _check_known(dry, _DRY)
     _check_known(sync, _SYNC)
-    _check_dry(dry, options_in_git)
+    if "catalog" in dry and application.get("kind") == _ENTRY_KIND:
+        origin = _catalog(dry, clusters)
+    else:
+        origin = _files(dry, options_in_git)
     branch = check_branch(_required(sync, "targetBranch"), place)
     if to is not None:
         _check_known(to, ("targetBranch",))
     target = branch if to is None else check_branch(_required(to, "targetBranch"), place)
-    url = _required(dry, "repoURL")
     return Hydration(
         name=_required(metadata, "name"),
         namespace=metadata.text("namespace"),
         project=spec.text("project") or "default",
-        dry_url=_git_url(url, place),
-        dry_revision=dry.text("targetRevision"),
+        dry_url=_git_url(origin.url, place),
+        dry_revision=origin.revision,
         dry_path=dry.text("path"),
-        url=_git_url(sync.text("repoURL") or url, place),
+        url=_git_url(sync.text("repoURL") or origin.destination, place),
         sync_branch=branch,
         branch=target,
         path=output_path(sync.text("path"), place),
         target_namespace=spec.fields("destination").text("namespace"),
-        settings={key: dry.raw(key) for key in _OPTIONS if key in dry},
+        settings={key: dry.raw(key) for key in (*_OPTIONS, "catalog") if key in dry},
         generate_paths=metadata.text_map("annotations").get(_GENERATE_PATHS, ""),
         place=place,
+        catalog=origin.catalog,
+    )
+
+
+class _Origin(NamedTuple):
+    """Where something dry comes from, and the repository that is written to if none is named."""
+
+    url: str
+    revision: str
+    destination: str
+    catalog: Catalog | None = None
+
+
+def _files(dry: Fields, options_in_git: bool) -> _Origin:
+    _check_known(dry, _DRY)
+    _check_dry(dry, options_in_git)
+    url = _required(dry, "repoURL")
+    return _Origin(url, dry.text("targetRevision"), url)
+
+
+def _catalog(dry: Fields, clusters: Clusters | None) -> _Origin:
+    for key in dry.data:
+        if key in _DRY and key != "targetRevision":
+            raise InputError(
+                "CMD-HYD-002",
+                f"{dry.at('catalog')} and {dry.at(key)} exclude each other",
+                hint=f"leave {key} out: the cluster says where its configuration is",
+                locations=[dry.place],
+            )
+    _check_known(dry, ("catalog", "targetRevision"))
+    name = _required(dry, "catalog")
+    if clusters is None:
+        raise InputError(
+            "CMD-HYD-039",
+            f"{dry.at('catalog')} is {name}, and compiled catalogs are not written as folders",
+            hint="use 'commodore hydrate run --dry-run', or 'commodore hydrate render --bundle'",
+            locations=[dry.place],
+        )
+    cluster = clusters(name)
+    tenant = cluster.tenant
+    return _Origin(
+        tenant.config_url,
+        dry.text("targetRevision") or cluster.tenant_revision or "",
+        cluster.catalog_url,
+        Catalog(cluster.id, tenant.global_url, cluster.global_revision or ""),
     )
 
 
@@ -129,19 +186,29 @@ def _entries(fields: Fields) -> Iterator[dict[str, Any]]:
             raise _wrong(f"{entry.at('name')}: there are two entries with the name {name}", fields.place)
         names.add(name)
         parts = {key: value for key, value in entry.data.items() if key != "name"}
+        # What files have in common says nothing about a catalog.
+        common = {key: value for key, value in defaults.items() if key != "drySource" or not _is_catalog(entry)}
         yield {
-            "apiVersion": "argoproj.io/v1alpha1",
-            "kind": "Application",
+            "apiVersion": API_VERSION,
+            "kind": _ENTRY_KIND,
             "metadata": {"name": name},
             "spec": {
                 "destination": {"server": "https://kubernetes.default.svc"},
-                "sourceHydrator": _merged(defaults, parts),
+                "sourceHydrator": _merged(common, parts),
             },
         }
 
 
+def _is_catalog(entry: Fields) -> bool:
+    return "catalog" in entry.fields("drySource")
+
+
 def read_all(
-    applications: Iterable[tuple[Mapping[str, Any], Location]], *, lenient: bool = False, options_in_git: bool = False
+    applications: Iterable[tuple[Mapping[str, Any], Location]],
+    *,
+    lenient: bool = False,
+    options_in_git: bool = False,
+    clusters: Clusters | None = None,
 ) -> list[Hydration]:
     """All hydrations of Applications; what is wrong with them is reported together.
 
@@ -152,7 +219,9 @@ def read_all(
     errors: list[CommodoreError] = []
     for application, place in applications:
         try:
-            found.append(read_hydration(application, place, lenient=lenient, options_in_git=options_in_git))
+            found.append(
+                read_hydration(application, place, lenient=lenient, options_in_git=options_in_git, clusters=clusters)
+            )
         except CommodoreError as error:
             errors.append(error)
     raise_all(errors)

@@ -7,8 +7,10 @@ from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
+from commodore import __version__
 from commodore.argocd.configuration import ArgoSettings
 from commodore.argocd.diagnostics import Diagnostics
 from commodore.argocd.finishing import in_namespace, opened
@@ -19,7 +21,8 @@ from commodore.errors import CommodoreError, InputError, PolicyError, raise_all
 from commodore.events import Noted, Warned
 from commodore.git import Author
 from commodore.hydrate import layout
-from commodore.hydrate.model import DryCommit, Group, Hydration, Order, PathOutput
+from commodore.hydrate.catalogs import Catalogs
+from commodore.hydrate.model import Catalog, DryCommit, Group, Hydration, Order, PathOutput, Reference
 from commodore.hydrate.secrets import SecretPolicy, find_private_keys, find_secrets
 from commodore.hydrate.texts import Texts, read_template
 from commodore.manifests import key_of
@@ -65,14 +68,20 @@ class GroupRenderer:
     rules: Rules
     context: Context
     found: Diagnostics
+    catalogs: Catalogs | None = None
 
     def render(
-        self, group: Group, applications: Mapping[str, Mapping[str, Any]], commit: DryCommit
+        self,
+        group: Group,
+        applications: Mapping[str, Mapping[str, Any]],
+        commit: DryCommit,
+        references: Mapping[str, Reference] = MappingProxyType({}),
     ) -> tuple[PathOutput, ...]:
         """What is to be at the output paths of a group.
 
         Args:
             applications: the Applications of the group's members, by output path.
+            references: the commits of the global configuration that catalogs are compiled with, by output path.
 
         Raises:
             CommodoreError: an Application cannot be rendered; CMD-HYD-040, it has secrets; CMD-HYD-028, there are too
@@ -82,11 +91,16 @@ class GroupRenderer:
         outputs: list[PathOutput] = []
         errors: list[CommodoreError] = []
         with ThreadPoolExecutor(self.rules.jobs or os.cpu_count() or 1, thread_name_prefix="render") as pool:
-            rendering = [pool.submit(self._render, one, applications[one.path]) for one in group.members]
+            rendering = [
+                pool.submit(self._compile, one.catalog, commit.sha, references[one.path].sha)
+                if one.catalog is not None
+                else pool.submit(self._render, one, applications[one.path])
+                for one in group.members
+            ]
         for member, future in zip(group.members, rendering, strict=True):
             try:
-                output = self._output(member, *future.result())
-                readme = self.rules.texts.readme_of(output, root, commit)
+                output = self._output(member, *future.result(), references.get(member.path))
+                readme = self.rules.texts.readme_of(output, {**root, **output.metadata}, commit)
                 outputs.append(PathOutput(output.path, output.objects, readme, output.metadata))
             except CommodoreError as error:
                 errors.append(error.about(f"Application {member.name}"))
@@ -103,6 +117,13 @@ class GroupRenderer:
                 hint="hydrate fewer Applications to one branch",
             )
 
+    def _compile(self, catalog: Catalog, tenant_sha: str, global_sha: str) -> tuple[list[Rendered], list[str]]:
+        """The objects of a catalog, and the command that gives the same."""
+        assert self.catalogs is not None, "catalogs are read where they can be compiled"
+        objects = self.catalogs.objects(catalog.cluster, tenant_sha, global_sha, self.context)
+        options = f"--global-repo-revision-override {global_sha} --tenant-repo-revision-override {tenant_sha}"
+        return [Rendered(one) for one in objects], [f"commodore catalog compile {catalog.cluster} {options}"]
+
     def _render(self, member: Hydration, data: Mapping[str, Any]) -> tuple[Sequence[Rendered], list[str]]:
         """The objects of an Application, and the commands that give the same."""
         commands: list[str] = []
@@ -113,15 +134,18 @@ class GroupRenderer:
             self.context.announce(Noted(f"Application {member.name}: {path} is not read; there is one dry source."))
         return rendered, commands
 
-    def _output(self, member: Hydration, rendered: Sequence[Rendered], commands: list[str]) -> PathOutput:
+    def _output(
+        self, member: Hydration, rendered: Sequence[Rendered], commands: list[str], reference: Reference | None
+    ) -> PathOutput:
         objects = [one.data for one in opened(rendered, member.name, self.found)]
         if self.rules.set_namespace:
             objects = in_namespace(objects, member.target_namespace)
         self._check_secrets(objects)
         self._check_identities(objects)
         used = {command.split(" ", 1)[0] for command in commands}
-        tools = {name: version for name, version in self.rules.tools.items() if name in used}
-        data = layout.path_data(member, commands, tools)
+        known = {**self.rules.tools, "commodore": __version__}
+        tools = {name: version for name, version in known.items() if name in used}
+        data = layout.path_data(member, commands, tools, reference)
         return PathOutput(member.path, layout.ordered(objects, self.rules.order), "", data)
 
     def _check_secrets(self, objects: Sequence[Mapping[str, Any]]) -> None:

@@ -21,8 +21,20 @@ from commodore.errors import CommodoreError, InputError, Location, did_you_mean,
 from commodore.events import Event, Warned, stage
 from commodore.git import Author, Git, PushRights, Repository, RepositoryStore, check_out_tree, redact, repository_key
 from commodore.hydrate import layout, planning
+from commodore.hydrate.catalogs import Catalogs, reference_to
 from commodore.hydrate.conventions import check_projects, check_promotions
-from commodore.hydrate.model import CommitRequest, DryCommit, Group, Hydration, Outcome, PathOutput, Scope, Writing
+from commodore.hydrate.model import (
+    Catalog,
+    CommitRequest,
+    DryCommit,
+    Group,
+    Hydration,
+    Outcome,
+    PathOutput,
+    Reference,
+    Scope,
+    Writing,
+)
 from commodore.hydrate.provenance import check_signature, read_commit
 from commodore.hydrate.publishing import Destination, Result
 from commodore.hydrate.reading import read_all
@@ -97,6 +109,7 @@ class Job:
         hard: render all, whatever is noted.
         repo_map: folders that stand for dry repositories, whatever is committed; for dry runs.
         rights: what a push is let in by, to a URL to which Applications of some projects write.
+        catalogs: compiles those of clusters; None if no entry names one.
     """
 
     found: Found
@@ -118,6 +131,7 @@ class Job:
     hard: bool = False
     repo_map: RepoMap = field(default_factory=RepoMap)
     rights: Callable[[str, frozenset[str]], PushRights | None] = lambda *_: None
+    catalogs: Catalogs | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -191,7 +205,10 @@ class Hydrator:
             CommodoreError: an Application is wrong, or none is in reach.
         """
         job = self.job
-        hydrations = read_all(job.found.applications, lenient=job.lenient, options_in_git=job.options_in_git)
+        clusters = job.catalogs.cluster if job.catalogs is not None else None
+        hydrations = read_all(
+            job.found.applications, lenient=job.lenient, options_in_git=job.options_in_git, clusters=clusters
+        )
         job.only.check(hydrations)
         self._data = {(place, data["metadata"]["name"]): data for data, place in job.found.applications}
         for one in hydrations:
@@ -263,20 +280,25 @@ class Hydrator:
                 self._renderers.clear()
 
     def render(
-        self, group: Group, applications: Mapping[str, Mapping[str, Any]], commit: DryCommit
+        self,
+        group: Group,
+        applications: Mapping[str, Mapping[str, Any]],
+        commit: DryCommit,
+        references: Mapping[str, Reference],
     ) -> tuple[PathOutput, ...]:
         """What is to be at the output paths of a group. It needs `rendering`.
 
         Args:
             applications: of the group's members, by output path.
+            references: the commits of the global configuration that catalogs are compiled with, by output path.
 
         Raises:
             CommodoreError: see `GroupRenderer.render`; CMD-HYD-045, it is another result each time.
         """
-        outputs = self._renderer(group).render(group, applications, commit)
+        outputs = self._renderer(group).render(group, applications, commit, references)
         if self.job.twice:
             self._renderers.pop((group.dry_key, group.dry_sha))
-            check_equal(outputs, self._renderer(group).render(group, applications, commit))
+            check_equal(outputs, self._renderer(group).render(group, applications, commit, references))
         return outputs
 
     def dry(self, hydration: Hydration) -> Repository:
@@ -311,7 +333,9 @@ class Hydrator:
 
     def _needed(self, hydration: Hydration) -> list[tuple[str, str | None]]:
         dry = (hydration.dry_url, self._wanted(hydration))
-        return [dry, (hydration.url, hydration.branch), (hydration.url, hydration.sync_branch)]
+        catalog = hydration.catalog
+        others = [(catalog.url, catalog.revision or None)] if catalog is not None else []
+        return [dry, *others, (hydration.url, hydration.branch), (hydration.url, hydration.sync_branch)]
 
     def _publish(self, wanted: Sequence[tuple[Planned, CommitRequest]]) -> dict[str, Result]:
         by_destination: dict[int, list[tuple[Planned, CommitRequest]]] = {}
@@ -361,7 +385,10 @@ class Hydrator:
             destination.bring_notes()
             destinations[group.key] = destination
         settings = {f"{part}/{key}": value.value for part, key, value in self.job.settings.rows()}
-        inputs = planning.inputs_digest(group, {**self.job.rules.as_dict(), "settings": settings})
+        options: dict[str, Any] = {**self.job.rules.as_dict(), "settings": settings}
+        if any(one.catalog for one in group.members):
+            options["global"] = [self._global_sha(one.catalog) for one in group.members if one.catalog]
+        inputs = planning.inputs_digest(group, options)
         note = destination.note_of(group.branch)
         known, before = note.groups.get(group.id, ("", "")) if note is not None else ("", "")
         decision, reason = "render", "it was not hydrated from this commit with these inputs"
@@ -369,10 +396,12 @@ class Hydrator:
             reason = "--rewrite"
         elif self.job.hard or self.job.repo_map.find(group.first.dry_url) is not None:
             reason = "it is to be rendered again"
-        elif (known, before) == (group.dry_sha, inputs) and group.branch in destination.heads:
-            decision, reason = "hydrated", f"it is hydrated from {group.dry_sha[:7]}"
         elif self._is_too_old(group, known):
             decision, reason = "superseded", f"it is hydrated from {known[:7]}, which is newer; --allow-older goes back"
+        elif any(one.catalog for one in group.members):
+            reason = "a catalog is made of more than its dry commit, and is compiled at each run"
+        elif (known, before) == (group.dry_sha, inputs) and group.branch in destination.heads:
+            decision, reason = "hydrated", f"it is hydrated from {group.dry_sha[:7]}"
         elif known and before == inputs and not self._is_affected(group, known):
             decision, reason = "unaffected", f"no file of its Applications has changed since {known[:7]}"
         return Planned(group, decision, reason, inputs, destination, known)
@@ -422,8 +451,11 @@ class Hydrator:
             check_signature(repository.path, group.dry_sha, sorted(tags), self.context)
         commit = read_commit(repository.path, group.dry_sha, self.context)
         applications = {one.path: self.data(one) for one in group.members}
+        references = {one.path: self._global_commit(one.catalog) for one in group.members if one.catalog}
+        if len(references) == len(group.members) and len(set(references.values())) == 1:
+            commit = replace(commit, reference=references[group.first.path])
         # What no change touches is not rendered: only the note goes on.
-        outputs = self.render(group, applications, commit) if planned.decision == "render" else ()
+        outputs = self.render(group, applications, commit, references) if planned.decision == "render" else ()
         root = layout.root_data(group.first.dry_url, commit)
         return CommitRequest(
             group=group.id,
@@ -438,6 +470,12 @@ class Hydrator:
             paths=outputs,
             author=self.job.author,
         )
+
+    def _global_sha(self, catalog: Catalog) -> str:
+        return self.store.repository(catalog.url).resolve(catalog.revision or None).sha
+
+    def _global_commit(self, catalog: Catalog) -> Reference:
+        return reference_to(self.store.repository(catalog.url), self._global_sha(catalog), self.context)
 
     def scope(self, group: Group) -> Scope:
         """What is a group's own on its branch."""
@@ -466,7 +504,9 @@ class Hydrator:
             own = {repository_identity(one.dry_url): tree for one in group.members}
             opened = open_run(job.settings, job.repo_map, Capabilities(), self.context, self.diagnostics, own)
             run = self._open.enter_context(opened)
-            self._renderers[key] = GroupRenderer(job.settings, run.renderer, job.rules, self.context, self.diagnostics)
+            self._renderers[key] = GroupRenderer(
+                job.settings, run.renderer, job.rules, self.context, self.diagnostics, job.catalogs
+            )
         return self._renderers[key]
 
     def _check_access(self, planned: Planned) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from commodore.settings.argocd import APP, INSTALLATION, REPO_MAP, output
+from commodore.settings.common import API, CLUSTER_FILE
 from commodore.settings.model import Setting
 
 TEMPLATES = (
@@ -277,7 +278,7 @@ REPORTS = (
     ),
 )
 
-_COMMON = (*GROUPS, *TEMPLATES, *WRITTEN, *READING, JOBS, INSTALLATION)
+_COMMON = (*GROUPS, *TEMPLATES, *WRITTEN, *READING, JOBS, INSTALLATION, *API, CLUSTER_FILE)
 
 HYDRATE_PLAN = (
     *_COMMON,

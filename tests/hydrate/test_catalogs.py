@@ -1,11 +1,17 @@
-"""Provenance of compiled catalogs."""
+"""Compiled catalogs: as what is hydrated, and their provenance."""
 
 from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import Any
 
-from tests.world.cluster import ClusterWorld
+import pytest
+import yaml
+
+from commodore.errors import CommodoreError, InputError, Location
+from commodore.hydrate.reading import read_config, read_hydration
+from tests.world.cluster import ClusterWorld, Result
 from tests.world.repos import git
 
 NOTES = "hydrator.metadata"
@@ -44,3 +50,100 @@ def _note(world: ClusterWorld) -> str:
     shown = git(world.catalog.path, "notes", f"--ref={NOTES}", "show", world.catalog.branch)
     sha: str = json.loads(shown)["drySha"]
     return sha
+
+
+def entry(**dry: Any) -> dict[str, Any]:
+    return {
+        "apiVersion": "commodore.dev/v1alpha1",
+        "kind": "HydrateConfig",
+        "defaults": {"drySource": {"repoURL": "https://git.example.com/apps.git"}},
+        "entries": [
+            {
+                "name": "one",
+                "drySource": {"catalog": "c-one", **dry},
+                "syncSource": {"targetBranch": "env/one", "path": "one"},
+                "hydrateTo": {"targetBranch": "env/one-next"},
+            }
+        ],
+    }
+
+
+class Hydrating:
+    """A cluster whose catalog is hydrated to branches of its catalog's repository."""
+
+    def __init__(self, folder: Path) -> None:
+        self.world = ClusterWorld(folder)
+        self.world.component("app", data={"k": "v"})
+        vault = {"vault_addr": "https://vault.example.com", "vault_mount": "kv"}
+        self.world.parameters["secret_management"] = vault
+        self.world.catalog.commit({"README.md": "Of the cluster itself\n"})
+        (folder / "hydrate.yaml").write_text(yaml.safe_dump(entry()))
+        self.sources = str(folder / "hydrate.yaml")
+
+    def __call__(self, command: str, *options: str) -> tuple[int, dict[str, Any], Result]:
+        words = ["--cluster-file", str(self.world.cluster_file()), "-o", "json"]
+        self.world.publish()
+        done = self.world.run("-d", str(self.world.work), "hydrate", command, self.sources, *words, *options)
+        return done.code, json.loads(done.stdout) if done.stdout else {}, done
+
+    def shown(self, path: str, revision: str = "env/one-next") -> str:
+        return git(self.world.catalog.path, "show", f"{revision}:{path}")
+
+
+def test_a_catalog_goes_through_staged_branches(tmp_path: Path) -> None:
+    """Its manifests are those of a compile; it is compiled at each run, as components may have moved."""
+    hydrate = Hydrating(tmp_path)
+    world = hydrate.world
+    code, found, done = hydrate("run")
+    assert code == 0, done.stderr
+    (group,) = found["groups"]
+    assert (group["outcome"], group["destination"]["branch"]) == ("committed", "env/one-next")
+    assert group["dry"]["sha"] == world.tenant_config.sha()
+    assert yaml.safe_load(hydrate.shown("one/manifest.yaml"))["data"] == {"k": "v"}
+    for path in ("", "one/"):
+        told = json.loads(hydrate.shown(f"{path}hydrator.metadata"))
+        assert (told["repoURL"], told["drySha"]) == (world.tenant_config.url, world.tenant_config.sha())
+        assert [one["commit"]["sha"] for one in told["references"]] == [world.defaults.sha()]
+    assert told["drySource"] == {"targetRevision": "HEAD", "catalog": "c-one"}
+    assert list(told["tools"]) == ["commodore"]
+    assert told["commands"][0] in hydrate.shown("one/README.md")
+
+    head = world.catalog.sha("env/one-next")
+    code, found, done = hydrate("run")
+    assert (code, found["groups"][0]["outcome"]) == (0, "unchanged"), done.stderr
+    world.remotes["app"].commit(world.component_files("app", {"k": "w", "s": "?{vaultkv:t-one/c-one/app/key}"}))
+    first, reference = world.tenant_config.sha(), world.defaults.sha()
+    code, found, done = hydrate("run")
+    (group,) = found["groups"]
+    assert (group["outcome"], [one["code"] for one in group["warnings"]]) == ("committed", ["CMD-HYD-038"]), done.stderr
+    assert world.catalog.sha("env/one-next^") == head
+    assert (world.tenant_config.sha(), world.defaults.sha()) == (first, reference)
+
+    assert hydrate("check")[1]["paths"][0]["answer"] == "same"
+    assert [one["answer"] for one in hydrate("check", "--commit", head)[1]["paths"]] == ["different"]
+    status = hydrate("status")[1]["branches"][0]
+    assert (status["drySha"], status["behind"]) == (first, 0)
+    assert hydrate("plan", "--offline")[1]["groups"][0]["outcome"] == "render"
+
+
+@pytest.mark.parametrize(
+    ("dry", "words"),
+    [
+        ({"path": "x"}, "drySource.catalog and .*drySource.path exclude each other"),
+        ({"repoURL": "https://git.example.com/x.git"}, "drySource.repoURL exclude each other"),
+        ({"cluster": "x"}, "drySource.cluster is not known"),
+        ({}, "compiled catalogs are not written as folders"),
+    ],
+)
+def test_entries_that_are_refused(dry: dict[str, Any], words: str) -> None:
+    place = Location("hydrate.yaml", 1)
+    (one,) = read_config(entry(**dry), place, Path()).applications
+    with pytest.raises(InputError, match=words):
+        read_hydration(one, place)
+
+
+def test_applications_have_no_catalogs() -> None:
+    place = Location("app.yaml", 1)
+    (one,) = read_config(entry(), place, Path()).applications
+    with pytest.raises(CommodoreError, match=r"drySource\.catalog is not known"):
+        read_hydration({**one, "kind": "Application"}, place)
