@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import itertools
+import re
 
 import pytest
 
 from commodore.argocd import Diagnostic, Diagnostics
+from commodore.error_pages import read_error_rooms
 from commodore.errors import Findings, InputError, Location, PolicyError
+from tests.conftest import ROOT
 
 
 @pytest.mark.requirement("D90")
@@ -52,3 +55,15 @@ def test_errors_keep_their_places_and_families() -> None:
         ("CMD-ARGO-420", "policy", "argocd/a", 1),
     ]
     assert found.found()[0].as_dict()["locations"] == [{"place": "x", "line": 3, "column": None}]
+
+
+@pytest.mark.requirement("D75")
+def test_each_code_has_a_test() -> None:
+    """Tests write codes in full, or their numbers at the beginning of a text: `"103 the field ..."`, `"304,310"`."""
+    number = re.compile(r"CMD-ARGO-(\d{3})|(?<=[\"',])(\d{3})\b")
+    rooms = ("argocd", "attacks", "cli", "hydrate")
+    texts = (file.read_text(encoding="utf-8") for room in rooms for file in (ROOT / "tests" / room).rglob("*.py"))
+    tested = {first or second for text in texts for first, second in number.findall(text)}
+    codes = {page.code for room in read_error_rooms() for page in room.pages if page.code.startswith("CMD-ARGO-")}
+    assert len(codes) > 100
+    assert {code for code in codes if code.removeprefix("CMD-ARGO-") not in tested} == set()

@@ -269,8 +269,9 @@ def test_which_changed_files_count(two: Trees) -> None:
     assert two.states(considered=Considered(include=("one/**",))) == {"one": "changed", "two": "not-rendered"}
     both = Considered(include=("one/**",), ignore=("**/*.json",))
     assert two.states(considered=both) == {"one": "not-rendered", "two": "not-rendered"}
-    with pytest.raises(UsageError, match="the pattern '\\['"):
+    with pytest.raises(UsageError, match="the pattern '\\['") as caught:
         two.diff(considered=Considered(include=("[",)))
+    assert caught.value.code == "CMD-ARGO-025"
 
 
 @pytest.mark.requirement("D68")
@@ -278,8 +279,9 @@ def test_changed_files_from_a_list(two: Trees) -> None:
     listed = two.root / "changed.txt"
     listed.write_text("./two/a.json\n\n", encoding="utf-8")
     assert two.states(considered=Considered(listed=listed)) == {"one": "not-rendered", "two": "unchanged"}
-    with pytest.raises(InputError, match="cannot be read"):
+    with pytest.raises(InputError, match="cannot be read") as caught:
         two.diff(considered=Considered(listed=two.root / "none"))
+    assert caught.value.code == "CMD-ARGO-024"
 
 
 @pytest.mark.requirement("D63")

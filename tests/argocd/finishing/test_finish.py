@@ -127,6 +127,7 @@ def test_lists_are_opened(argo: Argo) -> None:
         }
     )
     assert [one["metadata"]["name"] for one in argo.tracked({"path": "."})] == ["a", "c", "d"]
+    assert {(one.code, one.message) for one in argo.found.found()} == {("CMD-ARGO-509", "a ThingList has no items")}
     argo.files({"a.yaml": "kind: List\nitems: [5]\n"})
     with pytest.raises(CommodoreError) as caught:
         argo.tracked({"path": "."})
@@ -147,6 +148,8 @@ def test_kinds_that_are_excluded(argo: Argo) -> None:
         return [one["kind"] for one in argo.desired({"path": "."})]
 
     assert kinds() == ["ConfigMap", "Deployment"]
+    left_out = [one.message for one in argo.found.found() if one.code == "CMD-ARGO-502"]
+    assert left_out == ["Event web/c is left out: the settings exclude its kind"]
     argo.config["resource.exclusions"] = "[{apiGroups: ['a*'], kinds: ['*'], clusters: ['https://*']}]"
     assert kinds() == ["ConfigMap"]
     argo.config["resource.exclusions"] = "[{apiGroups: ['a*'], clusters: ['https://else']}]"
