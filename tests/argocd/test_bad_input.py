@@ -6,8 +6,13 @@ about files with Applications in discovery/test_scan.py.
 
 from __future__ import annotations
 
+import errno
+import json
 import os
+import sys
+import threading
 from collections.abc import Callable, Mapping
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -15,14 +20,19 @@ from typing import Any
 
 import pytest
 
-from commodore.argocd import ArgoSettings, Diagnostics
+from commodore.argocd import ArgoSettings, Diagnostics, Tree, diff, render
+from commodore.argocd.acquiring.chart_index import ChartIndex
 from commodore.argocd.appsets import Expander, Facts, read_set
 from commodore.argocd.appsets.facts import read_facts
 from commodore.context import Context
 from commodore.errors import CommodoreError, Findings, Location
 from commodore.events import ignore
 from commodore.limits import DEFAULT_LIMITS
+from tests.argocd.comparing.conftest import URL as APPS
+from tests.argocd.comparing.conftest import app, config, git
 from tests.argocd.conftest import OTHER, URL, Argo, chart, config_map
+from tests.world.loopback import LoopbackHandler, LoopbackServer
+from tests.world.syscalls import Call, Tapped
 
 Source = dict[str, Any]
 
@@ -357,3 +367,127 @@ def test_a_helm_that(row: str, bad: Argo, tmp_path: Path, monkeypatch: pytest.Mo
         bad.objects({"path": "web"})
     assert caught.value.code == f"CMD-ARGO-{code}"
     assert ("SIGKILL" in caught.value.message) is (row == "is killed")
+
+
+class _Silent(LoopbackHandler):
+    world: Silent
+
+    def answer(self) -> None:
+        self.world.asked.append(self.path)
+        self.world.end.wait()
+
+
+class Silent(LoopbackServer):
+    """A server that takes questions and does not answer before its end."""
+
+    def __init__(self) -> None:
+        super().__init__(_Silent)
+        self.asked: list[str] = []
+        self.end = threading.Event()
+
+    def __exit__(self, *error: Any) -> None:
+        self.end.set()
+        super().__exit__(*error)
+
+
+def test_a_server_that_hangs(bad: Argo) -> None:
+    """The others go on."""
+    bad.offline = False
+    bad.limits = replace(bad.limits, download_timeout=0.2, argocd_download_seconds=0.5)
+    with Silent() as server:
+        chart = {"repoURL": server.site, "chart": "web", "targetRevision": "1.2.3"}
+        assert code_of(lambda: bad.objects(chart)) == "311"
+        assert set(server.asked) == {"/index.yaml"}
+    assert code_of(lambda: bad.objects({"path": "both"})) == ""
+
+
+def test_an_index_of_very_many_charts() -> None:
+    """One is found without parsing all; that there is none is told without that, too."""
+    entries = "".join(f"  chart-{number}:\n  - {{version: 1.0.0, urls: [x]}}\n" for number in range(200_000))
+    index = ChartIndex(f"apiVersion: v1\nentries:\n{entries}".encode(), "index.yaml")
+    assert index.entries("chart-199999") == [{"version": "1.0.0", "urls": ["x"]}]
+    assert index.entries("web") is None
+
+
+@pytest.mark.parametrize("place", ["/dev/null/cache", "/proc/self/fdinfo/cache"])
+def test_a_cache_that_cannot_be_written(place: str, bad: Argo, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A disk that refuses is as good as an empty cache."""
+    with_cache = bad.objects({"path": "web"})
+    monkeypatch.setenv("XDG_CACHE_HOME", place)
+    assert bad.objects({"path": "web"}) == with_cache
+    checkout = repository_of_two_commits(bad.root / "checkout")
+    found = diff(Tree.commit(checkout, "HEAD~1"), Tree.commit(checkout, "HEAD"))
+    assert [(one.name, one.state) for one in found.applications] == [("argocd/a", "changed")]
+
+
+def test_a_full_disk_below_the_cache(tmp_path: Path) -> None:
+    checkout = repository_of_two_commits(tmp_path / "checkout")
+    cache = tmp_path / "cache"
+    words = ["argocd", "diff", "--path", str(checkout), "--base", "HEAD~1", "--ref", "HEAD", "-o", "json", "--offline"]
+    refused: list[str] = []
+
+    def decide(call: Call) -> int:
+        if call.path.startswith(str(cache)) and call.name in ("open", "openat", "write", "mkdir", "mkdirat"):
+            refused.append(call.path)
+            return errno.ENOSPC
+        return 0
+
+    environment = {**os.environ, "XDG_CACHE_HOME": str(cache)}
+    command = [sys.executable, "-m", "commodore", *words]
+    with Tapped(command, decide, directory=tmp_path, environment=environment) as tapped:
+        out, err = tapped.process.communicate()
+    assert (tapped.process.returncode, b"Traceback" in err) == (1, False), err
+    assert json.loads(out)["summary"]["objects"]["changed"] == 1
+    assert refused
+
+
+def test_two_runs_at_once(tmp_path: Path) -> None:
+    """They share a cache that is empty at first, and say the same."""
+    checkout = repository_of_two_commits(tmp_path / "checkout")
+    begun = threading.Barrier(2)
+
+    def run(_: int) -> tuple[Any, ...]:
+        begun.wait()
+        found = diff(Tree.commit(checkout, "HEAD~1"), Tree.commit(checkout, "HEAD"))
+        return found.text(), found.as_dict()["summary"], [one.code for one in found.diagnostics]
+
+    with ThreadPoolExecutor(2) as pool:
+        first, second = pool.map(run, range(2))
+    assert first == second
+    assert first[1]["objects"]["changed"] == 1
+
+
+def test_a_source_in_a_submodule(tmp_path: Path) -> None:
+    """Submodules are not followed: their folders are empty in a commit. The others go on."""
+    checkout = repository_of_two_commits(tmp_path / "checkout")
+    other = repository_of_two_commits(tmp_path / "other")
+    (checkout / "b.json").write_text(app("b", "module/a"), encoding="utf-8")
+    for words in (
+        ["-c", "protocol.file.allow=always", "submodule", "--quiet", "add", str(other), "module"],
+        ["add", "."],
+        ["commit", "-qm", "three"],
+    ):
+        git(checkout, *words)
+    found = render(Tree.commit(checkout, "HEAD"))
+    assert {one.name: one.error.code if one.error else "" for one in found.applications} == {
+        "argocd/a": "",
+        "argocd/b": "CMD-ARGO-309",
+    }
+    told = render(Tree.folder(checkout))
+    assert {one.name: one.error.code if one.error else "" for one in told.applications} == {
+        "argocd/a": "",
+        "argocd/b": "",
+    }
+
+
+def repository_of_two_commits(folder: Path) -> Path:
+    """A checkout with an Application of one ConfigMap, which the second commit changes."""
+    (folder / "a").mkdir(parents=True)
+    (folder / "a.json").write_text(app("a", "a"), encoding="utf-8")
+    git(folder, "init", "-q", "-b", "main")
+    git(folder, "remote", "add", "origin", APPS)
+    for number in range(2):
+        (folder / "a" / "c.json").write_text(config(k=str(number)), encoding="utf-8")
+        git(folder, "add", ".")
+        git(folder, "commit", "-qm", str(number))
+    return folder

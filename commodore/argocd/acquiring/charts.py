@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urljoin
 
+from commodore.argocd.acquiring.chart_index import ChartIndex
 from commodore.argocd.acquiring.providers import Providers
 from commodore.caches import dependency_cache
 from commodore.confinement.policy import check_source
@@ -21,7 +22,6 @@ from commodore.errors import EnvironmentFault, InputError, PolicyError
 from commodore.fetching import CacheKey, DependencyCache
 from commodore.fetching.archives import unpack
 from commodore.git import redact
-from commodore.manifests.kube_yaml import read_documents
 from commodore.printable import printable
 from commodore.versions import Version, VersionProblem, parse_range, parse_version
 from commodore.workspace import remove_tree
@@ -50,7 +50,7 @@ class Charts:
     context: Context
     scratch: Path
     providers: Providers = field(default_factory=Providers)
-    _indexes: dict[str, Mapping[str, Any]] = field(default_factory=dict)
+    _indexes: dict[str, ChartIndex] = field(default_factory=dict)
     _charts: dict[tuple[str, str, str], Chart] = field(default_factory=dict)
     _lock: threading.RLock = field(default_factory=threading.RLock)
 
@@ -91,7 +91,7 @@ class Charts:
         return chart if chart is not None else self._download(url, name, version, entry)
 
     def _entry(self, url: str, name: str, wanted: str) -> Mapping[str, Any]:
-        entries = self._index(url).get(name)
+        entries = self._index(url).entries(name)
         if not isinstance(entries, list) or not entries:
             raise InputError(
                 "CMD-ARGO-315", f"{redact(url)} has no chart {name}", hint="check the chart's name and repository"
@@ -125,23 +125,10 @@ class Charts:
             registries.close()
         return self._unpacked(archive, url, name, version)
 
-    def _index(self, url: str) -> Mapping[str, Any]:
+    def _index(self, url: str) -> ChartIndex:
         if url not in self._indexes:
-            place = f"{redact(url)}/index.yaml"
             text = self._fetch(f"{url}/index.yaml", self.context.limits.argocd_index_bytes)
-            try:
-                content = next(read_documents(text, place=place), None)
-            except InputError as error:
-                raise InputError(
-                    "CMD-ARGO-315",
-                    f"{place} is no index of charts: {error.message}",
-                    hint="check the repository's URL",
-                    locations=error.locations,
-                ) from error
-            entries = content.get("entries") if isinstance(content, Mapping) else None
-            if not isinstance(entries, Mapping):
-                raise InputError("CMD-ARGO-315", f"{place} is no index of charts", hint="check the repository's URL")
-            self._indexes[url] = entries
+            self._indexes[url] = ChartIndex(text, f"{redact(url)}/index.yaml")
         return self._indexes[url]
 
     def _download(self, url: str, name: str, version: str, entry: Mapping[str, Any]) -> Chart:

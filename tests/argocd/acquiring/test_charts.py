@@ -145,6 +145,25 @@ def test_bad_indexes(index: bytes, code: str, repository: Repository, charts: Ch
 
 
 @pytest.mark.parametrize(
+    "index",
+    [
+        "a: b\nentries:\n  other:\n  - version: 9.9.9\n  web:\n  - version: 1.2.3\n    urls: [U]\n\n  zoo: []\n",
+        "entries:\n  web:\n    - description: |\n        a\n\n# c\n      version: 1.2.3\n      urls: [U]\nend: 1\n",
+        "entries: {web: [{version: 1.2.3, urls: [U]}]}\n",
+        "entries:\n    web:\n    - {version: 1.2.3, urls: [U]}\n",
+        "entries:\n  a: &a\n  - {version: 1.2.3, urls: [U]}\n  web: *a\n",
+        "entries:\n  'web':\n  - {version: 1.2.3, urls: [U]}",
+        "a: |\n  web:\n  - {version: 1.2.3, urls: [no]}\nentries:\n  web:\n  - {version: 1.2.3, urls: [U]}",
+        "entries:\n  web:\n  - &v {version: 1.2.3, urls: [U]}\n  b:\n  - *v\n",
+    ],
+)
+def test_forms_of_indexes(index: str, repository: Repository, charts: Charts) -> None:
+    repository.publish(WEB)
+    repository.files["/index.yaml"] = index.replace("U", "web-1.2.3.tgz").encode()
+    assert charts.chart(repository.site, "web", "1.x").version == "1.2.3"
+
+
+@pytest.mark.parametrize(
     ("members", "links"),
     [
         ({"web/../../x": "x", **WEB}, {}),
