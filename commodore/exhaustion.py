@@ -95,6 +95,11 @@ def judge(error: CommodoreError, subject: str = "") -> CommodoreError:
     return find_exhaustion(error, subject) or error
 
 
+def is_exhaustion(code: str) -> bool:
+    """Whether an error with this code says that the machine itself lacks something."""
+    return code in ("CMD-WORK-003", "CMD-WORK-006")
+
+
 def refusal(error: BaseException, subject: str = "") -> EnvironmentFault | None:
     """As `find_exhaustion`, and for unexpectedly missing permissions."""
     found = find_exhaustion(error, subject)

@@ -126,7 +126,8 @@ class CatalogResult:
     """What a compile did: the change of the catalog, what it was made from (not in local mode), notices to show.
 
     `rendered` and `reused` are the numbers of instances that were rendered, and of those whose results of earlier runs
-    still held; `moves` are the dependencies with other versions than in the catalog's last commit.
+    still held; `brought` of these came from remote stores just now; `moves` are the dependencies with other versions
+    than in the catalog's last commit.
     """
 
     change: CatalogChange
@@ -134,6 +135,7 @@ class CatalogResult:
     notices: tuple[str, ...]
     rendered: int = 0
     reused: int = 0
+    brought: int = 0
     moves: tuple[Move, ...] = ()
 
 
@@ -280,7 +282,8 @@ def _stage(request: CatalogCompile, source: ClusterSource, shared: Shared, conte
                 moves = catalog.moves_since(sources.clone, metadata, context)
             if not context.offline:
                 remember_remotes(workspace, store.asked)
-        result = CatalogResult(change, metadata, notices, len(compiled) - reused, reused, moves)
+        brought = sum(one.brought for one in compiled)
+        result = CatalogResult(change, metadata, notices, len(compiled) - reused, reused, brought, moves)
         return StagedCatalog(request, result, sources.clone)
 
 

@@ -65,8 +65,9 @@ def show_summary(
         console.result(json.dumps(_as_dict(cluster, result, review, times), indent=2))
         return
     files = {name.replace("_", " "): count for name, count in asdict(result.change.summary).items() if count}
+    remote = f" ({result.brought} of them from the remote one)" if result.brought else ""
     lines = [
-        f"Instances: {result.rendered} rendered, {result.reused} from the cache",
+        f"Instances: {result.rendered} rendered, {result.reused} from the cache{remote}",
         f"Files:     {', '.join(f'{count} {name}' for name, count in files.items()) or 'none changed'}",
     ]
     if review is not None:
@@ -114,7 +115,7 @@ def _as_dict(cluster: str, result: CatalogResult, review: Review | None, times: 
         "changed": result.change.changed,
         "pushed": result.change.pushed,
         "commit": result.change.committed_sha,
-        "instances": {"rendered": result.rendered, "reused": result.reused},
+        "instances": {"rendered": result.rendered, "reused": result.reused, "remote": result.brought},
         "files": asdict(result.change.summary),
         "moves": [asdict(move) for move in result.moves],
         "objects": None if counts is None else {kind: counts[kind] for kind in _KINDS},

@@ -311,10 +311,16 @@ def _conclude(run: Run, batch: Batch, schedule: Schedule, reuse: Reuse) -> Batch
             reused = name in reuse.hits
             write_record(run.request.root, name, run.jobs[name].component, record, reused=reused)
     seconds, compiled = schedule.seconds(run), run.request.output / "compiled"
+    brought = {name for name, hit in reuse.hits.items() if hit.brought}
     return BatchOutcome(
         tuple(
             CompiledInstance(
-                job.name, job.component, compiled / job.name, seconds.get(job.name, 0.0), job.name in reuse.hits
+                name=job.name,
+                component=job.component,
+                directory=compiled / job.name,
+                seconds=seconds.get(job.name, 0.0),
+                reused=job.name in reuse.hits,
+                brought=job.name in brought,
             )
             for job in batch.jobs
         )

@@ -86,6 +86,7 @@ class CompiledInstance:
         directory: the folder with its files; not there if there are none.
         seconds: the wall time that rendering took; 0 if it was not needed.
         reused: whether the result of an earlier run still held.
+        brought: whether that result was brought from a remote store just now.
     """
 
     name: str
@@ -93,6 +94,7 @@ class CompiledInstance:
     directory: Path
     seconds: float
     reused: bool = False
+    brought: bool = False
 
 
 @dataclass(frozen=True, slots=True)

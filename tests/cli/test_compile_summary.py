@@ -54,7 +54,7 @@ def test_for_programs(world: ClusterWorld) -> None:
     found = json.loads(result.stdout)
     assert found["cluster"] == world.name
     assert (found["changed"], found["pushed"], found["commit"]) == (True, False, None)
-    assert found["instances"] == {"rendered": 1, "reused": 1}
+    assert found["instances"] == {"rendered": 1, "reused": 1, "remote": 0}
     assert found["objects"] == {"added": 0, "changed": 1, "removed": 0, "moved": 0}
     assert found["flags"] == {"scaled-to-zero": 1}
     assert found["files"]["modified"] == 1
@@ -68,7 +68,7 @@ def test_nothing_new(world: ClusterWorld) -> None:
     found = json.loads(result.stdout)
     assert found["changed"] is False
     assert found["objects"] == {"added": 0, "changed": 0, "removed": 0, "moved": 0}
-    assert found["instances"] == {"rendered": 0, "reused": 2}
+    assert found["instances"] == {"rendered": 0, "reused": 2, "remote": 0}
 
 
 def test_objects_of_a_first_compile(tmp_path: Path) -> None:

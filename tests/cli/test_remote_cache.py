@@ -44,6 +44,7 @@ def test_a_second_machine_renders_nothing(tmp_path: Path, bucket: Bucket) -> Non
     world.environment["XDG_CACHE_HOME"] = str(tmp_path / "second")
     second = world.compile("-v")
     assert "2 used, 0 missing, 0 written" in notes(second)
+    assert "1 from the cache (1 of them from the remote one)" in second.stdout + notes(second)
     assert bucket.names() == written
     offline = world.compile("-v", "--offline", "--no-cache", "--cache-mode", "off")
     assert "remote cache" not in notes(offline)

@@ -136,6 +136,7 @@ class Lookup:
         self._limits = limits
         self._seen: dict[tuple[str, ...], str] = {}
         self._programs: dict[tuple[str, tuple[tuple[str, str], ...]], Programs] = {}
+        self._brought: set[tuple[str, str, tuple[str, ...]]] = set()
 
     def candidates(self, run: Run, nodes: Nodes) -> tuple[dict[str, Candidate], dict[str, str]]:
         """The instances of a run for which there may be results, and the subject of every instance."""
@@ -182,10 +183,15 @@ class Lookup:
             candidates[name] = replace(one, shapes=tuple(dict((*one.shapes, *shapes)).items()))
             results += wanted(one.subject, shapes, self._today(run, nodes, one))
         self._remote.bring(results)
-        return found | {name: self._find(run, nodes, candidates[name]) for name in missing}
+        brought = {name: self._find(run, nodes, candidates[name]) for name in missing}
+        self._brought |= {(one.subject, one.shape, one.digests) for one in brought.values() if one is not None}
+        return found | {name: match and replace(match, brought=True) for name, match in brought.items()}
 
     def _find(self, run: Run, nodes: Nodes, candidate: Candidate) -> Match | None:
-        return find_match(self._store, candidate.subject, candidate.shapes, self._today(run, nodes, candidate))
+        match = find_match(self._store, candidate.subject, candidate.shapes, self._today(run, nodes, candidate))
+        if match is None or (match.subject, match.shape, match.digests) not in self._brought:
+            return match
+        return replace(match, brought=True)
 
     def _today(self, run: Run, nodes: Nodes, candidate: Candidate) -> Today:
         world = World(candidate.instance, self._of(run), self.sources, run.environment)

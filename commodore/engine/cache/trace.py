@@ -314,6 +314,7 @@ class Match:
         shape: the name of the list of things that were read.
         keys: that list.
         digests: what was found for each of them, then and today.
+        brought: whether this run has brought it from a remote store.
     """
 
     subject: str
@@ -321,6 +322,7 @@ class Match:
     keys: tuple[Key, ...]
     digests: tuple[str, ...]
     result: Result
+    brought: bool = False
 
 
 def find_match(store: ResultStore, subject: str, shapes: Iterable[Shape], today: Today) -> Match | None:

@@ -26,7 +26,7 @@ from commodore.context import Context
 from commodore.errors import CommodoreError, EnvironmentFault
 from commodore.events import Event, InCluster, Noted, Warned
 from commodore.fleet.compiling.dask_options import DaskOptions
-from commodore.fleet.compiling.outcome import ClusterOutcome
+from commodore.fleet.compiling.outcome import FAILURES_IN_A_ROW, ClusterOutcome
 from commodore.fleet.compiling.task import UNKNOWN_COMMIT, ClusterWork, Compiled, Keep, Voices
 from commodore.git import Pin, RemoteAnswers, redact
 from commodore.lieutenant import Cluster, ClusterSource
@@ -38,7 +38,6 @@ from commodore.workers import usable_cpus
 
 _LOOK = 0.5  # seconds between two looks at a task, and at which workers there are
 _DEATHS = 2  # workers that one cluster may take with it
-_FAILURES = 3  # environment errors in a row, after which a worker gets no more work
 _LIBRARIES = ("commodore-catalog", "kapitan", "gojsonnet", "reclass-rs")
 _TOOLS = ("helm", "kustomize")
 
@@ -357,7 +356,7 @@ class DaskWork:
         with self._lock:
             self._failures[address] = self._failures.get(address, 0) + 1 if answer.may_pass else 0
             others = self._usable - {address}
-            if self._failures[address] < _FAILURES or not others or address not in self._usable:
+            if self._failures[address] < FAILURES_IN_A_ROW or not others or address not in self._usable:
                 return
             self._asked[address] = False
             self._usable = others
@@ -366,8 +365,8 @@ class DaskWork:
         self._context.announce(
             Warned(
                 "CMD-FLT-125",
-                f"the worker {address} gets no more clusters: {_FAILURES} in a row failed on it, the last one with "
-                f"{failure.error['message']}",
+                f"the worker {address} gets no more clusters: {FAILURES_IN_A_ROW} in a row failed on it, the last one "
+                f"with {failure.error['message']}",
                 hint="look at its disk, its network and its credentials",
             )
         )

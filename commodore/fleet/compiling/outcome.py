@@ -9,6 +9,8 @@ from typing import Any, Literal
 from commodore.errors import CommodoreError
 
 State = Literal["unchanged", "changed", "pushed", "failed", "timeout", "cancelled", "not-begun"]
+FAILURES_IN_A_ROW = 3
+"""After so many, what they failed on gets no more clusters."""
 FAILED: tuple[State, ...] = ("failed", "timeout")
 
 
@@ -32,7 +34,7 @@ class ClusterOutcome:
         state: `changed` is compiled and not pushed; `pushed` has changed, too.
         attempts: how often it was begun.
         seconds: of wall time that the last attempt took.
-        rendered, reused: numbers of instances.
+        rendered, reused: numbers of instances; `brought` of the latter came from a remote cache in this run.
         tree: the digest of its trees (`catalog.tree_digest`); empty if it has failed.
         base_commit: what the change is compared with; `commit` is what was pushed.
         summary: numbers of files by what happened to them.
@@ -48,6 +50,7 @@ class ClusterOutcome:
     seconds: float = 0.0
     rendered: int = 0
     reused: int = 0
+    brought: int = 0
     tree: str = ""
     base_commit: str = ""
     commit: str = ""

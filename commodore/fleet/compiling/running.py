@@ -23,11 +23,12 @@ from commodore.context import Context
 from commodore.engine import Engine
 from commodore.errors import EnvironmentFault, InputError, PolicyError
 from commodore.events import ClusterBegun, ClusterEnded, WaveBegun, WaveEnded
+from commodore.exhaustion import is_exhaustion
 from commodore.fleet.compiling.dask_options import DaskOptions
 from commodore.fleet.compiling.health import unhealthy
 from commodore.fleet.compiling.journal import Journal, RunFolder, check_same, find_run, new_run, runs
 from commodore.fleet.compiling.judging import refusal
-from commodore.fleet.compiling.outcome import ClusterOutcome
+from commodore.fleet.compiling.outcome import FAILURES_IN_A_ROW, ClusterOutcome
 from commodore.fleet.compiling.selection import Candidate, ClusterSelection, Shard
 from commodore.fleet.compiling.sources import FleetSource
 from commodore.fleet.compiling.task import ClusterWork, Compiled, Keep, Voices, Work
@@ -182,6 +183,7 @@ class _Fleet:
         self._pool: ThreadPoolExecutor | None = None
         self._begun: dict[str, Future[None]] = {}
         self._lock = threading.Lock()
+        self._exhausted = 0  # clusters in a row that failed as this machine lacks something
         self._noted: dict[Pin, str] = {}
         self._restore()
         self._journal = Journal(run)
@@ -292,6 +294,9 @@ class _Fleet:
         self._context.announce(WaveBegun(wave.name, len(begun)))
         for future in as_completed(begun):
             future.result()
+        if self._is_exhausted:
+            reason = f"{FAILURES_IN_A_ROW} clusters in a row failed as this machine lacks something; no more were begun"
+            return replace(result, state="failed", reason=reason)
         if not self._wanted.request.push:
             return replace(result, state="compiled")
         why = self._judge(wave, ids)
@@ -353,12 +358,19 @@ class _Fleet:
     def _of(self, ids: Iterable[str]) -> list[ClusterOutcome]:
         return [self._outcomes[name] for name in ids]
 
+    @property
+    def _is_exhausted(self) -> bool:
+        """Whether all other clusters would fail, too. Workers elsewhere are left out one by one (`DaskWork`)."""
+        return self._work is self._local and self._exhausted >= FAILURES_IN_A_ROW
+
     def _compile(self, one: ClusterOutcome) -> None:
-        if self._stopped.is_set():
+        if self._stopped.is_set() or self._is_exhausted:
             return
         self._context.announce(ClusterBegun(one.id, one.wave))
         done = self._work.compile(one, self._context)
+        failure = done.outcome.failure
         with self._lock:
+            self._exhausted = self._exhausted + 1 if failure and is_exhaustion(failure.error["code"]) else 0
             self._note_pins()
             if done.outcome.state != "cancelled":
                 first = {hunk.id for hunk in self._groups.add(one.id, done.hunks)}

@@ -331,6 +331,7 @@ def _compiled(one: ClusterOutcome, staged: StagedCatalog, cluster: Cluster | Non
         state="changed" if change.changed else "unchanged",
         rendered=result.rendered,
         reused=result.reused,
+        brought=result.brought,
         tree=tree_digest(staged.request.workspace),
         base_commit=staged.clone.sha,
         summary={name: count for name, count in asdict(change.summary).items() if count},

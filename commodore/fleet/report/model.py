@@ -103,7 +103,12 @@ class FleetReport:
             "state": one.state,
             "attempts": one.attempts,
             "seconds": one.seconds,
-            "instances": {"total": one.rendered + one.reused, "rendered": one.rendered, "reused": one.reused},
+            "instances": {
+                "total": one.rendered + one.reused,
+                "rendered": one.rendered,
+                "reused": one.reused,
+                "remote": one.brought,
+            },
             "tree": one.tree,
             "base_commit": one.base_commit,
             "commit": one.commit,
@@ -176,9 +181,8 @@ def _parse_cluster(data: Mapping[str, Any]) -> ClusterOutcome:
     plain |= {key: data[key] for key in ("tree", "base_commit", "commit", "summary", "groups", "notices")}
     failure = None if error is None else {"error": error, "exit_code": int(error["exit_code"])}
     instances = data["instances"]
-    return ClusterOutcome.parse(
-        {**plain, "rendered": instances["rendered"], "reused": instances["reused"], "failure": failure}
-    )
+    plain |= {"rendered": instances["rendered"], "reused": instances["reused"], "brought": instances.get("remote", 0)}
+    return ClusterOutcome.parse({**plain, "failure": failure})
 
 
 def pins_of(pins: Mapping[tuple[str, str], str]) -> tuple[Mapping[str, str], ...]:

@@ -33,6 +33,9 @@ def render_text(report: FleetReport, *, full: bool = False) -> Iterator[Line]:
             yield "error", f"Wave {wave.name}: {wave.reason}"
         if wave.state == "not-begun":
             yield "plain", f"Wave {wave.name} was not begun."
+    if brought := sum(one.brought for one in report.clusters):
+        rendered = sum(one.rendered for one in report.clusters)
+        yield "plain", f"Instances: {rendered} rendered, {brought} from the remote cache."
     pushed = counts["pushed"]
     if not report.push:
         yield "plain", "Nothing was pushed: add --push to commit and push."

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import errno
 import json
+import os
 import shutil
 import signal
 from pathlib import Path
@@ -14,6 +16,7 @@ from commodore.context import Context
 from commodore.errors import PolicyError
 from commodore.events import ClusterEnded
 from commodore.fleet import FleetReport, Wave, canary
+from commodore.fleet.compiling.journal import find_run
 from commodore.fleet.compiling.sources import FileFleet
 from commodore.fleet.compiling.waves import Amount, Match
 from commodore.lieutenant import Cluster, read_cluster_file
@@ -256,6 +259,29 @@ def test_a_bug_that_one_cluster_meets(tmp_path: Path) -> None:
     report = world.run_with(Broken([content], {}), push=False)
     assert (states(report), codes(report)) == ({"c-1": "changed", "c-2": "failed"}, {"c-2": "CMD-FLT-119"})
     assert report.exit_code == 70
+
+
+@pytest.mark.requirement("FC8")
+@pytest.mark.parametrize(("sound", "begun"), [("", 3), ("c-3", 5)])
+def test_a_machine_that_lacks_something_begins_no_more(tmp_path: Path, sound: str, begun: int) -> None:
+    """Three clusters in a row fail as its disk is full; one that is compiled in between shows that it is not."""
+
+    class Full(FileFleet):
+        def load(self, cluster: str, context: Context) -> Cluster:
+            if cluster != sound:
+                raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), str(tmp_path / "work"))
+            return super().load(cluster, context)
+
+    world = FleetWorld(tmp_path, 5)
+    source = Full([read_cluster_file(world.cluster_file(), make_context())], {})
+    report = world.run_with(source, push=False, workers=1)
+    assert sum(state != "not-begun" for state in states(report).values()) == begun
+    assert set(codes(report).values()) == {"CMD-WORK-003"}
+    assert report.exit_code == 3
+    [wave] = report.waves
+    assert ("in a row" in wave.reason) == (not sound)
+    if not sound:
+        assert (wave.state, find_run(tmp_path / "work" / "fleet", report.run).is_unfinished) == ("failed", False)
 
 
 @pytest.mark.requirement("FC14")
