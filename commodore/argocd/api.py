@@ -292,7 +292,7 @@ def test(tree: Tree, options: Options | None = None, select: Sequence[str] = ())
         listing = asked.listing(tree)
         wanted = asked.selected(listing, select)
         with asked.run(listing) as run:
-            tester = Tester(listing.settings, run.renderer, asked.options.cluster_scoped, asked.found)
+            tester = Tester(listing.settings, run.renderer, asked.checks, asked.found)
             outcomes = tuple(tester.run(wanted, asked.options.jobs))
         return Report(asked.rendered(listing, wanted), outcomes)
 

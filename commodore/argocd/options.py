@@ -88,6 +88,9 @@ class Options:
         grouped: show equal changes of a comparison once.
         follow_renames: take an Application that goes and one that comes with the same sources and destination for one.
         hooks: whether hooks are compared.
+        health: in tests, run the health scripts of the settings.
+        schema: in tests, compare objects with the schemas of their kinds.
+        twice: in tests, render everything twice, and nothing from the cache.
         strict: make errors of diagnostics that say that something could not be honoured.
         reuse: use what helm and kustomize wrote before, and keep what they write.
         jobs: how many Applications are rendered at the same time; 0 for one per usable CPU.
@@ -141,6 +144,9 @@ class Options:
     grouped: bool = True
     follow_renames: bool = False
     hooks: bool = True
+    health: bool = True
+    schema: bool = False
+    twice: bool = False
     strict: bool = False
     reuse: bool = True
     jobs: int = 0

@@ -12,6 +12,7 @@ from pathlib import Path
 from commodore.argocd import comparing, running
 from commodore.argocd.acquiring import Mapped, RepoMap, own_urls, parse_repo_map
 from commodore.argocd.appsets import Facts, read_facts
+from commodore.argocd.checking import Checks
 from commodore.argocd.comparing import Considered, Side, Wanted, find_side, pair_of
 from commodore.argocd.configuration import Given, read_policy
 from commodore.argocd.diagnostics import Diagnostic, Diagnostics
@@ -38,7 +39,7 @@ class Question:
     def __init__(self, options: Options) -> None:
         self.options = options
         given = options.context
-        limits = given.limits if options.reuse else replace(given.limits, result_bytes=0)
+        limits = given.limits if options.reuse and not options.twice else replace(given.limits, result_bytes=0)
         if options.timeout != DEFAULT_LIMITS.argocd_source_seconds:
             limits = replace(limits, argocd_source_seconds=options.timeout)
         self.context = replace(given, limits=limits)
@@ -91,6 +92,12 @@ class Question:
     def stripped_places(self) -> tuple[KindPointer, ...]:
         """What is taken out of objects after rendering."""
         return _places(self.options.strip, "--strip")
+
+    @property
+    def checks(self) -> Checks:
+        """What is tested."""
+        options = self.options
+        return Checks(options.health, options.schema, options.twice, options.kube_version, options.cluster_scoped)
 
     @property
     def kinds(self) -> Kinds:

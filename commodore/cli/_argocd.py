@@ -160,6 +160,8 @@ def _translated(values: Mapping[str, Any]) -> dict[str, Any]:
         found["max_depth"] = 0
     if "no_reuse" in values:
         found["reuse"] = not values["no_reuse"]
+    if "skip_lua_health" in values:
+        found["health"] = not values["skip_lua_health"]
     if "skip_kind" in values:
         flags = (("skip_crds", "CustomResourceDefinition"), ("skip_secrets", "Secret"))
         found["left_out"] = (*values["skip_kind"], *(kind for name, kind in flags if values[name]))

@@ -62,6 +62,7 @@ _TABLE: dict[str, tuple[str, ...]] = {
     "argocd test": (
         "how-to/analyse-argocd-repositories.md",
         "commodore argocd test",
+        "commodore argocd test --schema --twice",
         "commodore argocd test -o junit > results.xml",
     ),
     "argocd version": ("how-to/analyse-argocd-repositories.md", "commodore argocd version"),

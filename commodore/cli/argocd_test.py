@@ -25,10 +25,13 @@ if TYPE_CHECKING:
 @options(*ARGOCD_TEST)
 @click.pass_context
 def test(ctx: click.Context, /, apps: tuple[str, ...], **values: Any) -> int:
-    """Render Applications, and check what their AppProjects allow.
+    """Render Applications, check what their AppProjects allow, and run the health scripts of the settings.
 
     Each Application is PASS, FAIL or SKIPPED; the latter two make exit code 2. Applications are chosen as for `render`.
-    AppProjects are those in the files of --path and of --argocd-settings; without any, nothing but rendering is tested.
+    AppProjects are those in the files of --path and of --argocd-settings; without any, projects are not asked.
+
+    --schema compares objects with the schemas of Kubernetes and of CustomResourceDefinitions among them, which needs
+    the extra `validate`; --twice renders everything again, and names what differs. Scripts need the extra `argocd`.
     """
     from commodore.argocd.checking import Tester
 
@@ -37,7 +40,7 @@ def test(ctx: click.Context, /, apps: tuple[str, ...], **values: Any) -> int:
     wanted = analysis.selected(listing, apps)
     listing.tell_failures(analysis.found, but=wanted)
     with analysis.open_run(listing) as run:
-        tester = Tester(listing.settings, run.renderer, values["cluster_scoped"], analysis.found)
+        tester = Tester(listing.settings, run.renderer, analysis.question.checks, analysis.found)
         outcomes = list(tester.run(wanted, values["jobs"]))
     _show(outcomes, values["out"], analysis.console, analysis.diagnostics())
     told = [problem for one in outcomes for problem in one.problems] if values["out"] == "text" else []

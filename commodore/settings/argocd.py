@@ -415,7 +415,34 @@ ARGOCD_RENDER = (
     *COMMON,
     output("yaml", "json", "name"),
 )
-ARGOCD_TEST = (APP, *SEARCH, CLUSTER_SCOPED, *COMMON, output("text", "json", "junit"))
+ARGOCD_TEST = (
+    APP,
+    *SEARCH,
+    CLUSTER_SCOPED,
+    Setting(
+        "skip_lua_health",
+        ("--skip-lua-health",),
+        "Do not run the health scripts of the settings.",
+        kind="switch",
+        default=False,
+    ),
+    Setting(
+        "schema",
+        ("--schema",),
+        "Compare objects with the schemas of their kinds, of the version that --kube-version says or the newest one.",
+        kind="switch",
+        default=False,
+    ),
+    Setting(
+        "twice",
+        ("--twice",),
+        "Render everything twice, nothing from the cache, and make it an error if something differs.",
+        kind="switch",
+        default=False,
+    ),
+    *COMMON,
+    output("text", "json", "junit"),
+)
 ARGOCD_NORMALIZE = (
     APP,
     Setting("objects", ("--objects",), "A YAML file with the objects.", kind="file", metavar="FILE"),

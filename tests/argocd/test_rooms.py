@@ -24,7 +24,7 @@ LEVELS = (
     ("acquiring", "planning"),
     ("appsets", "trees"),
     ("configuration",),
-    ("diagnostics", "model"),
+    ("diagnostics", "line_worker", "model"),
 )
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from commodore.argocd.checking.outcomes import Outcome, Tester
+from commodore.argocd.checking.outcomes import Checks, Outcome, Tester
 from commodore.argocd.checking.projects import Projects, fits_namespace
 
-__all__ = ["Outcome", "Projects", "Tester", "fits_namespace"]
+__all__ = ["Checks", "Outcome", "Projects", "Tester", "fits_namespace"]

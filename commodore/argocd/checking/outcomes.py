@@ -1,20 +1,24 @@
-"""What testing Applications comes to: each is rendered, and its project is asked."""
+"""What testing Applications comes to: each is rendered, its project is asked, and its objects are looked at."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
-from typing import Literal
+from dataclasses import dataclass, field
+from typing import Any, Literal
 
+from commodore.argocd.checking.health import HealthScripts
 from commodore.argocd.checking.projects import Projects
+from commodore.argocd.checking.schemas import ObjectSchemas
 from commodore.argocd.configuration import ArgoSettings
 from commodore.argocd.diagnostics import Diagnostic, Diagnostics
 from commodore.argocd.finishing import desired, manifests
 from commodore.argocd.model.application import Application
-from commodore.argocd.rendering import Renderer
-from commodore.errors import CommodoreError
+from commodore.argocd.rendering import Rendered, Renderer
+from commodore.errors import CommodoreError, InputError
+from commodore.manifests.object_diff import PlacedObject, compare, path_text
 
-_SKIPPED = frozenset(("CMD-ARGO-420",))  # what is not rendered by decision
+_SKIPPED = frozenset(("CMD-ARGO-420", "CMD-ARGO-904"))  # what is not done by decision, or for want of a library
+Status = Literal["PASS", "FAIL", "SKIPPED"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,9 +32,28 @@ class Outcome:
     """
 
     name: str
-    status: Literal["PASS", "FAIL", "SKIPPED"]
+    status: Status
     objects: int
     problems: tuple[Diagnostic, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Checks:
+    """What is tested beside rendering and projects.
+
+    Attributes:
+        health: whether the health scripts of the settings run.
+        schemas: whether objects fit the schemas of their kinds.
+        twice: whether what is rendered again is the same.
+        kube_version: of Kubernetes, whose schemas count; empty for the newest that is known.
+        cluster_scoped: kinds without namespace, see `desired`.
+    """
+
+    health: bool = True
+    schemas: bool = False
+    twice: bool = False
+    kube_version: str = ""
+    cluster_scoped: Sequence[str] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,13 +61,12 @@ class Tester:
     """Tests Applications of one installation.
 
     Args:
-        cluster_scoped: kinds without namespace, see `desired`.
         found: hears of everything.
     """
 
     settings: ArgoSettings
     renderer: Renderer
-    cluster_scoped: Sequence[str]
+    checks: Checks
     found: Diagnostics
 
     def run(self, applications: Sequence[Application], jobs: int) -> Iterator[Outcome]:
@@ -52,22 +74,76 @@ class Tester:
 
         Args:
             jobs: see `Renderer.render_all`.
+
+        Raises:
+            CommodoreError: see `ObjectSchemas`.
         """
-        projects = Projects(self.settings, self.found, "error")
-        for application, rendered in self.renderer.render_all(applications, jobs):
-            label = f"{application.namespace or self.settings.namespace}/{application.name}"
-            heard = Diagnostics()
-            count = 0
-            try:
-                if isinstance(rendered, CommodoreError):
-                    raise rendered
-                tracked = manifests(application, rendered, self.settings, heard)
-                objects = desired(application, tracked, self.settings, self.cluster_scoped, heard)
-                count = len(objects)
-                projects.check(application, objects, heard)
-            except CommodoreError as error:
-                heard.take(error, application=label)
-            self.found.join(heard)
-            problems = tuple(one for one in heard.found() if one.severity == "error")
-            skipped = bool(problems) and all(one.code in _SKIPPED for one in problems)
-            yield Outcome(label, "SKIPPED" if skipped else "FAIL" if problems else "PASS", count, problems)
+        with HealthScripts(self.settings if self.checks.health else ArgoSettings(), self.found) as scripts:
+            tried = [self._tried(one, made, scripts) for one, made in self.renderer.render_all(applications, jobs)]
+        if self.checks.schemas:
+            schemas = ObjectSchemas(self.checks.kube_version, (data for one in tried for data in one.objects))
+            for one in tried:
+                schemas.check(one.objects, one.heard, one.label)
+        if self.checks.twice:
+            for one, (application, made) in zip(tried, self.renderer.render_all(applications, jobs), strict=True):
+                self._compare(application, one, made)
+        for one in tried:
+            self.found.join(one.heard)
+            problems = tuple(problem for problem in one.heard.found() if problem.severity == "error")
+            skipped = bool(problems) and all(problem.code in _SKIPPED for problem in problems)
+            status: Status = "SKIPPED" if skipped else "FAIL" if problems else "PASS"
+            yield Outcome(one.label, status, len(one.objects), problems)
+
+    def _tried(
+        self, application: Application, made: tuple[Rendered, ...] | CommodoreError, scripts: HealthScripts
+    ) -> _Tried:
+        label = f"{application.namespace or self.settings.namespace}/{application.name}"
+        heard = Diagnostics()
+        try:
+            objects = self._finished(application, made, heard)
+            Projects(self.settings, self.found, "error").check(application, objects, heard)
+        except CommodoreError as error:
+            heard.take(error, application=label)
+            return _Tried(label, heard)
+        found = [one.data for one in objects]
+        scripts.check(found, heard, label)
+        return _Tried(label, heard, found)
+
+    def _finished(
+        self, application: Application, made: tuple[Rendered, ...] | CommodoreError, heard: Diagnostics
+    ) -> tuple[Rendered, ...]:
+        if isinstance(made, CommodoreError):
+            raise made
+        tracked = manifests(application, made, self.settings, heard)
+        return desired(application, tracked, self.settings, self.checks.cluster_scoped, heard)
+
+    def _compare(self, application: Application, one: _Tried, made: tuple[Rendered, ...] | CommodoreError) -> None:
+        """See whether what is rendered again is the same."""
+        if not one.objects:
+            return
+        try:
+            again = [other.data for other in self._finished(application, made, Diagnostics())]
+        except CommodoreError as error:
+            one.heard.take(error, application=one.label)
+            return
+        before, after = ([PlacedObject(data) for data in side] for side in (one.objects, again))
+        for change in compare(before, after).changes:
+            fields = ", ".join(path_text(field.path) for field in change.fields[:_FIELDS])
+            differs = InputError(
+                "CMD-ARGO-415",
+                f"{change.key} differs when it is rendered again{f': {fields}' if fields else ''}",
+                hint="the source draws random values or asks for the time; say them in its values",
+            )
+            one.heard.take(differs, application=one.label)
+
+
+@dataclass(frozen=True, slots=True)
+class _Tried:
+    """An Application while it is tested."""
+
+    label: str
+    heard: Diagnostics
+    objects: list[dict[str, Any]] = field(default_factory=list)
+
+
+_FIELDS = 5

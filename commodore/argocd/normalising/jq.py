@@ -3,22 +3,16 @@
 from __future__ import annotations
 
 import importlib.util
-import json
-import os
-import selectors
-import subprocess
-import sys
-import time
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
 
+from commodore.argocd.line_worker import LineWorker, WorkerEnded
 from commodore.errors import EnvironmentFault, InputError
 from commodore.printable import printable
 
 _WORKER = "commodore.argocd.normalising.jq_worker"
 _LONGEST = 10_000
-_START = 60.0  # seconds until the first answer, in which the process starts
 
 Outcome = Literal["paths", "error", "slow"]
 
@@ -41,7 +35,8 @@ class Jq:
 
     def __init__(self, seconds: float) -> None:
         self._seconds = seconds
-        self._process: subprocess.Popen[bytes] | None = None
+        self._worker = LineWorker(_WORKER, seconds)
+        self._installed = importlib.util.find_spec("jq") is not None
 
     def check(self, expression: str) -> None:
         """See that an expression can be evaluated.
@@ -72,66 +67,20 @@ class Jq:
 
     def close(self) -> None:
         """End the process."""
-        if self._process is not None:
-            self._process.kill()
-            self._process.communicate()
-            self._process = None
+        self._worker.close()
 
     def _ask(self, expression: str, data: Mapping[str, Any] | None) -> dict[str, Any] | None:
         """The worker's answer; None if it takes too long."""
-        seconds = self._seconds if self._process is not None else self._seconds + _START
-        process = self._started()
-        assert process.stdin is not None
-        assert process.stdout is not None
-        try:
-            process.stdin.write(json.dumps({"expression": expression, "data": data}).encode() + b"\n")
-            process.stdin.flush()
-        except OSError:
-            self.close()
-            return {"error": "jq ended"}
-        line = _read_line(process.stdout.fileno(), seconds)
-        if line is None:
-            self.close()
-            return None
-        if not line:
-            self.close()
-            return {"error": "jq ended; the expression may use too much memory or stack"}
-        answer: dict[str, Any] = json.loads(line)
-        return answer
-
-    def _started(self) -> subprocess.Popen[bytes]:
-        if self._process is None:
-            if importlib.util.find_spec("jq") is None:
-                raise EnvironmentFault(
-                    "CMD-ARGO-413",
-                    "jq is not installed, which rules with jq expressions need",
-                    hint="install the package with its extra argocd",
-                )
-            self._process = subprocess.Popen(
-                [sys.executable, "-P", "-m", _WORKER],
-                stdin=subprocess.PIPE,
-                stdout=subprocess.PIPE,
-                stderr=subprocess.DEVNULL,
-                env={"LANG": "C.UTF-8"},
+        if not self._installed:
+            raise EnvironmentFault(
+                "CMD-ARGO-413",
+                "jq is not installed, which rules with jq expressions need",
+                hint="install the package with its extra argocd",
             )
-        return self._process
-
-
-def _read_line(descriptor: int, seconds: float) -> bytes | None:
-    """A line; empty at the end of the stream, None if it takes too long."""
-    deadline = time.monotonic() + seconds
-    parts: list[bytes] = []
-    with selectors.DefaultSelector() as selector:
-        selector.register(descriptor, selectors.EVENT_READ)
-        while not parts or not parts[-1].endswith(b"\n"):
-            left = deadline - time.monotonic()
-            if left <= 0 or not selector.select(left):
-                return None
-            chunk = os.read(descriptor, 1 << 16)
-            if not chunk:
-                return b""
-            parts.append(chunk)
-    return b"".join(parts)
+        try:
+            return self._worker.ask({"expression": expression, "data": data})
+        except WorkerEnded:
+            return {"error": "jq ended; the expression may use too much memory or stack"}
 
 
 def _does_not_compile(expression: str, why: str) -> InputError:
