@@ -10,7 +10,7 @@ from commodore.errors import CommodoreError, InputError
 from commodore.git import Git, Repository
 from commodore.hydrate.differences import manifest_diff
 from commodore.hydrate.layout import MANIFEST, METADATA, is_same_manifest, manifest, objects_of, read_metadata
-from commodore.hydrate.model import Group, Hydration, Reference
+from commodore.hydrate.model import Group, Hydration, Pins, Reference
 from commodore.hydrate.provenance import read_commit
 from commodore.hydrate.running import Hydrator, Planned
 from commodore.limits import Limits
@@ -125,11 +125,14 @@ class Checker:
                 reason = f"it was rendered of {was}, and {member.name} names {now or 'no catalog'} now"
                 return PathCheck(member.branch, member.path, "cannot", reason)
         alone = replace(group, dry_sha=sha, members=(member,))
-        references = {member.path: Reference(sha=_referred(data))} if member.catalog else {}
+        pins = _recorded(member, data)
+        if len(pins.additional) != len(member.additional):
+            reason = f"it was rendered of other additional sources than {member.name} names now"
+            return PathCheck(member.branch, member.path, "cannot", reason)
         try:
             commit = read_commit(self.hydrator.dry(member).path, sha, self.hydrator.context)
             applications = {member.path: self.hydrator.data(member)}
-            (output,) = self.hydrator.render(alone, applications, commit, references)
+            (output,) = self.hydrator.render(alone, applications, commit, {member.path: pins})
         except CommodoreError as error:
             return PathCheck(member.branch, member.path, "cannot", error.message)
         if is_same_manifest(there, output.objects):
@@ -154,12 +157,15 @@ class Checker:
         return Git(self.hydrator.store.repository(planned.group.first.url).path, self.hydrator.context)
 
 
-def _referred(data: Mapping[str, Any]) -> str:
-    """The commit that metadata refer to; empty if they do not."""
+def _recorded(member: Hydration, data: Mapping[str, Any]) -> Pins:
+    """The commits beside the dry one that metadata name, as far as they do."""
     try:
-        return str(data["references"][0]["commit"]["sha"])
+        reference = Reference(sha=str(data["references"][0]["commit"]["sha"])) if member.catalog else None
     except (LookupError, TypeError):
-        return ""
+        reference = None
+    listed = data.get("additionalSources")
+    sources = [one for one in listed if isinstance(one, Mapping)] if isinstance(listed, list) else []
+    return Pins(reference, tuple(str(one.get("sha", "")) for one in sources))
 
 
 def _has(repository: Repository, sha: str) -> bool:

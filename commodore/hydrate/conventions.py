@@ -32,7 +32,7 @@ def check_projects(hydrations: Iterable[Hydration], projects: Iterable[Placed]) 
             _forbidden(one, url)
             for one in hydrations
             if (patterns := permitted.get(one.project)) is not None
-            for url in dict.fromkeys((one.dry_url, one.url))
+            for url in dict.fromkeys((one.dry_url, one.url, *(other.url for other in one.additional)))
             if not is_permitted(url, patterns)
         ]
     )

@@ -9,7 +9,17 @@ from typing import Any
 
 from commodore.errors import InputError
 from commodore.git import redact
-from commodore.hydrate.model import LAYOUT, DryCommit, Hydration, Order, PathCounts, PathOutput, Reference
+from commodore.hydrate.model import (
+    LAYOUT,
+    NO_PINS,
+    DryCommit,
+    Hydration,
+    Order,
+    PathCounts,
+    PathOutput,
+    Pins,
+    Reference,
+)
 from commodore.manifests import key_of
 from commodore.manifests.kube_yaml import read_documents, write_documents
 
@@ -23,6 +33,7 @@ FILES = (README, METADATA, MANIFEST)
 HYDRATOR = "commodore"
 MARK = f"{HYDRATOR}/{LAYOUT}"
 """Who has written metadata, and in which layout."""
+_ADDITIONAL = ("repoURL", "targetRevision", "path", "chart", "ref")
 _GENERATED = tuple(f"**/{name} linguist-generated=true" for name in (README, METADATA))
 
 
@@ -117,12 +128,12 @@ def root_data(dry_url: str, commit: DryCommit) -> dict[str, Any]:
 
 
 def path_data(
-    hydration: Hydration, commands: Sequence[str], tools: Mapping[str, str], reference: Reference | None = None
+    hydration: Hydration, commands: Sequence[str], tools: Mapping[str, str], pins: Pins = NO_PINS
 ) -> dict[str, Any]:
     """What the metadata of an output path says beyond that, or in its place.
 
     Args:
-        reference: another one than that of the dry commit.
+        pins: its reference counts more than that of the dry commit.
     """
     application = {"name": hydration.name, "namespace": hydration.namespace, "project": hydration.project}
     place = {"catalog": hydration.catalog.cluster} if hydration.catalog else {"path": hydration.dry_path}
@@ -131,10 +142,14 @@ def path_data(
             "commands": list(commands),
             "applications": [_present(application)],
             "drySource": {"targetRevision": hydration.dry_revision or "HEAD", **place},
+            "additionalSources": [
+                _present({**{key: one.data.get(key) for key in _ADDITIONAL}, "repoURL": redact(one.url), "sha": sha})
+                for one, sha in zip(hydration.additional, pins.additional, strict=False)
+            ],
             "tools": dict(sorted(tools.items())),
             "files": list(FILES),
             "hydrator": MARK,
-            "references": _references(reference),
+            "references": _references(pins.reference),
         }
     )
 
@@ -150,6 +165,7 @@ KEYS = (
     "references",
     "applications",
     "drySource",
+    "additionalSources",
     "tools",
     "files",
     "hydrator",

@@ -33,12 +33,45 @@ class Catalog:
 
 
 @dataclass(frozen=True, slots=True)
+class Additional:
+    """A source that is rendered beside the dry one, or that has files for it.
+
+    Attributes:
+        url, revision: of its repository; the revision of a git repository may be empty, which is `HEAD`.
+        is_chart: it is a chart, and the revision its version.
+        data: the source as it is written.
+    """
+
+    url: str
+    revision: str
+    is_chart: bool
+    data: Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Pins:
+    """The commits beside the dry one that something is rendered of.
+
+    Attributes:
+        reference: of a catalog, the commit of the global configuration.
+        additional: of each additional source its full commit id; empty for charts.
+    """
+
+    reference: Reference | None = None
+    additional: tuple[str, ...] = ()
+
+
+NO_PINS = Pins()
+
+
+@dataclass(frozen=True, slots=True)
 class Hydration:
     """One Application that is hydrated.
 
     Attributes:
         dry_url, dry_revision, dry_path: where its sources are; the revision may be empty, which is `HEAD`.
         catalog: the compiled catalog that it is made of; None for the files at `dry_path`.
+        additional: sources beside the dry one.
         url: the repository that is written to.
         sync_branch: the branch that is deployed.
         branch: the branch that is written to: `sync_branch`, or the one of `hydrateTo`.
@@ -63,6 +96,7 @@ class Hydration:
     generate_paths: str
     place: Location
     catalog: Catalog | None = None
+    additional: tuple[Additional, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

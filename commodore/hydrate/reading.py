@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from commodore.argocd.model.fields import Fields
 from commodore.errors import CommodoreError, InputError, Location, did_you_mean, raise_all
-from commodore.git import Author, normalize, redact
-from commodore.hydrate.model import Catalog, Hydration
+from commodore.git import Author, normalize, redact, repository_key
+from commodore.hydrate.model import Additional, Catalog, Hydration
 from commodore.hydrate.names import check_branch, output_path
 from commodore.hydrate.texts import NO_TEXTS, Texts, read_template
 from commodore.lieutenant import Cluster
@@ -25,6 +25,8 @@ _ENTRY_KIND = "HydrateEntry"  # what an entry of a `hydrate.yaml` is turned into
 _GENERATE_PATHS = "argocd.argoproj.io/manifest-generate-paths"
 _DRY = ("repoURL", "targetRevision", "path", "helm", "kustomize", "directory", "plugin")
 _OPTIONS = ("helm", "kustomize", "directory")
+_ADDITIONAL = ("repoURL", "targetRevision", "path", "chart", "ref", *_OPTIONS)
+_EXACT = re.compile(r"v?\d+\.\d+\.\d+([-+][0-9A-Za-z.+-]+)?")
 _SYNC = ("targetBranch", "path", "repoURL")
 _OTHER_SOURCE = re.compile(r"\$(?!ARGOCD_|\$)\w[^/]*/")
 _OLD_WORDS = {"drySources": "drySource", "writeTo": "hydrateTo"}
@@ -66,13 +68,14 @@ def read_hydration(
             locations=[place],
         )
     hydrator = spec.fields("sourceHydrator")
-    _check_known(hydrator, ("drySource", "syncSource", "hydrateTo"))
+    is_entry = application.get("kind") == _ENTRY_KIND
+    _check_known(hydrator, ("drySource", "syncSource", "hydrateTo", *(["additionalSources"] if is_entry else [])))
     dry, sync, to = hydrator.fields("drySource"), hydrator.fields("syncSource"), hydrator.optional("hydrateTo")
     _check_known(sync, _SYNC)
-    if "catalog" in dry and application.get("kind") == _ENTRY_KIND:
-        origin = _catalog(dry, clusters)
+    if is_entry and "catalog" in dry:
+        origin = _catalog(hydrator, clusters)
     else:
-        origin = _files(dry, options_in_git)
+        origin = _files(hydrator, options_in_git, is_entry=is_entry)
     branch = check_branch(_required(sync, "targetBranch"), place)
     if to is not None:
         _check_known(to, ("targetBranch",))
@@ -89,11 +92,21 @@ def read_hydration(
         branch=target,
         path=output_path(sync.text("path"), place),
         target_namespace=spec.fields("destination").text("namespace"),
-        settings={key: dry.raw(key) for key in (*_OPTIONS, "catalog") if key in dry},
+        settings=_settings(hydrator),
         generate_paths=metadata.text_map("annotations").get(_GENERATE_PATHS, ""),
         place=place,
         catalog=origin.catalog,
+        additional=origin.additional,
     )
+
+
+def _settings(hydrator: Fields) -> dict[str, Any]:
+    """What counts for what is rendered, but for what has a field of its own."""
+    dry = hydrator.fields("drySource")
+    settings = {key: dry.raw(key) for key in (*_OPTIONS, "catalog", "ref") if key in dry}
+    if "additionalSources" in hydrator:
+        settings["additionalSources"] = hydrator.raw("additionalSources")
+    return settings
 
 
 class _Origin(NamedTuple):
@@ -103,16 +116,45 @@ class _Origin(NamedTuple):
     revision: str
     destination: str
     catalog: Catalog | None = None
+    additional: tuple[Additional, ...] = ()
 
 
-def _files(dry: Fields, options_in_git: bool) -> _Origin:
-    _check_known(dry, _DRY)
-    _check_dry(dry, options_in_git)
+def _files(hydrator: Fields, options_in_git: bool, *, is_entry: bool) -> _Origin:
+    dry = hydrator.fields("drySource")
+    _check_known(dry, (*_DRY, "ref") if is_entry else _DRY)
+    additional = tuple(_additional(one, dry, options_in_git) for one in hydrator.items("additionalSources"))
+    _check_dry(dry, options_in_git, {str(one.data.get("ref")) for one in additional})
     url = _required(dry, "repoURL")
-    return _Origin(url, dry.text("targetRevision"), url)
+    return _Origin(url, dry.text("targetRevision"), url, additional=additional)
 
 
-def _catalog(dry: Fields, clusters: Clusters | None) -> _Origin:
+def _additional(fields: Fields, dry: Fields, options_in_git: bool) -> Additional:
+    _check_known(fields, _ADDITIONAL)
+    _check_options(fields, options_in_git)
+    url, revision, chart = _required(fields, "repoURL"), fields.text("targetRevision"), fields.text("chart")
+    if chart and not _EXACT.fullmatch(revision):
+        raise InputError(
+            "CMD-HYD-043",
+            f"{fields.at('targetRevision')} is {revision or 'missing'}, which is no exact version of the chart {chart}",
+            hint="name one version: the same dry commit is to give the same manifests",
+            locations=[fields.place],
+        )
+    if not chart:
+        _git_url(url, fields.place)
+        own = repository_key(url) == repository_key(_required(dry, "repoURL"))
+        if own and revision not in ("", dry.text("targetRevision")):
+            raise InputError(
+                "CMD-HYD-043",
+                f"{fields.at('targetRevision')} is {revision}, and the dry repository is read at the dry commit alone",
+                hint="leave targetRevision out",
+                locations=[fields.place],
+            )
+    return Additional(url, revision, bool(chart), dict(fields.data))
+
+
+def _catalog(hydrator: Fields, clusters: Clusters | None) -> _Origin:
+    dry = hydrator.fields("drySource")
+    _check_known(hydrator, ("drySource", "syncSource", "hydrateTo"))
     for key in dry.data:
         if key in _DRY and key != "targetRevision":
             raise InputError(
@@ -180,7 +222,7 @@ def _entries(fields: Fields) -> Iterator[dict[str, Any]]:
     defaults = fields.fields("defaults").data
     names = set[str]()
     for entry in fields.items("entries"):
-        _check_known(entry, ("name", "drySource", "syncSource", "hydrateTo"))
+        _check_known(entry, ("name", "drySource", "additionalSources", "syncSource", "hydrateTo"))
         name = _required(entry, "name")
         if name in names:
             raise _wrong(f"{entry.at('name')}: there are two entries with the name {name}", fields.place)
@@ -228,7 +270,7 @@ def read_all(
     return found
 
 
-def _check_dry(dry: Fields, options_in_git: bool) -> None:
+def _check_dry(dry: Fields, options_in_git: bool, refs: Collection[str]) -> None:
     url = _required(dry, "repoURL")
     if url.startswith("oci://") or dry.raw("chart") is not None:
         raise InputError(
@@ -244,24 +286,29 @@ def _check_dry(dry: Fields, options_in_git: bool) -> None:
             hint="render it by helm, kustomize or as a directory",
             locations=[dry.place],
         )
-    _check_value_files(dry)
-    given = [key for key in _OPTIONS if key in dry]
+    _check_value_files(dry, refs)
+    _check_options(dry, options_in_git)
+
+
+def _check_options(source: Fields, options_in_git: bool) -> None:
+    given = [key for key in _OPTIONS if key in source]
     if options_in_git and given:
         raise InputError(
             "CMD-HYD-010",
-            f"{dry.at(given[0])} sets options outside of the dry commit",
+            f"{source.at(given[0])} sets options outside of the dry commit",
             hint="write them into .argocd-source.yaml in the path of the source",
-            locations=[dry.place],
+            locations=[source.place],
         )
 
 
-def _check_value_files(dry: Fields) -> None:
+def _check_value_files(dry: Fields, refs: Collection[str]) -> None:
     for name in dry.fields("helm").texts("valueFiles"):
-        if _OTHER_SOURCE.match(name):
+        if _OTHER_SOURCE.match(name) and name[1:].partition("/")[0] not in refs:
             raise InputError(
                 "CMD-HYD-019",
                 f"{dry.at('helm')}.valueFiles names {name}, a file of another source; there is one dry source",
-                hint="commit an umbrella chart beside the values, with the chart that they are for as its dependency",
+                hint="commit an umbrella chart beside the values, with the chart that they are for as its dependency;"
+                " an entry of a hydrate.yaml may have additionalSources",
                 locations=[dry.place],
             )
 

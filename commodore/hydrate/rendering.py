@@ -22,7 +22,7 @@ from commodore.events import Noted, Warned
 from commodore.git import Author
 from commodore.hydrate import layout
 from commodore.hydrate.catalogs import Catalogs
-from commodore.hydrate.model import Catalog, DryCommit, Group, Hydration, Order, PathOutput, Reference
+from commodore.hydrate.model import NO_PINS, Catalog, DryCommit, Group, Hydration, Order, PathOutput, Pins
 from commodore.hydrate.secrets import SecretPolicy, find_private_keys, find_secrets
 from commodore.hydrate.texts import Texts, read_template
 from commodore.manifests import key_of
@@ -75,13 +75,13 @@ class GroupRenderer:
         group: Group,
         applications: Mapping[str, Mapping[str, Any]],
         commit: DryCommit,
-        references: Mapping[str, Reference] = MappingProxyType({}),
+        pins: Mapping[str, Pins] = MappingProxyType({}),
     ) -> tuple[PathOutput, ...]:
         """What is to be at the output paths of a group.
 
         Args:
             applications: the Applications of the group's members, by output path.
-            references: the commits of the global configuration that catalogs are compiled with, by output path.
+            pins: other commits that catalogs and Applications with additional sources are made of, by output path.
 
         Raises:
             CommodoreError: an Application cannot be rendered; CMD-HYD-040, it has secrets; CMD-HYD-028, there are too
@@ -92,14 +92,14 @@ class GroupRenderer:
         errors: list[CommodoreError] = []
         with ThreadPoolExecutor(self.rules.jobs or os.cpu_count() or 1, thread_name_prefix="render") as pool:
             rendering = [
-                pool.submit(self._compile, one.catalog, commit.sha, references[one.path].sha)
+                pool.submit(self._compile, one.catalog, commit.sha, pins[one.path])
                 if one.catalog is not None
-                else pool.submit(self._render, one, applications[one.path])
+                else pool.submit(self._render, one, applications[one.path], pins.get(one.path, NO_PINS))
                 for one in group.members
             ]
         for member, future in zip(group.members, rendering, strict=True):
             try:
-                output = self._output(member, *future.result(), references.get(member.path))
+                output = self._output(member, *future.result(), pins.get(member.path, NO_PINS))
                 readme = self.rules.texts.readme_of(output, {**root, **output.metadata}, commit)
                 outputs.append(PathOutput(output.path, output.objects, readme, output.metadata))
             except CommodoreError as error:
@@ -117,26 +117,26 @@ class GroupRenderer:
                 hint="hydrate fewer Applications to one branch",
             )
 
-    def _compile(self, catalog: Catalog, tenant_sha: str, global_sha: str) -> tuple[list[Rendered], list[str]]:
+    def _compile(self, catalog: Catalog, tenant_sha: str, pins: Pins) -> tuple[list[Rendered], list[str]]:
         """The objects of a catalog, and the command that gives the same."""
         assert self.catalogs is not None, "catalogs are read where they can be compiled"
+        global_sha = pins.reference.sha if pins.reference is not None else ""
         objects = self.catalogs.objects(catalog.cluster, tenant_sha, global_sha, self.context)
         options = f"--global-repo-revision-override {global_sha} --tenant-repo-revision-override {tenant_sha}"
         return [Rendered(one) for one in objects], [f"commodore catalog compile {catalog.cluster} {options}"]
 
-    def _render(self, member: Hydration, data: Mapping[str, Any]) -> tuple[Sequence[Rendered], list[str]]:
+    def _render(self, member: Hydration, data: Mapping[str, Any], pins: Pins) -> tuple[Sequence[Rendered], list[str]]:
         """The objects of an Application, and the commands that give the same."""
         commands: list[str] = []
-        rendered = self.renderer.render(read_application(data, member.place, dry=True), commands)
+        application = _with_sources(data, member, pins) if member.additional else data
+        rendered = self.renderer.render(read_application(application, member.place, dry=True), commands)
         root = self.renderer.repositories.tree(member.dry_url, member.dry_revision).root
         if (root / member.dry_path / _PROPOSED).is_file():
             path = f"{member.dry_path}/{_PROPOSED}"
             self.context.announce(Noted(f"Application {member.name}: {path} is not read; there is one dry source."))
         return rendered, commands
 
-    def _output(
-        self, member: Hydration, rendered: Sequence[Rendered], commands: list[str], reference: Reference | None
-    ) -> PathOutput:
+    def _output(self, member: Hydration, rendered: Sequence[Rendered], commands: list[str], pins: Pins) -> PathOutput:
         objects = [one.data for one in opened(rendered, member.name, self.found)]
         if self.rules.set_namespace:
             objects = in_namespace(objects, member.target_namespace)
@@ -145,7 +145,8 @@ class GroupRenderer:
         used = {command.split(" ", 1)[0] for command in commands}
         known = {**self.rules.tools, "commodore": __version__}
         tools = {name: version for name, version in known.items() if name in used}
-        data = layout.path_data(member, commands, tools, reference)
+        # Commands are run in the dry repository, which does not have the other sources.
+        data = layout.path_data(member, [] if member.additional else commands, tools, pins)
         return PathOutput(member.path, layout.ordered(objects, self.rules.order), "", data)
 
     def _check_secrets(self, objects: Sequence[Mapping[str, Any]]) -> None:
@@ -175,6 +176,15 @@ class GroupRenderer:
 
     def _warn(self, code: str, message: str, hint: str) -> None:
         self.context.announce(Warned(code, message, hint=hint))
+
+
+def _with_sources(data: Mapping[str, Any], member: Hydration, pins: Pins) -> dict[str, Any]:
+    """An Application with several sources in place of the dry one, each at its commit."""
+    spec = {key: value for key, value in data["spec"].items() if key != "sourceHydrator"}
+    sources = [dict(data["spec"]["sourceHydrator"]["drySource"])]
+    for one, sha in zip(member.additional, pins.additional, strict=True):
+        sources.append({**one.data, **({} if one.is_chart else {"targetRevision": sha})})
+    return {**data, "spec": {**spec, "sources": sources}}
 
 
 def check_equal(first: Sequence[PathOutput], second: Sequence[PathOutput]) -> None:

@@ -10,7 +10,7 @@ from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Any
 
-from commodore.argocd.acquiring import RepoMap, repository_identity
+from commodore.argocd.acquiring import Providers, RepoMap, repository_identity
 from commodore.argocd.configuration import ArgoSettings
 from commodore.argocd.diagnostics import Diagnostic, Diagnostics
 from commodore.argocd.rendering import Capabilities
@@ -22,16 +22,17 @@ from commodore.events import Event, Warned, stage
 from commodore.git import Author, Git, PushRights, Repository, RepositoryStore, check_out_tree, redact, repository_key
 from commodore.hydrate import layout, planning
 from commodore.hydrate.catalogs import Catalogs, reference_to
+from commodore.hydrate.clones import Clones, revision_of
 from commodore.hydrate.conventions import check_projects, check_promotions
 from commodore.hydrate.model import (
-    Catalog,
+    Additional,
     CommitRequest,
     DryCommit,
     Group,
     Hydration,
     Outcome,
     PathOutput,
-    Reference,
+    Pins,
     Scope,
     Writing,
 )
@@ -185,6 +186,7 @@ class Hydrator:
     _data: dict[tuple[Location, str], Mapping[str, Any]] = field(default_factory=dict)
     _told: dict[str, _Told] = field(default_factory=dict)
     _hearer: _Told | None = None
+    _elsewhere: set[str] = field(default_factory=set)
 
     def __post_init__(self) -> None:
         announce = self.context.announce
@@ -212,6 +214,7 @@ class Hydrator:
         job.only.check(hydrations)
         self._data = {(place, data["metadata"]["name"]): data for data, place in job.found.applications}
         for one in hydrations:
+            self._elsewhere |= {repository_key(other.url) for other in one.additional if _is_elsewhere(other, one)}
             self._projects.setdefault(repository_key(one.url), set()).add(one.project)
             self._written.setdefault((repository_key(one.url), one.branch), set()).add(one.path)
         planning.check(hydrations, (*job.protect, *job.found.protect))
@@ -284,21 +287,21 @@ class Hydrator:
         group: Group,
         applications: Mapping[str, Mapping[str, Any]],
         commit: DryCommit,
-        references: Mapping[str, Reference],
+        pins: Mapping[str, Pins],
     ) -> tuple[PathOutput, ...]:
         """What is to be at the output paths of a group. It needs `rendering`.
 
         Args:
             applications: of the group's members, by output path.
-            references: the commits of the global configuration that catalogs are compiled with, by output path.
+            pins: other commits that catalogs and Applications with additional sources are made of, by output path.
 
         Raises:
             CommodoreError: see `GroupRenderer.render`; CMD-HYD-045, it is another result each time.
         """
-        outputs = self._renderer(group).render(group, applications, commit, references)
+        outputs = self._renderer(group).render(group, applications, commit, pins)
         if self.job.twice:
             self._renderers.pop((group.dry_key, group.dry_sha))
-            check_equal(outputs, self._renderer(group).render(group, applications, commit, references))
+            check_equal(outputs, self._renderer(group).render(group, applications, commit, pins))
         return outputs
 
     def dry(self, hydration: Hydration) -> Repository:
@@ -335,6 +338,9 @@ class Hydrator:
         dry = (hydration.dry_url, self._wanted(hydration))
         catalog = hydration.catalog
         others = [(catalog.url, catalog.revision or None)] if catalog is not None else []
+        others += [
+            (one.url, revision_of(one.revision)) for one in hydration.additional if _is_elsewhere(one, hydration)
+        ]
         return [dry, *others, (hydration.url, hydration.branch), (hydration.url, hydration.sync_branch)]
 
     def _publish(self, wanted: Sequence[tuple[Planned, CommitRequest]]) -> dict[str, Result]:
@@ -386,8 +392,10 @@ class Hydrator:
             destinations[group.key] = destination
         settings = {f"{part}/{key}": value.value for part, key, value in self.job.settings.rows()}
         options: dict[str, Any] = {**self.job.rules.as_dict(), "settings": settings}
-        if any(one.catalog for one in group.members):
-            options["global"] = [self._global_sha(one.catalog) for one in group.members if one.catalog]
+        if pins := self._pins(group):
+            options["pins"] = {
+                path: [one.additional, one.reference and one.reference.sha] for path, one in pins.items()
+            }
         inputs = planning.inputs_digest(group, options)
         note = destination.note_of(group.branch)
         known, before = note.groups.get(group.id, ("", "")) if note is not None else ("", "")
@@ -451,11 +459,12 @@ class Hydrator:
             check_signature(repository.path, group.dry_sha, sorted(tags), self.context)
         commit = read_commit(repository.path, group.dry_sha, self.context)
         applications = {one.path: self.data(one) for one in group.members}
-        references = {one.path: self._global_commit(one.catalog) for one in group.members if one.catalog}
-        if len(references) == len(group.members) and len(set(references.values())) == 1:
-            commit = replace(commit, reference=references[group.first.path])
+        pins = self._pins(group)
+        references = {one.reference for one in pins.values()}
+        if len(pins) == len(group.members) and len(references) == 1 and None not in references:
+            commit = replace(commit, reference=references.pop())
         # What no change touches is not rendered: only the note goes on.
-        outputs = self.render(group, applications, commit, references) if planned.decision == "render" else ()
+        outputs = self.render(group, applications, commit, pins) if planned.decision == "render" else ()
         root = layout.root_data(group.first.dry_url, commit)
         return CommitRequest(
             group=group.id,
@@ -471,11 +480,22 @@ class Hydrator:
             author=self.job.author,
         )
 
-    def _global_sha(self, catalog: Catalog) -> str:
-        return self.store.repository(catalog.url).resolve(catalog.revision or None).sha
+    def _pins(self, group: Group) -> dict[str, Pins]:
+        """The other commits that members are made of, by output path; without members that have none."""
+        return {one.path: self._pins_of(one, group) for one in group.members if one.catalog or one.additional}
 
-    def _global_commit(self, catalog: Catalog) -> Reference:
-        return reference_to(self.store.repository(catalog.url), self._global_sha(catalog), self.context)
+    def _pins_of(self, member: Hydration, group: Group) -> Pins:
+        if member.catalog is not None:
+            repository = self.store.repository(member.catalog.url)
+            sha = repository.resolve(member.catalog.revision or None).sha
+            return Pins(reference_to(repository, sha, self.context))
+        commits = []
+        for one in member.additional:
+            if _is_elsewhere(one, member):
+                commits.append(self.store.repository(one.url).resolve(revision_of(one.revision)).sha)
+            else:
+                commits.append("" if one.is_chart else group.dry_sha)
+        return Pins(additional=tuple(commits))
 
     def scope(self, group: Group) -> Scope:
         """What is a group's own on its branch."""
@@ -502,7 +522,9 @@ class Hydrator:
             check_out_tree(repository.path, group.dry_sha, files, self.context)
             tree = Tree(files.resolve(), group.dry_sha, repository.display_url)
             own = {repository_identity(one.dry_url): tree for one in group.members}
-            opened = open_run(job.settings, job.repo_map, Capabilities(), self.context, self.diagnostics, own)
+            clones = Clones(self.store, frozenset(self._elsewhere), files.parent, self.context)
+            repo_map = job.repo_map.providing(Providers(git=clones))
+            opened = open_run(job.settings, repo_map, Capabilities(), self.context, self.diagnostics, own)
             run = self._open.enter_context(opened)
             self._renderers[key] = GroupRenderer(
                 job.settings, run.renderer, job.rules, self.context, self.diagnostics, job.catalogs
@@ -537,7 +559,12 @@ def as_warning(found: Diagnostic) -> Warned | None:
 
 
 def _revision(hydration: Hydration) -> str | None:
-    return None if hydration.dry_revision in ("", "HEAD") else hydration.dry_revision
+    return revision_of(hydration.dry_revision)
+
+
+def _is_elsewhere(source: Additional, member: Hydration) -> bool:
+    """Whether a source is in another git repository than the dry one."""
+    return not source.is_chart and repository_key(source.url) != repository_key(member.dry_url)
 
 
 def _if_ready(planned: Planned, ready: Callable[[Group], bool]) -> Planned:

@@ -11,7 +11,7 @@ from typing import Any
 from commodore.errors import CommodoreError, InputError, Location
 from commodore.hydrate import layout, planning
 from commodore.hydrate.conventions import check_projects
-from commodore.hydrate.model import Group, Hydration
+from commodore.hydrate.model import Group, Hydration, Pins
 from commodore.hydrate.provenance import read_commit
 from commodore.hydrate.reading import read_hydration
 from commodore.hydrate.rendering import GroupRenderer
@@ -121,12 +121,19 @@ def _commit(hydration: Hydration, renderer: GroupRenderer) -> str:
     return tree.revision
 
 
+def _pins(member: Hydration, renderer: GroupRenderer) -> Pins:
+    trees = renderer.renderer.repositories
+    found = ("" if one.is_chart else trees.tree(one.url, one.revision).revision for one in member.additional)
+    return Pins(additional=tuple(found))
+
+
 def _render(
     group: Group, root: Path, applications: Mapping[str, Mapping[str, Any]], renderer: GroupRenderer, folder: Path
 ) -> TreeGroup:
     try:
         commit = read_commit(root, group.dry_sha, renderer.context)
-        outputs = renderer.render(group, applications, commit)
+        pins = {one.path: _pins(one, renderer) for one in group.members if one.additional}
+        outputs = renderer.render(group, applications, commit, pins)
         data = layout.root_data(group.first.dry_url, commit)
         message = renderer.rules.texts.message_of(data)
     except CommodoreError as error:

@@ -687,6 +687,56 @@ def test_what_is_recorded_is_of_the_sources(place: Place) -> None:
     assert f"It is about {sha} of https://git.example.com/code" in readme
 
 
+CHART = {
+    "chart/Chart.yaml": "apiVersion: v2\nname: app\nversion: 1.0.0\n",
+    "chart/templates/x.yaml": CONFIG.format(name="x", value="{{ .Values.v }}"),
+}
+
+
+@pytest.mark.requirement("H19")
+def test_a_chart_and_its_values_in_two_repositories(place: Place) -> None:
+    """A move of either one is hydrated; what was recorded can be rendered again."""
+    for name in "ab":
+        (place.folder / f"{name}.yaml").unlink()
+    charts = GitWorld(place.folder.parent / "charts").remote("charts", CHART, branch="main")
+    first = place.remote.commit({"values/dev.yaml": "v: one\n", "plain/x.yaml": CONFIG.format(name="plain", value=1)})
+    config = {
+        "apiVersion": "commodore.dev/v1alpha1",
+        "kind": "HydrateConfig",
+        "entries": [
+            {
+                "name": "shop",
+                "drySource": {"repoURL": place.remote.url, "targetRevision": "main", "path": "plain", "ref": "here"},
+                "additionalSources": [
+                    {"repoURL": charts.url, "path": "chart", "helm": {"valueFiles": ["$here/values/dev.yaml"]}},
+                    {"repoURL": place.remote.url, "path": "apps/a"},
+                ],
+                "syncSource": {"targetBranch": "env/dev", "path": "shop"},
+            }
+        ],
+    }
+    (place.folder / "hydrate.yaml").write_text(yaml.safe_dump(config))
+
+    def values() -> dict[str, str]:
+        shown = yaml.safe_load_all(git(place.remote.path, "show", "env/dev:shop/manifest.yaml"))
+        return {one["metadata"]["name"]: one["data"]["v"] for one in shown}
+
+    assert [one["outcome"] for one in place.run()[1]] == ["committed"]
+    assert values() == {"x": "one", "plain": "1", "a": "1"}
+    told = json.loads(git(place.remote.path, "show", "env/dev:shop/hydrator.metadata"))
+    assert (told["drySha"], "commands" in told, list(told["tools"])) == (first, False, ["helm"])
+    sources = [{"repoURL": charts.url, "path": "chart", "sha": charts.sha()}]
+    assert told["additionalSources"] == [*sources, {"repoURL": place.remote.url, "path": "apps/a", "sha": first}]
+    assert [one["outcome"] for one in place.run()[1]] == ["hydrated"]
+
+    charts.commit({"chart/templates/x.yaml": CONFIG.format(name="x", value="new {{ .Values.v }}")})
+    assert place.ask("check")[1]["paths"][0]["answer"] == "same"
+    assert [one["outcome"] for one in place.run()[1]] == ["committed"]
+    assert values()["x"] == "new one"
+    head = git(place.remote.path, "rev-parse", "env/dev^").strip()
+    assert place.ask("check", "--commit", head)[1]["paths"][0]["answer"] == "same"
+
+
 def test_what_fails_leaves_no_branch_behind(place: Place) -> None:
     """No empty branch to begin with is pushed before all is rendered."""
     place.remote.commit({"apps/b/config.yaml": None})

@@ -153,6 +153,37 @@ def test_entries_of_a_file_of_our_own() -> None:
     assert east.branch == "x"
 
 
+@pytest.mark.parametrize(
+    ("source", "code"),
+    [
+        ({"repoURL": "https://charts.example.com", "chart": "app", "targetRevision": "1.*"}, "CMD-HYD-043"),
+        ({"repoURL": "https://charts.example.com", "chart": "app"}, "CMD-HYD-043"),
+        ({"repoURL": URL, "path": "x", "targetRevision": "other"}, "CMD-HYD-043"),
+        ({"repoURL": URL, "path": "x", "plugin": {}}, "CMD-HYD-002"),
+        ({"path": "x"}, "CMD-HYD-002"),
+    ],
+)
+def test_additional_sources_that_are_refused(source: dict[str, Any], code: str) -> None:
+    config = {
+        "apiVersion": "commodore.dev/v1alpha1",
+        "kind": "HydrateConfig",
+        "entries": [
+            {
+                "name": "a",
+                "drySource": {"repoURL": URL, "path": "a"},
+                "additionalSources": [source],
+                "syncSource": {"targetBranch": "env/dev", "path": "a"},
+            }
+        ],
+    }
+    (entry,) = read_config(config, PLACE, Path()).applications
+    with pytest.raises(CommodoreError) as caught:
+        read_hydration(entry, PLACE)
+    assert caught.value.code == code
+    with pytest.raises(CommodoreError, match=r"additionalSources is not known"):
+        read_hydration({**entry, "kind": "Application"}, PLACE)
+
+
 @pytest.mark.requirement("H47")
 @pytest.mark.parametrize(
     ("annotation", "changed", "affected"),

@@ -54,6 +54,10 @@ class RepoMap:
             self._used.add(key)
         return found
 
+    def providing(self, providers: Providers) -> RepoMap:
+        """The same map with what a caller provides."""
+        return RepoMap(self._entries.values(), providers)
+
     def unused(self) -> list[Mapped]:
         """Entries that nothing has asked for."""
         return [one for key, one in sorted(self._entries.items()) if key not in self._used]
