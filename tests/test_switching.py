@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.world.cluster import ClusterWorld
+from tests.world.cluster import ClusterWorld, Result
 
 SHARED = """
 parameters:
@@ -48,3 +48,45 @@ def test_everything_is_told_in_one_run(world: ClusterWorld) -> None:
     }
     assert "a, b write 'shared/config.yaml'" in repairs[3]["message"]
     assert all(one["effect"] and one["repair"] for one in repairs)
+
+
+def test_a_cluster_of_the_api(world: ClusterWorld) -> None:
+    """As text, at a cluster that the API knows: nothing is pushed or reported, and what is repaired is told no more."""
+    filters = [{"type": "builtin", "filter": "helm_namespace", "path": "gone", "filterargs": {"namespace": "x"}}]
+    world.component("a", data={"from": "a"})
+    world.tenant_parameters = {"commodore": {"postprocess": {"filters": filters}}}
+    world.publish()
+    with world.lieutenant(token="opaque") as api:
+
+        def examine(*more: str, cluster: str = world.name, token: str = "opaque") -> Result:
+            given = ("--api-url", api.url, "--api-token", token)
+            return world.run("-d", str(world.work), "doctor", "--switch", cluster, *given, *more)
+
+        result = examine()
+        assert result.code == 1
+        (told,) = [line for line in result.stdout.splitlines() if not line.startswith("  ")]
+        assert told.startswith("CMD-ENG-")
+        assert "instance 'a'" in told
+        assert "'gone'" in told
+        assert "  until then: " in result.stdout
+        assert "  repair: " in result.stdout
+        code = told.split(" ")[0]
+        assert result.stderr.endswith(f"1 to repair. It compiles with --allow {code}.\n")
+        assert world.local_tree().keys() == {"manifests/a/config.yaml"}
+        assert [(request.method, request.path) for request in api.requests] == [
+            ("GET", "/clusters/c-one"),
+            ("GET", "/tenants/t-one"),
+        ]
+        world.tenant_parameters = {}
+        world.publish()
+        result = examine("-o", "json")
+        assert (result.code, json.loads(result.stdout)) == (0, {"repairs": []})
+        assert result.stderr.endswith("Nothing needs repair: c-one compiles as it is.\n")
+        assert world.tree() == {}
+        assert api.reports == []
+        unknown = examine(cluster="c-two")
+        assert (unknown.code, unknown.stdout) == (1, "")
+        assert "[CMD-API-" in unknown.stderr
+        refused = examine(token="other")
+        assert (refused.code, refused.stdout) == (1, "")
+        assert "[CMD-API-" in refused.stderr
