@@ -109,12 +109,12 @@ def check_instance_name(name: object, kind: str) -> str:
 
 
 def check_package_name(name: object) -> str:
-    """Return `name` if it can name a package.
+    """Return `name` if it can name a package. Capitals and quotes, which syn-commodore takes, may be in it.
 
     Raises:
         InputError: see `check_name`; also for the prefix `t-`, which belongs to tenants.
     """
-    checked = check_name(name, "package", reserved=RESERVED_CLASSES)
+    checked = check_name(name, "package", reserved=RESERVED_CLASSES, unusual=True)
     if checked.startswith("t-"):
         raise InputError(
             "CMD-NAME-004",

@@ -129,7 +129,7 @@ def test_packages_are_no_tenants(name: str) -> None:
     assert error.value.code == "CMD-NAME-004"
 
 
-@pytest.mark.parametrize("name", ["t", "tenant", "monitoring", "a.b", "lib"])
+@pytest.mark.parametrize("name", ["t", "tenant", "monitoring", "a.b", "lib", "One", "T-x"])
 def test_good_packages(name: str) -> None:
     assert check_package_name(name) == name
 

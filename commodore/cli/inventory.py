@@ -51,10 +51,16 @@ def hierarchy_folders(function: Callable[..., Any]) -> Callable[..., Any]:
     """Decorate a command with the arguments GLOBAL_CONFIG and TENANT_CONFIG, folders that need not be named; see
     `open_inventory`.
     """
-    for name in ("tenant_config", "global_config"):
-        folder = click.Path(exists=True, file_okay=False, path_type=Path)
-        function = click.argument(name, type=folder, required=False)(function)
-    return function
+    folder = click.Path(exists=True, file_okay=False, path_type=Path)
+    function = click.argument("tenant_config", cls=_Argument, type=folder, required=False)(function)
+    return click.argument("global_config", type=folder, required=False)(function)
+
+
+class _Argument(click.Argument):
+    """An argument for which an empty text is no value: scripts pass on variables that are not set."""
+
+    def type_cast_value(self, ctx: click.Context, value: Any) -> Any:
+        return super().type_cast_value(ctx, None if value == "" else value)
 
 
 @click.command("components")

@@ -35,6 +35,13 @@ def parse_applications(entries: Iterable[str], context: Context) -> Applications
     Raises:
         CommodoreError: malformed, reserved, duplicate or ambiguous names; all of them are reported.
     """
+    read = _read(entries, context)
+    for warning in unusual_names({*read.packages, *read.components, *read.instances}):
+        context.announce(warning)
+    return read
+
+
+def _read(entries: Iterable[str], context: Context) -> Applications:
     errors: list[CommodoreError] = []
     packages: set[str] = set()
     uses: list[tuple[str, str, str]] = []
@@ -55,8 +62,6 @@ def parse_applications(entries: Iterable[str], context: Context) -> Applications
             )
     errors.extend(_check_instances(uses))
     raise_all(context.problems(errors))
-    for warning in unusual_names({name for _, component, instance in uses for name in (component, instance)}):
-        context.announce(warning)
     instances = {instance: component for _, component, instance in uses}
     return Applications(
         packages=tuple(sorted(packages)),
@@ -66,11 +71,11 @@ def parse_applications(entries: Iterable[str], context: Context) -> Applications
 
 
 def unusual_names(names: Iterable[str]) -> list[Warned]:
-    """A warning for each name of a component or instance with capitals or quotes, which syn-commodore takes."""
+    """A warning for each name with capitals or quotes, which syn-commodore takes."""
     return [
         Warned(
             "CMD-NAME-007",
-            f"the name {name!r} of a component or instance has capitals or quotes",
+            f"the name {name!r} of a component, instance or package has capitals or quotes",
             hint="use lower-case letters, digits, '-' and '_'; quotes around an alias become a part of its name",
         )
         for name in sorted(names)
@@ -84,7 +89,7 @@ def discover_packages(entries: Iterable[str], context: Context) -> tuple[str, ..
     Raises:
         CommodoreError: malformed or reserved package names.
     """
-    return parse_applications((entry for entry in entries if entry.startswith(PACKAGE_PREFIX)), context).packages
+    return _read((entry for entry in entries if entry.startswith(PACKAGE_PREFIX)), context).packages
 
 
 def _parse_component(entry: str) -> tuple[str, str]:

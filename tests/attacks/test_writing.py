@@ -211,7 +211,7 @@ CHECKS: dict[str, Callable[[Any], str]] = {
 @pytest.mark.parametrize("kind", CHECKS)
 @pytest.mark.parametrize("name", NAMES)
 def test_names_that_are_no_names(name: str, kind: str) -> None:
-    if name == "upper case" and kind in ("instance", "component"):
+    if name == "upper case" and kind in ("instance", "component", "package"):
         assert CHECKS[kind](NAMES[name]) == "App"  # safe, and there are such
         return
     with pytest.raises(CommodoreError) as caught:

@@ -110,6 +110,7 @@ def test_as_json(call: Call) -> None:
 def test_components_and_packages(call: Call) -> None:
     shown = "nfs:\n  url: https://git.example.com/nfs.git\n  version: v1.0.0\n\n"
     assert call("inventory", "components", "g") == (0, shown, IGNORED)
+    assert call("inventory", "components", "g", "") == (0, shown, IGNORED)  # an unset variable of a script
     assert call("inventory", "components", "g", "-o", "json")[1].startswith('{"nfs": {"url": ')
     assert call("inventory", "packages", "g") == (0, "{}\n\n", IGNORED)
     assert call("inventory", "packages", "g", "t", "-f", "v.yml") == (0, "p:\n  version: v1\n\n", "")

@@ -152,9 +152,9 @@ def test_names_that_would_leave_their_folder(entry: str) -> None:
 def test_capitals_and_quotes_are_told() -> None:
     """Names become paths, to which neither does anything; the published tool takes both."""
     heard: list[Event] = []
-    found = parse_applications(["C", "d as 'X'"], make_context(heard.append))
-    assert found.instances == {"'X'": "d", "C": "C"}
-    assert [event.code for event in heard if isinstance(event, Warned)] == ["CMD-NAME-007"] * 2
+    found = parse_applications(["C", "d as 'X'", "pkg.P"], make_context(heard.append))
+    assert (found.instances, found.packages) == ({"'X'": "d", "C": "C"}, ("P",))
+    assert [event.code for event in heard if isinstance(event, Warned)] == ["CMD-NAME-007"] * 3
 
 
 def test_an_instance_that_is_included_twice_can_be_allowed() -> None:

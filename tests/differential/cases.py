@@ -9,39 +9,13 @@ from __future__ import annotations
 import itertools
 import json
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import Any
 
-import yaml
+from tests.differential.authors import authors
+from tests.differential.case import Case, Compared, Files, as_yaml
+from tests.differential.hierarchies import hierarchies
+from tests.differential.worlds import worlds
 
-Compared = Literal["files", "stdout", "code"]
-
-
-@dataclass(frozen=True, slots=True)
-class Case:
-    """One command line in a folder of its own.
-
-    Args:
-        command: its words; `{out}` is an empty folder, `{api}` the URL of an API that gives `clusters`.
-        files: the texts of files by path.
-        links: the targets of links by path.
-        compared: besides the exit code: the files below `{out}`, what is printed, or nothing.
-        clusters: what the API lists.
-        allow: the codes to lower in this program.
-        differs: why the outcome is another one on purpose; empty if it must be equal.
-    """
-
-    name: str
-    command: tuple[str, ...]
-    files: Mapping[str, str] = field(default_factory=dict)
-    links: Mapping[str, str] = field(default_factory=dict)
-    compared: Compared = "files"
-    clusters: Any = None
-    allow: tuple[str, ...] = ()
-    differs: str = ""
-
-
-Files = dict[str, str]
 MAIN = '{ a: { apiVersion: "v1", kind: "ConfigMap", metadata: { name: "a" } } }'
 JSONNET = {"input_paths": ["comp/main.jsonnet"], "input_type": "jsonnet", "output_path": "comp/"}
 NAMESPACE = {"type": "builtin", "filter": "helm_namespace", "path": "comp", "filterargs": {"namespace": "nn"}}
@@ -56,10 +30,6 @@ data:
     b
   v: {{ .Values.v | default "none" | quote }}
 """
-
-
-def as_yaml(value: Any) -> str:
-    return yaml.safe_dump(value, sort_keys=False)
 
 
 def chart(name: str) -> Files:
@@ -658,5 +628,18 @@ def command_line() -> Iterator[Case]:
 
 
 CASES: tuple[Case, ...] = tuple(
-    itertools.chain(filters(), copied(), inputs(), metadata(), values(), lint(), inventory(), catalog(), command_line())
+    itertools.chain(
+        filters(),
+        copied(),
+        inputs(),
+        metadata(),
+        values(),
+        lint(),
+        inventory(),
+        catalog(),
+        command_line(),
+        worlds(),
+        hierarchies(),
+        authors(),
+    )
 )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Final
 
@@ -101,14 +101,16 @@ class Applications(Linter):
             return
         if entry.startswith(PACKAGE_PREFIX):
             section, name = "packages", entry.removeprefix(PACKAGE_PREFIX)
+            names: Sequence[str] = (name,)
             wrong = _name_problem(name, "package", entry)
         else:
-            section, name = "components", split_entry(entry)[0]
+            names = split_entry(entry)
+            section, name = "components", names[0]
             wrong = _alias_problem(entry, taken, removal=removal) or _name_problem(name, "component", entry)
         if wrong is not None:
             yield found(*wrong)
             return
-        if section == "components" and any(map(is_unusual, split_entry(entry))):
+        if any(map(is_unusual, names)):
             yield found(UNUSUAL, f"{entry!r} has a name with capitals or quotes", "quotes become a part of the name")
         if not removal:
             message = f"{section[:-1]} {name!r} is included, but no linted file describes it in parameters.{section}"
