@@ -16,6 +16,8 @@ from pathlib import Path
 import pytest
 from hypothesis import settings
 
+from tests.world.program import WorkerKeeper
+
 ROOT = Path(__file__).resolve().parent.parent
 
 # Variables that go through to the tests; nothing else does.
@@ -38,7 +40,7 @@ MACHINE_PATH = os.environ.get("PATH", os.defpath)
 OPT_IN = {name: os.environ.get(f"COMMODORE_{name.upper()}", "") for name in ("peer", "real", "components", "apiserver")}
 
 # No deadlines: tests never measure time. In CI the examples are the same in every run.
-settings.register_profile("commodore", deadline=None, print_blob=True, derandomize="CI" in os.environ)
+settings.register_profile("commodore", max_examples=50, deadline=None, print_blob=True, derandomize="CI" in os.environ)
 settings.load_profile("commodore")
 
 
@@ -102,6 +104,16 @@ def clean_session(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
         give_programs(patch, tmp_path_factory.mktemp("programs"))
         give_home(patch, tmp_path_factory.mktemp("home"))
         yield
+
+
+@pytest.fixture(scope="session", autouse=True)
+def kept_workers(clean_session: None) -> Iterator[None]:
+    """Engines that are closed leave the process that has loaded Kapitan to the next one."""
+    keeper = WorkerKeeper()
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("commodore.engine.engine.worker_pool", keeper.lend)
+        yield
+    keeper.close()
 
 
 @pytest.fixture(autouse=True)

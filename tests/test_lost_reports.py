@@ -33,6 +33,7 @@ def kill_at(world: ClusterWorld, hook: str, *, accept: bool = True, state: str =
     kill -9 $(sed 's/.*"pid": *\\([0-9]*\\).*/\\1/' '{world.work}/.commodore/lock')
     exit {0 if accept else 1}
     """
+    world.apart = True
     world.catalog.hook(hook, script)
 
 

@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import json
-import os
-import subprocess
-import sys
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from tests.world.cluster import ROOT, ClusterWorld, Result
+from tests.world.cluster import ClusterWorld
+from tests.world.program import Result, run_here
 from tests.world.repos import Script, git
 
 LIBRARY = "{ config(name, data): { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: name }, data: data } }\n"
@@ -90,12 +88,5 @@ class Tested(Result):
 
 def run(*arguments: str, text: bool = False) -> Tested:
     """Run the program as a user does."""
-    done = subprocess.run(
-        [sys.executable, "-m", "commodore", *([] if text else ["--log-format", "json"]), *arguments],
-        env={**os.environ, "PYTHONPATH": str(ROOT)},
-        capture_output=True,
-        text=True,
-        check=False,
-        timeout=300,
-    )
-    return Tested(done.returncode, done.stdout, done.stderr)
+    done = run_here([*([] if text else ["--log-format", "json"]), *arguments])
+    return Tested(done.code, done.stdout, done.stderr)

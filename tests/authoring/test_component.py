@@ -3,9 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
-import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +10,8 @@ import pytest
 import yaml
 
 from commodore.authoring.fake_cluster import link_values
-from tests.world.cluster import ROOT, ClusterWorld, Result
+from tests.world.cluster import ClusterWorld
+from tests.world.program import Result, run_here
 from tests.world.repos import Content, GitWorld, git
 
 MAIN = """
@@ -47,15 +45,7 @@ def write(folder: Path, files: dict[str, Content]) -> None:
 
 
 def compile_(*arguments: str, cwd: Path) -> Result:
-    done = subprocess.run(
-        [sys.executable, "-m", "commodore", "--log-format", "json", "component", "compile", *arguments],
-        cwd=cwd,
-        env={**os.environ, "PYTHONPATH": str(ROOT)},
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    return Result(done.returncode, done.stdout, done.stderr)
+    return run_here(["--log-format", "json", "component", "compile", *arguments], cwd)
 
 
 def out(folder: Path, instance: str = "my-app") -> Any:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import subprocess
 import sys
@@ -39,13 +40,38 @@ def loaded(arguments: list[str], **environment: str) -> tuple[subprocess.Complet
     return done, {name.partition(".")[0] for name in names} & HEAVY
 
 
-@pytest.mark.parametrize("words", [known.words for known in commands()], ids=" ".join)
-def test_help_loads_nothing_heavy(words: tuple[str, ...]) -> None:
-    done, heavy = loaded([*words, "--help"])
-    assert done.returncode == 0
-    assert done.stdout.startswith(f"Usage: {' '.join(('commodore', *words))} ")
-    assert max(len(line) for line in done.stdout.splitlines()) <= 100
-    assert heavy == set()
+HELP_OF_EACH = """
+import json, os, sys
+from commodore.cli.main import run
+for words in json.load(sys.stdin):
+    if os.fork() == 0:
+        code = run([*words, "--help"])
+        print(chr(0), json.dumps([code, sorted(sys.modules)]), chr(0), sep="", end="", flush=True)
+        os._exit(0)
+    os.wait()
+"""
+
+
+def test_help_loads_nothing_heavy() -> None:
+    """The help of each command, by a process of its own that has loaded no other command."""
+    known = [known.words for known in commands()]
+    done = subprocess.run(
+        [sys.executable, "-c", HELP_OF_EACH],
+        env={**os.environ, "PYTHONPATH": str(ROOT)},
+        input=json.dumps(known),
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    parts = done.stdout.split("\0")
+    assert parts.pop() == ""
+    assert len(parts) == 2 * len(known)
+    for words, text, end in zip(known, parts[::2], parts[1::2], strict=True):
+        code, modules = json.loads(end)
+        assert code == 0
+        assert text.startswith(f"Usage: {' '.join(('commodore', *words))} ")
+        assert max(len(line) for line in text.splitlines()) <= 100
+        assert {name.partition(".")[0] for name in modules} & HEAVY == set(), words
 
 
 @pytest.mark.parametrize(

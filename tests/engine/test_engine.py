@@ -17,6 +17,7 @@ import yaml
 
 from commodore.confinement import TrustPolicy
 from commodore.engine import COMPILE_STAGE, CompiledInstance, CompileRequest, Engine, InstanceJob
+from commodore.engine.worker.pool import worker_pool
 from commodore.errors import EnvironmentFault, Findings, InputError, InternalError, PolicyError
 from commodore.events import StageAdvanced, Warned
 from commodore.limits import DEFAULT_LIMITS
@@ -362,6 +363,7 @@ def test_an_engine_that_cannot_import_its_worker(tmp_path: Path, monkeypatch: py
     broken.mkdir(parents=True)
     (broken / "__init__.py").write_text("raise RuntimeError('half an installation')")
     monkeypatch.syspath_prepend(str(broken.parent))
+    monkeypatch.setattr("commodore.engine.engine.worker_pool", worker_pool)  # none that has loaded Kapitan already
     job = InstanceJob("a", "a", tmp_path)
     request = CompileRequest(root=tmp_path, output=tmp_path, search_paths=(), refs=tmp_path)
     with Engine(make_context()) as engine, pytest.raises(EnvironmentFault) as caught:

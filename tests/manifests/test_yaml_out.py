@@ -24,7 +24,7 @@ from commodore.manifests import Emitter, MultilineStyle, dump, dump_stream
 STYLES: list[MultilineStyle] = ["literal", "folded", "double-quotes"]
 
 # How many documents the property tests compare. The long run of a release: COMMODORE_YAML_EXAMPLES=100000.
-EXAMPLES = int(os.environ.get("COMMODORE_YAML_EXAMPLES", "400"))
+EXAMPLES = int(os.environ.get("COMMODORE_YAML_EXAMPLES", "150"))
 
 
 def oracle(document: object, style: str = "literal") -> str:

@@ -117,7 +117,7 @@ def test_the_same_bytes_wherever_and_however(world: ClusterWorld, tmp_path: Path
     first = world.catalog.sha()
     place = tmp_path / "elsewhere"
     place.mkdir()
-    world.work = place / "work"
+    world.work, world.apart = place / "work", True
     world.environment = {"PYTHONHASHSEED": "7", "TZ": "Asia/Tokyo", "LC_ALL": "C", "LANG": "C"}
     mask = os.umask(0o077)
     try:

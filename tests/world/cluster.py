@@ -1,4 +1,4 @@
-"""A whole cluster: configuration, packages, components and catalog in real repositories, and the real program.
+"""A whole cluster: configuration, packages, components and catalog in real repositories, and the program.
 
     world = ClusterWorld(tmp_path)
     world.component("c-one", data={"answer": "42"})
@@ -7,7 +7,7 @@
     assert world.manifest("c-one/config.yaml")["data"] == {"answer": "42"}
 
 What is included and described is plain data (`world.applications`, `world.parameters`, `world.descriptions`); a compile
-commits what has changed in it first. The program runs as a process of its own, as for a user.
+commits what has changed in it first.
 """
 
 from __future__ import annotations
@@ -28,6 +28,7 @@ from typing import Any
 import yaml
 
 from tests.world import lieutenant
+from tests.world.program import Result, run_here
 from tests.world.repos import Content, GitWorld, Remote, git
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -55,36 +56,6 @@ local parameters = inventory.parameters['%(key)s'];
   },
 }
 """
-
-
-@dataclass(frozen=True, slots=True)
-class Result:
-    """How a command line ended."""
-
-    code: int
-    stdout: str
-    stderr: str
-
-    @property
-    def events(self) -> list[dict[str, Any]]:
-        """Standard error as the JSON objects that `--log-format json` writes."""
-        return [json.loads(line) for line in self.stderr.splitlines()]
-
-    @property
-    def errors(self) -> list[dict[str, Any]]:
-        return [event for event in self.events if event["event"] == "Error"]
-
-    @property
-    def warnings(self) -> list[str]:
-        """The codes of all warnings."""
-        return [event["code"] for event in self.events if event["event"] == "Warned"]
-
-    @property
-    def error(self) -> dict[str, Any]:
-        """The one error of a run that must have exactly one."""
-        errors = self.errors
-        assert len(errors) == 1, self.stderr
-        return errors[0]
 
 
 class Running:
@@ -173,7 +144,8 @@ class ClusterWorld:
 
     `applications` and `parameters` are those of the global defaults, `tenant_applications` and `tenant_parameters`
     those of the cluster's own class in the tenant's repository, which includes `tenant_classes`. `descriptions` become
-    `parameters.components`, `packages` become `parameters.packages`.
+    `parameters.components`, `packages` become `parameters.packages`. Commands run in a process of their own if they are
+    started, or if the world says `apart`: for what a process inherits, or may be killed at.
     """
 
     root: Path
@@ -189,6 +161,7 @@ class ClusterWorld:
     facts: dict[str, Any] = field(default_factory=dict)
     environment: dict[str, str] = field(default_factory=dict)
     catalog_url: str = ""
+    apart: bool = False
     api: lieutenant.LieutenantServer | None = None
 
     def __post_init__(self) -> None:
@@ -277,10 +250,13 @@ class ClusterWorld:
 
     def run(self, *arguments: str, answer: str | None = None, **environment: str) -> Result:
         """Run the program with any command line."""
+        variables = {**os.environ, **self.environment, **environment}
+        if not self.apart:
+            return run_here(arguments, self.root, variables, answer or "")
         done = subprocess.run(
             [sys.executable, "-m", "commodore", *arguments],
             cwd=self.root,
-            env={**os.environ, "PYTHONPATH": str(ROOT), **self.environment, **environment},
+            env={**variables, "PYTHONPATH": str(ROOT)},
             input=answer or "",
             capture_output=True,
             text=True,

@@ -1,7 +1,8 @@
 """Real git repositories that act as remotes, and the accidents that happen to remotes.
 
 A `GitWorld` makes `Remote`s: bare repositories in a folder, reached by `file://` URLs. Their history is written by
-`git fast-import`, so a commit costs one process and needs no working copy; the clock ticks a minute per commit.
+`git fast-import`, so a commit costs one process and needs no working copy; the clock ticks a minute per commit. A new
+repository is a few files, and a branch is most often one: neither takes git.
 """
 
 from __future__ import annotations
@@ -40,6 +41,17 @@ Content = str | bytes | Link | Script | None
 """What a commit does to a path; None removes it."""
 
 
+CONFIG = """[core]
+	repositoryformatversion = 0
+	filemode = true
+	bare = true
+[uploadpack]
+	allowAnySHA1InWant = true
+[fastimport]
+	unpackLimit = 1
+"""
+
+
 def git(folder: Path, *arguments: str, input: bytes | None = None, check: bool = True) -> str:
     """Run git as a user in a terminal would, and return what it printed, without the last line feed."""
     result = subprocess.run(["git", *arguments], cwd=folder, input=input, capture_output=True, check=False)
@@ -60,9 +72,10 @@ class GitWorld:
     ) -> Remote:
         """A new remote with one commit of `files` on its default branch; without files it is empty."""
         path = self.root / f"{name}.git"
-        path.mkdir(parents=True)
-        git(path, "init", "--quiet", "--bare", "--template=", f"--initial-branch={branch}")
-        git(path, "config", "uploadpack.allowAnySHA1InWant", "true")
+        for folder in ("objects/info", "objects/pack", "refs/heads", "refs/tags"):
+            (path / folder).mkdir(parents=True)
+        (path / "HEAD").write_text(f"ref: refs/heads/{branch}\n", encoding="utf-8")
+        (path / "config").write_text(CONFIG, encoding="utf-8")
         remote = Remote(self, path, branch)
         if files is not None:
             remote.commit(files)
@@ -99,6 +112,12 @@ class Remote:
 
     def sha(self, name: str | None = None, *, missing: str | None = None) -> str:
         """The commit that a name stands for."""
+        refs = self.path / "refs"
+        if not (refs / "tags" / (name or self.branch)).exists():
+            with contextlib.suppress(OSError):
+                return (refs / "heads" / (name or self.branch)).read_text(encoding="ascii").strip()
+            if missing is not None and name in (None, self.branch) and not (self.path / "packed-refs").exists():
+                return missing
         found = git(self.path, "rev-parse", "--verify", "--quiet", f"{name or self.branch}^{{commit}}", check=False)
         if not found and missing is None:
             raise AssertionError(f"no {name} in {self.path}")

@@ -59,7 +59,7 @@ def parameters(draw: st.DrawFn, depth: int = 0) -> dict[str, Any]:
     return found
 
 
-@settings(max_examples=60)
+@settings(max_examples=30)
 @given(st.lists(parameters(), min_size=1, max_size=4))
 def test_made_up_hierarchies(classes: list[dict[str, Any]]) -> None:
     """For every parameter of a hierarchy, and every reference that was followed."""
