@@ -16,6 +16,7 @@ from commodore.authoring.arguments import MINOR_ALLOW, PATCH_BLOCK, PATCH_V0_ALL
 from commodore.errors import CommodoreError, InputError, PolicyError
 from commodore.events import ignore
 from commodore.git import inspect
+from commodore.tools import KNOWN_VERSIONS
 from commodore.workspace import Workspace
 from tests.authoring.template_world import FIRST, template
 from tests.world.context import make_context
@@ -40,9 +41,9 @@ def create(root: Path, kind: Kind = COMPONENT, slug: str = "foo", **wishes: obje
 
 
 def run_make(folder: Path, *targets: str) -> str:
-    """Run make as an author does; its output."""
+    """Run make as an author does; its output. Linters that are no part of commodore find nothing."""
     result = subprocess.run(
-        ["make", f"COMMODORE={sys.executable} -m commodore", *targets],
+        ["make", f"COMMODORE={sys.executable} -m commodore", "YAMLLINT=true", "JSONNETFMT=true", *targets],
         cwd=folder,
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
@@ -142,11 +143,11 @@ def test_what_an_author_expects_is_there(tmp_path: Path, kind: Kind) -> None:
         if name.endswith((".yml", ".yaml")):
             yaml.load(content.replace(b"=_metadata", b"_metadata"), Loader=yaml.SafeLoader)
     workflow = yaml.safe_load((made.folder / ".github/workflows/test.yaml").read_text())
-    assert workflow["jobs"]["test"]["strategy"]["matrix"] == {"instance": ["defaults", "1.0"]}
-    assert [step.get("run") for step in workflow["jobs"]["test"]["steps"][-2:]] == [
-        "make lint",
-        "make test instance=${{ matrix.instance }}",
-    ]
+    jobs = workflow["jobs"]
+    assert jobs["test"]["strategy"]["matrix"] == {"instance": ["defaults", "1.0"]}
+    assert jobs["test"]["steps"][-1]["run"] == "make test instance=${{ matrix.instance }}"
+    assert jobs["test"]["steps"][-2]["run"].startswith("make tools\n")
+    assert [step.get("run") for step in jobs["lint"]["steps"][-2:]] == ["make lint", "make docs"]
     assert yaml.safe_load((made.folder / "docs/antora.yml").read_text())["title"] == 'The "Foo" & co: x'
     assert (made.folder / "LICENSE").read_text().splitlines()[0].endswith(", VSHN AG <info@vshn.ch>")
 
@@ -167,6 +168,32 @@ def test_lint(tmp_path: Path, kind: Kind, golden: bool) -> None:
     result = subprocess.run(command, cwd=made.folder, capture_output=True, text=True, check=False)
     assert result.returncode == 2
     assert "tests/more.yml:2:6: error:" in result.stdout
+
+
+def test_the_form_of_new_files(tmp_path: Path) -> None:
+    """Which files the linters of other projects are given, and that a complaint of theirs fails."""
+    choices = Choices(switches={"add_lib": True})
+    made = create(tmp_path, output_dir=tmp_path, choices=choices)
+    said = run_make(made.folder, "lint-yaml", "lint-jsonnet", "JSONNETFMT=echo", "YAMLLINT=echo")
+    names = ("component/app.jsonnet", "component/main.jsonnet", "lib/foo.libsonnet")
+    assert said.splitlines() == ["echo --strict .", "--strict .", *(f"--test {name}" for name in names)]
+    failing = ["make", "lint-jsonnet", "JSONNETFMT=false"]
+    assert subprocess.run(failing, cwd=made.folder, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL).returncode
+
+
+@pytest.mark.parametrize("kind", [COMPONENT, PACKAGE], ids=["component", "package"])
+def test_the_documentation_of_new_files(tmp_path: Path, kind: Kind) -> None:
+    made = create(tmp_path, kind, output_dir=tmp_path)
+    said = run_make(made.folder, "docs", "ASCIIDOCTOR=echo")
+    assert "--destination-dir _docs docs/modules/ROOT/pages/index.adoc" in said
+    assert ("--destination-dir _docs/references" in said) is (kind is COMPONENT)
+
+
+def test_the_tools_of_ci_are_versions_that_commodore_knows(tmp_path: Path) -> None:
+    made = create(tmp_path, output_dir=tmp_path)
+    said = run_make(made.folder, "tools", "COMMODORE=echo")
+    wanted = [line.split()[2:] for line in said.splitlines() if line.startswith("tool install")]
+    assert wanted == [[name, "--version", str(KNOWN_VERSIONS[name])] for name in ("helm", "kustomize")]
 
 
 def test_files_that_were_not_asked_for_are_not_there(tmp_path: Path) -> None:
