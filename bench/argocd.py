@@ -6,8 +6,8 @@
 Every run is a process of its own. Listed are repositories with a file per Application and two manifests each, and that
 of --repository, if one is named, which is compared with its own HEAD, too; rendered are Applications of which half are
 charts, half kustomizations. `cold` has an empty cache, `warm` that of the run before, `changed` the same after some
-sources were changed, which `diff` compares with the commit before; the loop runs `helm template` or `kustomize build`
-for each. Prints medians; memory is that of the whole process tree.
+sources were changed, which `diff` compares with the commit before, as a folder and as a commit; the loop runs `helm
+template` or `kustomize build` for each. Prints medians; memory is that of the whole process tree.
 """
 
 from __future__ import annotations
@@ -96,6 +96,13 @@ def commit(root: Path) -> None:
         subprocess.run(["git", *words.split()], cwd=root, check=True)
 
 
+def commit_changes(root: Path, changed: int) -> None:
+    """Make a second commit, in which Applications of `plain` have another image."""
+    for number in range(changed):
+        write(root / f"src/{number}/deployment.yaml", DEPLOYMENT.format(image=f"{number}.1"))
+    commit(root)
+
+
 class Bench:
     """Runs commands with a cache of their own.
 
@@ -145,6 +152,16 @@ def bench_listing(bench: Bench, argocd: Callable[..., list[str]], name: str, roo
     bench.measure("warm", command)
 
 
+def bench_growth(bench: Bench, argocd: Callable[..., list[str]], root: Path, size: int, changed: int) -> None:
+    """Compare two commits of a repository of plain folders."""
+    commit(root)
+    commit_changes(root, changed)
+    command = argocd("diff", root, URL, "--base", "HEAD~1..HEAD", "-o", "json")
+    print(f"diff of two commits, {size} Applications in plain folders, {changed} changed:")
+    bench.measure("cold", command, cold=True)
+    bench.measure("warm", command)
+
+
 def bench_rendering(bench: Bench, argocd: Callable[..., list[str]], root: Path, size: int, changed: int) -> None:
     """Render a repository, and compare it with its commit after some sources were changed."""
     counter = itertools.count()
@@ -166,6 +183,11 @@ def bench_rendering(bench: Bench, argocd: Callable[..., list[str]], root: Path, 
     command = argocd("diff", root, URL, "--base", "HEAD", "-o", "json", "--all")
     bench.measure("all rendered, cold", command, cold=True, before=touch)
     bench.measure("all rendered, warm", command, before=touch)
+    commit(root)
+    command = argocd("diff", root, URL, "--base", "HEAD~1..HEAD", "-o", "json")
+    print(f"diff of two commits, {size} Applications, {changed} changed:")
+    bench.measure("cold", command, cold=True)
+    bench.measure("warm", command)
 
 
 def parsed(arguments: Sequence[str]) -> argparse.Namespace:
@@ -194,7 +216,9 @@ def main(arguments: Sequence[str]) -> int:
         bench = Bench(folder, options.runs)
         print(f"medians of {options.runs}")
         for size in filter(None, options.applications.split(",")):
-            bench_listing(bench, argocd, f"{size} Applications", plain(folder / f"p{size}", int(size)), URL)
+            root = plain(folder / f"p{size}", int(size))
+            bench_listing(bench, argocd, f"{size} Applications", root, URL)
+            bench_growth(bench, argocd, root, int(size), options.changed)
         if options.repository:
             bench_listing(bench, argocd, options.repository.name, options.repository, options.url)
             command = argocd("diff", options.repository, options.url, "--base", "HEAD", "-o", "json", "--all")

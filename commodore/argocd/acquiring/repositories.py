@@ -80,11 +80,7 @@ class Repositories:
         if git is not None and commit is not None:
             return Tree(git.tree(url, commit).resolve(), commit, redact(url))
         if _REFUSED.search(url):
-            raise PolicyError(
-                "CMD-ARGO-320",
-                f"the repository URL {printable(redact(url))!r} has a form that is refused",
-                hint="use https:// or ssh://, or map the URL to a folder with --repo-map",
-            )
+            raise _refused(url)
         return self._fetched(url, revision)
 
     def _fetched(self, url: str, revision: str) -> Tree:
@@ -111,6 +107,8 @@ class Repositories:
 
     def _explained(self, error: CommodoreError, url: str, revision: str) -> CommodoreError:
         shown = redact(url)
+        if error.code == "CMD-GIT-010":
+            return _refused(url)
         if isinstance(error, PolicyError):
             return error
         if isinstance(error, EnvironmentFault):
@@ -130,3 +128,11 @@ class Repositories:
             f"the revision {printable(revision) or 'HEAD'!r} of {shown} is unknown: {error.message}",
             hint=error.hint or "name a branch, a tag or a commit",
         )
+
+
+def _refused(url: str) -> PolicyError:
+    return PolicyError(
+        "CMD-ARGO-320",
+        f"the repository URL {printable(redact(url))!r} has a form that is refused",
+        hint="use https:// or ssh://, or map the URL to a folder with --repo-map",
+    )

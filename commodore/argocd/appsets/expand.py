@@ -17,6 +17,7 @@ from commodore.argocd.appsets.patch import patched
 from commodore.argocd.appsets.schema import TEMPLATE, typed
 from commodore.argocd.configuration import ArgoSettings
 from commodore.argocd.diagnostics import Diagnostic, Diagnostics, Severity
+from commodore.argocd.model import Cluster
 from commodore.context import Context
 from commodore.errors import CommodoreError, InputError, PolicyError
 from commodore.manifests.kube_yaml import read_documents
@@ -77,7 +78,7 @@ class Expander:
             PolicyError: CMD-ARGO-217, there are too many.
         """
         texts = Texts(one.go, one.missing, one.place)
-        known = {cluster.server: cluster for cluster in (*self._facts.clusters, *self._settings.clusters)}
+        known = {cluster.server: cluster for cluster in self._clusters}
         hidden = self._settings.parameter("reposerver.include.hidden.directories") == "true"
         git = GitGenerator(
             self._repositories,
@@ -126,6 +127,10 @@ class Expander:
             data = _application(one, template, params, texts, where)
             yield Generated(data, one.name, entry.path, number, params)
 
+    @property
+    def _clusters(self) -> tuple[Cluster, ...]:
+        return (*self._facts.clusters, *self._settings.clusters)
+
     def _check(self, one: ApplicationSet, made: list[Generated], *, failed: bool) -> None:
         """Say what looks wrong with a set's Applications."""
         names: dict[str, Generated] = {}
@@ -139,7 +144,11 @@ class Expander:
                 self._say(one, "CMD-ARGO-214", "error_of_set", message, hint)
             for path, text in _texts(generated.data):
                 self._look_at(one, generated, path, text)
-        if not made and not failed:
+        if not made and not failed and not self._clusters and any(map(_asks_for_clusters, one.entries)):
+            message = "it makes no Application: it asks for clusters, and none is known here"
+            hint = "give their Secrets with --argocd-settings, or their entries with --facts"
+            self._say(one, "CMD-ARGO-210", "boundary", message, hint)
+        elif not made and not failed:
             message = "it makes no Application; Argo CD deletes those that it made before"
             self._say(one, "CMD-ARGO-210", "warning", message, "check its generators and selectors")
         for field in one.idle:
@@ -158,6 +167,20 @@ class Expander:
         # Argo CD's own preview shows such Applications, too; it is the controller that refuses them.
         kind: Severity = "warning" if severity == "error_of_set" else severity  # type: ignore[assignment]
         self._found.add(Diagnostic(code, message, kind, hint=hint, set=one.name, locations=(one.place,)))
+
+
+def _asks_for_clusters(entry: Entry) -> bool:
+    """Whether an entry has a generator of clusters, also within others."""
+    pending: list[Any] = [dict(entry.several)]
+    while pending:
+        value = pending.pop()
+        if isinstance(value, Mapping):
+            if "clusters" in value:
+                return True
+            pending += (value[key] for key in ("matrix", "merge", "generators") if key in value)
+        elif isinstance(value, list):
+            pending += value
+    return False
 
 
 def _twice(first: Generated, second: Generated) -> str:

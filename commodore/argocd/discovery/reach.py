@@ -44,13 +44,20 @@ def may_define(source: Source, kind: SourceType, folder: Path, root: Path, scann
 
 
 def defining_folders(folder: Path, limits: Limits) -> list[str]:
-    """The first folders below one with charts whose templates seem to make Applications, relative to it."""
+    """The first folders below one with charts that seem to make Applications, by templates of their own or as the chart
+    `argocd-apps` does; relative to it.
+    """
     found: list[str] = []
     for name, entry in walk(folder, skip=is_git):
-        chart, _, template = name.rpartition("/templates/")
-        if not template or not entry.is_file() or entry.stat().st_size > limits.argocd_scanned_bytes:
+        if not entry.is_file() or entry.stat().st_size > limits.argocd_scanned_bytes:
             continue
-        if (folder / chart / "Chart.yaml").is_file() and chart not in found and _makes_applications(entry.path):
+        chart, _, template = name.rpartition("/templates/")
+        if entry.name == "Chart.yaml":
+            chart = name.rpartition("/")[0] or "."
+            makes = "argocd-apps" in _dependencies(Path(entry.path).parent)
+        else:
+            makes = bool(template) and (folder / chart / "Chart.yaml").is_file() and _makes_applications(entry.path)
+        if makes and chart not in found:
             found.append(chart)
             if len(found) == _NAMED:
                 break

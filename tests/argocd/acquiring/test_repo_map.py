@@ -7,7 +7,8 @@ from pathlib import Path
 import pytest
 
 from commodore.argocd.acquiring import RepoMap, parse_repo_map, repository_identity
-from commodore.errors import UsageError
+from commodore.errors import CommodoreError, UsageError
+from tests.argocd.conftest import Argo
 
 
 @pytest.mark.requirement("D35")
@@ -35,6 +36,15 @@ def test_entries_that_are_none(texts: list[str]) -> None:
     with pytest.raises(UsageError) as caught:
         parse_repo_map(texts)
     assert caught.value.code == "CMD-ARGO-020"
+
+
+def test_texts_that_are_no_urls(argo: Argo) -> None:
+    """As in repositories that are templates of others."""
+    argo.offline = False
+    for url in ("<GITOPS_REPO_URL>", "{{metadata.annotations.repo}}", "https://"):
+        with pytest.raises(CommodoreError) as caught:
+            argo.objects({"path": "."}, sources=[{"repoURL": url, "path": "."}])
+        assert (caught.value.code, url in caught.value.message) == ("CMD-ARGO-320", True)
 
 
 def test_passwords_are_hidden() -> None:

@@ -216,6 +216,17 @@ def test_a_set_without_applications_is_said(sets: Sets) -> None:
     assert sets.codes() == ["210"]
 
 
+@pytest.mark.requirement("D3")
+def test_a_set_for_unknown_clusters_is_a_limit(sets: Sets) -> None:
+    selector = {"selector": {"matchLabels": {"environment": "prod"}}}
+    for generators in ([{"clusters": selector}], [{"matrix": {"generators": [*A, {"clusters": selector}]}}]):
+        assert sets.names(generators, "{{.name}}") == []
+    assert {(one.code, one.severity) for one in sets.found.found()} == {("CMD-ARGO-210", "boundary")}
+    sets.cluster("one")
+    sets.names([{"clusters": selector}], "{{.name}}")
+    assert [one.severity for one in sets.found.found()] == ["warning", "boundary"]
+
+
 def test_left_over_braces_and_missing_values_are_said(sets: Sets) -> None:
     sets.names(A, "{{.nope}}")
     sets.names(A, "{{nope}}", go=False)

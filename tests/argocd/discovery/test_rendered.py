@@ -187,6 +187,10 @@ def test_a_folder_without_applications_says_what_may_render_them(repo: Repo) -> 
     (told,) = repo.found.found()
     assert (told.code, told.hint) == ("CMD-ARGO-011", "render what defines them: --entry apps")
     assert [one.name for one in repo.listing(entries=("apps",)).applications] == ["web"]
+    umbrella = "name: argocd\ndependencies: [{name: argocd-apps, repository: 'https://x'}]\n"
+    repo.write({"Chart.yaml": umbrella}, below="system/argocd")
+    repo.listing()
+    assert repo.found.found()[0].hint == "render what defines them: --entry apps or --entry system/argocd"
 
 
 def test_an_entry_that_fails_is_not_a_folder_without_applications(repo: Repo) -> None:
