@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from pathlib import PurePosixPath
 from typing import Any
 
 from commodore.errors import CommodoreError
@@ -144,7 +145,12 @@ class Merger:
 
     def ordered(self, files: Sequence[PatchFile]) -> list[PatchFile]:
         """Patches of one cell in the order in which they are applied."""
-        ties = sorted(files, key=lambda file: (self._order[self._app_of[file].name], len(file.prefix or ()), file.name))
+
+        def tie(file: PatchFile) -> tuple[int, int, str]:
+            name = PurePosixPath(file.place).name if self.by_level else file.name
+            return self._order[self._app_of[file].name], len(file.prefix or ()), name
+
+        ties = sorted(files, key=tie)
         ordered, circle = in_order(ties, self._needs)
         if circle and frozenset(file for file, _ in circle) not in self._told_circles:
             self._told_circles.add(frozenset(file for file, _ in circle))

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
+import json
+import random
 from typing import Any
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
-from commodore.fleet.merging import merge
 from commodore.limits import DEFAULT_LIMITS
 from tests.fleet.conftest import APP, CELLS, CONFIG, World, charts, codes, manifests, patch
+from tests.fleet.made_up import MadeUp
 
 TAG = "source: {helm: {valuesObject: {image: {tag: %s}}}}"
 
@@ -115,9 +115,11 @@ def test_the_choice_can_be_made_alone(world: World) -> None:
     assert tags(world.lay(charts(**worked_example(), **said)))[CELLS[0]] == "v4.16.9"
 
 
-def test_patches_of_one_level_go_by_name_as_text(world: World) -> None:
-    files = {f"{APP}/int/patch-{number}.yaml": patch(TAG % number) for number in (100, 20)}
-    assert tags(world.lay(manifests(**files)))[CELLS[0]] == 20
+@pytest.mark.parametrize(("names", "last"), [(("100", "20"), "20"), (("1", "1-hotfix"), "1")])
+def test_patches_of_one_level_go_by_file_name_as_text(world: World, names: tuple[str, str], last: str) -> None:
+    """With its ending: `patch-1-hotfix.yaml` comes before `patch-1.yaml`."""
+    files = {f"{APP}/int/patch-{name}.yaml": patch(TAG % f"v{name}") for name in names}
+    assert tags(world.lay(manifests(**files)))[CELLS[0]] == f"v{last}"
 
 
 @pytest.mark.requirement("F17", "F18", "F19")
@@ -236,33 +238,13 @@ def test_several_types_have_their_own_applications(world: World) -> None:
     assert cells[1].values["applications"]["web"]["project"] == "o"
 
 
-LEVELS = [("int",), ("int", "int-1"), ("int", "int-1", "r1"), ("prod",), ("prod", "prod-2"), ("prod", "prod-2", "eu")]
-LAYERS = st.dictionaries(
-    st.sampled_from(LEVELS), st.dictionaries(st.sampled_from("abc"), st.integers(0, 9), min_size=1), max_size=6
-)
-
-
-@given(overrides=LAYERS, patches=LAYERS, style=st.sampled_from(["last", "by-level"]))
-def test_any_overrides_and_patches(
-    tmp_path_factory: pytest.TempPathFactory, overrides: Any, patches: Any, style: str
-) -> None:
-    """Against the rule itself: levels from the outermost, patches of each level after it, or all of them at the end."""
-    files = {
-        f"{APP}/{'/'.join(prefix)}/values.yaml": patch(f"info: [{{name: x}}]\nsyncPolicy: {values}")
-        for prefix, values in overrides.items()
-    }
-    for number, (prefix, values) in enumerate(sorted(patches.items(), key=lambda one: (len(one[0]), one[0]))):
-        files[f"{APP}/{'/'.join(prefix)}/patch-{number}.yaml"] = patch(f"syncPolicy: {values}")
-    said = {"config/config.yaml": CONFIG + f"generator: {{patches: {style}}}\n"}
-    world = World(tmp_path_factory.mktemp("any")).lay(charts(**files, **said))
-    merged, report = world.merged()
+@pytest.mark.requirement("F16", "F33")
+@pytest.mark.parametrize("seed", range(30))
+def test_made_up_fleets(world: World, seed: int) -> None:
+    """Any number of dimensions; overrides, flat ones too; patches in several places, which append, or wait for others:
+    the values of each cell are those of the plainest reading of the rules, in the same order.
+    """
+    fleet = MadeUp(random.Random(seed))
+    merged, report = world.lay(fleet.files).merged()
     assert report.errors == []
-    for cell, values in merged.items():
-        expected: Any = {"syncOptions": ["CreateNamespace=true", "ServerSideApply=true"]}
-        prefixes = [tuple(cell.split("/"))[:depth] for depth in (1, 2, 3)]
-        order = [one[prefix] for prefix in prefixes for one in (overrides, patches) if prefix in one]
-        if style == "last":
-            order = [one[prefix] for one in (overrides, patches) for prefix in prefixes if prefix in one]
-        for one in order:
-            expected = merge(expected, one)
-        assert values["applications"]["web"]["syncPolicy"] == expected, cell
+    assert json.dumps(merged) == json.dumps(fleet.expected())

@@ -125,18 +125,19 @@ class TcpProxy:
             threading.Thread(target=self._serve, args=(client,), daemon=True).start()
 
     def _serve(self, client: socket.socket) -> None:
+        fault = self.fault  # which another thread may change
         with contextlib.suppress(OSError):
-            if self.fault == "refuse":
+            if fault == "refuse":
                 client.close()
-            elif self.fault.startswith("status"):
+            elif fault.startswith("status"):
                 client.recv(1 << 16)
                 body = b"SECRET-ECHO"  # servers repeat what they got
-                head = f"HTTP/1.1 {self.fault.split()[1]} x\r\nContent-Length: {len(body)}\r\nConnection: close\r\n\r\n"
+                head = f"HTTP/1.1 {fault.split()[1]} x\r\nContent-Length: {len(body)}\r\nConnection: close\r\n\r\n"
                 client.sendall(head.encode() + body)
                 client.shutdown(socket.SHUT_WR)
                 while client.recv(1 << 16):
                     continue
-            elif self.fault != "hang":
+            elif fault != "hang":
                 self._pass_on(client)
 
     def _pass_on(self, client: socket.socket) -> None:
