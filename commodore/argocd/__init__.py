@@ -14,6 +14,7 @@ from commodore.lazy_exports import lazy_exports
 if TYPE_CHECKING:
     from commodore.argocd.acquiring import (
         ChartProvider,
+        Clock,
         GitProvider,
         PluginRenderer,
         PluginSource,
@@ -61,6 +62,7 @@ __getattr__ = lazy_exports(
     {
         "acquiring": (
             "ChartProvider",
+            "Clock",
             "GitProvider",
             "PluginRenderer",
             "PluginSource",
@@ -107,6 +109,7 @@ __all__ = [
     "ApplicationChange",
     "ArgoSettings",
     "ChartProvider",
+    "Clock",
     "Destination",
     "Diagnostic",
     "Diagnostics",

@@ -19,6 +19,7 @@ from commodore.argocd.comparing.images import Use, changed_uses, uses_of
 from commodore.argocd.configuration import Provenanced
 from commodore.argocd.diagnostics import Diagnostic
 from commodore.argocd.discovery import Origin
+from commodore.argocd.expanding import expand_sets
 from commodore.argocd.model.application import Application, Destination
 from commodore.argocd.options import Options, Tree
 from commodore.argocd.question import Question
@@ -108,16 +109,20 @@ class Expansion:
         set: the ApplicationSet, as `namespace/name`.
         generator: where its generator is in the set.
         application: the object.
+        element: which parameter set of the generator it is, from 0.
+        parameters: that set.
     """
 
     set: str
     generator: str
     application: Mapping[str, Any]
+    element: int = 0
+    parameters: Mapping[str, Any] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
 class Expansions(Found):
-    """What ApplicationSets make, by namespace and name."""
+    """What ApplicationSets make, in the order of their generators."""
 
     applications: tuple[Expansion, ...]
 
@@ -252,17 +257,20 @@ def list_applications(tree: Tree, options: Options | None = None) -> Listing:
         return Listing(asked.listed(listing), found)
 
 
-def expand(tree: Tree, options: Options | None = None) -> Expansions:
-    """The Applications that the ApplicationSets of a tree make.
+def expand(tree: Tree, options: Options | None = None, select: Sequence[str] = ()) -> Expansions:
+    """The Applications that ApplicationSets make, those of a tree or of the files that the options name.
+
+    Args:
+        select: names or patterns of ApplicationSets; all if there are none.
 
     Raises:
-        CommodoreError: as `list_applications`.
+        CommodoreError: as `list_applications`, or a name fits no ApplicationSet.
     """
     with _asked(options) as asked:
-        listing = asked.listing(tree)
-        pairs = [(one, listing.origins[listing.label(one)]) for one in asked.selected(listing, ())]
-        made = (Expansion(origin.set, origin.generator, one.data) for one, origin in pairs if origin.kind == "set")
-        return Expansions(asked.listed(listing), tuple(made))
+        found = expand_sets(asked, tree, select)
+        labels = {one.name: f"{one.namespace or 'argocd'}/{one.name}" for one in found.sets}
+        made = (Expansion(labels[one.set], one.path, one.data, one.number, one.params) for one in found.made)
+        return Expansions(asked.told(), tuple(made))
 
 
 def render(

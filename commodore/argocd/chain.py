@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from commodore.argocd.acquiring import Repositories
-from commodore.argocd.appsets import Expander, read_set
+from commodore.argocd.appsets import ApplicationSet, Expander, Generated, read_set
 from commodore.argocd.configuration import ArgoSettings
 from commodore.argocd.diagnostics import Diagnostics
 from commodore.argocd.discovery import may_define
@@ -36,16 +36,21 @@ class LaterStages:
     scanned: frozenset[str]
     found: Diagnostics
     jobs: int
+    sets: list[ApplicationSet] = field(default_factory=list)
+    generated: list[Generated] = field(default_factory=list)
 
     def expand(self, value: Mapping[str, Any], place: Location) -> Iterable[tuple[Mapping[str, Any], str]]:
         """See `Chain.expand`."""
         try:
             one = read_set(value, place)
-            made = self.expander.expand(replace(one, namespace=one.namespace or self.settings.namespace))
+            one = replace(one, namespace=one.namespace or self.settings.namespace)
+            self.sets.append(one)
+            made = self.expander.expand(one)
         except CommodoreError as error:
             self.found.take(error, set_=str(value["metadata"]["name"]))
             return []
-        return [(one.data, one.path) for one in made]
+        self.generated += made
+        return [(each.data, each.path) for each in made]
 
     def may_define(self, application: Application) -> bool:
         """See `Chain.may_define`. Only sources in the tree itself and in mapped repositories are looked at."""

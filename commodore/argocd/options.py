@@ -44,9 +44,12 @@ class Options:
 
     Attributes:
         files: files with Applications that are looked at instead of a tree, as `--app`.
+        sets: files with ApplicationSets that are expanded instead of those of a tree, as `--appset`.
         installation: YAML files with objects of the installation, as `--argocd-settings`.
         chart_values: files with values of the Argo CD chart of the installation, as `--argocd-values`.
         facts: files that say what generators would ask of forges, clusters and plugins.
+        fixed_time: what templates of ApplicationSets are told is the time, as ISO 8601 has it; empty for what the
+            clock of the providers says, or for nothing.
         self_urls: URLs of the repository that the tree is of, beside those of its remotes.
         repo_map: folders that stand for repositories, by URL; or texts, as `--repo-map` has them.
         entries: folders below the tree's that are rendered first.
@@ -99,9 +102,11 @@ class Options:
     """
 
     files: tuple[Path, ...] = ()
+    sets: tuple[Path, ...] = ()
     installation: tuple[Path, ...] = ()
     chart_values: tuple[Path, ...] = ()
     facts: tuple[Path, ...] = ()
+    fixed_time: str = ""
     self_urls: tuple[str, ...] = ()
     repo_map: Mapping[str, Path] | tuple[str, ...] = ()
     entries: tuple[str, ...] = ()

@@ -6,6 +6,7 @@ import contextlib
 from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import replace
+from datetime import UTC, datetime
 from functools import cached_property
 from pathlib import Path
 
@@ -208,13 +209,27 @@ class Question:
 
     @cached_property
     def _facts(self) -> Facts:
-        return read_facts(self.options.facts, self.context.limits)
+        facts = read_facts(self.options.facts, self.context.limits)
+        clock = self.options.providers.clock
+        if self.options.fixed_time:
+            return replace(facts, moment=_moment(self.options.fixed_time))
+        return facts if clock is None else replace(facts, moment=clock.now())
 
     @cached_property
     def _plugins(self) -> tuple[PluginRule, ...]:
         policy = self.options.plugin_policy
         given = read_policy(policy, self.context.limits) if policy is not None else ()
         return (*given, *(AVP if self.options.avp else ()))
+
+
+def _moment(text: str) -> datetime:
+    try:
+        found = datetime.fromisoformat(text)
+    except ValueError:
+        raise UsageError(
+            "CMD-ARGO-033", f"--fixed-time {text!r} is no time", hint="write it as 2026-01-31T12:00:00Z"
+        ) from None
+    return found if found.tzinfo is not None else found.replace(tzinfo=UTC)
 
 
 def _places(texts: Sequence[str], option: str, pointer: str = "") -> tuple[KindPointer, ...]:

@@ -11,7 +11,7 @@ from pathlib import Path
 from types import MappingProxyType
 
 from commodore.argocd.acquiring import Charts, RepoMap, Repositories, repository_identity
-from commodore.argocd.appsets import Expander, Facts, PathPatterns
+from commodore.argocd.appsets import ApplicationSet, Expander, Facts, Generated, PathPatterns
 from commodore.argocd.chain import LaterStages
 from commodore.argocd.checking import fits_namespace
 from commodore.argocd.configuration import (
@@ -131,7 +131,8 @@ class Listing:
         own: the tree that was scanned, by the repositories that it stands for.
         origins: how the Applications were found, by their `namespace/name`.
         failures: why Applications could not be rendered to look for further ones, by their `namespace/name`.
-        sets: how many ApplicationSets are defined.
+        sets: the ApplicationSets that are defined, as far as they can be read.
+        generated: what they make.
     """
 
     settings: ArgoSettings
@@ -139,7 +140,8 @@ class Listing:
     own: Mapping[str, Tree]
     origins: Mapping[str, Origin] = field(default_factory=dict)
     failures: Mapping[str, CommodoreError] = field(default_factory=dict)
-    sets: int = 0
+    sets: tuple[ApplicationSet, ...] = ()
+    generated: tuple[Generated, ...] = ()
 
     def label(self, application: Application) -> str:
         """An Application as `namespace/name`."""
@@ -272,7 +274,8 @@ class _Search:
             {},
             {discovered.label(one): discovered.origin(one) for one in discovered.applications.values()},
             rounds.failures,
-            len(discovered.sets),
+            tuple(rounds.chain.sets),
+            tuple(rounds.chain.generated),
         )
 
     def _scanned(self) -> Scanned:

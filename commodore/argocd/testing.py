@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 
@@ -80,6 +81,17 @@ class MemoryRemotes:
         """See `RemoteProvider`."""
         self.asked.append(url)
         return self._contents.get(url)
+
+
+class MemoryClock:
+    """A clock that stands still."""
+
+    def __init__(self, moment: datetime) -> None:
+        self._moment = moment
+
+    def now(self) -> datetime:
+        """See `Clock`."""
+        return self._moment
 
 
 class MemoryPlugin:

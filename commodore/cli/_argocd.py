@@ -123,6 +123,7 @@ def context_of(console: Console, *, offline: bool = False) -> Context:
 
 _OPTIONS = {
     "app": "files",
+    "appset": "sets",
     "argocd_settings": "installation",
     "argocd_values": "chart_values",
     "self_url": "self_urls",

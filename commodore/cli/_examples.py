@@ -23,6 +23,7 @@ _TABLE: dict[str, tuple[str, ...]] = {
     ),
     "argocd appsets": (
         "how-to/analyse-argocd-repositories.md",
+        "commodore argocd appsets --path clusters/prod --write-facts facts.yaml",
         "commodore argocd appsets --appset appset.yaml --facts facts.yaml",
     ),
     "argocd diagnostics": (

@@ -8,10 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from commodore.cli._argocd import context_of, document, show_diagnostics
+from commodore.cli._argocd import EQUAL, Analysis, document, tree_by
 from commodore.cli._options import options
-from commodore.cli.console import Console, console_of
-from commodore.errors import UsageError
+from commodore.cli.console import Console
 from commodore.printable import printable
 from commodore.settings.argocd import ARGOCD_APPSETS
 
@@ -21,42 +20,30 @@ if TYPE_CHECKING:
 
 
 @click.command("appsets")
+@click.argument("sets", nargs=-1, metavar="[SET]...")
 @options(*ARGOCD_APPSETS)
 @click.pass_context
-def appsets(ctx: click.Context, /, **values: Any) -> int:
+def appsets(ctx: click.Context, /, sets: tuple[str, ...], **values: Any) -> int:
     """Show the Applications that ApplicationSets make, and from which parameters.
 
-    Git generators read the folders that --repo-map names, or what is fetched into the cache. What other generators
-    would ask of forges and plugins comes from --facts. A generator that fails is an error; what the others make is
-    shown all the same.
+    SET is NAME or NAMESPACE/NAME, or a pattern of these; without it all that the folder --path defines, or those in the
+    files named by --appset. Git generators read the folder, the folders that --repo-map names, or what is fetched into
+    the cache. What other generators would ask of forges and plugins comes from --facts; --write-facts writes such a
+    file, to be filled in. A generator that fails is an error; what the others make is shown all the same.
     """
-    from commodore.argocd.acquiring import RepoMap, Repositories, parse_repo_map
-    from commodore.argocd.appsets import Expander, read_facts, read_sets
-    from commodore.argocd.configuration import read_settings
-    from commodore.argocd.diagnostics import Diagnostics
-    from commodore.staging import temporary_folder
+    from commodore.argocd.appsets import needed_facts
+    from commodore.argocd.expanding import expand_sets
+    from commodore.manifests import dump
 
-    console = console_of(ctx)
-    context = context_of(console, offline=values["offline"])
-    if not values["appset"]:
-        raise UsageError(
-            "CMD-ARGO-022", "no ApplicationSet is named", hint="name a file with ApplicationSets by --appset"
-        )
-    found = Diagnostics()
-    settings = read_settings(values["argocd_settings"], context.limits, found)
-    sets = read_sets(values["appset"], context.limits)
-    facts = read_facts(values["facts"], context.limits)
-    made: list[Generated] = []
-    with temporary_folder() as scratch:
-        repositories = Repositories(context, RepoMap(parse_repo_map(values["repo_map"])), scratch)
-        try:
-            expander = Expander(settings, repositories.tree, facts, context, found)
-            for one in sets:
-                made += expander.expand(one)
-        finally:
-            repositories.close()
-    _show(made, values["out"], console, found.found(strict=values["strict"]))
-    return show_diagnostics(found, values, console)
+    analysis = Analysis.of(ctx, values)
+    with analysis.working("looking for ApplicationSets"):
+        found = expand_sets(analysis.question, tree_by(values), sets)
+    if values["write_facts"] is not None:
+        values["write_facts"].write_text(dump(needed_facts(found.sets)), encoding="utf-8")
+        analysis.console.status(f"What the generators ask for is in {values['write_facts']}.")
+        return EQUAL
+    _show(found.made, values["out"], analysis.console, analysis.diagnostics())
+    return analysis.finish()
 
 
 def _show(made: Sequence[Generated], form: str, console: Console, diagnostics: Sequence[Diagnostic]) -> None:

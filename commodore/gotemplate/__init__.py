@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 from commodore.gotemplate.evaluate import RunLimits
+from commodore.gotemplate.functions.dates import clock_functions
 from commodore.gotemplate.functions.regexps import search as search_regexp
 from commodore.gotemplate.numbers import float_text
 from commodore.gotemplate.printing import plain as printed
@@ -34,6 +35,7 @@ __all__ = [
     "Table",
     "Template",
     "TemplateProblem",
+    "clock_functions",
     "float_text",
     "function",
     "printed",

@@ -208,6 +208,12 @@ FACTS = Setting(
     multiple=True,
     metavar="FILE",
 )
+FIXED_TIME = Setting(
+    "fixed_time",
+    ("--fixed-time",),
+    "What `now` is in templates of ApplicationSets, which they may not ask without it.",
+    metavar="TIME",
+)
 VERSION = Setting(
     "argocd_version",
     ("--argocd-version",),
@@ -295,21 +301,6 @@ def output(*choices: str) -> Setting:
     )
 
 
-ARGOCD_APPSETS = (
-    Setting(
-        "appset",
-        ("--appset",),
-        "A file with ApplicationSets; may be repeated.",
-        kind="file",
-        multiple=True,
-        metavar="FILE",
-    ),
-    FACTS,
-    REPO_MAP,
-    OFFLINE,
-    *COMMON,
-    output("table", "name", "json", "yaml"),
-)
 RENDERING = (
     Setting(
         "jobs",
@@ -344,6 +335,7 @@ SEARCH = (
     IGNORE_PATH,
     DRY_SOURCES,
     FACTS,
+    FIXED_TIME,
     REPO_MAP,
     *PLUGINS,
     VERSION,
@@ -371,6 +363,26 @@ ARGOCD_SETTINGS = (
     *SEARCH[1:],
     *COMMON,
     output("text", "json", "yaml"),
+)
+ARGOCD_APPSETS = (
+    Setting(
+        "appset",
+        ("--appset",),
+        "A file with ApplicationSets, instead of a folder; may be repeated.",
+        kind="file",
+        multiple=True,
+        metavar="FILE",
+    ),
+    Setting(
+        "write_facts",
+        ("--write-facts",),
+        "Write what the generators ask of clusters, forges and plugins to this file, to be filled in, and end.",
+        kind="path",
+        metavar="FILE",
+    ),
+    *SEARCH,
+    *COMMON,
+    output("table", "name", "json", "yaml"),
 )
 ARGOCD_APPS = (*SEARCH, *COMMON, output("table", "name", "json", "yaml"))
 ARGOCD_RENDER = (

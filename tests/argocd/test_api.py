@@ -9,6 +9,7 @@ import json
 import subprocess
 import sys
 import typing
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -16,11 +17,11 @@ import pytest
 
 from commodore import argocd
 from commodore.argocd import Options, Providers, Tree
-from commodore.argocd.testing import MemoryCharts, MemoryGit, MemoryPlugin, MemoryRemotes
+from commodore.argocd.testing import MemoryCharts, MemoryClock, MemoryGit, MemoryPlugin, MemoryRemotes
 from commodore.cli._argocd import options_by
 from commodore.cli.console import Console
 from commodore.context import Context
-from commodore.errors import InputError
+from commodore.errors import InputError, UsageError
 from commodore.events import ignore
 from commodore.limits import DEFAULT_LIMITS
 from commodore.settings import argocd as settings
@@ -190,6 +191,27 @@ def test_what_is_provided_comes_after_the_map_and_the_tree(tmp_path: Path) -> No
     assert [one.code for one in argocd.render(Tree.folder(unknown), options).diagnostics if one.family] == [
         "CMD-ARGO-313"
     ]
+
+
+def test_the_time_of_templates(tmp_path: Path) -> None:
+    """Refused without one; said by an option or by the caller's clock."""
+    made = json.loads(json.dumps(SET))
+    made["spec"] |= {"goTemplate": True}
+    made["spec"]["template"]["spec"]["destination"]["namespace"] = "x"
+    made["spec"]["template"]["metadata"]["name"] = '{{ now | date "2006-01-02" }}-{{ ago (toDate "2006" "2026") }}'
+    tree = Tree.folder(write(tmp_path, {"set.json": made}))
+    assert [one.code for one in argocd.expand(tree, OFFLINE).diagnostics if one.family] == ["CMD-ARGO-207"]
+    clock = MemoryClock(datetime(2026, 1, 2, 3, 0, 5, tzinfo=UTC))
+    for options, name in (
+        (with_providers(clock=clock), "2026-01-02-27h0m5s"),
+        (dataclasses.replace(with_providers(clock=clock), fixed_time="2026-01-01"), "2026-01-01-0s"),
+        (dataclasses.replace(OFFLINE, fixed_time="2026-01-01T12:00:00+02:00"), "2026-01-01-10h0m0s"),
+    ):
+        (one,) = argocd.expand(tree, options).applications
+        assert one.application["metadata"]["name"] == name
+        assert (one.set, one.element, one.parameters) == ("argocd/teams", 0, {"team": "red"})
+    with pytest.raises(UsageError, match="is no time"):
+        argocd.expand(tree, dataclasses.replace(OFFLINE, fixed_time="noon"))
 
 
 @pytest.mark.requirement("D79")

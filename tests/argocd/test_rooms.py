@@ -11,7 +11,7 @@ ARGOCD = Path(__file__).parents[2] / "commodore" / "argocd"
 LEVELS = (
     ("__init__", "testing"),
     ("api", "diagnosing", "layout"),
-    ("rendered",),
+    ("expanding", "rendered"),
     ("explaining", "question", "sarif"),
     ("options",),
     ("explaining_objects",),

@@ -209,9 +209,47 @@ def test_applications_of_sets(call: Call, tmp_path: Path) -> None:
     assert "[CMD-ARGO-310]" in err
 
 
-def test_a_set_must_be_named(call: Call) -> None:
-    code, _, err = call("argocd", "appsets")
-    assert (code, "CMD-ARGO-022" in err) == (2, True)
+def test_sets_of_a_folder(call: Call, tmp_path: Path) -> None:
+    """Each by its name; what generators would ask for becomes a facts file, which makes them work."""
+    asks = {"github": {"organization": "acme"}}
+    entries = [
+        {"scmProvider": {**asks, "filters": [{"pathsExist": ["deploy"]}]}},
+        {
+            "matrix": {
+                "generators": [{"list": {"elements": [{"a": "1"}]}}, {"pullRequest": {"gitlab": {"project": "7"}}}]
+            }
+        },
+    ]
+    spec = {"destination": {"name": "in-cluster"}, "source": {"repoURL": "https://x", "path": "."}}
+    for name, generators, called in (
+        ("listed", [{"list": {"elements": [{"name": "one"}]}}], "app-{{name}}"),
+        ("asking", entries[:1], "app-{{repository}}"),
+        ("pulls", entries[1:], "app-{{a}}-{{number}}"),
+    ):
+        template = {"metadata": {"name": called}, "spec": {**spec, "project": "default"}}
+        made = {"generators": generators, "template": template}
+        kind = {
+            "apiVersion": "argoproj.io/v1alpha1",
+            "kind": "ApplicationSet",
+            "metadata": {"name": name},
+            "spec": made,
+        }
+        (tmp_path / f"{name}.json").write_text(json.dumps(kind), encoding="utf-8")
+    words = ("argocd", "appsets", "--offline", "--path", str(tmp_path), "-o", "name")
+    assert call(*words, "listed")[:2] == (0, "argocd/app-one\n")
+    assert call(*words, "argocd/l*")[1] == "argocd/app-one\n"
+    assert "[CMD-ARGO-022]" in call(*words, "lasted")[2]
+    facts = tmp_path / "facts"
+    assert call(*words, "--write-facts", str(facts))[:2] == (0, "")
+    (needed,) = read_documents(facts.read_text(encoding="utf-8"), place="x")
+    assert set(needed) == {"scmRepositories", "pullRequests"}
+    assert (needed["scmRepositories"][0]["organization"], needed["scmRepositories"][0]["paths"]) == ("acme", [])
+    assert (needed["pullRequests"][0]["provider"], needed["pullRequests"][0]["organization"]) == ("gitlab", "7")
+    needed["scmRepositories"][0] |= {"repository": "shop", "paths": ["deploy"]}
+    facts.write_text(json.dumps(needed), encoding="utf-8")
+    code, out, _ = call(*words, "asking", "--facts", str(facts), "--diagnostics", "none")
+    assert (code, out) == (0, "argocd/app-shop\n")
+    assert call(*words, "pulls", "--facts", str(facts))[1] == "argocd/app-1-1\n"
 
 
 @pytest.fixture

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from commodore.argocd.acquiring.charts import Charts
 from commodore.argocd.acquiring.providers import (
     ChartProvider,
+    Clock,
     GitProvider,
     PluginRenderer,
     PluginSource,
@@ -26,6 +27,7 @@ __getattr__ = lazy_exports(__name__, {"web": ("fetch",)})
 __all__ = [
     "ChartProvider",
     "Charts",
+    "Clock",
     "GitProvider",
     "Mapped",
     "PluginRenderer",

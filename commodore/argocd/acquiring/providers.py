@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from datetime import datetime
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -49,6 +50,13 @@ class RemoteProvider(Protocol):
         """The content of a URL; None for one that is not given here."""
 
 
+class Clock(Protocol):
+    """Says what time it is to templates of ApplicationSets. Without one they may not ask."""
+
+    def now(self) -> datetime:
+        """The time, with a zone. It is asked once for a question."""
+
+
 @dataclass(frozen=True, slots=True)
 class PluginSource:
     """A source that names a config management plugin.
@@ -90,3 +98,4 @@ class Providers:
     charts: ChartProvider | None = None
     remotes: RemoteProvider | None = None
     plugins: tuple[PluginRenderer, ...] = ()
+    clock: Clock | None = None

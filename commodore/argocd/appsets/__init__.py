@@ -7,6 +7,7 @@ from commodore.argocd.appsets.facts import Facts, read_facts
 from commodore.argocd.appsets.git_files import Checkout, Repositories
 from commodore.argocd.appsets.globs import PathPatterns
 from commodore.argocd.appsets.model import ApplicationSet, read_set, read_sets
+from commodore.argocd.appsets.needed import needed_facts
 from commodore.argocd.appsets.selectors import selects
 
 __all__ = [
@@ -17,6 +18,7 @@ __all__ = [
     "Generated",
     "PathPatterns",
     "Repositories",
+    "needed_facts",
     "read_facts",
     "read_set",
     "read_sets",

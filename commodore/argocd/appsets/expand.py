@@ -77,7 +77,7 @@ class Expander:
         Raises:
             PolicyError: CMD-ARGO-217, there are too many.
         """
-        texts = Texts(one.go, one.missing, one.place)
+        texts = Texts(one.go, one.missing, one.place, self._facts.moment)
         known = {cluster.server: cluster for cluster in self._clusters}
         hidden = self._settings.parameter("reposerver.include.hidden.directories") == "true"
         git = GitGenerator(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
+from datetime import datetime
 from pathlib import Path
 from typing import Any, Final
 
@@ -36,10 +37,15 @@ _REPOSITORIES: Final = ("repo", "project", "repository")
 
 @dataclass(frozen=True, slots=True)
 class Facts:
-    """The entries of facts files, by section. `files` says whether there were any."""
+    """The entries of facts files, by section.
+
+    Attributes:
+        moment: what templates are told is the time; None if they may not ask.
+    """
 
     sections: Mapping[str, tuple[Facet, ...]] = field(default_factory=dict)
     clusters: tuple[Cluster, ...] = ()
+    moment: datetime | None = None
 
     def of(self, section: str) -> tuple[Facet, ...]:
         """The entries of a section."""
@@ -147,8 +153,12 @@ def decision_params(facts: Facts, asked: Asked) -> list[Params]:
     return found
 
 
-def _block(asked: Asked) -> tuple[str, Mapping[str, Any]]:
-    """The provider of a generator, and its block."""
+def provider_of(asked: Asked) -> tuple[str, Mapping[str, Any]]:
+    """The provider that a generator asks, and what it says of it.
+
+    Raises:
+        InputError: CMD-ARGO-103, it names none or several.
+    """
     blocks = [
         (_PROVIDERS.get(key, key), value)
         for key, value in asked.fields.items()
@@ -157,6 +167,16 @@ def _block(asked: Asked) -> tuple[str, Mapping[str, Any]]:
     if len(blocks) != 1:
         raise asked.wrong(f"names {len(blocks)} providers instead of one", "keep one of them")
     return blocks[0]
+
+
+def owner_of(block: Mapping[str, Any]) -> str:
+    """Whose repositories a provider is asked for."""
+    return _first_text(block, _OWNERS)
+
+
+def repository_asked(block: Mapping[str, Any]) -> str:
+    """The repository whose pull requests a provider is asked for."""
+    return _first_text(block, _REPOSITORIES)
 
 
 def _first_text(block: Mapping[str, Any], keys: Iterable[str]) -> str:
@@ -183,8 +203,8 @@ def repository_params(facts: Facts, asked: Asked) -> list[Params]:
     Raises:
         InputError: CMD-ARGO-202, no fact fits.
     """
-    provider, block = _block(asked)
-    owner = _first_text(block, _OWNERS)
+    provider, block = provider_of(asked)
+    owner = owner_of(block)
     fitting = [
         one
         for one in facts.of("scmRepositories")
@@ -240,8 +260,8 @@ def pull_request_params(facts: Facts, asked: Asked) -> list[Params]:
     Raises:
         InputError: CMD-ARGO-202, no fact fits.
     """
-    provider, block = _block(asked)
-    owner, repository = _first_text(block, _OWNERS), _first_text(block, _REPOSITORIES)
+    provider, block = provider_of(asked)
+    owner, repository = owner_of(block), repository_asked(block)
     fitting = [
         one
         for one in facts.of("pullRequests")

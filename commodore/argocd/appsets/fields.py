@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from datetime import datetime
 from typing import Any
 
 from commodore.argocd.appsets.fasttemplate import render_simple
@@ -20,12 +21,14 @@ class Texts:
     Args:
         go: whether they are Go templates.
         missing: what a missing key does.
+        moment: what `now` says; None if it is refused.
     """
 
-    def __init__(self, go: bool, missing: str, place: Location) -> None:
+    def __init__(self, go: bool, missing: str, place: Location, moment: datetime | None = None) -> None:
         self.go = go
         self._missing = missing
         self._place = place
+        self._functions = template_functions(moment)
         self._parsed: dict[str, Template] = {}
 
     def render(self, text: str, params: Params, where: str) -> str:
@@ -57,7 +60,7 @@ class Texts:
             return render_simple(text, params)
         template = self._parsed.get(text)
         if template is None:
-            template = self._parsed[text] = Template(text, functions=template_functions())
+            template = self._parsed[text] = Template(text, functions=self._functions)
         return _sound(template.render(params, missing=missing))
 
     def walk(self, value: Any, params: Params, where: str) -> Any:
@@ -88,7 +91,7 @@ class Texts:
             return InputError(
                 "CMD-ARGO-207",
                 f"{where} would give another value at every run: {said}",
-                hint="pass the value as a parameter",
+                hint="pass the value as a parameter; --fixed-time says what now is",
                 locations=[self._place],
             )
         hint = "make it smaller" if isinstance(problem, LimitProblem) else f"its parameters are: {printable(known)}"

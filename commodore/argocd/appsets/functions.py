@@ -5,10 +5,11 @@ from __future__ import annotations
 import functools
 import re
 from collections.abc import Mapping
+from datetime import datetime
 from typing import Any, Final
 
 from commodore.errors import CommodoreError
-from commodore.gotemplate import CallProblem, Function, Table, function, sprig, to_floats
+from commodore.gotemplate import CallProblem, Function, Table, clock_functions, function, sprig, to_floats
 from commodore.manifests.kube_yaml import read_documents, write_documents
 
 _TABLE: Final[Table] = {}
@@ -83,6 +84,10 @@ def _from_yaml_array(text: str) -> Any:
 
 
 @functools.cache
-def template_functions() -> Mapping[str, Function]:
-    """All functions of an ApplicationSet's templates."""
-    return {**sprig(), **_TABLE}
+def template_functions(moment: datetime | None = None) -> Mapping[str, Function]:
+    """All functions of an ApplicationSet's templates.
+
+    Args:
+        moment: what `now` says; None if it is refused.
+    """
+    return {**sprig(), **(clock_functions(moment) if moment is not None else {}), **_TABLE}

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
+from commodore.argocd.appsets import ApplicationSet, Generated
 from commodore.argocd.configuration.read import Candidates
 from commodore.argocd.diagnostics import Diagnostic, Diagnostics
 from commodore.argocd.discovery.model import Discovered, Key, Origin, Raw
@@ -15,7 +16,14 @@ from commodore.errors import CommodoreError, InputError, Location
 
 
 class Chain(Protocol):
-    """What discovery asks of the stages that come after it."""
+    """What discovery asks of the stages that come after it.
+
+    Attributes:
+        sets, generated: the ApplicationSets that were expanded, and what they made.
+    """
+
+    sets: list[ApplicationSet]
+    generated: list[Generated]
 
     def expand(self, value: Mapping[str, Any], place: Location) -> Iterable[tuple[Mapping[str, Any], str]]:
         """The Applications of an ApplicationSet, each with the place of its generator. What is wrong is told."""

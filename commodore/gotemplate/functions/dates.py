@@ -10,7 +10,7 @@ from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from commodore.gotemplate.functions.layouts import formatted, parsed
 from commodore.gotemplate.problems import CallProblem, UnsteadyProblem
-from commodore.gotemplate.signatures import Table, function
+from commodore.gotemplate.signatures import Function, Table, function
 from commodore.gotemplate.values import Int64, Object, Value, is_integer
 
 TABLE: Final[Table] = {}
@@ -240,3 +240,20 @@ def _duration_round(value: Value) -> str:
         if size > unit:
             return f"{sign}{size // unit}{name}"
     return "0s"
+
+
+def clock_functions(moment: datetime) -> Table:
+    """`now` and `ago` of a clock that stands still.
+
+    Args:
+        moment: with a time zone.
+    """
+
+    def ago(value: Value) -> str:
+        then = _moment(value, "UTC") if isinstance(value, Time) or is_integer(value) else moment
+        return duration_text(round((moment - then) / timedelta(seconds=1)) * 10**9)
+
+    return {
+        "now": Function("now", (), lambda: Time(moment), variadic=False),
+        "ago": Function("ago", ("any",), ago, variadic=False),
+    }
