@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
 
 from commodore.argocd.acquiring import Repositories
-from commodore.argocd.appsets import ApplicationSet, Expander, Generated, read_set
+from commodore.argocd.appsets import Facts
 from commodore.argocd.configuration import ArgoSettings
 from commodore.argocd.diagnostics import Diagnostics
 from commodore.argocd.discovery import may_define
@@ -18,12 +19,16 @@ from commodore.argocd.rendering import Renderer
 from commodore.argocd.trees import folder_of
 from commodore.errors import CommodoreError, Location
 
+if TYPE_CHECKING:
+    from commodore.argocd.appsets import ApplicationSet, Expander, Generated
+
 
 @dataclass
 class LaterStages:
     """The `Chain` of a run.
 
     Args:
+        facts: what generators of ApplicationSets would ask for.
         scanned: the files of the tree that were read as manifests.
         found: hears of what is wrong with ApplicationSets.
         jobs: how many Applications are rendered at the same time; 0 for one per usable CPU.
@@ -32,20 +37,28 @@ class LaterStages:
     settings: ArgoSettings
     repositories: Repositories
     renderer: Renderer
-    expander: Expander
+    facts: Facts
     scanned: frozenset[str]
     found: Diagnostics
     jobs: int
     sets: list[ApplicationSet] = field(default_factory=list)
     generated: list[Generated] = field(default_factory=list)
 
+    @cached_property
+    def _expander(self) -> Expander:
+        from commodore.argocd.appsets import Expander
+
+        return Expander(self.settings, self.repositories.tree, self.facts, self.renderer.context, self.found)
+
     def expand(self, value: Mapping[str, Any], place: Location) -> Iterable[tuple[Mapping[str, Any], str]]:
         """See `Chain.expand`."""
+        from commodore.argocd.appsets import read_set
+
         try:
             one = read_set(value, place)
             one = replace(one, namespace=one.namespace or self.settings.namespace)
             self.sets.append(one)
-            made = self.expander.expand(one)
+            made = self._expander.expand(one)
         except CommodoreError as error:
             self.found.take(error, set_=str(value["metadata"]["name"]))
             return []

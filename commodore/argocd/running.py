@@ -9,9 +9,10 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from types import MappingProxyType
+from typing import TYPE_CHECKING
 
 from commodore.argocd.acquiring import Charts, RepoMap, Repositories, repository_identity
-from commodore.argocd.appsets import ApplicationSet, Expander, Facts, Generated, PathPatterns
+from commodore.argocd.appsets import Facts, PathPatterns
 from commodore.argocd.chain import LaterStages
 from commodore.argocd.checking import fits_namespace
 from commodore.argocd.configuration import (
@@ -51,6 +52,9 @@ from commodore.git import redact
 from commodore.limits import Limits
 from commodore.manifests.kube_yaml import read_placed_documents
 from commodore.staging import temporary_folder
+
+if TYPE_CHECKING:
+    from commodore.argocd.appsets import ApplicationSet, Generated
 
 
 @dataclass(frozen=True, slots=True)
@@ -313,9 +317,9 @@ class _Search:
             renderer = Renderer(
                 settings, self.repositories, charts, self.capabilities, self.context, scratch, Diagnostics()
             )
-            expander = Expander(settings, self.repositories.tree, self.named.facts, self.context, heard)
             files = frozenset(scanned.files)
-            stages = LaterStages(settings, self.repositories, renderer, expander, files, heard, self.named.jobs)
+            facts, jobs = self.named.facts, self.named.jobs
+            stages = LaterStages(settings, self.repositories, renderer, facts, files, heard, jobs)
             discovered = Discovered(settings.namespace, self.context.limits, dry=self.named.dry)
             rounds = Rounds(discovered, self._candidates(rendered, heard), stages, self.named.depth, heard)
             rounds.run(scanned.objects, [self._entry(path, settings) for path in self.named.entries])

@@ -257,3 +257,13 @@ def test_the_face_is_lazy() -> None:
     code = "import sys, commodore.argocd; print([n for n in sys.modules if n.startswith('commodore.argocd.')])"
     assert subprocess.check_output([sys.executable, "-c", code], text=True) == "[]\n"
     assert importlib.import_module("commodore.argocd").Tree is Tree
+
+
+def test_templates_are_loaded_for_application_sets_alone(tmp_path: Path) -> None:
+    code = (
+        "import sys; from commodore.argocd import Tree, list_applications\n"
+        "found = list_applications(Tree.folder(sys.argv[1])).applications\n"
+        "print(len(found), 'commodore.gotemplate' in sys.modules)"
+    )
+    (tmp_path / "a.json").write_text(app("a", "none"), encoding="utf-8")
+    assert subprocess.check_output([sys.executable, "-c", code, str(tmp_path)], text=True) == "1 False\n"

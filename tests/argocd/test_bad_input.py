@@ -22,8 +22,7 @@ import pytest
 
 from commodore.argocd import ArgoSettings, Diagnostics, Tree, diff, render
 from commodore.argocd.acquiring.chart_index import ChartIndex
-from commodore.argocd.appsets import Expander, Facts, read_set
-from commodore.argocd.appsets.facts import read_facts
+from commodore.argocd.appsets import Expander, Facts, read_facts, read_set
 from commodore.context import Context
 from commodore.errors import CommodoreError, Findings, Location
 from commodore.events import ignore

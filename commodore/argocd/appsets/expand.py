@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
-from commodore.argocd.appsets.facts import Facts
+from commodore.argocd.appsets.fact_files import Facts
 from commodore.argocd.appsets.fields import Texts
 from commodore.argocd.appsets.generate import Generators, Sources
 from commodore.argocd.appsets.git_files import GitGenerator, Repositories

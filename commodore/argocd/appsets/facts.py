@@ -1,55 +1,24 @@
-"""Facts that stand for what generators would ask of forges, clusters and plugins: a file instead of the network."""
+"""What generators would learn of forges, clusters and plugins, from facts that stand for their answers."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
-from datetime import datetime
-from pathlib import Path
+from dataclasses import dataclass
 from typing import Any, Final
 
+from commodore.argocd.appsets.fact_files import Facet, Facts
 from commodore.argocd.appsets.flatten import flatten
 from commodore.argocd.appsets.functions import normalized, slug
 from commodore.argocd.appsets.selectors import selects
-from commodore.argocd.configuration import read_file
-from commodore.argocd.model import Cluster, Fields
+from commodore.argocd.model import Cluster
 from commodore.errors import InputError, Location
 from commodore.gotemplate import CallProblem, Strings, printed, search_regexp, to_floats
-from commodore.limits import Limits
-from commodore.manifests.kube_yaml import read_placed_documents
 
 Params = dict[str, Any]
-Facet = Mapping[str, Any]
 
-_KNOWN: Final[Mapping[str, str]] = {
-    "clusters": "name server project labels annotations values namespaces clusterResources kubeVersion apiVersions",
-    "clusterDecisions": "configMapRef resourceName labels matchKey statusListKey decisions values",
-    "scmRepositories": "provider organization repository repositoryID branch sha url labels paths values project "
-    "region tags",
-    "pullRequests": "provider organization repository number title branch targetBranch headSHA author labels values "
-    "project state",
-    "plugins": "configMapRef input outputs values",
-}
 _PROVIDERS: Final = {"azuredevops": "azureDevOps"}
 _OWNERS: Final = ("organization", "owner", "group", "project")
 _REPOSITORIES: Final = ("repo", "project", "repository")
-
-
-@dataclass(frozen=True, slots=True)
-class Facts:
-    """The entries of facts files, by section.
-
-    Attributes:
-        moment: what templates are told is the time; None if they may not ask.
-    """
-
-    sections: Mapping[str, tuple[Facet, ...]] = field(default_factory=dict)
-    clusters: tuple[Cluster, ...] = ()
-    moment: datetime | None = None
-
-    def of(self, section: str) -> tuple[Facet, ...]:
-        """The entries of a section."""
-        return self.sections.get(section, ())
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,56 +34,6 @@ class Asked:
     def wrong(self, message: str, hint: str, code: str = "CMD-ARGO-103") -> InputError:
         """An error about the generator."""
         return InputError(code, f"{self.path} {message}", hint=hint, locations=[self.place])
-
-
-def read_facts(files: Iterable[Path], limits: Limits) -> Facts:
-    """The facts of files; their sections are joined.
-
-    Raises:
-        InputError: CMD-ARGO-101, a file cannot be read; CMD-ARGO-203, it holds something else than facts.
-    """
-    sections: dict[str, list[Facet]] = {}
-    clusters: list[Cluster] = []
-    for file in files:
-        for value, line in read_placed_documents(read_file(file, limits), place=str(file)):
-            try:
-                _read(value, Location(str(file), line), sections, clusters)
-            except InputError as error:
-                raise InputError("CMD-ARGO-203", error.message, hint=error.hint, locations=error.locations) from error
-    return Facts({key: tuple(value) for key, value in sections.items()}, tuple(clusters))
-
-
-def _read(value: Any, place: Location, sections: dict[str, list[Facet]], clusters: list[Cluster]) -> None:
-    fields = Fields.of(value, "", place)
-    _refuse_unknown(fields, frozenset(_KNOWN))
-    for section, known in _KNOWN.items():
-        for entry in fields.items(section):
-            _refuse_unknown(entry, frozenset(known.split()))
-            sections.setdefault(section, []).append(entry.data)
-            if section == "clusters":
-                clusters.append(_cluster(entry))
-
-
-def _refuse_unknown(fields: Fields, known: frozenset[str]) -> None:
-    for path, hint in fields.unknown(known):
-        raise InputError(
-            "CMD-ARGO-203",
-            f"{path} is no field of a facts file",
-            hint=hint or f"fields are {', '.join(sorted(known))}",
-            locations=[fields.place],
-        )
-
-
-def _cluster(entry: Fields) -> Cluster:
-    return Cluster(
-        name=entry.required("name"),
-        server=entry.required("server").rstrip("/"),
-        project=entry.text("project"),
-        labels=entry.text_map("labels"),
-        annotations=entry.text_map("annotations"),
-        namespaces=entry.texts("namespaces"),
-        place=entry.place,
-    )
 
 
 def _none(asked: Asked, what: str, section: str) -> InputError:

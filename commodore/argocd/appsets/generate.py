@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from commodore.argocd.appsets import facts
-from commodore.argocd.appsets.facts import Facts
+from commodore.argocd.appsets.fact_files import Facts
 from commodore.argocd.appsets.fields import Texts
 from commodore.argocd.appsets.flatten import flatten
 from commodore.argocd.appsets.git_files import GitGenerator

@@ -19,7 +19,6 @@ from commodore.argocd.rendering import Rendered
 from commodore.argocd.rendering.globs import matches
 from commodore.errors import InputError, Location, did_you_mean
 from commodore.git import redact
-from commodore.gotemplate import CallProblem, search_regexp
 from commodore.manifests import key_of
 from commodore.manifests.kube_yaml import read_documents
 
@@ -207,6 +206,8 @@ def _is(rule: KindRule, group: str, kind: str, name: str) -> bool:
 def fits_namespace(pattern: str, namespace: str) -> bool:
     """Whether a namespace fits a pattern, or a regular expression between slashes."""
     if len(pattern) > 1 and pattern.startswith("/") and pattern.endswith("/"):
+        from commodore.gotemplate import CallProblem, search_regexp
+
         try:
             return search_regexp(pattern[1:-1], namespace) is not None
         except CallProblem:
