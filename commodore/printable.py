@@ -6,6 +6,8 @@ import re
 import unicodedata
 from collections.abc import Sequence
 
+LONGEST = 10_000
+"""The most letters of one text of others that a message shows."""
 NAMES_SHOWN = 10
 """How many names of a long list a message repeats."""
 
@@ -46,6 +48,11 @@ def only_printable(text: str, instead: str = "") -> str:
         instead: stands for each letter that is left out.
     """
     return "".join(letter if letter.isprintable() else instead for letter in text)
+
+
+def shortened(text: str, most: int = LONGEST) -> str:
+    """The beginning of a text, and how much of it is left out."""
+    return text if len(text) <= most else f"{text[:most]}… ({len(text) - most} more characters)"
 
 
 def in_markdown(text: str) -> str:

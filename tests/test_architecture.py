@@ -213,6 +213,7 @@ APART = {
     "kapitan/helm_key.py is_random read_bytes": "looks for names of functions in a chart that was judged",
     "kapitan/apart.py _in_child open": "what a child of ours answers",
     "kapitan/apart.py _work_in_child open": "the same, from the other end",
+    "kapitan/apart.py _forget_variables open": "where the variables of the process lie",
     "kapitan/kustomize_trace.py environment write_text": "a script in the temporary folder",
     "kapitan/kustomize_trace.py conclude read_text": "what that script has noted",
     "kapitan/kustomize_trace.py _local read_bytes": "files of a kustomization that was judged, to record them",

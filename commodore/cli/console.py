@@ -33,7 +33,7 @@ from commodore.events import (
     as_record,
 )
 from commodore.limits import DEFAULT_LIMITS
-from commodore.printable import printable_lines
+from commodore.printable import printable_lines, shortened
 from commodore.settings.model import Settings
 
 if TYPE_CHECKING:
@@ -215,7 +215,7 @@ class Console:
             self._say(_problem(shown) if failed else shown)
 
     def _say(self, text: str, hint: str = "") -> None:
-        lines = [text] + ([f"  hint: {printable_lines(hint)}"] if hint else [])
+        lines = [shortened(text)] + ([f"  hint: {shortened(printable_lines(hint))}"] if hint else [])
         if self._display is not None:
             for line in lines:
                 self._display.say(line)

@@ -16,12 +16,13 @@ from commodore.cli._options import options
 from commodore.cli.console import Console, console_of
 from commodore.errors import CommodoreError, Findings, UsageError
 from commodore.events import Warned
-from commodore.printable import cells, printable
+from commodore.printable import cells, printable, shortened
 from commodore.settings.observe import OBSERVE_PLAN
 
 if TYPE_CHECKING:
     from commodore.observe import Decision, GivenObjects, StageWorld
 
+_NAME, _MESSAGE = 300, 2000  # letters of others that a table shows: Kubernetes allows 253 for a name
 _COLOURS = {"none": None, "wait": "yellow", "blocked": "red", "promote": "green"}
 
 
@@ -170,7 +171,7 @@ def show_decisions(console: Console, decisions: Sequence[Decision], values: dict
 
         for one in decisions:
             for line in explain(one):
-                console.result(printable(line))
+                console.result(shortened(printable(line), _MESSAGE))
     else:
         for line in _table(decisions):
             console.result(line)
@@ -193,7 +194,8 @@ def _table(decisions: Sequence[Decision]) -> Iterator[str]:
     """Lines for people: one for each decision, and below those that need a user what it is about."""
     from commodore.observe import HEADINGS, decision_rows
 
-    rows = [HEADINGS, *(tuple(map(printable, row)) for row in decision_rows(decisions))]
+    told = (tuple(shortened(printable(text), _NAME) for text in row) for row in decision_rows(decisions))
+    rows = [HEADINGS, *told]
     widths = [max(cells(row[column]) for row in rows) for column in range(len(HEADINGS))]
     for number, row in enumerate(rows):
         line = "  ".join(text + " " * (width - cells(text)) for text, width in zip(row, widths, strict=True)).rstrip()
@@ -203,7 +205,7 @@ def _table(decisions: Sequence[Decision]) -> Iterator[str]:
         one = decisions[number - 1]
         yield click.style(line, fg=_COLOURS[one.kind]) if _COLOURS[one.kind] else line
         if one.kind != "none":
-            yield f"    {printable(one.message)}"
+            yield f"    {shortened(printable(one.message), _MESSAGE)}"
 
 
 def _emit(folder: Path, decisions: Sequence[Decision]) -> None:

@@ -182,9 +182,12 @@ class Confinement:
             locations=[path],
         )
 
-    def check_tree(self, path: str, what: str = "folder") -> None:
+    def check_tree(self, path: str, what: str = "folder", *, is_copied: bool = False) -> None:
         """Refuse a file or a folder, for a program that reads all of it, if it or a link in it leads to what may not be
         read, or if it holds a pipe, a device, or a repository of git. Links are followed as such programs do.
+
+        Args:
+            is_copied: to the output, where what is no repository yet could become one.
 
         Raises:
             PolicyError: CMD-CONF-001, CMD-CONF-002 or CMD-CONF-003.
@@ -198,7 +201,7 @@ class Confinement:
             if os.path.exists(real):
                 self._check_kind(os.stat(real), path, what)
             return
-        for place, is_link in _special(path):
+        for place, is_link in _special(path, is_copied=is_copied):
             real = os.path.realpath(place)
             if not self.is_open(real):
                 raise self._linked(place, real, "file") if is_link else self._outside(place, "folder")
@@ -365,7 +368,7 @@ def _spellings(paths: Iterable[Path]) -> tuple[str, ...]:
     return tuple({spelling for path in paths for spelling in (os.path.normpath(path), os.path.realpath(path))})
 
 
-def _special(path: str) -> Iterator[tuple[str, bool]]:
+def _special(path: str, *, is_copied: bool = False) -> Iterator[tuple[str, bool]]:
     """What needs a look in a folder, and in the folders that it leads to: links (True), repositories of git, and all
     that is neither file nor folder. Folders that many links lead to are walked through once.
     """
@@ -382,12 +385,12 @@ def _special(path: str) -> Iterator[tuple[str, bool]]:
     with contextlib.suppress(OSError):  # told when it is read
         for _, entry in walk(path, follow=True, skip=is_known):
             is_link, is_folder = entry.is_symlink(), entry.is_dir()
-            if is_link or (_is_repository(entry) if is_folder else not entry.is_file()):
+            if is_link or (_is_repository(entry, is_copied=is_copied) if is_folder else not entry.is_file()):
                 yield entry.path, is_link
 
 
-def _is_repository(entry: Entry) -> bool:
-    return entry.name == _REPOSITORY and os.path.exists(os.path.join(entry.path, "HEAD"))
+def _is_repository(entry: Entry, *, is_copied: bool) -> bool:
+    return entry.name == _REPOSITORY and (is_copied or os.path.lexists(os.path.join(entry.path, "HEAD")))
 
 
 def _place_of(handle: int, path: str) -> str:

@@ -101,3 +101,4 @@ def test_names_that_steer_the_terminal(
         out, err = capfd.readouterr()
         assert "prod" in out
         assert not set("\x1b\x07\u202e\r") & set(out + err)
+        assert max(map(len, (out + err).splitlines())) < 20_000

@@ -25,6 +25,7 @@ from commodore.manifests.object_diff import (
     text_report,
 )
 from commodore.printable import printable_lines
+from tests.world.cluster import ClusterWorld
 
 MARKS = {
     "html": "<img src=x onerror=alert(1)>",
@@ -180,3 +181,19 @@ def test_what_is_said_of_applications(tree: Path, command: str, capfd: pytest.Ca
     assert out or err
     assert not UNSEEN.search(out)
     assert not UNSEEN.search(err)
+
+
+@pytest.mark.harmless
+@pytest.mark.parametrize("view", ["text", "objects"])
+def test_the_difference_that_a_compile_shows(world: ClusterWorld, view: str) -> None:
+    """Names of objects and files, and their content, come from components. The first output file steers, too."""
+    name = "\\u001b]8;;https://evil.example.com\\u0007x\\u202e"
+    text = json.dumps(HOSTILE)
+    made = (
+        f'{{["{name}"]: {{kind: {text}, metadata: {{name: {text}, namespace: {text}}}, data: {{[{text}]: {text}}}}}}}'
+    )
+    world.component("c-evil", {"component/main.jsonnet": made})
+    result = world.compile("--diff", view)
+    assert result.code == 0, result.stderr
+    assert "evil.example.com" in result.stdout
+    assert not UNSEEN.search(result.stdout)

@@ -2,19 +2,24 @@
 
 from __future__ import annotations
 
+import ctypes
+import gc
 import importlib.abc
 import json
 import logging
 import os
+import posix
 import sys
 from collections.abc import Callable
 from typing import Any, NoReturn
 
 from commodore.confinement import NAMESPACES, Confinement, View, cannot_isolate, isolation
 from commodore.confinement.namespaces import close_others, enter
+from commodore.engine.tasks import Run
 from commodore.errors import CommodoreError, EnvironmentFault, Findings, InputError, Location, PolicyError, raise_all
 
 _FAMILIES: tuple[type[CommodoreError], ...] = (InputError, EnvironmentFault, PolicyError)
+_PLACE_OF_VARIABLES = 47  # in /proc/self/stat, of what follows the name: where those begin that the process began with
 _VARIABLES = ("PATH", "HOME", "LANG", "LC_ALL", "TZ", "TMPDIR")
 
 
@@ -78,8 +83,7 @@ def _work_in_child(
         close_others([sink])
         logging.getLogger().handlers = [logged]
         _WithoutGo.install()
-        for name in set(os.environ) - set(_VARIABLES):
-            del os.environ[name]
+        _forget_variables()
         enter(view)
         work()
     except Exception as error:
@@ -92,6 +96,22 @@ def _work_in_child(
         with open(sink, "w", encoding="utf-8") as file:
             json.dump(answer, file)
         os._exit(0)
+
+
+def _forget_variables() -> None:
+    """Forget all variables but a few, and what else of the run is a secret, for code that looks into its process."""
+    for name in set(os.environ) - set(_VARIABLES):
+        del os.environ[name]
+    posix.environ.clear()
+    for one in gc.get_objects():
+        if isinstance(one, Run):
+            object.__setattr__(one, "environment", {})
+            object.__setattr__(one, "remote", None)
+    for name, value in os.environ.items():
+        os.putenv(name, value)  # a copy of its own
+    with open("/proc/self/stat", "rb") as file:
+        start, end = map(int, file.read().rpartition(b")")[2].split()[_PLACE_OF_VARIABLES : _PLACE_OF_VARIABLES + 2])
+    ctypes.memset(start, 0, end - start)
 
 
 class _WithoutGo(importlib.abc.MetaPathFinder):

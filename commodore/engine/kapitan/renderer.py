@@ -247,7 +247,8 @@ class Renderer:
         if writes_elsewhere and place.input_type not in ("jsonnet", "helm"):
             work.reads.refuse(f"an input of type {place.input_type} writes to {folder}", unseen=False)
         if place.input_type not in ("jsonnet", "remove", "external"):
-            work.confinement.check_tree(os.path.join(os.getcwd(), path), "input")
+            is_copied = place.input_type == "copy"
+            work.confinement.check_tree(os.path.join(os.getcwd(), path), "input", is_copied=is_copied)
         if place.input_type == "kustomize":
             check_kustomization(work.confinement, os.path.join(os.getcwd(), path))
         if place.input_type == "kadet":

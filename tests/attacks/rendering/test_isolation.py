@@ -102,6 +102,10 @@ PYTHON = {
     "descriptor": "    return {{'out': {{'seen': str([os.readlink(f'/proc/self/fd/{{n}}') for n in range(3, 64)"
     " if os.path.exists(f'/proc/self/fd/{{n}}') and 'socket' in os.readlink(f'/proc/self/fd/{{n}}')])}}}}",
     "variable": "    return {{'out': {{'seen': os.environ.get('SOME_SECRET', '[]')}}}}",
+    "variables of its beginning": "    return {{'out': {{'seen': open('/proc/self/environ').read().strip(chr(0))}}}}",
+    "variables of the module": "    import posix\n    return {{'out': {{'seen': str([*posix.environ.values()])}}}}",
+    "variables of the run": "    import gc\n    return {{'out': {{'seen': str([o.environment for o in gc.get_objects()"
+    " if type(o).__name__ == 'Run' and o.environment])}}}}",
     "program": "    return {{'out': {{'seen': os.popen('cat {path}').read()}}}}",
 }
 

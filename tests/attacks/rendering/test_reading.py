@@ -173,6 +173,13 @@ def test_inputs(world: World, secret: Secret, kind: str, how: str) -> None:
     refused(world, secret, LINK if how == "in a folder" else HOW[how])
 
 
+def test_a_folder_of_git_that_is_none_yet(world: World, secret: Secret) -> None:
+    """It becomes one in the catalog, by what another entry adds."""
+    world.add("a", {"input_type": "copy", "output_path": "out", "input_paths": ["a/x"]})
+    world.write("dependencies/a/x/.git/config", "[core]\n\tfsmonitor = touch evil\n")
+    refused(world, secret, OUTSIDE)
+
+
 @pytest.mark.parametrize("how", HOW)
 def test_values_of_charts(world: World, secret: Secret, how: str) -> None:
     entry = {"input_type": "helm", "output_path": "out", "input_paths": ["a/chart"]}
