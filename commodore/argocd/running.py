@@ -269,9 +269,9 @@ class _Search:
                     "give the settings with --argocd-settings",
                 )
             )
-        self.found.join(heard, boundaries=_UNKNOWN_OFFLINE)
         discovered = rounds.discovered
         settings = _with_chart(rounds.candidates, scanned)
+        self.found.join(heard, boundaries=_UNKNOWN_OFFLINE)
         return Listing(
             settings,
             tuple(_watched(discovered.listed(), settings, self.found)),

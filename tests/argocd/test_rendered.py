@@ -173,6 +173,32 @@ def test_what_options_say_of_the_installation(tmp_path: Path) -> None:
         values(config_maps=(tmp_path / "other.yaml",))
 
 
+def test_settings_of_several_installations(tmp_path: Path) -> None:
+    """What the same places give differently is one warning."""
+    whole = "kind: ConfigMap\nmetadata: {name: argocd-cm}\ndata: {installationID: %s, kustomize.buildOptions: --%s%s}\n"
+    more = {"a": "", "b": "", "c": ", application.instanceLabelKey: x", "d": ", application.instanceLabelKey: y"}
+    tree = write(tmp_path, {f"{name}.yaml": whole % (name, name, extra) for name, extra in more.items()})
+    found = argocd.settings(tree, OFFLINE)
+    said = [
+        (one.message, [place.place for place in one.locations]) for one in found.diagnostics if one.code[-3:] == "120"
+    ]
+    times = "given {} with different values; the first one counts"
+    assert said == [
+        (
+            f"the settings installationID, kustomize.buildOptions are {times.format('4 times')}",
+            [f"{n}.yaml" for n in "abcd"],
+        ),
+        (f"the setting application.instanceLabelKey is {times.format('twice')}", ["c.yaml", "d.yaml"]),
+    ]
+    assert argocd.settings(tree, dataclasses.replace(OFFLINE, strict=True)).partial
+
+
+def test_bad_settings_of_a_tree_are_told(tmp_path: Path) -> None:
+    cm = "kind: ConfigMap\nmetadata: {name: argocd-cm}\ndata: {application.resourceTrackingMethod: x}\n"
+    tree = write(tmp_path, {"cm.yaml": cm})
+    assert "CMD-ARGO-121" in {one.code for one in argocd.settings(tree, OFFLINE).diagnostics}
+
+
 def test_kinds_that_argo_cd_ships_as_excluded(tmp_path: Path) -> None:
     files = {"web/e.json": thing("Endpoints", "e"), "web/c.json": config(k="1")}
     tree = write(tmp_path, {"web.json": app("web", "web"), **files})

@@ -88,7 +88,9 @@ class Expander:
             context=self._context,
         )
         clusters = sorted(known.values(), key=lambda cluster: (cluster.name, cluster.server))
-        generators = Generators(Sources(clusters, git, self._facts), texts, one.place)
+        generators = Generators(
+            Sources(clusters, git, self._facts, self._settings.profile.resolves_matrix_values), texts, one.place
+        )
         made: list[Generated] = []
         failed = False
         for entry in one.entries:

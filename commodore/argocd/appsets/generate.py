@@ -30,11 +30,13 @@ class Sources:
         clusters: those of the settings and of the facts.
         git: reads repositories.
         facts: stand for what forges, decisions and plugins would say.
+        early_values: whether `values` of the second generator of a matrix are rendered with what the first one gives.
     """
 
     clusters: Sequence[Cluster]
     git: GitGenerator
     facts: Facts
+    early_values: bool = True
 
 
 class Generators:
@@ -119,7 +121,9 @@ class Generators:
         for key, value in fields.items():
             if key == "template":
                 continue
-            if key == "values" and isinstance(value, Mapping):
+            if key == "values" and isinstance(value, Mapping) and not self._sources.early_values:
+                found[key] = value  # its own parameters alone are for it
+            elif key == "values" and isinstance(value, Mapping):
                 found[key] = {
                     name: self._texts.render_strictly(text, params) if isinstance(text, str) else text
                     for name, text in value.items()

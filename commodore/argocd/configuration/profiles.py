@@ -52,6 +52,21 @@ class Profile:
         return self.number >= (3, 4)
 
     @property
+    def resolves_matrix_values(self) -> bool:
+        """Whether `values` of the second generator of a matrix are rendered with what the first one gives."""
+        return self.number >= (3, 4)
+
+    @property
+    def has_tag_prefixes(self) -> bool:
+        """Whether sources may say what tags begin with that are versions."""
+        return self.number >= (3, 5)
+
+    @property
+    def has_unfiltered_directories(self) -> bool:
+        """Whether directories may take files of every name."""
+        return self.number >= (3, 6)
+
+    @property
     def has_helm_4(self) -> bool:
         """Whether sources may ask for helm 4."""
         return self.number >= (3, 5)

@@ -25,8 +25,10 @@ from commodore.argocd.model.plugins import PluginRule, rule_of_definition
 from commodore.errors import InputError, Location
 from commodore.limits import Limits
 from commodore.manifests.kube_yaml import read_documents, read_placed_documents
+from commodore.printable import some_of
 
 CONFIG, PARAMETERS = "argocd-cm", "argocd-cmd-params-cm"
+_SHOWN_PLACES = 10
 PLUGIN = "plugin.yaml"
 """The key of a ConfigMap that holds the definition of a plugin."""
 
@@ -39,6 +41,7 @@ class Candidates:
 
     Attributes:
         defaults: of keys of `argocd-cm`, beside those of Argo CD.
+        differing: the places of keys that one level gives several times, differently, the one that counts first.
     """
 
     found: Diagnostics
@@ -50,6 +53,7 @@ class Candidates:
     profile: Profile = NEWEST
     plugins: list[PluginRule] = field(default_factory=list)
     defaults: dict[str, str] = field(default_factory=dict)
+    differing: dict[str, list[Location]] = field(default_factory=dict)
 
     def config_map(self, fields: Fields, level: Level) -> None:
         """Take in a ConfigMap `argocd-cm` or `argocd-cmd-params-cm`."""
@@ -94,6 +98,7 @@ class Candidates:
         """The settings, with defaults for what was not found."""
         places = {key: (one.value, one.place or Location(CONFIG)) for key, one in self.config.items()}
         _check(self.config, self.found)
+        self._tell_differing()
         return ArgoSettings(
             namespace=namespace or self.namespace or "argocd",
             config=with_defaults(self.config, {**DEFAULTS, **self.defaults}),
@@ -116,13 +121,23 @@ class Candidates:
             overridden = (*known.overridden, new.place)
             table[key] = Provenanced(known.value, known.level, known.place, overridden)
         elif known.value != new.value:
+            self.differing.setdefault(key, [known.place]).append(new.place)
+
+    def _tell_differing(self) -> None:
+        """Tell the settings that are given several times: those of the same places together."""
+        together: dict[tuple[Location, ...], list[str]] = {}
+        for key, places in self.differing.items():
+            together.setdefault(tuple(places), []).append(key)
+        for where, keys in together.items():
+            what = f"the setting {keys[0]} is" if len(keys) == 1 else f"the settings {some_of(keys)} are"
+            times = "twice" if len(where) == 2 else f"{len(where)} times"
             self.found.add(
                 Diagnostic(
                     "CMD-ARGO-120",
-                    f"the setting {key} is given twice with different values; the first one counts",
+                    f"{what} given {times} with different values; the first one counts",
                     "warning",
-                    hint="keep one of them",
-                    locations=(known.place, new.place),
+                    hint="keep one of them, or leave the others out by --ignore-path",
+                    locations=where[:_SHOWN_PLACES],
                 )
             )
 

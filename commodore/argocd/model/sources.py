@@ -95,7 +95,11 @@ class JsonnetVariable:
 
 @dataclass(frozen=True, slots=True)
 class DirectoryOptions:
-    """`directory` of a source."""
+    """`directory` of a source.
+
+    Attributes:
+        every_name: whether files count whatever their names end with, in versions of Argo CD that know it.
+    """
 
     recurse: bool = False
     include: str = ""
@@ -103,6 +107,7 @@ class DirectoryOptions:
     arguments: tuple[JsonnetVariable, ...] = ()
     variables: tuple[JsonnetVariable, ...] = ()
     libraries: tuple[str, ...] = ()
+    every_name: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -356,6 +361,7 @@ def _directory(fields: Fields) -> DirectoryOptions:
         arguments=_variables(jsonnet, "tlas"),
         variables=_variables(jsonnet, "extVars"),
         libraries=jsonnet.texts("libs"),
+        every_name=fields.flag("disableExtensionFilter"),
     )
 
 

@@ -48,9 +48,10 @@ def render_directory(unit: Unit) -> Iterator[Rendered]:
 
 
 def _files(unit: Unit, options: DirectoryOptions) -> Iterator[Path]:
+    every_name = options.every_name and unit.settings.profile.has_unfiltered_directories
     for path in _walk(str(unit.folder), recurse=options.recurse):
         name = os.path.relpath(path, unit.folder)
-        if not path.endswith((".yaml", ".yml", ".json", ".jsonnet")):
+        if not every_name and not path.endswith((".yaml", ".yml", ".json", ".jsonnet")):
             continue
         if os.path.islink(path):
             if not os.path.exists(path):

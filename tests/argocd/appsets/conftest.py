@@ -13,7 +13,7 @@ import yaml
 
 from commodore.argocd import ArgoSettings, Diagnostics
 from commodore.argocd.appsets import Expander, Facts, Generated, read_facts, read_set
-from commodore.argocd.configuration import Provenanced
+from commodore.argocd.configuration import NEWEST, Profile, Provenanced
 from commodore.argocd.model import SECRET_TYPE, Cluster
 from commodore.context import Context
 from commodore.errors import Location
@@ -41,6 +41,7 @@ class Sets:
     facts: Facts = field(default_factory=Facts)
     parameters: dict[str, str] = field(default_factory=dict)
     limits: Limits = DEFAULT_LIMITS
+    profile: Profile = NEWEST
     found: Diagnostics = field(default_factory=Diagnostics)
     asked: list[tuple[str, str]] = field(default_factory=list)
 
@@ -70,7 +71,7 @@ class Sets:
     def expand(self, text: str) -> list[Generated]:
         """The Applications of a set; what goes wrong is in `found`."""
         parameters = {key: Provenanced(value, "option") for key, value in self.parameters.items()}
-        settings = ArgoSettings(clusters=tuple(self.clusters), parameters=parameters)
+        settings = ArgoSettings(clusters=tuple(self.clusters), parameters=parameters, profile=self.profile)
         expander = Expander(settings, self._repository, self.facts, Context(ignore, self.limits, True), self.found)
         value = next(read_documents(text, place="set.yaml"))
         return expander.expand(read_set(value, Location("set.yaml", 1)))

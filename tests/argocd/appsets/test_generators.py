@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from commodore.argocd.configuration import PROFILES
 from tests.argocd.appsets.conftest import GIT, Sets, set_text
 
 TREE = {
@@ -194,6 +195,15 @@ def test_several_generators_in_one_entry(sets: Sets) -> None:
 
 
 @pytest.mark.requirement("D26")
+def test_values_of_a_matrix_before_argo_cd_3_4(sets: Sets) -> None:
+    """They saw the parameters of their own generator alone."""
+    clusters = {"clusters": {"values": {"v": "{{.a}}"}}}
+    both = [{"list": {"elements": [{"a": "1"}]}}, clusters]
+    assert sets.names([{"matrix": {"generators": both}}], "x-{{.values.v}}") == ["x-1"]
+    sets.profile = PROFILES[3]
+    assert sets.names([{"matrix": {"generators": both}}], "x-{{.values.v}}") != ["x-1"]
+
+
 def test_matrix_renders_the_second_with_the_first(sets: Sets) -> None:
     sets.files(TREE)
     first = elements({"dir": "a"}, {"dir": "b"})

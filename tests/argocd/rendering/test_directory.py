@@ -45,6 +45,15 @@ def test_include_and_exclude(options: dict[str, str], expected: list[str], argo:
     assert argo.codes() == (["CMD-ARGO-803"] if broken else [])
 
 
+def test_files_of_every_name(argo: Argo) -> None:
+    """With Argo CD 3.6, which can take them."""
+    argo.files({"a.yaml": config_map("a"), "b.txt": config_map("b"), "README.md": "text: ["}, below="app")
+    assert names(argo, disableExtensionFilter=True) == ["a"]
+    argo.profile = PROFILES[-1]
+    assert names(argo, disableExtensionFilter=True) == ["a", "b"]
+    assert names(argo) == ["a"]
+
+
 @pytest.mark.requirement("D44")
 def test_what_is_no_manifest_is_left_out_or_an_error(argo: Argo) -> None:
     argo.files(
