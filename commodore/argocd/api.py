@@ -19,7 +19,6 @@ from commodore.argocd.comparing.images import Use, changed_uses, uses_of
 from commodore.argocd.configuration import Provenanced
 from commodore.argocd.diagnostics import Diagnostic
 from commodore.argocd.discovery import Origin
-from commodore.argocd.expanding import expand_sets
 from commodore.argocd.model.application import Application, Destination
 from commodore.argocd.options import Options, Tree
 from commodore.argocd.question import Question
@@ -266,6 +265,8 @@ def expand(tree: Tree, options: Options | None = None, select: Sequence[str] = (
     Raises:
         CommodoreError: as `list_applications`, or a name fits no ApplicationSet.
     """
+    from commodore.argocd.expanding import expand_sets
+
     with _asked(options) as asked:
         found = expand_sets(asked, tree, select)
         labels = {one.name: f"{one.namespace or 'argocd'}/{one.name}" for one in found.sets}

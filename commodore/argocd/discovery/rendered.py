@@ -4,15 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
-from commodore.argocd.appsets import ApplicationSet, Generated
 from commodore.argocd.configuration.read import Candidates
 from commodore.argocd.diagnostics import Diagnostic, Diagnostics
 from commodore.argocd.discovery.model import Discovered, Key, Origin, Raw
 from commodore.argocd.discovery.scan import is_of_argo, take
 from commodore.argocd.model.application import Application, read_application
 from commodore.errors import CommodoreError, InputError, Location
+
+if TYPE_CHECKING:
+    from commodore.argocd.appsets import ApplicationSet, Generated
 
 
 class Chain(Protocol):
