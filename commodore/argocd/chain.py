@@ -71,7 +71,7 @@ class LaterStages:
             if source.chart or not source.path or not self.repositories.is_local(source.repo_url):
                 continue
             try:
-                tree = self.repositories.tree(source.repo_url, source.revision)
+                tree = self.repositories.of(source, self.settings.profile)
                 folder = folder_of(tree, source.path, source.place)
                 instance = self.settings.instance_name(application.namespace, application.name)
                 given, _ = overridden(source, folder, tree.root, instance, self.renderer.context.limits)

@@ -119,7 +119,7 @@ def _source(
     if source.chart or not source.path:
         return {**found, "type": "Helm" if source.chart else ""}
     try:
-        tree = run.repositories.tree(source.repo_url, source.revision)
+        tree = run.repositories.of(source, listing.settings.profile)
         folder = folder_of(tree, source.path, source.place)
         instance = listing.settings.instance_name(application.namespace, application.name)
         given, files = overridden(source, folder, tree.root, instance, context.limits)

@@ -2,21 +2,26 @@
 
 from __future__ import annotations
 
+import contextlib
 import re
 import threading
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from commodore.argocd.acquiring.repo_map import RepoMap, repository_identity
+from commodore.argocd.configuration import Profile
+from commodore.argocd.model.sources import Source
 from commodore.argocd.trees import Tree, commit_tree, folder_tree
 from commodore.caches import cache_folder
 from commodore.context import Context
 from commodore.errors import CommodoreError, EnvironmentFault, InputError, PolicyError
 from commodore.git import RepositoryStore, redact
 from commodore.printable import printable
+from commodore.versions import Version, VersionProblem, parse_range, parse_version
 
 _REFUSED = re.compile(r"(?i)^(-|[a-z0-9+.-]*::|file:|git:|/|\.)|[\x00-\x1f\x7f]")
+_EXACT = re.compile(r"v?\d+\.\d+\.\d+([-+][0-9A-Za-z.+-]+)?")
 _LONGEST_REVISION = 255
 
 
@@ -37,10 +42,14 @@ class Repositories:
     _lock: threading.RLock = field(default_factory=threading.RLock)
     _store: RepositoryStore | None = None
 
-    def tree(self, url: str, revision: str) -> Tree:
+    def tree(self, url: str, revision: str, prefix: str = "") -> Tree:
         """The files of a repository.
 
-        A mapped repository is its folder as it lies, whatever the revision. Others are fetched into the cache.
+        A mapped repository is its folder as it lies, whatever the revision. Others are fetched into the cache. A range
+        of versions is the newest tag that fits, if there is one.
+
+        Args:
+            prefix: what tags begin with that are versions.
 
         Raises:
             InputError: CMD-ARGO-313, the revision is unknown.
@@ -49,10 +58,18 @@ class Repositories:
                 machine's link.
         """
         with self._lock:
-            key = (repository_identity(url), revision)
+            key = (repository_identity(url), f"{prefix}\0{revision}" if prefix else revision)
             if key not in self._trees:
-                self._trees[key] = self._find(url, revision)
+                self._trees[key] = self._find(url, revision, prefix)
             return self._trees[key]
+
+    def of(self, source: Source, profile: Profile) -> Tree:
+        """The files of the repository of a source, see `tree`.
+
+        Args:
+            profile: the version of Argo CD, which may know no prefixes of tags.
+        """
+        return self.tree(source.repo_url, source.revision, source.tag_prefix if profile.has_tag_prefixes else "")
 
     def is_local(self, url: str) -> bool:
         """Whether a repository is there without being fetched: it is mapped, or the tree under analysis."""
@@ -63,7 +80,7 @@ class Repositories:
         if self._store is not None:
             self._store.close()
 
-    def _find(self, url: str, revision: str) -> Tree:
+    def _find(self, url: str, revision: str, prefix: str) -> Tree:
         mapped = self.repo_map.find(url)
         if mapped is not None and not mapped.revision:
             shared = (repository_identity(url), "\0")
@@ -81,9 +98,9 @@ class Repositories:
             return Tree(git.tree(url, commit).resolve(), commit, redact(url))
         if _REFUSED.search(url):
             raise _refused(url)
-        return self._fetched(url, revision)
+        return self._fetched(url, revision, prefix)
 
-    def _fetched(self, url: str, revision: str) -> Tree:
+    def _fetched(self, url: str, revision: str, prefix: str = "") -> Tree:
         if revision.startswith("-") or len(revision) > _LONGEST_REVISION or not revision.isprintable():
             raise PolicyError(
                 "CMD-ARGO-320",
@@ -97,6 +114,10 @@ class Repositories:
             )
         wanted = None if revision in ("", "HEAD") else revision
         try:
+            if wanted is not None and is_range(wanted, prefix):
+                self._store.sync([(url, None)])
+                tags = self._store.repository(url).refs().tags
+                wanted = newest_tag(tags, wanted, prefix) or wanted
             self._store.sync([(url, wanted)])
             repository = self._store.repository(url)
             found = repository.resolve(wanted)
@@ -136,3 +157,31 @@ def _refused(url: str) -> PolicyError:
         f"the repository URL {printable(redact(url))!r} has a form that is refused",
         hint="use https:// or ssh://, or map the URL to a folder with --repo-map",
     )
+
+
+def is_range(wanted: str, prefix: str = "") -> bool:
+    """Whether a revision says which versions fit, instead of naming one.
+
+    Args:
+        prefix: what tags begin with that are versions; with it, one version is a range of itself.
+    """
+    try:
+        parse_range(wanted)
+    except VersionProblem:
+        return False
+    return bool(prefix) or _EXACT.fullmatch(wanted) is None
+
+
+def newest_tag(tags: Iterable[str], wanted: str, prefix: str = "") -> str | None:
+    """The tag of the newest version that fits a range; None if none does.
+
+    Args:
+        prefix: as `is_range`.
+    """
+    known: dict[Version, str] = {}
+    for tag in tags:
+        if tag.startswith(prefix):
+            with contextlib.suppress(VersionProblem):
+                known.setdefault(parse_version(tag.removeprefix(prefix)), tag)
+    newest = parse_range(wanted).highest(known)
+    return known[newest] if newest is not None else None

@@ -123,6 +123,7 @@ class Source:
 
     Attributes:
         data: the source as written, for overrides, which are laid over that.
+        tag_prefix: what tags of the repository begin with that are versions.
     """
 
     repo_url: str
@@ -138,6 +139,7 @@ class Source:
     kustomize: KustomizeOptions | None = None
     directory: DirectoryOptions | None = None
     plugin: PluginOptions | None = None
+    tag_prefix: str = ""
 
     def explicit_type(self) -> SourceType | None:
         """The type that a block says.
@@ -254,6 +256,7 @@ def read_source(fields: Fields) -> Source:
         kustomize=_kustomize(kustomize) if kustomize is not None and _says(kustomize.data, _NO_CONTENT) else None,
         directory=_directory(directory) if directory is not None and _says(directory.data) else None,
         plugin=PluginOptions(plugin.text("name")) if plugin is not None else None,
+        tag_prefix=fields.text("tagPrefix"),
     )
 
 

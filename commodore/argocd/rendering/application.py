@@ -117,7 +117,7 @@ class Renderer:
             folder = root = chart.folder
             revision = chart.version
         else:
-            tree = self.repositories.tree(source.repo_url, source.revision)
+            tree = self.repositories.of(source, self.settings.profile)
             folder, root, revision = folder_of(tree, source.path, source.place), tree.root, tree.revision
         written = source
         source, _files = overridden(written, folder, root, instance, self.context.limits)
@@ -199,7 +199,7 @@ class Renderer:
                 hint="refer to a source that is a git repository",
                 locations=[source.place],
             )
-        tree = self.repositories.tree(source.repo_url, source.revision)
+        tree = self.repositories.of(source, self.settings.profile)
         tree.check_links()
         return tree.root
 
