@@ -36,19 +36,22 @@ def compile_options(values: Mapping[str, Any], console: Console, *, fetch: bool 
     )
 
 
+def trust_options(trust: str | None) -> dict[str, Any]:
+    """What `--cache-trust` says, as fields of `RemoteOptions`."""
+    return {"trust": Path(trust) if trust and trust != "any" else None, "trust_anyone": trust == "any"}
+
+
 def _remote(values: Mapping[str, Any]) -> RemoteOptions | None:
     urls, mode = tuple(values["cache_url"]), values["cache_mode"]
     if not urls or mode == "off" or values["no_cache"]:
         return None
     from commodore.remote_store import RemoteOptions
 
-    trust = values["cache_trust"]
     found = RemoteOptions(
         urls,
         write=mode == "write",
         key=values["cache_key"],
-        trust=Path(trust) if trust and trust != "any" else None,
-        trust_anyone=trust == "any",
+        **trust_options(values["cache_trust"]),
         exclude=frozenset(values["cache_exclude"]),
     )
     found.reading()  # what is wrong with them is told before anything is begun

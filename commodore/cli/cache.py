@@ -43,15 +43,20 @@ def cache() -> None:
 @click.command("info")
 @options(*CACHE_INFO)
 @click.pass_context
-def cache_info(ctx: click.Context, /, output_format: str) -> None:
+def cache_info(ctx: click.Context, /, **values: Any) -> None:
     """Show what the caches hold: entries, sizes, and when they were last used."""
+    if values["remote"]:
+        from commodore.cli._remote_cache import show_info
+
+        show_info(console_of(ctx), values)
+        return
     from commodore.cache_care import stores
     from commodore.caches import cache_folder
     from commodore.caches.maintenance import survey
 
     console = console_of(ctx)
     found = survey(stores(console.context))
-    if output_format == "json":
+    if values["output_format"] == "json":
         told = {"folder": str(cache_folder()), "sections": [_survey_dict(one) for one in found]}
         console.result(json.dumps(told, indent=2))
         return
@@ -89,6 +94,11 @@ def cache_prune(ctx: click.Context, /, **values: Any) -> None:
     )
     if rules == PruneRules():
         rules = PruneRules.usual(DEFAULT_LIMITS)
+    if values["remote"]:
+        from commodore.cli._remote_cache import show_pruned
+
+        show_pruned(console, values, rules)
+        return
     with console.working():
         done = prune(stores(console.context), rules, console.context, dry_run=values["dry_run"])
     if values["output_format"] == "json":
@@ -125,7 +135,7 @@ def cache_key(ctx: click.Context, /, file: Path, new: bool) -> None:
 @click.command("verify")
 @options(*CACHE_VERIFY)
 @click.pass_context
-def cache_verify(ctx: click.Context, /, dry_run: bool, output_format: str) -> int:
+def cache_verify(ctx: click.Context, /, **values: Any) -> int:
     """Read everything in the caches again, and remove what is damaged.
 
     Runs verify what they take, and recreate what is damaged; this tells how good the disk is. The exit code is 1 if
@@ -134,11 +144,15 @@ def cache_verify(ctx: click.Context, /, dry_run: bool, output_format: str) -> in
     from commodore.cache_care import stores
     from commodore.caches.maintenance import verify
 
-    console = console_of(ctx)
+    console, dry_run = console_of(ctx), values["dry_run"]
+    if values["remote"]:
+        from commodore.cli._remote_cache import show_verified
+
+        return show_verified(console, values)
     with console.working():
         found = verify(stores(console.context), console.context, dry_run=dry_run)
     damaged = [path for one in found for path in one.damaged]
-    if output_format == "json":
+    if values["output_format"] == "json":
         told = [
             {"name": one.name, "entries": one.entries, "damaged": [str(path) for path in one.damaged]} for one in found
         ]

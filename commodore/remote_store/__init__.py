@@ -1,5 +1,6 @@
 """Signed objects in stores that many machines share: who may be trusted, how they are fetched and written."""
 
+from commodore.remote_store.maintenance import RemoteCare
 from commodore.remote_store.objects import check_url
 from commodore.remote_store.signed import Signer, Trust, key_id, new_key, read_signer, read_trust
 from commodore.remote_store.store import Counts, ReadAccess, RemoteOptions, RemoteStore
@@ -7,6 +8,7 @@ from commodore.remote_store.store import Counts, ReadAccess, RemoteOptions, Remo
 __all__ = [
     "Counts",
     "ReadAccess",
+    "RemoteCare",
     "RemoteOptions",
     "RemoteStore",
     "Signer",

@@ -6,7 +6,8 @@ import contextlib
 import os
 import re
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
@@ -16,8 +17,18 @@ from commodore.errors import EnvironmentFault, UsageError
 from commodore.file_lock import HeldElsewhere, hold
 from commodore.limits import Limits
 
+_AT_ONCE = 1000  # objects removed by one request
 _STATUS = re.compile(r"status code: (\d{3})")
 _SCHEMES = ("s3", "gs", "az", "https", "http", "file")
+
+
+@dataclass(frozen=True, slots=True)
+class Stored:
+    """An object that a store lists. `written` is in seconds since 1970."""
+
+    name: str
+    bytes: int
+    written: float
 
 
 class StoreFault(Exception):
@@ -154,6 +165,29 @@ class Objects:
                 return False
             self._library.put(self._store, name, whole, mode="overwrite", use_multipart=False)
         return True
+
+    def list(self) -> list[Stored]:
+        """All objects.
+
+        Raises:
+            StoreFault: the store does not tell.
+        """
+        with self._guarded():
+            return [
+                Stored(str(one["path"]), int(one["size"]), one["last_modified"].timestamp())
+                for part in self._library.list(self._store, "v1")
+                for one in part
+            ]
+
+    def remove(self, names: Sequence[str]) -> None:
+        """Remove objects; those that are gone are none the less.
+
+        Raises:
+            StoreFault: the store refuses.
+        """
+        with self._guarded():
+            for start in range(0, len(names), _AT_ONCE):
+                self._library.delete(self._store, names[start : start + _AT_ONCE])
 
     @contextlib.contextmanager
     def _guarded(self) -> Iterator[None]:

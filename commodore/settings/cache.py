@@ -2,11 +2,22 @@
 
 from __future__ import annotations
 
-from commodore.settings.common import OUTPUT_FORMAT
+from commodore.settings.common import CACHE_TRUST, CACHE_URL, OUTPUT_FORMAT
 from commodore.settings.model import Setting
 
-CACHE_INFO = (OUTPUT_FORMAT,)
+_REMOTE = (
+    Setting(
+        "remote",
+        ("--remote",),
+        "Look after the stores of --cache-url, not the caches of this machine.",
+        kind="switch",
+        default=False,
+    ),
+    CACHE_URL,
+)
+CACHE_INFO = (*_REMOTE, OUTPUT_FORMAT)
 CACHE_PRUNE = (
+    *_REMOTE,
     Setting(
         "older_than",
         ("--older-than",),
@@ -27,6 +38,8 @@ CACHE_KEY = (
     Setting("new", ("--new",), "Make the key first; the file must not be there.", kind="switch", default=False),
 )
 CACHE_VERIFY = (
+    *_REMOTE,
+    CACHE_TRUST,
     Setting("dry_run", ("--dry-run",), "Leave what is damaged where it is.", kind="switch", default=False),
     OUTPUT_FORMAT,
 )

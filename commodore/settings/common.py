@@ -135,16 +135,24 @@ TRUST_POLICY = Setting(
     environment="COMMODORE_TRUST_POLICY",
     metavar="FILE",
 )
+CACHE_URL = Setting(
+    "cache_url",
+    ("--cache-url",),
+    "Take results from this store, too, which many machines share: s3://, gs://, az://, https://, file://; may be "
+    "repeated.",
+    environment="COMMODORE_CACHE_URL",
+    metavar="URL",
+    multiple=True,
+)
+CACHE_TRUST = Setting(
+    "cache_trust",
+    ("--cache-trust",),
+    "The file with the public keys whose results are taken from the store; 'any' takes all.",
+    environment="COMMODORE_CACHE_TRUST",
+    metavar="FILE|any",
+)
 REMOTE_CACHE = (
-    Setting(
-        "cache_url",
-        ("--cache-url",),
-        "Take results from this store, too, which many machines share: s3://, gs://, az://, https://, file://; may be "
-        "repeated.",
-        environment="COMMODORE_CACHE_URL",
-        metavar="URL",
-        multiple=True,
-    ),
+    CACHE_URL,
     Setting(
         "cache_mode",
         ("--cache-mode",),
@@ -162,13 +170,7 @@ REMOTE_CACHE = (
         environment="COMMODORE_CACHE_KEY",
         metavar="FILE",
     ),
-    Setting(
-        "cache_trust",
-        ("--cache-trust",),
-        "The file with the public keys whose results are taken from the store; 'any' takes all.",
-        environment="COMMODORE_CACHE_TRUST",
-        metavar="FILE|any",
-    ),
+    CACHE_TRUST,
     Setting(
         "cache_exclude",
         ("--cache-exclude",),

@@ -46,11 +46,27 @@ def test_a_second_machine_renders_nothing(tmp_path: Path, bucket: Bucket) -> Non
     assert "2 used, 0 missing, 0 written" in notes(second)
     assert "1 from the cache (1 of them from the remote one)" in second.stdout + notes(second)
     assert bucket.names() == written
+    info, verified, pruned = (
+        world.run("cache", *words)
+        for words in (
+            ("info", "--remote"),
+            ("verify", "--remote", "-o", "json"),
+            ("prune", "--remote", "--all", "--dry-run"),
+        )
+    )
+    assert f"{bucket.url}: {len(written)} objects" in info.stdout
+    told = {"url": bucket.url, "objects": len(written), "damaged": [], "not_trusted": []}
+    assert json.loads(verified.stdout) == {"dryRun": False, "stores": [told]}
+    assert f"would remove {len(written)} objects" in pruned.stdout
+    assert bucket.names() == written
     offline = world.compile("-v", "--offline", "--no-cache", "--cache-mode", "off")
     assert "remote cache" not in notes(offline)
     for result in (first, second):
         assert "SECRET" not in result.stdout + result.stderr
 
+    del world.environment["COMMODORE_CACHE_URL"]
+    none = world.run("cache", "info", "--remote")
+    assert (none.code, "CMD-CACHE-029" in none.stderr) == (2, True)
     refused = world.run("cache", "key", "--new", str(tmp_path / "key.pem"))
     assert refused.code == 3
     assert world.run("cache", "key", str(tmp_path / "key.pem")).stdout == made.stdout

@@ -8,10 +8,11 @@ from pathlib import Path
 
 import pytest
 
-from commodore.errors import UsageError
+from commodore.errors import EnvironmentFault, UsageError
 from commodore.limits import DEFAULT_LIMITS, Limits
 from commodore.remote_store import (
     ReadAccess,
+    RemoteCare,
     RemoteOptions,
     RemoteStore,
     Signer,
@@ -54,6 +55,45 @@ def test_another_machine_reads_what_was_written(bucket: Bucket, tmp_path: Path, 
     assert reader.fetch(["a/b.result", "a/none.result"], MOST) == {"a/b.result": (b"\0content",)}
     counts = reader.take_counts()
     assert (counts.used, counts.missing, counts.failures.total()) == (1, 1, 0)
+
+
+def test_looking_after_a_store(bucket: Bucket, tmp_path: Path, signer: Signer) -> None:
+    """Counted, read again, thinned out from the oldest on."""
+    trust = trusting(tmp_path, signer.trust_line)
+    writer = store(bucket, trust, signer)
+    for name in ("v1/aa/one.result", "v1/bb/two.result"):
+        writer.create(name, b"content")
+    bucket.write("team/v1/cc/bad.result", b"commodore-result-2 nonsense")
+    store(bucket, trust, make_signer(tmp_path / "other.pem")).create("v1/dd/foreign.result", b"content")
+    care = RemoteCare(bucket.url, DEFAULT_LIMITS)
+    found = care.survey()
+    assert found.objects == 4
+    assert found.oldest is not None
+    assert found.newest is not None
+
+    verified = care.verify(trust, dry_run=True)
+    assert (verified.objects, verified.damaged) == (4, ("v1/cc/bad.result",))
+    assert verified.not_trusted == ("v1/dd/foreign.result",)
+    assert care.survey().objects == 4
+    care.verify(trust, dry_run=False)
+    assert care.survey().objects == 3, "what is damaged went, what is not trusted stays"
+
+    each = care.survey().bytes // 3
+    assert care.prune(found.oldest, None, dry_run=False).removed == 0, "nothing is older than the oldest"
+    assert care.prune(None, 2 * each, dry_run=True).removed == 1
+    done = care.prune(None, 2 * each, dry_run=False)
+    assert (done.removed, done.left, care.survey().objects) == (1, 2, 2)
+    assert care.prune(found.newest + 60, None, dry_run=False).left == 0
+    assert care.prune(None, 0, dry_run=False).removed == 0
+
+
+@pytest.mark.parametrize("fault", ["status 403", "refuse"])
+def test_a_store_that_cannot_be_listed(bucket: Bucket, fault: str) -> None:
+    bucket.proxy.fault = fault
+    with pytest.raises(EnvironmentFault) as caught:
+        RemoteCare(bucket.url, QUICK).survey()
+    assert caught.value.code == "CMD-CACHE-028"
+    assert "SECRET" not in str(caught.value)
 
 
 def test_an_object_is_never_replaced(bucket: Bucket, tmp_path: Path, signer: Signer) -> None:
