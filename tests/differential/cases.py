@@ -13,6 +13,7 @@ from typing import Any
 
 from tests.differential.authors import authors
 from tests.differential.case import Case, Compared, Files, as_yaml
+from tests.differential.command_lines import command_line
 from tests.differential.hierarchies import hierarchies
 from tests.differential.worlds import worlds
 
@@ -392,7 +393,8 @@ def values() -> Iterator[Case]:
         "folder": ("d",),
     }.items():
         options = tuple(word for file in given for word in ("-f", file))
-        yield component(f"values-files-{name}", parameters=parameters, files=more, options=options)
+        differs = "values files of one name overwrite each other there" if name == "one-name" else ""
+        yield component(f"values-files-{name}", parameters=parameters, files=more, options=options, differs=differs)
 
 
 LINT_DIFFERS = {
@@ -555,76 +557,6 @@ def catalog() -> Iterator[Case]:
         compared: Compared = "stdout" if name in ("id", "json", "yaml") else "code"
         differs = "null is an empty list" if answer == "null" else ""
         yield Case(f"catalog/list-{answer}-{name}", command, compared=compared, clusters=clusters, differs=differs)
-
-
-def command_line() -> Iterator[Case]:
-    for words in (
-        "",
-        "--help",
-        "-h",
-        "--version",
-        "nothing",
-        "--nothing",
-        "catalog",
-        "catalog --help",
-        "catalog nothing",
-        "catalog list",
-        "catalog list --nothing",
-        "catalog list extra",
-        "catalog compile",
-        "catalog compile a b",
-        "catalog compile --help",
-        "catalog clean --help",
-        "component",
-        "component --help",
-        "component new",
-        "component new --help",
-        "component new Upper",
-        "component new -x",
-        "component new lib",
-        "component delete",
-        "component delete nowhere -f",
-        "component compile",
-        "component compile nowhere",
-        "component compile .",
-        "component compile --help",
-        "component compile -f nowhere .",
-        "component sync --help",
-        "component sync",
-        "component update --help",
-        "package",
-        "package --help",
-        "package new",
-        "package new --help",
-        "package new t-x",
-        "package new global",
-        "package compile",
-        "package compile nowhere",
-        "package compile --help",
-        "package sync --help",
-        "package update --help",
-        "inventory",
-        "inventory --help",
-        "inventory show --help",
-        "inventory components --help",
-        "inventory packages --help",
-        "inventory lint --help",
-        "inventory nothing",
-        "login --help",
-        "fetch-token --help",
-        "tool --help",
-        "tool list --help",
-        "tool install --help",
-        "tool install nothing",
-        "tool upgrade --help",
-        "tool upgrade nothing",
-        "version --help",
-        "--request-timeout x catalog list",
-        "-d",
-        "-v --help",
-        "-vvv --help",
-    ):
-        yield Case(f"cli/{words or 'no-words'}", tuple(words.split()), compared="code")
 
 
 CASES: tuple[Case, ...] = tuple(

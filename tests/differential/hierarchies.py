@@ -375,6 +375,19 @@ def inputs() -> Iterator[Case]:
         applications=("app", "app as two"),
         repositories={"app": {**component("app", multi_instance=True), **entries(helm), **chart}},
     )
+    kustomize = {"input_paths": ["${_base_directory}/k"], "input_type": "kustomize", "output_path": "${_instance}/"}
+    objects = {
+        "k/kustomization.yaml": "resources: [cm.yaml]\n",
+        "k/cm.yaml": "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\ndata:\n  x: |\n    l1\n    l2\n",
+    }
+    many = component("app", multi_instance=True)
+    yield world("kustomize", PUSH, repositories={"app": {**entries(kustomize), **objects}})
+    yield world(
+        "kustomize-alias",
+        PUSH,
+        applications=("app", "app as two"),
+        repositories={"app": {**many, **entries(kustomize, copy), **files, **objects}},
+    )
     prune = {**copy, "prune": True}
     yield world("copy-prune", PUSH, repositories={"app": {**entries(prune), **files}})
     yield world(

@@ -74,6 +74,7 @@ ALLOW = {
     "metadata-aliases-missing": ("CMD-DEP-036",),
     "library-prefix": ("CMD-DEP-031",),
     "one-file": ("CMD-CAT-001",),
+    "jsonnet-text": ("CMD-ENG-012",),
 }
 
 
