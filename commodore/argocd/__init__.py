@@ -13,6 +13,7 @@ from commodore.lazy_exports import lazy_exports
 
 if TYPE_CHECKING:
     from commodore.argocd.acquiring import (
+        ArtefactProvider,
         ChartProvider,
         Clock,
         GitProvider,
@@ -61,6 +62,7 @@ __getattr__ = lazy_exports(
     __name__,
     {
         "acquiring": (
+            "ArtefactProvider",
             "ChartProvider",
             "Clock",
             "GitProvider",
@@ -108,6 +110,7 @@ __getattr__ = lazy_exports(
 __all__ = [
     "ApplicationChange",
     "ArgoSettings",
+    "ArtefactProvider",
     "ChartProvider",
     "Clock",
     "Destination",

@@ -66,6 +66,28 @@ class MemoryCharts:
         return _written(self._folder / f"chart-{list(self._charts).index(key)}", self._charts[key])
 
 
+class MemoryArtefacts:
+    """OCI artefacts.
+
+    Args:
+        folder: an empty folder, in which files are laid out.
+        artefacts: the files by URL and tag; a tag is its own digest.
+    """
+
+    def __init__(self, folder: Path, artefacts: Mapping[tuple[str, str], Files]) -> None:
+        self._folder = folder
+        self._artefacts = artefacts
+
+    def resolve(self, url: str, wanted: str) -> str | None:
+        """See `ArtefactProvider`. Tags are exact."""
+        return wanted if (url, wanted) in self._artefacts else None
+
+    def tree(self, url: str, digest: str) -> Path:
+        """See `ArtefactProvider`."""
+        key = (url, digest)
+        return _written(self._folder / f"artefact-{list(self._artefacts).index(key)}", self._artefacts[key])
+
+
 class MemoryRemotes:
     """Files of web servers.
 

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from commodore.argocd.acquiring.charts import Charts
 from commodore.argocd.acquiring.providers import (
+    ArtefactProvider,
     ChartProvider,
     Clock,
     GitProvider,
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
 __getattr__ = lazy_exports(__name__, {"web": ("fetch",)})
 
 __all__ = [
+    "ArtefactProvider",
     "ChartProvider",
     "Charts",
     "Clock",

@@ -50,6 +50,23 @@ class RemoteProvider(Protocol):
         """The content of a URL; None for one that is not given here."""
 
 
+class ArtefactProvider(Protocol):
+    """Gives OCI artefacts with manifests. It is asked before the cache."""
+
+    def resolve(self, url: str, wanted: str) -> str | None:
+        """The digest that is taken; None for an artefact that is not given here.
+
+        Args:
+            wanted: a tag, a digest or a range of versions, as an Application says it.
+
+        Raises:
+            CommodoreError: the artefact is given, and nothing in it fits.
+        """
+
+    def tree(self, url: str, digest: str) -> Path:
+        """A folder with the files of what `resolve` has named. Nothing is written to it."""
+
+
 class Clock(Protocol):
     """Says what time it is to templates of ApplicationSets. Without one they may not ask."""
 
@@ -99,3 +116,4 @@ class Providers:
     remotes: RemoteProvider | None = None
     plugins: tuple[PluginRenderer, ...] = ()
     clock: Clock | None = None
+    artefacts: ArtefactProvider | None = None

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-import contextlib
 import re
 import threading
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
 
+from commodore.argocd.acquiring.artefacts import SCHEME, Artefacts
 from commodore.argocd.acquiring.repo_map import RepoMap, repository_identity
+from commodore.argocd.acquiring.tags import is_range, newest_tag
 from commodore.argocd.configuration import Profile
 from commodore.argocd.model.sources import Source
 from commodore.argocd.trees import Tree, commit_tree, folder_tree
@@ -18,10 +20,8 @@ from commodore.context import Context
 from commodore.errors import CommodoreError, EnvironmentFault, InputError, PolicyError
 from commodore.git import RepositoryStore, redact
 from commodore.printable import printable
-from commodore.versions import Version, VersionProblem, parse_range, parse_version
 
 _REFUSED = re.compile(r"(?i)^(-|[a-z0-9+.-]*::|file:|git:|/|\.)|[\x00-\x1f\x7f]")
-_EXACT = re.compile(r"v?\d+\.\d+\.\d+([-+][0-9A-Za-z.+-]+)?")
 _LONGEST_REVISION = 255
 
 
@@ -96,9 +96,15 @@ class Repositories:
         commit = git.resolve(url, revision) if git is not None else None
         if git is not None and commit is not None:
             return Tree(git.tree(url, commit).resolve(), commit, redact(url))
+        if url.startswith(SCHEME):
+            return self._artefacts.tree(url, revision)
         if _REFUSED.search(url):
             raise _refused(url)
         return self._fetched(url, revision, prefix)
+
+    @cached_property
+    def _artefacts(self) -> Artefacts:
+        return Artefacts(self.context, self.scratch, self.repo_map.providers)
 
     def _fetched(self, url: str, revision: str, prefix: str = "") -> Tree:
         if revision.startswith("-") or len(revision) > _LONGEST_REVISION or not revision.isprintable():
@@ -157,31 +163,3 @@ def _refused(url: str) -> PolicyError:
         f"the repository URL {printable(redact(url))!r} has a form that is refused",
         hint="use https:// or ssh://, or map the URL to a folder with --repo-map",
     )
-
-
-def is_range(wanted: str, prefix: str = "") -> bool:
-    """Whether a revision says which versions fit, instead of naming one.
-
-    Args:
-        prefix: what tags begin with that are versions; with it, one version is a range of itself.
-    """
-    try:
-        parse_range(wanted)
-    except VersionProblem:
-        return False
-    return bool(prefix) or _EXACT.fullmatch(wanted) is None
-
-
-def newest_tag(tags: Iterable[str], wanted: str, prefix: str = "") -> str | None:
-    """The tag of the newest version that fits a range; None if none does.
-
-    Args:
-        prefix: as `is_range`.
-    """
-    known: dict[Version, str] = {}
-    for tag in tags:
-        if tag.startswith(prefix):
-            with contextlib.suppress(VersionProblem):
-                known.setdefault(parse_version(tag.removeprefix(prefix)), tag)
-    newest = parse_range(wanted).highest(known)
-    return known[newest] if newest is not None else None

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from commodore.argocd.acquiring import Mapped, RepoMap, Repositories
-from commodore.argocd.acquiring.repositories import is_range, newest_tag
+from commodore.argocd.acquiring.tags import is_range, newest_tag
 from commodore.context import Context
 from commodore.errors import InputError
 from commodore.events import ignore

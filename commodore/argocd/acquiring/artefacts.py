@@ -1,0 +1,132 @@
+"""OCI artefacts with manifests: what `repoURL: oci://...` without a chart names."""
+
+from __future__ import annotations
+
+import re
+import tarfile
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from commodore.argocd.acquiring.charts import choose_version, unpack_chart
+from commodore.argocd.acquiring.providers import Providers
+from commodore.argocd.acquiring.tags import is_range
+from commodore.argocd.trees import Tree
+from commodore.caches import dependency_cache
+from commodore.context import Context
+from commodore.errors import EnvironmentFault, InputError, PolicyError
+from commodore.fetching import CacheKey, DependencyCache
+from commodore.fetching.archives import unpack
+from commodore.git import redact
+from commodore.printable import printable
+from commodore.workspace import remove_tree
+
+if TYPE_CHECKING:
+    from commodore.oci import Reference, Registries
+
+SCHEME = "oci://"
+_DIGEST = re.compile(r"sha256:[0-9a-f]{64}")
+_GZIP = "+gzip"
+
+
+class Artefacts:
+    """Fetches artefacts and keeps them by their digest for later runs.
+
+    Args:
+        scratch: a folder for this run, in which they are unpacked.
+        providers: are asked first.
+    """
+
+    def __init__(self, context: Context, scratch: Path, providers: Providers) -> None:
+        self._context = context
+        self._scratch = scratch
+        self._given = providers.artefacts
+        self._count = 0
+
+    def tree(self, url: str, wanted: str) -> Tree:
+        """The files of an artefact.
+
+        Args:
+            wanted: a tag, a digest, or a range of versions that tags are.
+
+        Raises:
+            InputError: CMD-ARGO-314, no tag fits.
+            EnvironmentFault: CMD-ARGO-310, offline and not in the cache.
+            PolicyError: CMD-ARGO-317, its archive is none that is unpacked.
+            CommodoreError: CMD-OCI-..., of a registry, see `Registries`.
+        """
+        digest = self._given.resolve(url, wanted) if self._given is not None else None
+        if self._given is not None and digest is not None:
+            return Tree(self._given.tree(url, digest).resolve(), digest, redact(url))
+        self._count += 1
+        folder = self._scratch / f"artefact-{self._count}"
+        if _DIGEST.fullmatch(wanted) and self._cache.copy(_key(url, wanted), folder):
+            return Tree(folder.resolve(), wanted, redact(url))
+        if self._context.offline:
+            raise EnvironmentFault(
+                "CMD-ARGO-310",
+                f"{redact(url)} at {printable(wanted) or 'latest'} is not in the cache, and offline nothing is fetched",
+                hint="run once without --offline with a digest, or map it with --repo-map",
+            )
+        return Tree(folder.resolve(), self._fetched(url, wanted, folder), redact(url))
+
+    @property
+    def _cache(self) -> DependencyCache:
+        return DependencyCache(dependency_cache(), self._context.limits)
+
+    def _fetched(self, url: str, wanted: str, folder: Path) -> str:
+        """Lay an artefact out in a folder. Returns its digest."""
+        from commodore.oci import CHART, Registries, content_layer, parse_reference
+
+        repository = parse_reference(url)
+        registries = Registries(self._context)
+        try:
+            reference = repository.at(wanted if _DIGEST.fullmatch(wanted) else _tag(registries, repository, wanted))
+            manifest = registries.manifest(reference)
+            if self._cache.copy(_key(url, manifest.digest), folder):
+                return manifest.digest
+            layer = content_layer(reference, manifest)
+            archive = registries.blob(reference, layer, self._context.limits.download_bytes)
+        finally:
+            registries.close()
+        if layer.media_type == CHART:
+            unpack_chart(archive, folder, str(reference), self._context)
+        else:
+            self._unpack(archive, folder, layer.media_type, str(reference))
+        self._cache.add(_key(url, manifest.digest), folder)
+        return manifest.digest
+
+    def _unpack(self, archive: bytes, folder: Path, media_type: str, name: str) -> None:
+        packed = media_type.endswith(_GZIP)
+        file = folder.with_suffix(".tar.gz" if packed else ".tar")
+        file.write_bytes(archive)
+        try:
+            unpack(file, folder, "application/gzip" if packed else "application/x-tar", self._context.limits)
+        except (InputError, PolicyError, OSError, tarfile.TarError) as error:
+            remove_tree(folder)
+            why = error.message if isinstance(error, InputError | PolicyError) else str(error)
+            raise PolicyError(
+                "CMD-ARGO-317", f"the archive of {name} is refused: {why}", hint="ask its publisher"
+            ) from error
+        finally:
+            file.unlink(missing_ok=True)
+
+
+def _key(url: str, digest: str) -> CacheKey:
+    return CacheKey("argocd artefact", redact(url), digest, "")
+
+
+def _tag(registries: Registries, repository: Reference, wanted: str) -> str:
+    """The tag that is meant: the very one, or that of the newest version of a range."""
+    if not is_range(wanted):
+        return wanted or "latest"
+    tags = registries.tags(repository)
+    if wanted in tags:
+        return wanted
+    found = choose_version([tag.replace("_", "+") for tag in tags], wanted)
+    if found is None:
+        raise InputError(
+            "CMD-ARGO-314",
+            f"{repository} has no version {printable(wanted)}",
+            hint=f"it has {', '.join(map(printable, tags[:10]))}",
+        )
+    return found
