@@ -177,13 +177,13 @@ ENDS = {
         "a climbing path",
         "a path that climbs from inside",
     ),
-    "CMD-ARGO-313": ("an option as a host",),
     "CMD-ARGO-320": (
         "a folder as a URL",
         "a folder as a repository",
         "values of an unknown scheme",
         "a command as a repository",
         "an option as a repository",
+        "an option as a host",
         "a revision that is an option",
     ),
     "CMD-ARGO-405": (
@@ -397,6 +397,25 @@ def test_a_kustomization_that_asks_this_machine(argo: Argo) -> None:
             argo.objects({"path": "."})
         assert server.asked == []
     assert caught.value.code in ("CMD-ARGO-310", "CMD-ARGO-410")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "resources: ['http://169.254.169.254/latest/user-data']",
+        "resources: ['git::http://169.254.169.254/x.git//y']",
+        "patches: [{path: 'http://metadata.google.internal/x'}]",
+        "resources: [base]",
+        "generators: ['{apiVersion: builtin, kind: ConfigMapGenerator, metadata: {name: g}, files: [\"http://2852039166/x\"]}']",
+    ],
+    ids=["file", "repository", "patch", "in a base", "plugin"],
+)
+def test_a_kustomization_that_asks_the_link(argo: Argo, text: str) -> None:
+    argo.files({"k/kustomization.yaml": text, "k/base/kustomization.yaml": "resources: ['https://169.254.1.1/x']"})
+    argo.offline = False
+    with pytest.raises(CommodoreError) as caught:
+        argo.objects({"path": "k"})
+    assert caught.value.code == "CMD-CONF-011"
 
 
 @pytest.mark.harmless

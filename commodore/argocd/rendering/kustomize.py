@@ -18,7 +18,7 @@ from commodore.argocd.rendering.kustomize_edits import edit
 from commodore.argocd.rendering.model import Rendered, Unit
 from commodore.argocd.rendering.programs import Program, command_of, run_program, write_file
 from commodore.argocd.rendering.streams import objects_of_stream
-from commodore.argocd.trees import KUSTOMIZATIONS, files_of_kustomization, is_git
+from commodore.argocd.trees import KUSTOMIZATIONS, check_sources, files_of_kustomization, is_git
 from commodore.argocd.trees.paths import check_inside
 from commodore.errors import CommodoreError, EnvironmentFault, InputError, PolicyError
 from commodore.git import Git
@@ -41,7 +41,8 @@ def render_kustomize(unit: Unit) -> Iterator[Rendered]:
             CMD-ARGO-412, an edit is in conflict with the kustomization; CMD-ARGO-417, a document is no object.
         EnvironmentFault: CMD-ARGO-310, a part is elsewhere, and nothing is fetched offline; CMD-ARGO-413, kustomize is
             missing; CMD-ARGO-418, it takes too long.
-        PolicyError: CMD-ARGO-420, a build option would run programs or read the surroundings.
+        PolicyError: CMD-ARGO-420, a build option would run programs or read the surroundings; CMD-CONF-011, a part is
+            on this machine's link.
     """
     options = unit.source.kustomize or KustomizeOptions()
     _check_version(unit, options)
@@ -55,6 +56,7 @@ def render_kustomize(unit: Unit) -> Iterator[Rendered]:
     if options.edits:
         _edit(unit, options, folder)
     if not unit.context.offline:
+        check_sources(folder, root)
         _write_git_config(home, unit)
     unit.commands.extend(_commands(unit, options, build))
     arguments = ["build", str(folder), *build, *_helm_options(unit, options, build)]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from commodore.argocd.trees.commit import commit_tree, merge_base, repository_of, resolve
-from commodore.argocd.trees.kustomizations import KUSTOMIZATIONS, files_of_kustomization
+from commodore.argocd.trees.kustomizations import KUSTOMIZATIONS, check_sources, files_of_kustomization
 from commodore.argocd.trees.parsed import ParsedFiles
 from commodore.argocd.trees.paths import check_inside, folder_of
 from commodore.argocd.trees.tree import Tree, folder_tree, is_git
@@ -14,6 +14,7 @@ __all__ = [
     "Tree",
     "check_inside",
     "commit_tree",
+    "check_sources",
     "files_of_kustomization",
     "folder_of",
     "folder_tree",

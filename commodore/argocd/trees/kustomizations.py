@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
 from commodore.argocd.trees.tree import is_git
+from commodore.confinement.policy import check_source
 from commodore.errors import InputError
+from commodore.git import redact
 from commodore.manifests.kube_yaml import read_documents
+from commodore.manifests.kustomizations import FILES, is_remote, named_sources
 from commodore.tree import walk
 
-KUSTOMIZATIONS = ("kustomization.yaml", "kustomization.yml", "Kustomization")
+KUSTOMIZATIONS = FILES
 _LISTS = ("resources", "bases", "components", "crds", "configurations")
 _PROGRAMS = ("helmCharts", "helmChartInflationGenerator", "generators", "transformers", "validators")
 _MOST = 50  # folders and files beside the first one
@@ -50,6 +54,35 @@ def files_of_kustomization(folder: Path, root: Path) -> list[str] | None:
                 return None
             pending += [os.path.join(place, entry) for entry in entries]
     return sorted(set(found))
+
+
+def check_sources(folder: Path, root: Path) -> None:
+    """Refuse a kustomization that names something on this machine's link.
+
+    Args:
+        root: the folder of the repository.
+
+    Raises:
+        PolicyError: CMD-CONF-011.
+    """
+
+    def read(path: str) -> bytes:
+        if not f"{os.path.realpath(path)}/".startswith(f"{os.path.realpath(root)}/"):
+            raise FileNotFoundError(path)
+        return Path(path).read_bytes()
+
+    pending, seen = [str(folder)], set[str]()
+    while pending and len(seen) < _MOST:
+        place = os.path.normpath(pending.pop())
+        if place in seen:
+            continue
+        seen.add(place)
+        with contextlib.suppress(InputError):  # kustomize tells that
+            for name in named_sources(place, read):
+                if is_remote(name):
+                    check_source(name, f"the base {redact(name)}")
+                elif os.path.isdir(inner := os.path.join(place, name)):
+                    pending.append(inner)
 
 
 def _entries(file: Path) -> list[str] | None:

@@ -12,10 +12,10 @@ from commodore.confinement import Confinement, split_words
 from commodore.confinement.helm_options import reads_environment
 from commodore.confinement.hosts import host_of
 from commodore.engine.cache.static_key import WRAPPER
-from commodore.engine.kapitan.kustomize_trace import is_remote, named_sources
 from commodore.engine.kapitan.shell import quote_paths
 from commodore.errors import PolicyError
 from commodore.git import redact
+from commodore.manifests.kustomizations import is_remote, named_sources
 
 _TARGET = "${compiled_target_dir}"
 _STAND_IN = "\ue000"  # of a private plane: no path holds it by chance
@@ -155,7 +155,7 @@ def check_kustomization(confinement: Confinement, folder: str) -> None:
         confinement.check_open(place, "kustomization")
         if not os.path.isdir(place):
             continue
-        for name in named_sources(place, confinement):
+        for name in named_sources(place, confinement.read):
             inner = os.path.normpath(os.path.join(place, name))
             if is_remote(name) or (host_of(name) and not os.path.lexists(inner)):
                 # a repository on this machine may be a private one of the user

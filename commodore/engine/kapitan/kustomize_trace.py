@@ -16,28 +16,20 @@ import shutil
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
 from commodore import git, manifests
-from commodore.confinement import Confinement
 from commodore.context import Context
 from commodore.engine.cache.keys import SOURCE
 from commodore.engine.cache.remote_identity import FULL_COMMIT, NO_REF, Sources
 from commodore.engine.cache.trace import TraceRecorder
 from commodore.errors import CommodoreError
-from commodore.manifests.kube_yaml import read_documents
+from commodore.manifests.kustomizations import ADDRESS, BASES, FILES, PLUGINS, is_remote, strings_of
 
-_FILES = ("kustomization.yaml", "kustomization.yml", "Kustomization")
-_BASES = ("resources", "bases", "components")
-_PLUGINS = ("generators", "transformers", "validators")
-_ADDRESS = re.compile(r"(?:[^=\s]*=)?(https?://.+)", re.IGNORECASE)  # files of generators may have a name before them
 _PLAIN = re.compile(r"(\$\{compiled_target_dir\}|[\w./@+-])+")
 _STRANGE = re.compile(r"(PATH|HOME|TMPDIR|(GIT|XDG|KUBE|KUSTOMIZE|LD|SSH)_?\w*)", re.IGNORECASE)
 _GENERATORS = ("configMapGenerator", "secretGenerator")
-_NOT_READ = ("commonAnnotations", "commonLabels", "labels", "images", "literals", "annotations")
 _HARMLESS = re.compile(r"--reorder(=\w+)?|none|legacy")
-_REMOTE = re.compile(r"[a-z+]+(::|://)|git@|(www\.)?(github|gitlab|bitbucket)\.[a-z]+[/:]", re.IGNORECASE)
 _MANIFEST = re.compile(r"https?://.*\.(ya?ml|json)")
 
 
@@ -160,7 +152,7 @@ class Kustomize:
                 else:
                     if not place.startswith(folder + os.sep):
                         self._reads.file(place)
-                    if key in _PLUGINS and b"://" in Path(place).read_bytes():
+                    if key in PLUGINS and b"://" in Path(place).read_bytes():
                         raise ValueError(f"{name} may read from a remote place")
 
     def _remote(self, name: str) -> None:
@@ -198,7 +190,7 @@ class Kustomize:
         if len(seen) > self._context.limits.kustomizations:
             raise ValueError("it has too many bases")
         seen.add(folder)
-        files = [file for file in _FILES if self._kind(fetch, os.path.join(folder, file)) == "blob"]
+        files = [file for file in FILES if self._kind(fetch, os.path.join(folder, file)) == "blob"]
         if not files:
             raise ValueError(f"{fetch.url} has no kustomization in {folder}")
         for file in files:
@@ -212,7 +204,7 @@ class Kustomize:
                     self._remote(name)
                 elif kind == "tree":
                     self._inside(fetch, place, seen)
-                elif kind != "blob" or key in _PLUGINS:
+                elif kind != "blob" or key in PLUGINS:
                     raise ValueError(f"{name} may be anything")
 
     def _kind(self, fetch: Fetch, path: str) -> str:
@@ -244,52 +236,8 @@ class Kustomize:
         return git.Git(place, self._context).run(list(arguments)).stdout
 
 
-def is_remote(source: str) -> bool:
-    """Whether a kustomization is no local folder."""
-    return _REMOTE.match(source) is not None
-
-
-def named_sources(folder: str, confinement: Confinement) -> Iterator[str]:
-    """The bases and addresses that a kustomization names, and those that its plugins do, as kustomize reads them.
-
-    Raises:
-        InputError: a file of it is no YAML.
-        PolicyError: one may not be read.
-    """
-    for name in _FILES:
-        for document in _read(os.path.join(folder, name), confinement):
-            for key, value in document.items() if isinstance(document, Mapping) else ():
-                kind = key.casefold()  # kustomize does not look at case
-                for source in _strings(value):
-                    if kind in _PLUGINS:
-                        yield from _named_by_plugin(source, folder, confinement)
-                    elif kind in _BASES:
-                        yield source
-                    elif is_remote(source) or _ADDRESS.fullmatch(source):
-                        yield source if (match := _ADDRESS.fullmatch(source)) is None else match[1]
-
-
-def _named_by_plugin(source: str, folder: str, confinement: Confinement) -> Iterator[str]:
-    """What a generator, a transformer or a validator names: a file, a folder, a URL, or the configuration itself."""
-    place = os.path.join(folder, source)
-    if "\n" not in source and (is_remote(source) or os.path.isdir(place)):
-        yield source
-        return
-    is_file = "\n" not in source and os.path.isfile(place)
-    for document in _read(place, confinement) if is_file else read_documents(source, place="kustomization.yaml"):
-        for name in _strings(document):
-            if (match := _ADDRESS.fullmatch(name)) is not None:
-                yield match[1]
-
-
-def _read(path: str, confinement: Confinement) -> Iterator[Any]:
-    """The documents of a file, none of one that cannot be read: kustomize tells that."""
-    with contextlib.suppress(OSError):
-        yield from read_documents(confinement.read(path), place=path)
-
-
 def _documents(folder: Path) -> Iterator[bytes]:
-    for name in _FILES:
+    for name in FILES:
         if (folder / name).is_file():
             yield (folder / name).read_bytes()
 
@@ -302,13 +250,13 @@ def _references(text: bytes) -> Iterator[tuple[str, str]]:
     """
     document = manifests.load(text, place="kustomization.yaml")
     for key, value in document.items() if isinstance(document, Mapping) else ():
-        for name in _strings(value):
-            if key in _PLUGINS and ("\n" in name or ":" in name):  # the plugin itself
+        for name in strings_of(value):
+            if key in PLUGINS and ("\n" in name or ":" in name):  # the plugin itself
                 if "://" in name:
                     raise ValueError("a plugin may read from a remote place")
-            elif key in (*_BASES, *_PLUGINS):
+            elif key in (*BASES, *PLUGINS):
                 yield str(key), name
-            elif "\n" not in name and (match := _ADDRESS.fullmatch(name)) is not None:
+            elif "\n" not in name and (match := ADDRESS.fullmatch(name)) is not None:
                 yield str(key), match[1]
 
 
@@ -318,7 +266,7 @@ def _environment_files(text: bytes) -> Iterator[str]:
     for key in _GENERATORS if isinstance(document, Mapping) else ():
         for generator in document.get(key) or ():
             if isinstance(generator, Mapping):
-                yield from _strings([generator.get("env"), generator.get("envs")])
+                yield from strings_of([generator.get("env"), generator.get("envs")])
 
 
 def _check_environment(name: str, content: bytes) -> None:
@@ -333,23 +281,11 @@ def _check_environment(name: str, content: bytes) -> None:
 
 
 def _is_remote(key: str, name: str) -> bool:
-    return key not in (*_BASES, *_PLUGINS) or is_remote(name)
+    return key not in (*BASES, *PLUGINS) or is_remote(name)
 
 
 def _join(folder: str, file: str) -> str:
     return os.path.normpath(os.path.join(folder, file))
-
-
-def _strings(value: Any) -> Iterator[str]:
-    if isinstance(value, str):
-        yield value
-    elif isinstance(value, Mapping):
-        for key, item in value.items():
-            if key not in _NOT_READ:
-                yield from _strings(item)
-    elif isinstance(value, list):
-        for item in value:
-            yield from _strings(item)
 
 
 def _inner(name: str, url: str) -> str | None:

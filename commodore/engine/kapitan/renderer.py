@@ -39,11 +39,12 @@ from commodore.engine.kapitan.confining import Confinements
 from commodore.engine.kapitan.context import SearchPaths, Work, current, working
 from commodore.engine.kapitan.errors import EntryPlace, explain
 from commodore.engine.kapitan.inventory import RenderedInventory
-from commodore.engine.kapitan.kustomize_trace import Kustomize, is_remote
+from commodore.engine.kapitan.kustomize_trace import Kustomize
 from commodore.engine.tasks import KapitanDependency, Run
 from commodore.errors import CommodoreError, InputError, did_you_mean
 from commodore.events import Warned
 from commodore.git import redact
+from commodore.manifests.kustomizations import is_remote
 from commodore.results import read_folder, write_folder
 from commodore.workspace import remove_tree
 
