@@ -6,6 +6,7 @@ fresh clone, in a copy of its own: two cases may fetch different versions of a c
 
 from __future__ import annotations
 
+import contextlib
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
@@ -14,7 +15,7 @@ from pathlib import Path
 from commodore.authoring.cases import Case, find_suite
 from commodore.authoring.component import ComponentSource, render_component
 from commodore.authoring.fake_cluster import Facts
-from commodore.authoring.places import at_home
+from commodore.authoring.places import at_home, told_at_home
 from commodore.authoring.sandbox import Sandbox
 from commodore.authoring.testing import (
     CheckOptions,
@@ -79,10 +80,11 @@ def run_component_suite(suite: ComponentSuite, context: Context) -> SuiteResult:
     start = time.perf_counter()
     context = context.heard_by(once(context)).allowing(suite.options.allowed)
     found = find_suite(suite.source.directory, suite.checks.only, context)
-    with (
-        open_engine(suite.options, context) as engine,
-        temporary_folder() as folder,
-    ):
+    with temporary_folder() as folder, contextlib.ExitStack() as stack:
+        home = suite.source.root
+        copies = [(_copy_place(folder / "cases" / case.name, home), home) for case in found.cases]
+        context = told_at_home(context, [folder], copies)
+        engine = stack.enter_context(open_engine(suite.options, context))
         with stage(context.announce, "preparing test cases", total=len(found.cases)):
             prepared = _prepare_all(suite, found.cases, folder, context)
         rendered = compile_cases(prepared, _conclude, engine, context)
@@ -107,7 +109,7 @@ def _prepare_all(
         except CommodoreError as error:
             seconds = time.perf_counter() - start
             prepared.append(
-                Rendered(case, seconds, error=at_home(error, place, (_copy_place(place, sandbox.root), sandbox.root)))
+                Rendered(case, seconds, error=at_home(error, place, [(_copy_place(place, sandbox.root), sandbox.root)]))
             )
     return prepared
 
@@ -143,7 +145,7 @@ def _copy_place(place: Path, home: Path) -> Path:
 def _conclude(one: _Prepared, outcome: BatchOutcome) -> Rendered:
     if outcome.error is not None:
         place = one.copied.root.parent.parent
-        return Rendered(one.case, one.seconds, error=at_home(outcome.error, place, (one.copied.root, one.home)))
+        return Rendered(one.case, one.seconds, error=at_home(outcome.error, place, [(one.copied.root, one.home)]))
     seconds = one.seconds + sum(compiled.seconds for compiled in outcome.compiled)
     instance = RenderedInstance(one.copied.instance, parameter_key(one.copied.name), one.node.parameters)
     return Rendered(one.case, seconds, one.copied.directory / "compiled", (instance,))

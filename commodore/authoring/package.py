@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from commodore.authoring.fake_cluster import TENANT_CLASSES, Facts, link_values, package_parameters, write_argocd_stub
-from commodore.authoring.places import places_at_home
+from commodore.authoring.places import places_at_home, told_at_home
 from commodore.caches import repository_cache, usable
 from commodore.context import Context
 from commodore.engine import CompiledInstance
@@ -97,8 +97,8 @@ def compile_package(request: PackageCompile, context: Context) -> tuple[Compiled
     """
     context = context.allowing(request.options.allowed)
     with (
+        _workspace(request, context) as (workspace, context),
         open_engine(request.options, context) as engine,
-        _workspace(request, context) as workspace,
         workspace.locked(context.limits),
         settings_located(workspace, context),
     ):
@@ -148,7 +148,8 @@ def render_package(
 
 
 @contextlib.contextmanager
-def _workspace(request: PackageCompile, context: Context) -> Iterator[Workspace]:
+def _workspace(request: PackageCompile, context: Context) -> Iterator[tuple[Workspace, Context]]:
+    """Where to compile, and the context to do it in: it tells of no file that is removed at the end."""
     if request.workspace is not None:
         if is_inside(request.workspace, request.source.directory):
             raise InputError(
@@ -157,14 +158,14 @@ def _workspace(request: PackageCompile, context: Context) -> Iterator[Workspace]
                 hint="give --tmp-dir a folder outside of it",
                 locations=[str(request.workspace)],
             )
-        yield Workspace.at(request.workspace)
+        yield Workspace.at(request.workspace), context
     elif request.keep:
         kept = tempfile.mkdtemp(prefix="package-")
         context.announce(Noted(f"The working directory {kept} is kept; use it again with --tmp-dir {kept}"))
-        yield Workspace.at(Path(kept))
+        yield Workspace.at(Path(kept)), context
     else:
         with temporary_folder() as folder, places_at_home(folder):
-            yield Workspace.at(folder)
+            yield Workspace.at(folder), told_at_home(context, [folder])
 
 
 def _hand_over(

@@ -14,7 +14,7 @@ from pathlib import Path
 from commodore.authoring.cases import Case, find_suite
 from commodore.authoring.fake_cluster import Facts
 from commodore.authoring.package import PackageSource, render_package
-from commodore.authoring.places import at_home
+from commodore.authoring.places import at_home, told_at_home
 from commodore.authoring.testing import (
     CheckOptions,
     Rendered,
@@ -76,10 +76,9 @@ def run_package_suite(suite: PackageSuite, context: Context) -> SuiteResult:
     directory = suite.directory.resolve()
     found = find_suite(directory, suite.checks.only, context)
     name = _source(directory, found.cases[0]).name
-    with (
-        open_engine(suite.options, context) as engine,
-        temporary_folder() as folder,
-    ):
+    with temporary_folder() as folder, contextlib.ExitStack() as stack:
+        context = told_at_home(context, [folder / "cases" / case.name for case in found.cases])
+        engine = stack.enter_context(open_engine(suite.options, context))
         prepared = _prepare_all(suite, directory, found.cases, folder, context)
         rendered = compile_cases(prepared, _conclude, engine, context)
         results = judge_all(found, rendered, suite.checks, context)

@@ -1,13 +1,18 @@
-"""Errors about what lies in a throw-away folder as errors about the author's own files, which are to be corrected."""
+"""Errors and warnings about what lies in a throw-away folder, told about the author's own files."""
 
 from __future__ import annotations
 
 import contextlib
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 
+from commodore.context import Context
 from commodore.errors import CommodoreError, Findings, Location
+from commodore.events import Event, Noted, Traced, Warned
+
+Copies = Sequence[tuple[Path, Path]]
 
 
 @contextlib.contextmanager
@@ -23,7 +28,7 @@ def places_at_home(folder: Path) -> Iterator[None]:
         raise at_home(error, folder) from error
 
 
-def at_home(error: CommodoreError, folder: Path, copies: tuple[Path, Path] | None = None) -> CommodoreError:
+def at_home(error: CommodoreError, folder: Path, copies: Copies = ()) -> CommodoreError:
     """The same error without paths into a folder that is about to be removed.
 
     A link of the hierarchy becomes the file that it leads to. What was fetched into the folder, and the author has not,
@@ -31,26 +36,54 @@ def at_home(error: CommodoreError, folder: Path, copies: tuple[Path, Path] | Non
 
     Args:
         folder: without links in its path; it is still there.
-        copies: where a copy of the author's files lies in the folder, and where they lie themselves.
+        copies: where copies of the author's files lie in the folder, and where they lie themselves.
     """
     if isinstance(error, Findings):
         return Findings(at_home(one, folder, copies) for one in error.errors)
-
-    def name(path: str) -> str:
-        place = Path(path).resolve()
-        if copies is not None and place.is_relative_to(copies[0]):
-            place = copies[1] / place.relative_to(copies[0])
-        return str(place.relative_to(folder) if place.is_relative_to(folder) else place)
-
-    inside = re.compile(rf"(?<![^\s'\"`(=:,]){re.escape(str(folder))}/[^\s'\"`():,;]+")
-
-    def correct(text: str) -> str:
-        if copies is not None:  # without the pattern: the author's path may hold blanks
-            text = text.replace(str(copies[0]), str(copies[1]))
-        return inside.sub(lambda match: name(match[0]), text)
-
+    home = _Home(folder, copies)
     locations = [
-        Location(name(one.place) if Path(one.place).is_relative_to(folder) else one.place, one.line, one.column)
+        Location(home.path(one.place) if Path(one.place).is_relative_to(folder) else one.place, one.line, one.column)
         for one in error.locations
     ]
-    return type(error)(error.code, correct(error.message), hint=correct(error.hint), locations=locations)
+    return type(error)(error.code, home.text(error.message), hint=home.text(error.hint), locations=locations)
+
+
+def told_at_home(context: Context, folders: Sequence[Path], copies: Copies = ()) -> Context:
+    """The same context, whose listener hears warnings, notes and traces without paths into the folders (`at_home`)."""
+    homes = [_Home(folder, copies) for folder in folders]
+
+    def home(text: str) -> str:
+        for one in homes:
+            text = one.text(text)
+        return text
+
+    def hear(event: Event) -> None:
+        match event:
+            case Traced(_, _, place):
+                event = replace(event, place=home(place))
+            case Warned(_, message, hint):
+                event = replace(event, message=home(message), hint=home(hint))
+            case Noted(message):
+                event = replace(event, message=home(message))
+        context.announce(event)
+
+    return context.heard_by(hear)
+
+
+class _Home:
+    def __init__(self, folder: Path, copies: Copies) -> None:
+        self._folder = folder
+        self._copies = copies
+        self._inside = re.compile(rf"(?<![^\s'\"`(=:,]){re.escape(str(folder))}/[^\s'\"`():,;]+")
+
+    def path(self, path: str) -> str:
+        place = Path(path).resolve()
+        for copy, original in self._copies:
+            if place.is_relative_to(copy):
+                place = original / place.relative_to(copy)
+        return str(place.relative_to(self._folder) if place.is_relative_to(self._folder) else place)
+
+    def text(self, text: str) -> str:
+        for copy, original in self._copies:  # without the pattern: the author's path may hold blanks
+            text = text.replace(str(copy), str(original))
+        return self._inside.sub(lambda match: self.path(match[0]), text)

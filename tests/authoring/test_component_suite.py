@@ -288,3 +288,12 @@ def test_an_interrupted_run_changes_nothing(number: signal.Signals, demo: Tested
     assert running.orphans() == []
     assert [path.name for path in (tmp_path / "tmp").iterdir() if path.name.startswith("component-test-")] == []
     assert git(demo.folder, "status", "--porcelain", "--ignored", "tests/golden/defaults/demo/demo")
+
+
+def test_traces_name_the_authors_files(demo: TestedComponent) -> None:
+    demo.case("defaults")
+    main = demo.folder / "component" / "main.jsonnet"
+    main.write_text(f"std.trace('deprecated', {{}}) + (\n{main.read_text(encoding='utf-8')}\n)", encoding="utf-8")
+    shown = demo.check().stderr
+    assert "deprecated" in shown
+    assert f"{main}:1" in shown
