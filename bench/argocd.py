@@ -92,7 +92,8 @@ def change(root: Path, changed: int, version: int) -> None:
 
 def commit(root: Path) -> None:
     """Make a commit of all files of a folder."""
-    for words in ("init -q -b main", "add .", "-c user.name=bench -c user.email=bench@example.com commit -q -m one"):
+    start = [] if (root / ".git").exists() else ["init -q -b main"]
+    for words in (*start, "add .", "-c user.name=bench -c user.email=bench@example.com commit -q -m one"):
         subprocess.run(["git", *words.split()], cwd=root, check=True)
 
 
