@@ -121,6 +121,67 @@ def test_a_change_of_one_application(place: Place) -> None:
     assert place.subjects()[0] == "Set 2"
 
 
+@pytest.mark.requirement("H47")
+def test_what_touches_no_path_is_noted(place: Place) -> None:
+    """It is not rendered; a change of a path that counts is."""
+    file = place.folder / "a.yaml"
+    data = yaml.safe_load(file.read_text())
+    data["metadata"]["annotations"] = {"argocd.argoproj.io/manifest-generate-paths": "."}
+    file.write_text(yaml.safe_dump(data))
+    place.run("--only", "a")
+    sha = place.remote.commit({"docs/x": "1"})
+    assert [one["outcome"] for one in place.ask("plan", "--only", "a")[1]["groups"]] == ["unaffected"]
+    (group,) = place.run("--only", "a")[1]
+    assert (group["outcome"], group["applications"]) == (
+        "noted", [{"name": "a", "path": "a", "outcome": "unchanged"}],
+    )  # fmt: skip
+    note = json.loads(git(place.remote.path, "notes", "--ref=hydrator.metadata", "show", "env/dev"))
+    assert note["drySha"] == sha
+    place.change(2)
+    assert [one["outcome"] for one in place.run("--only", "a")[1]] == ["committed"]
+
+
+@pytest.mark.requirement("H32")
+def test_write_access_comes_first(place: Place) -> None:
+    """Nothing is rendered for a remote that takes no push: that it could not be is not found out."""
+    place.remote.commit({"apps/a/config.yaml": None})
+    with GitServer(place.remote.path.parent, password="secret") as server:
+        url = f"{server.site}/{place.remote.path.name}"
+        place.application("a", drySource={"repoURL": url, "targetRevision": "main", "path": "apps/a"})
+        code, (group,) = place.run("--only", "a")
+        assert (code, group["error"]["code"]) == (3, "CMD-HYD-051")
+        assert place.run("--only", "a", "--dry-run")[0] == 1
+
+
+@pytest.mark.requirement("H21", "H22")
+def test_options_in_the_application_and_in_git(place: Place) -> None:
+    """Those of files in the path of the source are merged over those that are inline."""
+    dry = {"repoURL": place.remote.url, "targetRevision": "main", "path": "apps"}
+    place.application("a", drySource={**dry, "directory": {"recurse": True, "exclude": "b/*"}})
+
+    def rendered(*options: str) -> tuple[int, list[int]]:
+        code, groups = place.run("--only", "a", "--dry-run", *options)
+        return code, [one["objects"] for group in groups for one in group["applications"]]
+
+    assert rendered() == (0, [1])
+    place.remote.commit({"apps/.argocd-source-argocd_a.yaml": "directory: {exclude: ''}\n"})
+    place.remote.commit({"apps/.argocd-source.yaml": "directory: {exclude: ''}\n"})
+    assert rendered() == (0, [2])
+    assert rendered("--options-in-git")[0] == 1
+
+
+@pytest.mark.requirement("H36")
+def test_templates_that_give_another_result_each_time(place: Place) -> None:
+    template = CONFIG.format(name="x", value="{{ randAlphaNum 9 }}")
+    place.remote.commit({f"apps/a/{name}": text for name, text in CHART.items()})
+    place.remote.commit({"apps/a/chart/templates/x.yaml": template, "apps/a/config.yaml": None})
+    dry = {"repoURL": place.remote.url, "targetRevision": "main", "path": "apps/a/chart"}
+    place.application("a", drySource=dry)
+    code, (group,) = place.run("--only", "a", "--twice")
+    assert (code, group["error"]["code"]) == (1, "CMD-HYD-045")
+    assert "ConfigMap" in group["error"]["message"]
+
+
 @pytest.mark.requirement("H18")
 def test_what_fails_does_not_hold_back_others(place: Place) -> None:
     place.remote.commit({"apps/a/config.yaml": None})

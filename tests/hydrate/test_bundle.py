@@ -162,10 +162,12 @@ def test_the_branch_of_the_sources_is_never_allowed(wanted: CommitRequest, tmp_p
 
 def test_a_bundle_goes_to_a_new_folder(wanted: CommitRequest, tmp_path: Path) -> None:
     (tmp_path / "file").touch()
-    with pytest.raises(InputError, match="is not empty"):
+    with pytest.raises(InputError, match="is not empty") as caught:
         write_bundle(tmp_path, [wanted])
-    with pytest.raises(InputError, match="no repository with a pattern"):
+    assert caught.value.code == "CMD-HYD-073"
+    with pytest.raises(InputError, match="no repository with a pattern") as caught:
         read_allowed("https://git.example.com/shop")
+    assert caught.value.code == "CMD-HYD-072"
 
 
 def test_an_author_cannot_speak_to_git(hydrated: Hydrated, wanted: CommitRequest) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -129,17 +130,18 @@ def test_a_catalog_goes_through_staged_branches(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("dry", "words"),
     [
-        ({"path": "x"}, "drySource.catalog and .*drySource.path exclude each other"),
-        ({"repoURL": "https://git.example.com/x.git"}, "drySource.repoURL exclude each other"),
-        ({"cluster": "x"}, "drySource.cluster is not known"),
-        ({}, "compiled catalogs are not written as folders"),
+        ({"path": "x"}, "CMD-HYD-002 .*drySource.path exclude each other"),
+        ({"repoURL": "https://git.example.com/x.git"}, "CMD-HYD-002 .*drySource.repoURL exclude each other"),
+        ({"cluster": "x"}, "CMD-HYD-002 .*drySource.cluster is not known"),
+        ({}, "CMD-HYD-039 .*compiled catalogs are not written as folders"),
     ],
 )
 def test_entries_that_are_refused(dry: dict[str, Any], words: str) -> None:
     place = Location("hydrate.yaml", 1)
     (one,) = read_config(entry(**dry), place, Path()).applications
-    with pytest.raises(InputError, match=words):
+    with pytest.raises(InputError) as caught:
         read_hydration(one, place)
+    assert re.match(words, f"{caught.value.code} {caught.value.message}")
 
 
 def test_applications_have_no_catalogs() -> None:

@@ -43,6 +43,14 @@ def test_one_commit_is_one_group_however_it_is_named() -> None:
     assert [one.name for one in group.members] == ["a", "b", "c"]
 
 
+@pytest.mark.requirement("H8", "H45")
+def test_repositories_whose_paths_differ_in_capitals() -> None:
+    """They are two to most servers."""
+    other = URL.replace("dry.git", "Dry.git")
+    groups = planning.group(read(application("a"), application("b", dry_repoURL=other)), lambda _: "f" * 40)
+    assert [len(one.members) for one in groups] == [1, 1]
+
+
 @pytest.mark.requirement("H37")
 def test_the_order_of_applications_does_not_matter() -> None:
     hydrations = read(application("a"), application("b", sync_targetBranch="env/prod"), application("c"))
