@@ -60,6 +60,7 @@ def read_hydration(
     """
     fields = Fields.of(application, "", place)
     metadata, spec = fields.fields("metadata"), fields.fields("spec")
+    is_entry = application.get("kind") == _ENTRY_KIND
     if not lenient and ("source" in spec or "sources" in spec):
         raise InputError(
             "CMD-HYD-003",
@@ -67,9 +68,7 @@ def read_hydration(
             hint="remove spec.source, which Argo CD ignores then",
             locations=[place],
         )
-    hydrator = spec.fields("sourceHydrator")
-    is_entry = application.get("kind") == _ENTRY_KIND
-    _check_known(hydrator, ("drySource", "syncSource", "hydrateTo", *(["additionalSources"] if is_entry else [])))
+    hydrator = _hydrator(spec, metadata.text("name"), is_entry=is_entry)
     dry, sync, to = hydrator.fields("drySource"), hydrator.fields("syncSource"), hydrator.optional("hydrateTo")
     _check_known(sync, _SYNC)
     if is_entry and "catalog" in dry:
@@ -98,6 +97,15 @@ def read_hydration(
         catalog=origin.catalog,
         additional=origin.additional,
     )
+
+
+def _hydrator(spec: Fields, name: str, *, is_entry: bool) -> Fields:
+    """The fields of a source hydrator; those of an entry by the names that its author has written."""
+    hydrator = spec.fields("sourceHydrator")
+    if is_entry:
+        hydrator = Fields(hydrator.data, f"entries.{name}", spec.place)
+    _check_known(hydrator, ("drySource", "syncSource", "hydrateTo", *(["additionalSources"] if is_entry else [])))
+    return hydrator
 
 
 def _settings(hydrator: Fields) -> dict[str, Any]:

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import contextlib
+import threading
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
 from fnmatch import fnmatchcase
 from pathlib import Path
@@ -38,6 +40,7 @@ from commodore.hydrate.model import (
 )
 from commodore.hydrate.provenance import check_signature, read_commit
 from commodore.hydrate.publishing import Destination, Result
+from commodore.hydrate.publishing import Superseding as Reasons
 from commodore.hydrate.reading import read_all
 from commodore.hydrate.rendering import GroupRenderer, Rules, check_equal
 from commodore.hydrate.sources import Found
@@ -347,18 +350,43 @@ class Hydrator:
         by_destination: dict[int, list[tuple[Planned, CommitRequest]]] = {}
         for one, request in wanted:
             by_destination.setdefault(id(one.destination), []).append((one, request))
-        results: dict[str, Result] = {}
-        superseding = Superseding(self.store, self.job.allow_older)
-        for several in by_destination.values():
+        if not by_destination:
+            return {}
+        superseding, one_by_one = Superseding(self.store, self.job.allow_older), threading.Lock()
+
+        def reasons(asked: Sequence[tuple[CommitRequest, str]]) -> list[str]:
+            with one_by_one:  # destinations may have sources in common
+                return superseding.reasons(asked)
+
+        with stage(self.context.announce, PUSH_STAGE, len(wanted)):
+            return self._publish_all(list(by_destination.values()), reasons)
+
+    def _publish_all(
+        self, wanted: Sequence[Sequence[tuple[Planned, CommitRequest]]], reasons: Reasons
+    ) -> dict[str, Result]:
+        """Publish to several destinations at the same time: one that is slow does not hold back others."""
+
+        def publish(several: Sequence[tuple[Planned, CommitRequest]]) -> dict[str, Result]:
             requests, began = [request for _, request in several], time.monotonic()
-            with stage(self.context.announce, PUSH_STAGE, len(requests)):
-                try:
-                    done = several[0][0].destination.publish(requests, superseding.reasons, dry=self.job.dry_run)
-                except CommodoreError as error:
-                    done = dict.fromkeys((one.group for one in requests), error)
-            results |= done
-            for request in requests:
-                self._told[request.group].seconds += time.monotonic() - began
+            try:
+                return several[0][0].destination.publish(requests, reasons, dry=self.job.dry_run)
+            except CommodoreError as error:
+                return dict.fromkeys((one.group for one in requests), error)
+            finally:
+                for request in requests:
+                    self._told[request.group].seconds += time.monotonic() - began
+
+        if len(wanted) == 1:
+            return publish(wanted[0])
+        results: dict[str, Result] = {}
+        with ThreadPoolExecutor(self.context.limits.git_threads, thread_name_prefix="push") as pool:
+            try:
+                for done in pool.map(publish, wanted):
+                    results |= done
+            except BaseException:  # do not wait for pushes then, least of all at Ctrl-C
+                pool.shutdown(wait=False, cancel_futures=True)
+                self.store.close()
+                raise
         return results
 
     @contextlib.contextmanager

@@ -707,6 +707,18 @@ def test_a_repository_that_is_gone_does_not_hold_back_others(place: Place) -> No
     assert (code, [one["outcome"] for one in groups]) == (3, ["committed", "committed"])
 
 
+def test_repositories_are_pushed_to_at_the_same_time(place: Place) -> None:
+    """One that takes its time does not hold back others: each of these waits for the other one."""
+    for name, other in ("ab", "ba"):
+        os.mkfifo(place.folder.parent / name)
+        out = GitWorld(place.folder.parent / f"out-{name}").remote("out")
+        place.application(name, syncSource={"repoURL": out.url, "targetBranch": f"env/{name}", "path": name})
+        mine, others = (place.folder.parent / one for one in (name, other))
+        out.hook("pre-receive", f"(echo > {mine}) & timeout 60 cat {others} || exit 1; wait")
+    code, groups = place.run()
+    assert (code, [one["outcome"] for one in groups]) == (0, ["committed", "committed"])
+
+
 def test_nothing_new_asks_once_and_writes_nothing(place: Place) -> None:
     with GitServer(place.remote.path.parent) as server:
         url = f"{server.site}/{place.remote.path.name}"

@@ -185,7 +185,7 @@ def test_additional_sources_that_are_refused(source: dict[str, Any], code: str) 
         ],
     }
     (entry,) = read_config(config, PLACE, Path()).applications
-    with pytest.raises(CommodoreError) as caught:
+    with pytest.raises(CommodoreError, match=r": entries\.a\.additionalSources\[0\]") as caught:
         read_hydration(entry, PLACE)
     assert caught.value.code == code
     with pytest.raises(CommodoreError, match=r"additionalSources is not known"):
