@@ -17,7 +17,6 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from commodore.errors import CommodoreError
-from commodore.limits import DEFAULT_LIMITS
 from commodore.tree import children
 from commodore.workspace import guard_disk, remove_tree
 
@@ -28,7 +27,7 @@ _TEMPORARY = "commodore-"
 
 
 @contextlib.contextmanager
-def staging(root: Path, prefix: str = "new-", age: float | None = DEFAULT_LIMITS.staging_age) -> Iterator[Path]:
+def staging(root: Path, prefix: str, age: float | None) -> Iterator[Path]:
     """A fresh folder in `root`, for this user alone, removed afterwards; what is abandoned there goes first.
 
     Args:

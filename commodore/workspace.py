@@ -416,6 +416,28 @@ def move_entry(source: Path, target: Path, *, root: Path) -> None:
         now.rename(then)
 
 
+@contextlib.contextmanager
+def folder_beside(place: Path, folder: Path | None = None) -> Iterator[Path]:
+    """A fresh folder on the file system of `place`, to be moved there once it is complete; otherwise it is removed.
+
+    Args:
+        folder: where it is made, by default beside `place`; made if it is not there.
+
+    Raises:
+        EnvironmentFault: the operating system refused.
+    """
+    with guard_disk(place):
+        folder = folder or place.parent
+        folder.mkdir(parents=True, exist_ok=True)
+        fresh = Path(tempfile.mkdtemp(prefix=f".{place.name[:_READABLE]}-", dir=folder))
+    try:
+        with guard_disk(fresh):
+            fresh.chmod(0o755)
+        yield fresh
+    finally:
+        remove_tree(fresh)
+
+
 def replace_tree(new: Path, place: Path, *, root: Path | None = None) -> None:
     """Put the folder `new` at `place` by renames; what was at `place` is removed only after `new` is there.
 

@@ -22,6 +22,7 @@ from commodore.staging import staging, sweep, temporary_folder
 from tests.world.context import make_context
 from tests.world.repos import GitWorld
 
+AGE = DEFAULT_LIMITS.staging_age
 ROOT = Path(__file__).resolve().parent.parent
 
 HOLDER = """
@@ -30,7 +31,7 @@ from pathlib import Path
 from types import FrameType
 from typing import Any
 from commodore.staging import staging, temporary_folder
-with (staging(Path(sys.argv[1])) if len(sys.argv) > 1 else temporary_folder()) as folder:
+with (staging(Path(sys.argv[1]), "new-", None) if len(sys.argv) > 1 else temporary_folder()) as folder:
     (folder / "half").mkdir()
     print(folder, flush=True)
     sys.stdin.read()
@@ -44,7 +45,7 @@ from types import FrameType
 from typing import Any
 from commodore.staging import staging
 for number in range(300):
-    with staging(Path(sys.argv[1])) as folder:
+    with staging(Path(sys.argv[1]), "new-", None) as folder:
         (folder / "content").write_text(str(number))
 """
 
@@ -76,7 +77,7 @@ def killed(*arguments: str) -> Path:
 
 def test_a_folder_is_private_and_goes(tmp_path: Path) -> None:
     root = tmp_path / "a" / "root"
-    with staging(root) as folder:
+    with staging(root, "new-", None) as folder:
         assert folder.parent == root
         assert (root.stat().st_mode & 0o777, folder.stat().st_mode & 0o777) == (0o700, 0o700)
     assert list(root.iterdir()) == []
@@ -92,14 +93,14 @@ def test_an_interruption_while_the_folder_is_made(tmp_path: Path, monkeypatch: p
             raise KeyboardInterrupt
 
     monkeypatch.setattr(Path, "mkdir", interrupted)
-    with pytest.raises(KeyboardInterrupt), staging(tmp_path):
+    with pytest.raises(KeyboardInterrupt), staging(tmp_path, "new-", AGE):
         pass
     assert list(tmp_path.iterdir()) == []
 
 
 def test_what_a_killed_process_leaves_goes_with_the_next_one(tmp_path: Path) -> None:
     left = killed(str(tmp_path))
-    with staging(tmp_path) as folder:
+    with staging(tmp_path, "new-", AGE) as folder:
         assert not left.exists()
         assert folder.is_dir()
 
@@ -109,7 +110,7 @@ def test_what_somebody_works_in_stays_however_old_it_is(tmp_path: Path) -> None:
     assert process.stdout is not None
     folder = Path(process.stdout.readline().strip())
     os.utime(folder, (0, 0))
-    with staging(tmp_path):
+    with staging(tmp_path, "new-", AGE):
         sweep(tmp_path, "new-", 0)
         assert (folder / "half").is_dir()
     process.communicate()
@@ -137,7 +138,7 @@ def test_folders_without_a_lock_go_by_their_age(tmp_path: Path) -> None:
     (tmp_path / "new-held-link").symlink_to(tmp_path / "other-old")
     for name in ("new-old", "new-file", "other-old"):
         os.utime(tmp_path / name, (0, 0))
-    with staging(tmp_path, age=1000):
+    with staging(tmp_path, "new-", 1000):
         pass
     assert sorted(path.name for path in tmp_path.iterdir()) == ["new-file", "new-held-link", "new-young", "other-old"]
 
@@ -184,7 +185,7 @@ def interrupted_after(steps: int, root: Path) -> bool:
 
     sys.settrace(look)
     try:
-        with staging(root) as folder:
+        with staging(root, "new-", None) as folder:
             (folder / "a").mkdir()
     except KeyboardInterrupt:
         return True

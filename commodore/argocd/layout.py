@@ -60,7 +60,7 @@ def write_layout(
             hint="name a folder that is empty, or not there yet",
         )
     files = dict(_files(applications, layout))
-    with staging(folder.absolute().parent, f".{folder.name}-") as scratch:
+    with staging(folder.absolute().parent, f".{folder.name}-", None) as scratch:
         made = scratch / "new"
         made.mkdir()
         (made / MARKER).write_text("made by commodore argocd render\n", encoding="utf-8")

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import shutil
 import stat
-import tempfile
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -26,7 +25,7 @@ from commodore.manifests import (
     render,
 )
 from commodore.tree import walk
-from commodore.workspace import guard_disk, remove_tree, replace_tree
+from commodore.workspace import folder_beside, guard_disk, replace_tree
 
 Kind = Literal["added", "removed", "changed", "moved", "text"]
 
@@ -153,23 +152,17 @@ def update_golden(compiled: Path, golden: Path) -> None:
     """Make the golden tree what was rendered; files that are no longer rendered are gone. It is built beside the old
     one and takes its place by renames.
 
-
     Raises:
         EnvironmentFault: the operating system refused; the golden tree is as it was.
     """
-    with guard_disk(golden):
-        golden.parent.mkdir(parents=True, exist_ok=True)
-        beside = Path(tempfile.mkdtemp(prefix=".new-", dir=golden.parent))
-        try:
-            fresh = beside / "golden"
-            fresh.mkdir()
-            fresh.chmod(0o755)
-            for name, entry in walk(compiled):
-                if not entry.is_dir(follow_symlinks=False):
-                    _copy(Path(entry.path), fresh / name, fresh)
-            replace_tree(fresh, golden)
-        finally:
-            remove_tree(beside)
+    with folder_beside(golden) as beside, guard_disk(golden):
+        fresh = beside / "golden"
+        fresh.mkdir()
+        fresh.chmod(0o755)
+        for name, entry in walk(compiled):
+            if not entry.is_dir(follow_symlinks=False):
+                _copy(Path(entry.path), fresh / name, fresh)
+        replace_tree(fresh, golden)
 
 
 def _copy(path: Path, target: Path, top: Path) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import tempfile
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -14,7 +13,7 @@ from commodore.context import Context
 from commodore.errors import InputError, PolicyError
 from commodore.git import Git, commit
 from commodore.names import check_name
-from commodore.workspace import guard_disk, remove_tree
+from commodore.workspace import folder_beside, guard_disk
 
 BRANCH = "main"
 GLOBAL, TENANT, CATALOG, CLUSTER_FILE = "global-defaults", "tenant-config", "catalog.git", "cluster.yml"
@@ -97,11 +96,8 @@ def create_hierarchy(request: HierarchyRequest, context: Context) -> Path:
     check_name(request.tenant, "tenant")
     folder = request.folder.absolute()
     _check_place(folder)
-    with guard_disk(folder):
-        fresh = Path(tempfile.mkdtemp(prefix=f".{folder.name}-", dir=folder.parent))
-    try:
+    with folder_beside(folder) as fresh:
         with guard_disk(folder):
-            fresh.chmod(0o755)
             names = {"cluster": request.cluster, "tenant": request.tenant}
             (fresh / CLUSTER_FILE).write_text(_CLUSTER % names, encoding="utf-8")
         _create_repository(fresh / GLOBAL, _GLOBAL_FILES, context)
@@ -110,8 +106,6 @@ def create_hierarchy(request: HierarchyRequest, context: Context) -> Path:
         Git(fresh, context).run(["init", "--quiet", "--bare", "--template=", f"--initial-branch={BRANCH}", CATALOG])
         with guard_disk(folder):
             os.rename(fresh, folder)
-    finally:
-        remove_tree(fresh)
     return request.folder / CLUSTER_FILE
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import os
-import tempfile
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -19,7 +18,7 @@ from commodore.context import Context
 from commodore.errors import InputError, PolicyError
 from commodore.events import stage
 from commodore.git import Git, Repository, RepositoryStore, commit, identity_environment, normalize
-from commodore.workspace import Workspace, guard_disk, is_inside, remove_tree
+from commodore.workspace import Workspace, folder_beside, guard_disk, is_inside, remove_tree
 
 BRANCH = "master"
 _MESSAGE = "Initial commit\n"
@@ -111,10 +110,7 @@ def _target(workspace: Workspace, request: NewRequest) -> Path:
 
 def _create_ordinary(target: Path, remote: str, files: Mapping[str, File], context: Context) -> None:
     """Build it beside its place, and put it there when it is complete."""
-    with guard_disk(target):
-        fresh = Path(tempfile.mkdtemp(prefix=f".{target.name}-", dir=target.parent))
-    try:
-        fresh.chmod(0o755)
+    with folder_beside(target) as fresh:
         Git(fresh, context).run(["init", "--quiet", "--template=", f"--initial-branch={BRANCH}"])
         Git(fresh, context).run(["remote", "add", "origin", remote])
         _write(fresh, files, context)
@@ -122,8 +118,6 @@ def _create_ordinary(target: Path, remote: str, files: Mapping[str, File], conte
         commit(fresh, _MESSAGE, None, context)
         with guard_disk(target):
             os.rename(fresh, target)
-    finally:
-        remove_tree(fresh)
 
 
 def _create_worktree(

@@ -36,7 +36,7 @@ from commodore.stages.publishing import write_references
 from commodore.stages.tools import check_tools
 from commodore.staging import temporary_folder
 from commodore.tree import files
-from commodore.workspace import Workspace, copy_tree, is_inside, replace_tree
+from commodore.workspace import Workspace, copy_tree, folder_beside, is_inside, replace_tree
 
 
 @dataclass(frozen=True, slots=True)
@@ -172,9 +172,8 @@ def _hand_over(
     workspace: Workspace, place: Path, compiled: tuple[CompiledInstance, ...]
 ) -> tuple[CompiledInstance, ...]:
     """Copy the result beside the author's former one, then put it in its place."""
-    place.parent.mkdir(parents=True, exist_ok=True)
-    with tempfile.TemporaryDirectory(prefix=".compiled-", dir=place.parent) as beside:
-        new = Path(beside) / "compiled"
+    with folder_beside(place) as beside:
+        new = beside / "compiled"
         if workspace.compiled.is_dir():
             copy_tree(workspace.compiled, new)
         else:

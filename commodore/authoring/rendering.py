@@ -16,7 +16,7 @@ from typing import Any
 
 from commodore import tree
 from commodore.authoring.templates import Template
-from commodore.child_environment import child_environment
+from commodore.child_processes import child_environment
 from commodore.context import Context
 from commodore.errors import EnvironmentFault, InputError
 from commodore.git import redact_text

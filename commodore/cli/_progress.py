@@ -20,6 +20,7 @@ from rich.progress import (
 )
 from rich.text import Text
 
+from commodore.cli.console import sentence
 from commodore.events import (
     ClusterEnded,
     Event,
@@ -36,11 +37,6 @@ from commodore.printable import printable
 
 _Work = tuple[str, str, str]
 _FETCHES, _UNSEEN = "fetch", "inspect"
-
-
-def sentence(stage: str) -> str:
-    """The name of a stage as the beginning of a line."""
-    return stage[:1].upper() + stage[1:]
 
 
 class Display:

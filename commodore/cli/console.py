@@ -192,18 +192,18 @@ class Console:
             return
         match event:
             case StageStarted(stage, total) if self._display is None and total is not None:
-                self._say(f"{_sentence(stage)} …")
+                self._say(f"{sentence(stage)} …")
             case StageAdvanced(_, item, seconds, source) if self.verbosity >= 1 and (seconds or source):
                 how, took = f": {source}" if source else "", f" ({seconds:.2f} s)" if seconds else ""
                 self._say(f"  {printable_lines(item)}{how}{took}")
             case StageFinished(stage, seconds) if self._display is None:
-                self._say(f"{_sentence(stage)}: {seconds:.1f} s")
+                self._say(f"{sentence(stage)}: {seconds:.1f} s")
 
     def _wave(self, event: WaveBegun | ClusterEnded | WaveEnded) -> None:
         """The clusters of a fleet: a line for each, or where a person is looking lines for failures only."""
         if isinstance(event, WaveBegun) and self._display is None and not self.quiet:
             clusters = "1 cluster" if event.total == 1 else f"{event.total} clusters"
-            self._say(f"{_sentence(f'wave {event.wave}')}: {clusters} …")
+            self._say(f"{sentence(f'wave {event.wave}')}: {clusters} …")
         if not isinstance(event, ClusterEnded):
             return
         failed = bool(event.code)
@@ -255,7 +255,8 @@ def paint(lines: Iterable[tuple[str, str]]) -> Iterator[str]:
         yield click.style(shown, fg=colours[kind], bold=kind in bold or None) if kind in colours else shown
 
 
-def _sentence(stage: str) -> str:
+def sentence(stage: str) -> str:
+    """The name of a stage as the beginning of a line."""
     return stage[:1].upper() + stage[1:]
 
 

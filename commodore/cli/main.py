@@ -16,7 +16,7 @@ from typing import Any, NoReturn
 import click
 
 from commodore import __version__
-from commodore.child_environment import child_environment
+from commodore.child_processes import child_environment
 from commodore.cli._completion import VARIABLE, is_completing
 from commodore.cli._dotenv import load_dotenv
 from commodore.cli._interruption import keep_interruptions, stop_keeping_interruptions

@@ -25,34 +25,26 @@ _COLOURS = {"failed": "red", "postponed": "yellow", "skipped": "yellow", "up-to-
 _LIST = click.argument("list_file", metavar="LIST", type=click.Path(exists=True, dir_okay=False, path_type=Path))
 
 
-@click.command("sync")
-@_LIST
-@options(*SYNC)
-@click.pass_context
-def component_sync(ctx: click.Context, /, list_file: Path, **values: Any) -> None:
-    """Update all components of the file LIST from their templates, and open pull requests with the changes.
+def _sync_command(kind: str, things: str) -> click.Command:
+    @click.command("sync")
+    @_LIST
+    @options(*SYNC)
+    @click.pass_context
+    def command(ctx: click.Context, /, list_file: Path, **values: Any) -> None:
+        from commodore import authoring
+
+        _run_sync(ctx, getattr(authoring, kind), list_file, values)
+
+    command.help = f"""Update all {things} of the file LIST from their templates, and open pull requests with the
+    changes.
 
     LIST is a YAML file with one list of OWNER/NAME, repositories on GitHub. What fails for one of them does not end the
     run; a run that was interrupted is continued by the same command.
     """
-    from commodore.authoring import COMPONENT
-
-    _run_sync(ctx, COMPONENT, list_file, values)
+    return command
 
 
-@click.command("sync")
-@_LIST
-@options(*SYNC)
-@click.pass_context
-def package_sync(ctx: click.Context, /, list_file: Path, **values: Any) -> None:
-    """Update all packages of the file LIST from their templates, and open pull requests with the changes.
-
-    LIST is a YAML file with one list of OWNER/NAME, repositories on GitHub. What fails for one of them does not end the
-    run; a run that was interrupted is continued by the same command.
-    """
-    from commodore.authoring import PACKAGE
-
-    _run_sync(ctx, PACKAGE, list_file, values)
+component_sync, package_sync = _sync_command("COMPONENT", "components"), _sync_command("PACKAGE", "packages")
 
 
 def _run_sync(ctx: click.Context, kind: Kind, list_file: Path, values: Mapping[str, Any]) -> None:

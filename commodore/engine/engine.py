@@ -6,7 +6,6 @@ Nothing in this module and what it imports loads Kapitan or the Go runtime: both
 from __future__ import annotations
 
 import os
-import tempfile
 import uuid
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
@@ -39,7 +38,7 @@ from commodore.remote_results import RemoteCache
 from commodore.results import FOLDER_MODE, ResultStore
 from commodore.tree import walk
 from commodore.workers import usable_cpus
-from commodore.workspace import Workspace, copy_tree, guard_disk, remove_tree, replace_tree
+from commodore.workspace import Workspace, copy_tree, folder_beside, guard_disk, remove_tree, replace_tree
 
 __all__ = ["COMPILE_STAGE", "Engine"]
 
@@ -359,11 +358,8 @@ def _beside(run: Run) -> Iterator[Path]:
     if output.stat().st_dev == run.staging.stat().st_dev:
         yield run.staging
         return
-    folder = Path(tempfile.mkdtemp(prefix=".compiled-", dir=output))
-    try:
+    with folder_beside(output / "compiled") as folder:
         yield folder
-    finally:
-        remove_tree(folder)
 
 
 def _has_files(folder: Path) -> bool:

@@ -14,7 +14,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Self, TypeVar
 
-from commodore.child_environment import child_environment
+from commodore.child_processes import child_environment
 from commodore.confinement.chart_schemas import refers_elsewhere
 from commodore.errors import EnvironmentFault
 from commodore.limits import Limits

@@ -5,14 +5,13 @@ from __future__ import annotations
 import io
 import posixpath
 import tarfile
-import tempfile
 from pathlib import Path
 
 from commodore.context import Context
 from commodore.errors import InputError
 from commodore.git.runner import Git
 from commodore.git.urls import shown
-from commodore.workspace import guard_disk, is_inside, remove_tree, replace_tree
+from commodore.workspace import folder_beside, guard_disk, is_inside, replace_tree
 
 # Archives pass files through the user's filters; large-file storage would go to the network for that.
 _WITHOUT_LFS = ("filter.lfs.smudge=", "filter.lfs.process=", "filter.lfs.required=false")
@@ -39,16 +38,10 @@ def write_tree(bare: Path, sha: str, subdir: str, destination: Path, context: Co
             )
         arguments += ["--", folder]
     archive = Git(bare, context).run(arguments, settings=_SETTINGS)
-    with guard_disk(destination):
-        destination.parent.mkdir(parents=True, exist_ok=True)
-        fresh = Path(tempfile.mkdtemp(prefix=f".{destination.name}-", dir=destination.parent))
-    try:
+    with folder_beside(destination) as fresh:
         with guard_disk(destination):
-            fresh.chmod(0o755)
             _unpack(archive.stdout, folder, fresh, place)
         replace_tree(fresh, destination)
-    finally:
-        remove_tree(fresh)
 
 
 def check_out_tree(repository: Path, sha: str, destination: Path, context: Context) -> None:
@@ -62,15 +55,12 @@ def check_out_tree(repository: Path, sha: str, destination: Path, context: Conte
     """
     with guard_disk(destination):
         destination.mkdir(parents=True)
-        index = Path(tempfile.mkdtemp(prefix=".index-", dir=destination.parent))
-    try:
+    with folder_beside(destination) as index:
         git = Git(repository, context)
         environment = {"GIT_INDEX_FILE": str(index / "index")}
         git.run(["read-tree", sha], environment=environment, settings=_WHOLE)
         arguments = [f"--work-tree={destination}", "checkout-index", "--all"]
         git.run(arguments, environment=environment, settings=_WHOLE)
-    finally:
-        remove_tree(index)
 
 
 def _clean_subdir(subdir: str, place: str) -> str:

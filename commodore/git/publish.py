@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import enum
 import re
-import tempfile
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -28,7 +27,7 @@ from commodore.git.mirrors import Mirrors
 from commodore.git.runner import Git, GitResult, clean_text, last_words
 from commodore.git.urls import redact, shown
 from commodore.git.versions import check_version
-from commodore.workspace import guard_disk, remove_tree, replace_tree
+from commodore.workspace import folder_beside, replace_tree
 
 _FETCH = ("fetch", "--no-tags", "--prune", "--no-write-fetch-head")
 # What git says when another push was quicker, in the order of the push: before it, during it.
@@ -104,12 +103,8 @@ class WorkingClone:
         return self._clone_anew(folder, staging)
 
     def _clone_anew(self, folder: Path, staging: Path | None) -> PublishedClone:
-        with guard_disk(folder):
-            folder.parent.mkdir(parents=True, exist_ok=True)
-            fresh = Path(tempfile.mkdtemp(prefix=f".{folder.name}-", dir=staging or folder.parent))
-        git = Git(fresh, self.context)
-        try:
-            fresh.chmod(0o755)
+        with folder_beside(folder, staging) as fresh:
+            git = Git(fresh, self.context)
             git.run(["init", "--quiet", "--template=", f"--initial-branch={FALLBACK_BRANCH}", "--", str(fresh)])
             add_remote(fresh / ".git" / "config", self.url)
             known = self._take_known(fresh)
@@ -117,8 +112,6 @@ class WorkingClone:
             if self.mirrors is not None and not made.empty and made.sha not in known.values():
                 self.mirrors.learn(self.url, fresh / ".git", read_refs(fresh / ".git", self.context), is_new=True)
             replace_tree(fresh, folder)
-        finally:
-            remove_tree(fresh)
         return replace(made, path=folder)
 
     def _take_known(self, fresh: Path) -> Mapping[str, str]:

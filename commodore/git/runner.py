@@ -15,7 +15,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from commodore.cancellation import terminate_tree
-from commodore.child_environment import child_environment
+from commodore.child_processes import child_environment
 from commodore.context import Context
 from commodore.errors import CommodoreError, EnvironmentFault
 from commodore.exhaustion import find_exhaustion, find_in_output

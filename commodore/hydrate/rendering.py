@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
@@ -27,6 +26,7 @@ from commodore.hydrate.secrets import SecretPolicy, find_private_keys, find_secr
 from commodore.hydrate.texts import Texts, read_template
 from commodore.manifests import key_of
 from commodore.tools import find_tools
+from commodore.workers import usable_cpus
 
 _PROPOSED = ".argocd-hydrator.yaml"
 """A file for further sources, which Argo CD has proposed and never read."""
@@ -90,7 +90,7 @@ class GroupRenderer:
         root = layout.root_data(group.first.dry_url, commit)
         outputs: list[PathOutput] = []
         errors: list[CommodoreError] = []
-        with ThreadPoolExecutor(self.rules.jobs or os.cpu_count() or 1, thread_name_prefix="render") as pool:
+        with ThreadPoolExecutor(self.rules.jobs or usable_cpus(), thread_name_prefix="render") as pool:
             rendering = [
                 pool.submit(self._compile, one.catalog, commit.sha, pins[one.path])
                 if one.catalog is not None

@@ -16,7 +16,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from commodore.child_environment import child_environment
+from commodore.child_processes import child_environment
 from commodore.errors import InputError
 from commodore.limits import Limits
 from commodore.printable import NAMES_SHOWN

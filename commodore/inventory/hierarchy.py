@@ -106,6 +106,12 @@ def link_classes(workspace: Workspace, instances: Iterable[ClassLinks]) -> list[
     return with_defaults
 
 
+def linked_component(workspace: Workspace, instance: str) -> str:
+    """The component of an instance that was compiled here: its class is a link to that of the component."""
+    link = workspace.component_classes / f"{instance}.yml"
+    return Path(os.readlink(link)).stem if link.is_symlink() else instance
+
+
 def _check_classes(one: ClassLinks) -> Iterator[CommodoreError]:
     for path in (one.component_class, one.defaults_class):
         owner = f"component {one.component!r}"

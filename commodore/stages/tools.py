@@ -6,7 +6,7 @@ import os
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
-from commodore.child_environment import absolute_folders
+from commodore.child_processes import absolute_folders
 from commodore.context import Context
 from commodore.errors import EnvironmentFault, raise_all
 from commodore.printable import some_of
@@ -70,7 +70,7 @@ def needed_tools(node: Mapping[str, Any]) -> frozenset[str]:
 
 
 def _needs(kapitan: Mapping[str, Any]) -> Iterator[str]:
-    for entry in _entries(kapitan.get("compile")):
+    for entry in mappings_in(kapitan.get("compile")):
         kind, paths = entry.get("input_type"), entry.get("input_paths")
         if kind == "kustomize" or (
             kind == "external" and isinstance(paths, list) and str(kustomize_wrapper()) in paths
@@ -78,11 +78,12 @@ def _needs(kapitan: Mapping[str, Any]) -> Iterator[str]:
             yield "kustomize"
         elif kind == "helm" and not entry.get("helm_path"):
             yield "helm"
-    for dependency in _entries(kapitan.get("dependencies")):
+    for dependency in mappings_in(kapitan.get("dependencies")):
         if dependency.get("type") == "helm" and not dependency.get("helm_path"):
             yield "helm"
 
 
-def _entries(value: object) -> Iterator[Mapping[str, Any]]:
+def mappings_in(value: object) -> Iterator[Mapping[str, Any]]:
+    """The objects in a list that nothing has checked."""
     if isinstance(value, list):
         yield from (entry for entry in value if isinstance(entry, Mapping))

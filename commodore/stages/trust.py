@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -12,10 +11,11 @@ from commodore.confinement import BUBBLEWRAP, DEFAULT_POLICY, NAMESPACES, TrustP
 from commodore.context import Context
 from commodore.errors import InputError, PolicyError, did_you_mean
 from commodore.git import redact_text
-from commodore.inventory import compiled_targets, render_node
+from commodore.inventory import compiled_targets, linked_component, render_node
 from commodore.names import BOOTSTRAP_TARGET
 from commodore.stages.components import kustomize_wrapper
 from commodore.stages.policy import effective_policy
+from commodore.stages.tools import mappings_in
 from commodore.workspace import Workspace
 
 
@@ -45,7 +45,9 @@ def explain_trust(
         InputError: no cluster was compiled there, or it has no such component (CMD-CONF-022).
     """
     policy = effective_policy(workspace, given) or DEFAULT_POLICY
-    instances = {name: _component(workspace, name) for name in compiled_targets(workspace) if name != BOOTSTRAP_TARGET}
+    instances = {
+        name: linked_component(workspace, name) for name in compiled_targets(workspace) if name != BOOTSTRAP_TARGET
+    }
     wanted = [name for name, one in instances.items() if component in (one, name)]
     if not wanted:
         raise InputError(
@@ -78,15 +80,10 @@ def describe_isolation(workspace: Workspace, given: TrustPolicy | None) -> str:
     return f"Commands and Python code do what you may do: they are not kept apart.{refused}"
 
 
-def _component(workspace: Workspace, instance: str) -> str:
-    link = workspace.component_classes / f"{instance}.yml"
-    return Path(os.readlink(link)).stem if link.is_symlink() else instance
-
-
 def _actions(kapitan: Mapping[str, Any], parameters: Mapping[str, Any]) -> Iterator[tuple[str, str, str]]:
     """What, the capability that it needs, and what that is judged by."""
     directory = Path(str(parameters.get("_base_directory", "")))
-    for entry in _entries(kapitan.get("compile")):
+    for entry in mappings_in(kapitan.get("compile")):
         paths = [str(path) for path in entry.get("input_paths") or ()]
         kind = entry.get("input_type")
         if kind == "external":
@@ -101,7 +98,7 @@ def _actions(kapitan: Mapping[str, Any], parameters: Mapping[str, Any]) -> Itera
             yield f"executes the program {entry['helm_path']}", "programs", str(entry["helm_path"])
         if kind == "jinja2" and (directory / "lib" / "jinja2_filters.py").is_file():
             yield "executes the functions in lib/jinja2_filters.py", "jinja2_filters", ""
-    for dependency in _entries(kapitan.get("dependencies")):
+    for dependency in mappings_in(kapitan.get("dependencies")):
         source = str(dependency.get("source", ""))
         yield f"fetches {redact_text(source)} (type {dependency.get('type')})", "hosts", source
 
@@ -130,8 +127,3 @@ def _refusal(policy: TrustPolicy, component: str, capability: str, judged: str) 
     except PolicyError as error:
         return error.message
     return ""
-
-
-def _entries(value: object) -> Iterator[Mapping[str, Any]]:
-    if isinstance(value, list):
-        yield from (entry for entry in value if isinstance(entry, Mapping))

@@ -23,7 +23,7 @@ from typing import IO
 
 from platformdirs.unix import Unix
 
-from commodore.child_environment import absolute_folders, child_environment
+from commodore.child_processes import absolute_folders, child_environment
 from commodore.context import Context
 from commodore.errors import EnvironmentFault, InputError
 from commodore.events import Warned

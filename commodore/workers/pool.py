@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from multiprocessing.connection import Connection, wait
 from typing import Any, Generic, TypeVar
 
-from commodore.child_environment import child_environment
+from commodore.child_processes import child_environment
 from commodore.workers.messages import TaskSender, TaskT
 
 _BOOT = """

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import contextlib
 import json
 import os
-import resource
 import sys
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from commodore.child_processes import bound_memory
 from commodore.confinement import Confinement, Roots
 from commodore.errors import PolicyError
 from commodore.limits import DEFAULT_LIMITS
@@ -19,17 +18,10 @@ from commodore.limits import DEFAULT_LIMITS
 def main() -> None:
     """Evaluate the files of a request, each for itself."""
     request = json.load(sys.stdin)
-    _bound_memory(request["memory"])
+    bound_memory(request["memory"])
     limits = replace(DEFAULT_LIMITS, input_file_bytes=request["size"])
     confinement = Confinement(Path.cwd(), Roots(read=(Path(request["root"]),)), limits)
     json.dump([_answer(request, path, confinement) for path in request["files"]], sys.stdout)
-
-
-def _bound_memory(size: int) -> None:
-    """Let this process have no more memory than that."""
-    _, most = resource.getrlimit(resource.RLIMIT_DATA)
-    with contextlib.suppress(OSError, ValueError):  # a system without such a limit
-        resource.setrlimit(resource.RLIMIT_DATA, (size if most == resource.RLIM_INFINITY else min(size, most), most))
 
 
 def _answer(request: dict[str, Any], path: str, confinement: Confinement) -> dict[str, str]:

@@ -8,7 +8,6 @@ killed at any moment: folders and links appear by rename, and the next run looks
 from __future__ import annotations
 
 import os
-import tempfile
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -21,7 +20,7 @@ from commodore.dependencies.bundle.walk import Package, content_place
 from commodore.errors import InputError
 from commodore.events import Noted, Warned
 from commodore.tree import measure
-from commodore.workspace import guard_disk, link_relative, make_folder, remove_tree, replace_tree
+from commodore.workspace import folder_beside, guard_disk, link_relative, make_folder, remove_tree, replace_tree
 
 CACHE = ".cache"
 
@@ -123,9 +122,7 @@ def _place_content(vendor: Path, package: Package, inside: Mapping[str, Package]
     top = vendor / CACHE / relative.parts[0]
     if not inside and _is_in_place(place, top, package):
         return
-    fresh = Path(tempfile.mkdtemp(prefix=".new-", dir=vendor / CACHE))
-    try:
-        fresh.chmod(0o755)
+    with folder_beside(top) as fresh:
         staged = fresh.joinpath(*relative.parts[1:])
         if package.export is not None:
             sources.copy(package.export, staged)
@@ -135,8 +132,6 @@ def _place_content(vendor: Path, package: Package, inside: Mapping[str, Package]
         for name, other in inside.items():
             _put_inside(staged, place, PurePosixPath(name), _content(vendor, other))
         replace_tree(fresh, top, root=vendor.parent)
-    finally:
-        remove_tree(fresh)
 
 
 def _put_inside(staged: Path, place: Path, name: PurePosixPath, target: Path) -> None:

@@ -83,7 +83,7 @@ def install() -> None:
     RefController.ref_from_embedded = _read_embedded
     utils.render_jinja2_file = templates.render_file
     external.subprocess = SimpleNamespace(run=_run_external, PIPE=subprocess.PIPE)
-    external.re = SimpleNamespace(compile=lambda _pattern: SimpleNamespace(sub=_fill_in))
+    external.re = SimpleNamespace(compile=lambda _pattern: SimpleNamespace(sub=fill_in))
 
 
 # Writing
@@ -350,8 +350,10 @@ def _write_helm_values(values: dict[str, Any]) -> str:
     return path
 
 
-def _fill_in(folder: str, text: str) -> str:
-    """What Kapitan does by a regular expression, to which a backslash in the path means something."""
+def fill_in(folder: str, text: str) -> str:
+    """A text of an entry as a command gets it. Kapitan takes a regular expression, to which a backslash in the path
+    means something.
+    """
     return text.replace("${compiled_target_dir}", folder)
 
 

@@ -273,7 +273,9 @@ class Renderer:
     def _building(self, entry: Any, place: EntryPlace, folder: str) -> Iterator[None]:
         """While this lasts, the kustomize wrapper runs, or what it made before is there already."""
         work, cache = current(), self._run.dependency_cache
-        source, output = (_filled(text, folder) for text in (entry.env_vars.get("INPUT_DIR", ""), entry.args[0]))
+        source, output = (
+            patches.fill_in(folder, text) for text in (entry.env_vars.get("INPUT_DIR", ""), entry.args[0])
+        )
         path = os.path.abspath(source)
         named = source if is_remote(source) else work.reads.places.name(path) or os.path.relpath(path, output)
         others = {name: value for name, value in entry.env_vars.items() if name != "INPUT_DIR"}
@@ -326,11 +328,6 @@ def _is_new(folder: str, output: Path) -> bool:
     if os.path.islink(folder) or not os.path.isdir(folder):
         return not os.path.lexists(folder)
     return not os.listdir(folder)
-
-
-def _filled(text: str, folder: str) -> str:
-    """A text of an entry as Kapitan hands it to a command."""
-    return text.replace("${compiled_target_dir}", folder)
 
 
 def find_inputs(wanted: str, search: SearchPaths, reads: TraceRecorder, confinement: Confinement) -> list[str]:

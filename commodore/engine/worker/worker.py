@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import contextlib
 import logging
 import os
-import resource
 import sys
 import time
 import traceback
@@ -14,6 +12,7 @@ from dataclasses import replace
 from multiprocessing.connection import Connection
 from pathlib import Path
 
+from commodore.child_processes import bound_memory
 from commodore.context import Context
 from commodore.engine.cache import results as _recording
 from commodore.engine.filters import run as filters
@@ -119,7 +118,7 @@ def _compile(renderer: _kapitan.Renderer, task: CompileTask) -> Outcome:
     engine = GO if task.of_record else engine_of(asked, task.instance, node)
     evaluator = Evaluator(engine, task.instance, task.run.request.root)
     confinement = renderer.confinements.of(task.instance)
-    _bound_memory(task.run.rendering_bytes)
+    bound_memory(task.run.rendering_bytes)
     reads = _recording.begin(task.run, task.instance, renderer.programs)
     renderer.parts.taken.clear()
     renderer.parts.kept.clear()
@@ -175,14 +174,6 @@ def _heard(context: Context, warnings: list[Warned]) -> Context:
             context.announce(event)
 
     return context.heard_by(hear)
-
-
-def _bound_memory(size: int) -> None:
-    """Let this process, and each that it starts, have no more memory than that."""
-    _, most = resource.getrlimit(resource.RLIMIT_DATA)
-    allowed = size if most == resource.RLIM_INFINITY else min(size, most)
-    with contextlib.suppress(OSError, ValueError):  # a system without such a limit
-        resource.setrlimit(resource.RLIMIT_DATA, (allowed, most))
 
 
 def _unexpected(error: Exception, task: Task) -> InternalError:

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from commodore.errors import CommodoreError, InputError, Location
+from commodore.fleet.merging import copy
 from commodore.limits import Limits
 from commodore.printable import printable
 from commodore.workspace import is_inside
@@ -72,7 +73,7 @@ def read_document(path: Path, root: Path, limits: Limits) -> Document:
         if nodes:
             _check_size(nodes[0], place, limits)
             _locate(nodes[0], (), positions, place)
-        return Document(place, path, _unshared(load(text, place=place)), text, positions)
+        return Document(place, path, copy(load(text, place=place)), text, positions)  # aliases share parts
     except InputError as error:
         if error.code != "CMD-YAML-001":
             raise
@@ -180,12 +181,3 @@ def _key(node: Node) -> object:
     if node.tag == "tag:yaml.org,2002:int" and str(node.value).isdecimal():
         return int(node.value)
     return node.value if isinstance(node.value, str) else str(node.value)
-
-
-def _unshared(value: Any) -> Any:
-    """The same data with no part in two places, as aliases make them."""
-    if isinstance(value, dict):
-        return {key: _unshared(inner) for key, inner in value.items()}
-    if isinstance(value, list):
-        return [_unshared(inner) for inner in value]
-    return value

@@ -8,7 +8,7 @@ import sys
 import threading
 import webbrowser
 
-from commodore.child_environment import child_environment
+from commodore.child_processes import child_environment
 
 _OPEN = "import sys, webbrowser; sys.exit(not webbrowser.open(sys.argv[1]))"
 

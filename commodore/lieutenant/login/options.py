@@ -6,7 +6,6 @@ import ipaddress
 from dataclasses import dataclass, field
 
 from commodore.errors import UsageError
-from commodore.limits import DEFAULT_LIMITS
 
 DEFAULT_ADDRESS = "localhost"
 DEFAULT_PORT = 18000
@@ -51,17 +50,17 @@ class LoginOptions:
 
     Args:
         api_url: the Lieutenant API as the user spelt it; tokens are kept by it. Without one nothing is kept.
-        client_id, discovery_url: the identity provider; if neither is given the API is asked.
         timeout: seconds for one request.
+        client_id, discovery_url: the identity provider; if neither is given the API is asked.
         callback: where the browser comes back to.
         device: whether to use the device flow; None: if there is no browser here and the provider allows it.
         keyring: keep the tokens in the keyring.
     """
 
     api_url: str | None
+    timeout: float
     client_id: str | None = None
     discovery_url: str | None = None
-    timeout: float = DEFAULT_LIMITS.request_timeout
     callback: CallbackSettings = field(default_factory=CallbackSettings)
     device: bool | None = None
     keyring: bool = False

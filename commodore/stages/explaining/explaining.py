@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import os
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from commodore.context import Context
 from commodore.engine import read_record
-from commodore.inventory import compiled_preview, compiled_targets
+from commodore.inventory import compiled_preview, compiled_targets, linked_component
 from commodore.stages.explaining.inputs import Reader, Readings, candidates
 from commodore.stages.explaining.locate import find_manifest
 from commodore.stages.explaining.model import FieldPlace, ManifestExplanation, ObjectPlace
@@ -45,7 +44,7 @@ def explain_manifest(workspace: Workspace, wanted: str, here: Path, context: Con
     directory = Path(str(parameters.get("_base_directory") or workspace.component(instance)))
     record = read_record(workspace.root, instance)
     readings = Reader(workspace, record, directory, node).read(context) if record is not None else Readings()
-    component = record.component if record is not None else _component(workspace, instance)
+    component = record.component if record is not None else linked_component(workspace, instance)
     entries, filters = entries_for(parameters, manifest.path, workspace), filters_for(parameters, manifest.path)
     if field is not None:
         made_by = (instance, node, entries, filters)
@@ -71,9 +70,3 @@ def explain_manifest(workspace: Workspace, wanted: str, here: Path, context: Con
         object=place,
         field=field,
     )
-
-
-def _component(workspace: Workspace, instance: str) -> str:
-    """The component of an instance without a record: its class file links to that of the component."""
-    link = workspace.component_classes / f"{instance}.yml"
-    return Path(os.readlink(link)).stem if link.is_symlink() else instance

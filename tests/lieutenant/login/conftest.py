@@ -11,6 +11,7 @@ import pytest
 
 from commodore.lieutenant import TokenStore
 from commodore.lieutenant.login import CallbackSettings, LoginOptions
+from commodore.limits import DEFAULT_LIMITS
 from tests.world.context import make_context
 from tests.world.oidc import OidcProvider
 
@@ -31,6 +32,7 @@ def store(tmp_path: Path) -> TokenStore:
 def login_options(provider: OidcProvider, **changes: Any) -> LoginOptions:
     given: dict[str, Any] = {
         "api_url": API,
+        "timeout": DEFAULT_LIMITS.request_timeout,
         "client_id": provider.client_id,
         "discovery_url": provider.discovery_url,
         "callback": CallbackSettings(port=0),

@@ -1,8 +1,10 @@
-"""The variables that processes get which this program starts."""
+"""What processes get that this program starts: variables, and a bound for their memory."""
 
 from __future__ import annotations
 
+import contextlib
 import os
+import resource
 from collections.abc import Mapping
 
 
@@ -19,3 +21,10 @@ def child_environment(environ: Mapping[str, str] = os.environ) -> dict[str, str]
     if "PATH" in variables:
         variables["PATH"] = absolute_folders(variables["PATH"])
     return variables
+
+
+def bound_memory(size: int) -> None:
+    """Let this process, and each that it starts, have no more memory than `size` bytes: it ends, not the machine."""
+    _, most = resource.getrlimit(resource.RLIMIT_DATA)
+    with contextlib.suppress(OSError, ValueError):  # a system without such a limit
+        resource.setrlimit(resource.RLIMIT_DATA, (size if most == resource.RLIM_INFINITY else min(size, most), most))
