@@ -46,7 +46,6 @@ class Question:
         self.context = replace(given, limits=limits)
         self.found = Diagnostics()
         self.repo_map = RepoMap(_mapped(options), options.providers)
-        self.capabilities = Capabilities(options.kube_version, options.api_versions)
         self._folders = contextlib.ExitStack()
 
     def __enter__(self) -> Question:
@@ -206,6 +205,15 @@ class Question:
             exact=options.exact_tools,
             version=options.argocd_version,
         )
+
+    @cached_property
+    def capabilities(self) -> Capabilities:
+        """What charts are told of clusters.
+
+        Raises:
+            CommodoreError: a facts file cannot be read.
+        """
+        return Capabilities(self.options.kube_version, self.options.api_versions, self._facts.clusters)
 
     @cached_property
     def _facts(self) -> Facts:

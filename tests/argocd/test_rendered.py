@@ -21,6 +21,7 @@ from commodore.events import ignore
 from commodore.limits import DEFAULT_LIMITS
 from commodore.manifests.kube_yaml import read_documents
 from tests.argocd.comparing.conftest import app, config
+from tests.argocd.conftest import chart
 
 URL = "https://git.example.com/team/shop.git"
 OFFLINE = Options(self_urls=(URL,), context=Context(ignore, DEFAULT_LIMITS, offline=True))
@@ -269,3 +270,30 @@ def test_a_time_limit_for_sources(tmp_path: Path) -> None:
 
     assert Question(OFFLINE).context.limits == DEFAULT_LIMITS
     assert Question(dataclasses.replace(OFFLINE, timeout=3)).context.limits.argocd_source_seconds == 3
+
+
+def test_what_charts_are_told_of_their_cluster(tmp_path: Path) -> None:
+    """Facts of the destination count more than options, what the source says more than both."""
+    template = (
+        "kind: ConfigMap\napiVersion: v1\nmetadata: {name: c}\ndata:\n  kube: {{ .Capabilities.KubeVersion.Version }}\n"
+    )
+    template += '  api: {{ .Capabilities.APIVersions.Has "acme.io/v1" | quote }}\n'
+    files = {f"web/{name}": text for name, text in chart(**{"templates/all.yaml": template}).items()}
+    for name, destination in (
+        ("a", {"name": "prod"}),
+        ("b", {"server": "https://prod"}),
+        ("c", {"name": "in-cluster"}),
+    ):
+        files[f"{name}.json"] = app(name, "web", destination={**destination, "namespace": "x"})
+    own = {"repoURL": URL, "path": "web", "helm": {"kubeVersion": "1.33"}}
+    files["d.json"] = app("d", "web", destination={"name": "prod", "namespace": "x"}, source=own)
+    facts = tmp_path / "facts.yaml"
+    facts.write_text("clusters: [{name: prod, server: https://prod, kubeVersion: v1.31, apiVersions: [acme.io/v1]}]")
+    made = rendered(write(tmp_path / "shop", files), facts=(facts,), kube_version="1.30")
+    told = [one.objects[0].data["data"] for one in made.applications]
+    assert [(one["kube"], one["api"]) for one in told] == [
+        ("v1.31.0", "true"),
+        ("v1.31.0", "true"),
+        ("v1.30.0", "false"),
+        ("v1.33.0", "true"),
+    ]

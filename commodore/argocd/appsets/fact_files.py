@@ -91,4 +91,6 @@ def _cluster(entry: Fields) -> Cluster:
         annotations=entry.text_map("annotations"),
         namespaces=entry.texts("namespaces"),
         place=entry.place,
+        kube_version=entry.text("kubeVersion"),
+        api_versions=entry.texts("apiVersions"),
     )

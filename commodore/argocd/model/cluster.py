@@ -18,7 +18,11 @@ IN_CLUSTER_SERVER = "https://kubernetes.default.svc"
 
 @dataclass(frozen=True, slots=True)
 class Cluster:
-    """A cluster that Argo CD knows. `labels` and `annotations` are those of its Secret."""
+    """A cluster that Argo CD knows. `labels` and `annotations` are those of its Secret.
+
+    Attributes:
+        kube_version, api_versions: what charts are told of it, if facts say it.
+    """
 
     name: str
     server: str
@@ -27,6 +31,8 @@ class Cluster:
     annotations: Mapping[str, str] = ()  # type: ignore[assignment]
     namespaces: tuple[str, ...] = ()
     place: Location | None = None
+    kube_version: str = ""
+    api_versions: tuple[str, ...] = ()
 
 
 def read_cluster(secret: Mapping[str, Any], place: Location) -> Cluster:

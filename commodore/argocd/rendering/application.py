@@ -142,7 +142,7 @@ class Renderer:
             root=root,
             refs=self._refs(application),
             environment=environment,
-            capabilities=self.capabilities,
+            capabilities=self.capabilities.of(application.destination),
             settings=settings,
             charts=self.charts,
             context=self.context,

@@ -10,7 +10,8 @@ from typing import Any, Protocol
 from commodore.argocd.acquiring import Charts, Providers
 from commodore.argocd.configuration import ArgoSettings
 from commodore.argocd.diagnostics import Severity
-from commodore.argocd.model.application import Application
+from commodore.argocd.model import Cluster
+from commodore.argocd.model.application import Application, Destination
 from commodore.argocd.model.sources import Source
 from commodore.argocd.planning import BuildEnvironment
 from commodore.argocd.rendering.kept import Kept
@@ -20,10 +21,24 @@ from commodore.errors import Location
 
 @dataclass(frozen=True, slots=True)
 class Capabilities:
-    """What charts are told of the cluster. Empty: what helm has built in."""
+    """What charts are told of the cluster. Empty: what helm has built in.
+
+    Attributes:
+        clusters: of those that are known, each may say it itself, which counts more.
+    """
 
     kube_version: str = ""
     api_versions: tuple[str, ...] = ()
+    clusters: tuple[Cluster, ...] = ()
+
+    def of(self, destination: Destination) -> Capabilities:
+        """What charts are told that go to a cluster."""
+        address = destination.address(self.clusters)
+        for one in self.clusters:
+            if one.server == address:
+                kube_version = one.kube_version or self.kube_version
+                return Capabilities(kube_version, one.api_versions or self.api_versions, self.clusters)
+        return self
 
 
 class Note(Protocol):
