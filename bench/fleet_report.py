@@ -31,7 +31,7 @@ from commodore.fleet.compiling.journal import Journal, RunFolder, new_run
 from commodore.fleet.compiling.outcome import ClusterOutcome
 from commodore.fleet.report.grouping import Groups, Hunk
 from commodore.fleet.report.model import WaveResult
-from commodore.fleet.report.normalising import Normaliser
+from commodore.fleet.report.normalising import Normaliser, values_of
 from commodore.lieutenant import Cluster, Tenant
 from commodore.manifests import DiffLine
 
@@ -65,7 +65,8 @@ def collect(run: RunFolder, kind: str, clusters: int, instances: int) -> tuple[l
     for number in range(clusters):
         name, facts = f"c-{number:05}", {"region": f"region-{number % 7}", "cloud": "cloudscale"}
         url = f"https://git.example.com/catalog-{number:05}.git"
-        normaliser = Normaliser(Cluster(name, f"Cluster {number}", tenant, facts, {}, url, None, None))
+        cluster = Cluster(name, f"Cluster {number}", tenant, facts, {}, url, None, None)
+        normaliser = Normaliser(values_of(cluster))
         hunks = [Hunk.of(diff, normaliser) for diff in diffs(kind, name, instances)]
         first = {hunk.id for hunk in groups.add(name, hunks)}
         ids = tuple(hunk.id for hunk in hunks)

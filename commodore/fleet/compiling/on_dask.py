@@ -38,6 +38,7 @@ from commodore.workers import usable_cpus
 
 _LOOK = 0.5  # seconds between two looks at a task, and at which workers there are
 _DEATHS = 2  # workers that one cluster may take with it
+_CancelledInside = UnboundLocalError  # what distributed.utils.sync raises if a call is cancelled as it times out
 _LIBRARIES = ("commodore-catalog", "kapitan", "gojsonnet", "reclass-rs")
 _TOOLS = ("helm", "kustomize")
 
@@ -264,7 +265,11 @@ class DaskWork:
         try:
             if self._looked and time.monotonic() - self._looked < _LOOK:
                 return
-            alive = frozenset(self._client.sync(self._client.scheduler.ncores, callback_timeout=self._limits.dask_wait))
+            try:
+                ask, wait = self._client.scheduler.ncores, self._limits.dask_wait
+                alive = frozenset(self._client.sync(ask, callback_timeout=wait))
+            except _CancelledInside:
+                return  # the next look finds out
             new = sorted(alive - self._asked.keys())
             if new:
                 answers = self._client.run(
@@ -409,7 +414,7 @@ class DaskWork:
             return None
         try:
             answer: _Answer = future.result(timeout=_LOOK)
-        except TimeoutError:
+        except (TimeoutError, _CancelledInside):
             return None
         except distributed.KilledWorker:
             error = EnvironmentFault(
