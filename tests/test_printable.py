@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from commodore.printable import NAMES_SHOWN, only_printable, printable, printable_lines, some_of
+from commodore.printable import NAMES_SHOWN, only_printable, printable, printable_lines, shortened, some_of
 
 
 @pytest.mark.parametrize("text", ["plain", "Zürich 中文", ""])
@@ -25,3 +25,8 @@ def test_some_names() -> None:
     assert some_of(["a", "b\n"]) == "a, b?"
     assert some_of([str(number) for number in range(NAMES_SHOWN + 2)]) == "0, 1, 2, 3, 4, 5, 6, 7, 8, 9 and 2 more"
     assert some_of(()) == ""
+
+
+def test_a_text_without_end_is_cut() -> None:
+    assert shortened("abc", 3) == "abc"
+    assert shortened("abcd", 3) == "abc… (1 more characters)"
