@@ -107,7 +107,7 @@ def test_parameters_that_are_no_map(world: ClusterWorld) -> None:
     world.component("app", {"jsonnetfile.jsonnet": "{}"}, jsonnetfile_parameters=["a"])
     result = world.compile()
     assert (result.code, result.error["code"]) == (1, "CMD-DEP-051")
-    assert result.error["locations"][0]["place"] == "parameters.app.jsonnetfile_parameters"
+    assert result.error["locations"][0]["place"].endswith("/inventory/classes/defaults/app.yml")
 
 
 def test_a_library_version_that_does_not_exist(world: ClusterWorld) -> None:
