@@ -13,7 +13,7 @@ from commodore.manifests import ObjectKey, key_of
 from commodore.manifests.kube_yaml import write_documents
 from commodore.printable import printable
 from commodore.staging import staging
-from commodore.workspace import exchange_tree, is_inside
+from commodore.workspace import exchange_tree, guard_disk, is_inside
 
 Layout = Literal["app", "object"]
 MARKER = ".commodore-rendered"
@@ -62,12 +62,13 @@ def write_layout(
     files = dict(_files(applications, layout))
     with staging(folder.absolute().parent, f".{folder.name}-", None) as scratch:
         made = scratch / "new"
-        made.mkdir()
-        (made / MARKER).write_text("made by commodore argocd render\n", encoding="utf-8")
-        for name, text in files.items():
-            place = made / name
-            place.parent.mkdir(parents=True, exist_ok=True)
-            place.write_text(text, encoding="utf-8")
+        with guard_disk(folder):
+            made.mkdir()
+            (made / MARKER).write_text("made by commodore argocd render\n", encoding="utf-8")
+            for name, text in files.items():
+                place = made / name
+                place.parent.mkdir(parents=True, exist_ok=True)
+                place.write_text(text, encoding="utf-8")
         exchange_tree(made, folder.absolute())
     return len(files)
 

@@ -269,6 +269,18 @@ def show_document(data: Mapping[str, Any], form: str, console: Console) -> None:
         console.result(json.dumps(data, indent=2))
 
 
+def write_file(file: Path, text: str) -> None:
+    """Write what an option wants in a file.
+
+    Raises:
+        EnvironmentFault: CMD-WORK-003, the operating system refused.
+    """
+    from commodore.workspace import guard_disk
+
+    with guard_disk(file):
+        file.write_text(text, encoding="utf-8")
+
+
 def document(command: str, found: Sequence[Diagnostic], **parts: Any) -> dict[str, Any]:
     """The JSON-ready result of a command, with what every one has."""
     diagnostics = [one.as_dict() for one in found]

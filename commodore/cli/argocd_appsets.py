@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from commodore.cli._argocd import EQUAL, Analysis, document, tree_by
+from commodore.cli._argocd import EQUAL, Analysis, document, tree_by, write_file
 from commodore.cli._options import options
 from commodore.cli.console import Console
 from commodore.printable import printable
@@ -39,7 +39,7 @@ def appsets(ctx: click.Context, /, sets: tuple[str, ...], **values: Any) -> int:
     with analysis.working("looking for ApplicationSets"):
         found = expand_sets(analysis.question, tree_by(values), sets)
     if values["write_facts"] is not None:
-        values["write_facts"].write_text(dump(needed_facts(found.sets)), encoding="utf-8")
+        write_file(values["write_facts"], dump(needed_facts(found.sets)))
         analysis.console.status(f"What the generators ask for is in {values['write_facts']}.")
         return EQUAL
     _show(found.made, values["out"], analysis.console, analysis.diagnostics())

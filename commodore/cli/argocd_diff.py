@@ -5,12 +5,11 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from commodore.cli._argocd import DIFFERENT, EQUAL, FAILED, Analysis, document, sought_by
+from commodore.cli._argocd import DIFFERENT, EQUAL, FAILED, Analysis, document, sought_by, write_file
 from commodore.cli._options import options
 from commodore.cli._review import ARGOCD_TITLE, check_flags, dangers, markdown, show_review
 from commodore.cli.console import Console
@@ -75,7 +74,7 @@ def _show(
 ) -> None:
     files = [(form, values[form]) for form in _FILES if values[form] is not None]
     for form, file in files:
-        Path(file).write_text(_report(found, sides, form, values, diagnostics), encoding="utf-8")
+        write_file(file, _report(found, sides, form, values, diagnostics))
         console.status(f"The report is in {file}.")
     if values["out"] == "text":
         show_review(found.review, console, full=values["full"], command="commodore argocd diff")

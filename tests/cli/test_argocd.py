@@ -240,6 +240,8 @@ def test_sets_of_a_folder(call: Call, tmp_path: Path) -> None:
     assert call(*words, "argocd/l*")[1] == "argocd/app-one\n"
     assert "[CMD-ARGO-022]" in call(*words, "lasted")[2]
     facts = tmp_path / "facts"
+    code, _, err = call(*words, "--write-facts", str(facts / "none" / "facts"))
+    assert (code, "[CMD-WORK-003]" in err) == (2, True)
     assert call(*words, "--write-facts", str(facts))[:2] == (0, "")
     (needed,) = read_documents(facts.read_text(encoding="utf-8"), place="x")
     assert set(needed) == {"scmRepositories", "pullRequests"}

@@ -80,6 +80,8 @@ def test_forms(diff: Call, tmp_path: Path) -> None:
     assert diff("--base", "HEAD", *words)[0] == 1
     for form, file in files.items():
         assert diff("--base", "HEAD", "-o", form)[1] == file.read_text(encoding="utf-8")
+    code, _, err = diff("--base", "HEAD", "--sarif", str(tmp_path / "none" / "report"))
+    assert (code, "[CMD-WORK-003]" in err) == (2, True)
     row = "| &#126; argocd/a | 1 changed, 1 removed; dangers: deletes-volume |"
     assert row in files["markdown"].read_text(encoding="utf-8")
     assert 'value="argocd/a">argocd/a</button>' in files["html"].read_text(encoding="utf-8")
