@@ -19,16 +19,17 @@ _LOCATION = re.compile(r"<= recv header: location: *(\S+)", re.IGNORECASE)
 _ASKED = "/info/refs"
 
 
-def left_behind(stderr: str, urls: Iterable[str]) -> list[str]:
+def left_behind(stderr: str, urls: Iterable[tuple[str, str]]) -> list[str]:
     """The spellings of the URL, among those a command may have asked, whose server led elsewhere, so that git has
     failed.
 
-    Settings of the user that replace a URL by another one (`insteadOf`) leave none.
+    Args:
+        urls: spellings, each with the URL that settings of the user make of it (`insteadOf`).
     """
     said = _REFUSED.search(stderr)
     if said is None:
         return []
-    return [url for url in dict.fromkeys(urls) if redact(url).rstrip("/") == said[1].rstrip("/")]
+    return [url for url, asked in urls if redact(asked).rstrip("/") == said[1].rstrip("/")]
 
 
 def led_to(url: str, stderr: str, check: Callable[[str], None] | None) -> str:
@@ -36,6 +37,7 @@ def led_to(url: str, stderr: str, check: Callable[[str], None] | None) -> str:
     what is no repository, and from https to http.
 
     Args:
+        url: that git has asked.
         stderr: what git has said when it was `TRACED`.
         check: raises an error for a host that is not allowed; None for the rule that holds without a policy.
 

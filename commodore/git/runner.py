@@ -216,13 +216,16 @@ class Git:
             PolicyError: CMD-CONF-011 or CMD-CONF-012, a server leads to where it must not.
         """
         words = [word for setting in (*_FIXED_SETTINGS, *settings) for word in ("-c", setting)]
-        for _ in range(self.context.limits.redirects if url.startswith(("http://", "https://")) else 0):
+        for _ in range(self.context.limits.redirects):
+            asked = self._replaced(url, clean_environment())
+            if not asked.startswith(("http://", "https://")):
+                break
             asking = with_settings({**clean_environment(), **TRACED}, [("remote.commodore.url", url)])
             arguments = ("ls-remote", "commodore", "HEAD")
             result = self._run(_Command((*words, *arguments), None, asking), arguments)
-            if not result.failed or not left_behind(result.stderr, [url]):
+            if not result.failed or not left_behind(result.stderr, [(url, asked)]):
                 break
-            target = led_to(url, result.stderr, self.context.check_host)
+            target = led_to(asked, result.stderr, self.context.check_host)
             if not target:
                 break
             url = target
@@ -240,11 +243,18 @@ class Git:
         settings = [(key, value), *([(f"url.{target}.insteadOf", url)] if target != url else [])]
         return with_settings({"GIT_CONFIG_COUNT": os.environ.get("GIT_CONFIG_COUNT", "")}, settings)
 
-    def _urls(self, command: _Command) -> Iterator[str]:
-        """All that a command may have asked."""
-        yield from command.words
+    def _urls(self, command: _Command) -> Iterator[tuple[str, str]]:
+        """All that a command may have asked, each with the URL that settings of the user make of it."""
         listing = _Command(("config", "--get-regexp", r"^remote\..*\.(push)?url$"), None, command.environment)
-        yield from (line.partition(" ")[2] for line in self._run(listing, listing.words).text.splitlines())
+        listed = [line.partition(" ")[2] for line in self._run(listing, listing.words).text.splitlines()]
+        for word in dict.fromkeys((*command.words, *listed)):
+            if ":" in word and not word.startswith("-"):
+                yield word, self._replaced(word, command.environment)
+
+    def _replaced(self, url: str, environment: Mapping[str, str]) -> str:
+        """What git asks in place of a URL: settings of the user may replace it (`insteadOf`)."""
+        command = _Command(("ls-remote", "--get-url", "--", url), None, environment)
+        return self._run(command, command.words).text or url
 
     def _run(self, command: _Command, arguments: Sequence[str]) -> GitResult:
         process = _start(["git", *command.words], self.folder, command.input, command.environment, command.inherit)

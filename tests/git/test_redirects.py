@@ -48,6 +48,25 @@ def test_a_repository_that_has_moved(tmp_path: Path, server: GitServer, remote: 
     assert "new.git" not in config
 
 
+@pytest.mark.parametrize("before", ["ssh://git@git.example.com/", "https://git.example.com/", ""])
+def test_a_moved_repository_whose_url_the_user_replaces(
+    tmp_path: Path, server: GitServer, remote: Remote, monkeypatch: pytest.MonkeyPatch, before: str
+) -> None:
+    """As in pipelines: `insteadOf` gives every URL of a forge credentials."""
+    own, before = server.site.replace("://", "://jo:secret@"), before or f"{server.site}/"
+    config = tmp_path / "gitconfig"
+    config.write_text(f'[url "{own}/"]\n\tinsteadOf = {before}\n', encoding="utf-8")
+    monkeypatch.setenv("GIT_CONFIG_GLOBAL", str(config))
+    context = make_context()
+    with RepositoryStore(tmp_path / "repos", context) as store:
+        store.sync([(f"{before}old.git", None)])
+        assert store.repository(f"{before}old.git").resolve("master").sha == remote.sha()
+        assert not store.repository(f"{before}old.git").push([], ["refs/remotes/origin/master:refs/heads/other"]).failed
+    variables = Git(tmp_path, context).variables(f"{before}old.git")
+    assert variables["GIT_CONFIG_KEY_1"] == f"url.{own}/new.git.insteadOf"
+    assert variables["GIT_CONFIG_VALUE_1"] == f"{before}old.git"
+
+
 @pytest.mark.parametrize("target", ["/login", "ssh://git@git.example.com/new.git", "https://"])
 def test_what_is_no_repository_is_not_followed(tmp_path: Path, server: GitServer, target: str) -> None:
     server.moved["/old.git"] = f"{target}?"
