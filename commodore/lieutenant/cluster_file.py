@@ -105,7 +105,8 @@ def where_set(cluster: Cluster, owner: Owner, *keys: str) -> list[Location]:
     if not cluster.source:
         return []
     place = Location(cluster.source)
-    with contextlib.suppress(OSError, ValueError, LookupError, InputError):  # of an API, or edited meanwhile
+    changed = (ValueError, LookupError, TypeError, AttributeError, InputError)  # the file was edited meanwhile
+    with contextlib.suppress(OSError, *changed):  # an API is no file
         top = _fields(compose(Path(cluster.source).read_bytes(), place=cluster.source)[0])
         wanted = cluster.id if owner == "cluster" else cluster.tenant.id
         objects = [top[owner][1]] if owner in top else top[f"{owner}s"][1].value

@@ -211,3 +211,10 @@ def test_where_a_field_is_set_that_is_in_no_file(tmp_path: Path) -> None:
     of_api = parse_cluster(cluster(), tenant(), {}, make_context(), source="https://api.example.com")
     assert where_set(of_api, "tenant", "gitRepo", "url") == [Location("https://api.example.com")]
     assert where_set(replace(of_api, source=""), "tenant", "gitRepo", "url") == []
+
+
+@pytest.mark.parametrize("text", ["[a]", "{cluster: [a]}", "{clusters: {a: b}}", "{cluster: {gitRepo: 1}}", "{"])
+def test_where_a_field_is_set_in_a_file_that_was_edited_meanwhile(text: str, tmp_path: Path) -> None:
+    found = load(write(tmp_path / "cluster.yml", {"cluster": cluster(), "tenant": tenant()}))
+    (tmp_path / "cluster.yml").write_text(text, encoding="utf-8")
+    assert [one.place for one in where_set(found, "cluster", "gitRepo", "url")] == [str(tmp_path / "cluster.yml")]
