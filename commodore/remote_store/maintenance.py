@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 
 from commodore.errors import EnvironmentFault
 from commodore.limits import Limits
-from commodore.remote_store.objects import Objects, Stored, StoreFault, check_url
+from commodore.remote_store.objects import Objects, Stored, StoreFault, check_url, folder_of
 from commodore.remote_store.signed import NotAcceptedError, Trust
+
+_HINT = "web servers cannot be listed; in a bucket it takes the right to list, and to remove objects"
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,14 +63,17 @@ class RemoteCare:
 
     Raises:
         UsageError: CMD-CACHE-024, its URL is none.
-        EnvironmentFault: CMD-CACHE-026, the library is not installed. Methods raise CMD-CACHE-028, the store fails, or
-            cannot be listed.
+        EnvironmentFault: CMD-CACHE-026, the library is not installed; CMD-CACHE-028, its folder is not there. Methods
+            raise CMD-CACHE-028, the store fails, or cannot be listed.
     """
 
     def __init__(self, url: str, limits: Limits) -> None:
         check_url(url)
         self._url = url
         self._limits = limits
+        folder = folder_of(url)
+        if folder is not None and not os.path.isdir(folder):
+            raise self._failed(StoreFault("there is no such folder"), hint="correct the URL; runs that write make it")
         self._objects = Objects(url, limits)
 
     def survey(self) -> RemoteSurvey:
@@ -139,9 +145,6 @@ class RemoteCare:
         except StoreFault as fault:
             raise self._failed(fault) from None
 
-    def _failed(self, fault: StoreFault) -> EnvironmentFault:
-        return EnvironmentFault(
-            "CMD-CACHE-028",
-            f"the remote cache {self._url} cannot be looked after: {fault}",
-            hint="web servers cannot be listed; in a bucket it takes the right to list, and to remove objects",
-        )
+    def _failed(self, fault: StoreFault, hint: str = _HINT) -> EnvironmentFault:
+        message = f"the remote cache {self._url} cannot be looked after: {fault}"
+        return EnvironmentFault("CMD-CACHE-028", message, hint=hint)

@@ -64,8 +64,13 @@ def check_url(url: str) -> None:
         )
 
 
+def folder_of(url: str) -> Path | None:
+    """The folder that is the store; None for stores elsewhere."""
+    return Path(urlsplit(url).path) if url.startswith("file:") else None
+
+
 class Objects:
-    """The objects below a URL.
+    """The objects below a URL. A folder that is not there is made.
 
     Args:
         url: one that `check_url` takes.
@@ -87,7 +92,7 @@ class Objects:
             ) from error
         self._library = obstore
         self._seconds = limits.remote_object_seconds
-        self._folder = Path(urlsplit(url).path) if url.startswith("file:") else None
+        self._folder = folder_of(url)
         try:
             self._store: Any = from_url(url, **self._settings(url, limits))
         except Exception as error:

@@ -87,6 +87,13 @@ def test_looking_after_a_store(bucket: Bucket, tmp_path: Path, signer: Signer) -
     assert care.prune(None, 0, dry_run=False).removed == 0
 
 
+def test_looking_after_a_folder_that_is_not_there(tmp_path: Path) -> None:
+    with pytest.raises(EnvironmentFault) as caught:
+        RemoteCare((tmp_path / "typo").as_uri(), DEFAULT_LIMITS)
+    assert caught.value.code == "CMD-CACHE-028"
+    assert not (tmp_path / "typo").exists()
+
+
 @pytest.mark.parametrize("fault", ["status 403", "refuse"])
 def test_a_store_that_cannot_be_listed(bucket: Bucket, fault: str) -> None:
     bucket.proxy.fault = fault
