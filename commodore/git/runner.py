@@ -102,9 +102,12 @@ _NOT_REACHED = _any_of(
 _NOT_WRITTEN = re.compile(
     r"^(error: (unable to (write|create|unlink)|cannot (create|stat))|warning: unable to unlink) ", re.MULTILINE
 )
-_REMOTE_ENDED = _any_of("does not appear to be", "remote end hung up", "could not read from remote repository")
+_REMOTE_ENDED = _any_of(
+    "does not appear to be", "remote end hung up", "could not read from remote repository", "remote error:"
+)
+_DAMAGED_THERE = _any_of("remote error: .*not our ref", "pack has bad object", "inflate returned")
 _DAMAGED = _any_of(
-    "bad (object|ref|signature|config line|index file|tree object)",
+    "(?<!pack has )bad (object|ref|signature|config line|index file|tree object)",
     "invalid object",
     "does not point to a valid object",
     "(loose object|packfile|index file) .*(corrupt|truncated|cannot be|unavailable)",
@@ -386,6 +389,8 @@ def fault(arguments: Sequence[str], result: GitResult, place: Path, about: str =
             locations=[str(place)],
         )
     hint = "run again" if result.returncode < 0 else ""
+    if _DAMAGED_THERE.search(here):
+        hint = "the server does not send what it offers: let its owners look at the repository with 'git fsck'"
     return EnvironmentFault("CMD-GIT-002", f"{subject} failed: {words}", hint=hint, locations=[str(place)])
 
 
