@@ -8,7 +8,7 @@ import socket
 import unicodedata
 from urllib.parse import unquote, urlsplit
 
-_SCP = re.compile(r"(?:[^/:]*@)?(\[[0-9A-Fa-f:.%]+\]|[^/:@]+):(?!//)")
+_SCP = re.compile(r"(?:[^/:]*@)?(\[[^\]/]*\]|[^/:@]+):(?!//)")
 _FORCED = re.compile(r"^(?:[A-Za-z0-9+-]+::)+(?=[A-Za-z0-9+-]+://|[^/]+@)")
 _UNCLEAR = re.compile(r"[\x00-\x20\x7f\\%@]")
 _THIS_MACHINE = frozenset(("localhost", "localhost.localdomain", "localhost4", "localhost6"))
@@ -38,7 +38,10 @@ def host_of(source: str) -> str:
             return text.partition("://")[2].partition("/")[0].lower()
         return _plain(host) + ("\\" if "\\" in parts.netloc else "")  # some programs end it there, and some do not
     matched = _SCP.match(text)
-    return _plain(matched[1].strip("[]")) if matched is not None else ""
+    if matched is None:
+        return ""
+    host = matched[1].strip("[]").rpartition("@")[2]  # git takes the user and the port in brackets, too
+    return _plain(host.partition(":")[0] if host.count(":") == 1 else host)
 
 
 def _plain(host: str) -> str:

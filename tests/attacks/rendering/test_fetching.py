@@ -55,6 +55,11 @@ ADDRESSES = [
     "http://127.0.0.1\\@example.com/x",
     "http://example.com\\@127.0.0.1/x",
     "http://ip6-localhost/x",
+    "git@[127.0.0.1:22]:x",
+    "git@[fe80::1%eth0]:x",
+    "git@[::1%lo]:x",
+    "[git@::1]:x",
+    "[git@127.0.0.1:22]:x",
 ]
 
 
