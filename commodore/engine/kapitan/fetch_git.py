@@ -162,14 +162,15 @@ def _update_submodules(tree: Path, source: str, context: Context, policy: TrustP
         PolicyError: one comes from a host that the policy does not allow; or from this machine, and the repository
             itself does not.
     """
-    for submodule in base.Repo(tree).submodules:
-        url = submodule.url
-        if not url.startswith("."):  # a relative one is on the repository's own host
-            git.normalize(url)
-            is_foreign = not host_of(url) and host_of(source)
-            policy.require_host("file://localhost" if is_foreign else url, f"its submodule {submodule.name!r}")
-        where = os.path.join(source, url) if url.startswith("../") else url  # as GitPython has it
-        submodule.update(init=True, env=git.Git(tree, context).variables(where))
+    with base.Repo(tree) as repository:
+        for submodule in repository.submodules:
+            url = submodule.url
+            if not url.startswith("."):  # a relative one is on the repository's own host
+                git.normalize(url)
+                is_foreign = not host_of(url) and host_of(source)
+                policy.require_host("file://localhost" if is_foreign else url, f"its submodule {submodule.name!r}")
+            where = os.path.join(source, url) if url.startswith("../") else url  # as GitPython has it
+            submodule.update(init=True, env=git.Git(tree, context).variables(where))
 
 
 def _strip(folder: Path) -> None:

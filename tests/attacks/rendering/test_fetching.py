@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import base64
+import contextlib
+import os
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
@@ -307,6 +309,16 @@ def test_a_git_server_that_redirects(world: World, tmp_path: Path, ref: str, tar
         assert other.asked == []
 
 
+def running_below(process: int) -> list[str]:
+    """The command lines of the children of a process."""
+    found = []
+    for children in Path(f"/proc/{process}/task").glob("*/children"):
+        for child in children.read_text().split():
+            with contextlib.suppress(OSError):  # it has ended
+                found.append(Path(f"/proc/{child}/cmdline").read_text().replace("\0", " "))
+    return found
+
+
 def test_a_submodule_whose_server_redirects(tmp_path: Path) -> None:
     remotes = repositories(tmp_path)
     policy = TrustPolicy(hosts=("127.0.0.1",))
@@ -322,6 +334,7 @@ def test_a_submodule_whose_server_redirects(tmp_path: Path) -> None:
         with pytest.raises(PolicyError) as caught:
             _update_submodules(tmp_path / "clone", f"{lure.site}/x.git", context, policy)
         assert other.asked == []
+    assert [words for words in running_below(os.getpid()) if "cat-file" in words] == [], "git goes on"
     assert caught.value.code == NEAR
 
 
