@@ -68,7 +68,7 @@ class LaterStages:
     def may_define(self, application: Application) -> bool:
         """See `Chain.may_define`. Only sources in the tree itself and in mapped repositories are looked at."""
         for source in application.sources:
-            if source.chart or not source.path or not self.repositories.is_local(source.repo_url):
+            if source.chart or not source.path or not self.repositories.is_local(source, self.settings.profile):
                 continue
             try:
                 tree = self.repositories.of(source, self.settings.profile)

@@ -135,8 +135,10 @@ def _where(source: Source, listing: Listing, repo_map: RepoMap) -> str:
     mapped = repo_map.find(source.repo_url)
     if mapped is not None:
         return f"{mapped.folder}, by --repo-map"
-    if repository_identity(source.repo_url) in listing.own:
-        return "the tree itself, whatever revision is asked for"
+    own = listing.own.get(repository_identity(source.repo_url))
+    if own is not None:
+        stands = own.stands is None or own.stands.cover(source.revision)
+        return "the tree itself" if stands else "the local repository, or its own"
     return "its repository, or the cache"
 
 

@@ -9,6 +9,7 @@ from typing import Literal
 
 from commodore.argocd.acquiring import Providers
 from commodore.argocd.comparing import Rules
+from commodore.argocd.trees import SelfRevisions
 from commodore.context import Context
 from commodore.events import ignore
 from commodore.limits import DEFAULT_LIMITS
@@ -51,6 +52,8 @@ class Options:
         fixed_time: what templates of ApplicationSets are told is the time, as ISO 8601 has it; empty for what the
             clock of the providers says, or for nothing.
         self_urls: URLs of the repository that the tree is of, beside those of its remotes.
+        self_revisions: at which revisions these mean the tree: empty, `HEAD`, the default branch and the branch of the
+            tree (`branches`); `all`; those that are its commit (`declared`). The local repository has the others.
         repo_map: folders that stand for repositories, by URL; or texts, as `--repo-map` has them.
         entries: folders below the tree's that are rendered first.
         max_depth: how many rounds of rendering look for further Applications; 0 for none.
@@ -108,6 +111,7 @@ class Options:
     facts: tuple[Path, ...] = ()
     fixed_time: str = ""
     self_urls: tuple[str, ...] = ()
+    self_revisions: SelfRevisions = "branches"
     repo_map: Mapping[str, Path] | tuple[str, ...] = ()
     entries: tuple[str, ...] = ()
     max_depth: int = 4

@@ -44,7 +44,7 @@ from commodore.argocd.model.application import Application, read_application
 from commodore.argocd.model.fields import Fields
 from commodore.argocd.model.plugins import PluginRule
 from commodore.argocd.rendering import Capabilities, Renderer
-from commodore.argocd.trees import ParsedFiles, Tree
+from commodore.argocd.trees import ParsedFiles, SelfRevisions, Tree
 from commodore.caches import cache_folder, result_cache, usable
 from commodore.context import Context
 from commodore.errors import CommodoreError, InputError, Location, PolicyError
@@ -76,6 +76,8 @@ class Named:
         settings: files with objects of the installation, which count more than what is in the folder.
         values: files with values of the Argo CD chart, likewise.
         self_urls: URLs of the repository that the folder is in, beside those of its remotes.
+        tree_urls: URLs that mean the tree at every revision, as `--repo-map URL=@`.
+        self_revisions: at which revisions the other URLs mean the tree.
         entries: folders below `folder` that are rendered first.
         depth: how many rounds of rendering look for further Applications; 0 for none.
         facts: what generators of ApplicationSets would ask for.
@@ -94,6 +96,8 @@ class Named:
     settings: tuple[Path, ...] = ()
     values: tuple[Path, ...] = ()
     self_urls: tuple[str, ...] = ()
+    tree_urls: tuple[str, ...] = ()
+    self_revisions: SelfRevisions = "branches"
     entries: tuple[str, ...] = ()
     depth: int = 4
     facts: Facts = field(default_factory=Facts)
@@ -123,8 +127,10 @@ class Named:
     def own(self, context: Context) -> tuple[Tree, Mapping[str, Tree]]:
         """The tree of the folder, and the repositories that it stands for; see `own_repositories`."""
         if self.tree is not None:
-            return self.tree, stands_for(self.tree, self.self_urls)
-        return own_repositories(self.folder, self.self_urls, context)
+            tree, own = self.tree, stands_for(self.tree, self.self_urls)
+        else:
+            tree, own = own_repositories(self.folder, self.self_urls, context, self.self_revisions)
+        return tree, {**own, **stands_for(replace(tree, stands=None), self.tree_urls)}
 
 
 @dataclass(frozen=True, slots=True)
@@ -188,7 +194,9 @@ def list_applications(
     tree, own = named.own(context)
     _check_caches(tree)
     with temporary_folder() as scratch:
-        repositories = Repositories(context, repo_map or RepoMap(), scratch, {**own, repository_identity(_ENTRY): tree})
+        repositories = Repositories(
+            context, repo_map or RepoMap(), scratch, {**own, repository_identity(_ENTRY): replace(tree, stands=None)}
+        )
         try:
             search = _Search(named, tree, repositories, capabilities or Capabilities(), context, found)
             listing = search.listing()
@@ -388,10 +396,10 @@ def open_run(
     """Set up what renders Applications of an installation; entries of the map that nothing used are told at the end.
 
     Args:
-        own: trees that stand for their repositories at every revision, by `repository_identity`.
+        own: trees that stand for their repositories, by `repository_identity`.
     """
     with temporary_folder() as scratch:
-        repositories = Repositories(context, repo_map, scratch, own)
+        repositories = Repositories(context, repo_map, scratch, own, found)
         charts = Charts(context, scratch, repo_map.providers)
         renderer = Renderer(settings, repositories, charts, capabilities, context, scratch, found)
         try:

@@ -82,7 +82,7 @@ def _difference(folder: Path, console: Console, found: Diagnostics) -> Differenc
         (empty := scratch / "empty").mkdir()
         old = (folder, "HEAD") if published.returncode == 0 else (empty, "")
         sides = (
-            find_side(Named(place), revision, scratch / f"side-{number}", context)
+            find_side(Named(place, self_revisions="all"), revision, scratch / f"side-{number}", context)
             for number, (place, revision) in enumerate((old, (folder, "")))
         )
         return diff(*pair_of(*sides), Wanted(), RepoMap(), context, found)

@@ -47,7 +47,7 @@ def rendered_images(console: Console, wanted: Collection[str], values: Mapping[s
     from commodore.argocd.question import Question
 
     images = {}
-    with Question(options_by(values, console)) as asked:
+    with Question(options_by({**values, "self_revisions": "all"}, console)) as asked:
         side = asked.side(Tree(values["repository"], values["ref"]))
         listing = asked.listing_of(side.named)
         chosen = [one for one in listing.applications if listing.label(one) in wanted]

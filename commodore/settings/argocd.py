@@ -69,6 +69,15 @@ SELF_URL = Setting(
     multiple=True,
     metavar="URL",
 )
+SELF_REVISIONS = Setting(
+    "self_revisions",
+    ("--self-revisions",),
+    "Which revisions of its repository the tree stands for: `branches`, those without a name, HEAD, the default branch "
+    "and the branch of the tree; `all`; `declared`, those that are its commit. The local repository has the others.",
+    kind="choice",
+    choices=("branches", "all", "declared"),
+    default="branches",
+)
 PROJECT = Setting("project", ("--project",), "Only Applications of projects that fit.", metavar="GLOB")
 NARROWING = (
     PROJECT,
@@ -331,6 +340,7 @@ SEARCH = (
     *REF,
     *NARROWING,
     SELF_URL,
+    SELF_REVISIONS,
     *DISCOVERY,
     IGNORE_PATH,
     DRY_SOURCES,

@@ -96,7 +96,7 @@ def test_explain(run: Call, shop: Path) -> None:
         "  project default, destination https://kubernetes.default.svc b",
         "source 1: Directory b",
         "  of https://git.example.com/team/shop.git at HEAD",
-        "  from the tree itself, whatever revision is asked for",
+        "  from the tree itself",
         "reads of the repository",
         "  b/*",
         "objects: 1",

@@ -13,8 +13,9 @@ from commodore.argocd.acquiring.artefacts import SCHEME, Artefacts
 from commodore.argocd.acquiring.repo_map import RepoMap, repository_identity
 from commodore.argocd.acquiring.tags import is_range, newest_tag
 from commodore.argocd.configuration import Profile
+from commodore.argocd.diagnostics import Diagnostic, Diagnostics
 from commodore.argocd.model.sources import Source
-from commodore.argocd.trees import Tree, commit_tree, folder_tree
+from commodore.argocd.trees import OwnRevisions, Tree, commit_tree, folder_tree
 from commodore.caches import cache_folder
 from commodore.context import Context
 from commodore.errors import CommodoreError, EnvironmentFault, InputError, PolicyError
@@ -23,6 +24,7 @@ from commodore.printable import printable
 
 _REFUSED = re.compile(r"(?i)^(-|[a-z0-9+.-]*::|file:|git:|/|\.)|[\x00-\x1f\x7f]")
 _LONGEST_REVISION = 255
+_OF_TREE = "fetch the revision into the checkout, or let the tree stand for all revisions by --self-revisions all"
 
 
 @dataclass
@@ -31,13 +33,15 @@ class Repositories:
 
     Args:
         scratch: a folder for this run, in which commits are laid out.
-        own: trees that stand for their repositories at every revision, by `repository_identity`.
+        own: trees that stand for their repositories, by `repository_identity`, at revisions that `Tree.stands` covers.
+        found: hears of revisions for which a tree stands.
     """
 
     context: Context
     repo_map: RepoMap
     scratch: Path
     own: Mapping[str, Tree] = field(default_factory=dict)
+    found: Diagnostics = field(default_factory=Diagnostics)
     _trees: dict[tuple[str, str], Tree] = field(default_factory=dict)
     _lock: threading.RLock = field(default_factory=threading.RLock)
     _store: RepositoryStore | None = None
@@ -45,8 +49,9 @@ class Repositories:
     def tree(self, url: str, revision: str, prefix: str = "") -> Tree:
         """The files of a repository.
 
-        A mapped repository is its folder as it lies, whatever the revision. Others are fetched into the cache. A range
-        of versions is the newest tag that fits, if there is one.
+        A mapped repository is its folder as it lies, whatever the revision. That of a tree is the tree, or a commit of
+        the local repository. Others are fetched into the cache. A range of versions is the newest tag that fits, if
+        there is one.
 
         Args:
             prefix: what tags begin with that are versions.
@@ -69,11 +74,20 @@ class Repositories:
         Args:
             profile: the version of Argo CD, which may know no prefixes of tags.
         """
-        return self.tree(source.repo_url, source.revision, source.tag_prefix if profile.has_tag_prefixes else "")
+        return self.tree(source.repo_url, source.revision, _prefix(source, profile))
 
-    def is_local(self, url: str) -> bool:
-        """Whether a repository is there without being fetched: it is mapped, or the tree under analysis."""
-        return self.repo_map.find(url) is not None or repository_identity(url) in self.own
+    def is_local(self, source: Source, profile: Profile) -> bool:
+        """Whether the files of a source are there without being fetched: those that `of` gives are mapped, or those of
+        the tree under analysis or of its local repository.
+        """
+        if self.repo_map.find(source.repo_url) is not None:
+            return True
+        own = self.own.get(repository_identity(source.repo_url))
+        return own is not None and bool(
+            own.stands is None
+            or own.stands.cover(source.revision)
+            or self._own_commit(own.stands, source.revision, _prefix(source, profile))
+        )
 
     def close(self) -> None:
         """End what still talks to remotes."""
@@ -90,8 +104,8 @@ class Repositories:
         if mapped is not None:
             return self._fetched(str(mapped.folder), mapped.revision)
         own = self.own.get(repository_identity(url))
-        if own is not None:
-            return own
+        if own is not None and (there := self._own_tree(own, url, revision, prefix)) is not None:
+            return there
         git = self.repo_map.providers.git
         commit = git.resolve(url, revision) if git is not None else None
         if git is not None and commit is not None:
@@ -101,6 +115,33 @@ class Repositories:
         if _REFUSED.search(url):
             raise _refused(url)
         return self._fetched(url, revision, prefix)
+
+    def _own_tree(self, own: Tree, url: str, revision: str, prefix: str) -> Tree | None:
+        """The tree, or another commit of its local repository; None if that does not have the revision."""
+        stands = own.stands
+        if stands is not None and not stands.cover(revision):
+            commit = self._own_commit(stands, revision, prefix)
+            if not commit:
+                return None
+            if stands.names or commit != own.revision:
+                folder = self.scratch / f"tree-{len(self._trees)}"
+                return commit_tree(stands.repository, commit, folder, redact(url), self.context)
+        if revision not in ("", "HEAD"):
+            self.found.add(
+                Diagnostic(
+                    "CMD-ARGO-307",
+                    f"the revision {printable(revision)!r} of {redact(url)} is read from the tree under analysis"
+                    f"{f', which is at {own.revision[:10]}' if own.revision else ''}",
+                    "info",
+                )
+            )
+        return own
+
+    def _own_commit(self, stands: OwnRevisions, revision: str, prefix: str) -> str:
+        """The commit that the local repository has of a revision; empty for none."""
+        if is_range(revision, prefix) and (tag := newest_tag(stands.tags(self.context), revision, prefix)):
+            revision = f"refs/tags/{tag}"
+        return stands.commit(revision, self.context)
 
     @cached_property
     def _artefacts(self) -> Artefacts:
@@ -134,6 +175,7 @@ class Repositories:
 
     def _explained(self, error: CommodoreError, url: str, revision: str) -> CommodoreError:
         shown = redact(url)
+        own = _OF_TREE if repository_identity(url) in self.own else ""
         if error.code == "CMD-GIT-010":
             return _refused(url)
         if isinstance(error, PolicyError):
@@ -143,18 +185,22 @@ class Repositories:
                 return EnvironmentFault(
                     "CMD-ARGO-310",
                     f"{shown} at {revision or 'HEAD'} is not in the cache, and offline nothing is fetched",
-                    hint="run once without --offline, or map it with --repo-map",
+                    hint=own or "run once without --offline, or map it with --repo-map",
                 )
             return EnvironmentFault(
                 "CMD-ARGO-311",
                 f"{shown} cannot be fetched: {error.message}",
-                hint=error.hint or "check the URL and the network, or map it with --repo-map",
+                hint=own or error.hint or "check the URL and the network, or map it with --repo-map",
             )
         return InputError(
             "CMD-ARGO-313",
             f"the revision {printable(revision) or 'HEAD'!r} of {shown} is unknown: {error.message}",
-            hint=error.hint or "name a branch, a tag or a commit",
+            hint=own or error.hint or "name a branch, a tag or a commit",
         )
+
+
+def _prefix(source: Source, profile: Profile) -> str:
+    return source.tag_prefix if profile.has_tag_prefixes else ""
 
 
 def _refused(url: str) -> PolicyError:

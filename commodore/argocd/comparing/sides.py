@@ -7,7 +7,7 @@ from pathlib import Path
 
 from commodore.argocd.discovery import remotes_of
 from commodore.argocd.running import Named
-from commodore.argocd.trees import commit_tree, merge_base, repository_of, resolve
+from commodore.argocd.trees import commit_tree, merge_base, own_revisions, repository_of, resolve
 from commodore.context import Context
 from commodore.errors import UsageError
 
@@ -83,10 +83,17 @@ def find_sides(sought: Sought, scratch: Path, context: Context) -> tuple[Side, S
 
 
 def pair_of(base: Side, target: Side) -> tuple[Side, Side]:
-    """Two sides that stand for the same repositories: those of either."""
+    """Two sides that stand for the same repositories, at the same revisions: those of either."""
     urls = tuple(dict.fromkeys((*target.named.self_urls, *base.named.self_urls)))
-    first, second = (replace(one, named=replace(one.named, self_urls=urls)) for one in (base, target))
-    return first, second
+    first, second = (_joined(one.named, other.named) for one, other in ((base, target), (target, base)))
+    return replace(base, named=replace(first, self_urls=urls)), replace(target, named=replace(second, self_urls=urls))
+
+
+def _joined(named: Named, other: Named) -> Named:
+    tree = named.tree
+    if tree is None or tree.stands is None or other.tree is None:
+        return named
+    return replace(named, tree=replace(tree, stands=tree.stands.joined(other.tree.stands)))
 
 
 def _with_range(sought: Sought) -> Sought:
@@ -129,5 +136,6 @@ def find_side(named: Named, revision: str, place: Path, context: Context) -> Sid
     commit = resolve(repository, revision, context)
     shown = f"{revision} ({commit[:10]})" if not commit.startswith(revision) else commit[:10]
     tree = commit_tree(repository, commit, place, _NAME, context)
+    tree = replace(tree, stands=own_revisions(repository, revision, named.self_revisions, context))
     urls = (*named.self_urls, *remotes_of(repository, context))
     return Side(replace(named, folder=tree.root / inside, tree=tree, self_urls=urls), shown, commit)

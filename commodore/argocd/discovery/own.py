@@ -3,25 +3,32 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import replace
 from pathlib import Path
 
 from commodore.argocd.acquiring import repository_identity
-from commodore.argocd.trees import Tree, folder_tree
+from commodore.argocd.trees import SelfRevisions, Tree, folder_tree, own_revisions
 from commodore.context import Context
 from commodore.errors import CommodoreError
 from commodore.git import Git
 
 
-def own_repositories(folder: Path, urls: Iterable[str], context: Context) -> tuple[Tree, dict[str, Tree]]:
+def own_repositories(
+    folder: Path, urls: Iterable[str], context: Context, revisions: SelfRevisions = "branches"
+) -> tuple[Tree, dict[str, Tree]]:
     """The tree of a folder, and by `repository_identity` the repositories that it stands for.
 
     The tree is the whole checkout around the folder, or the folder if there is none. It stands for the remotes of the
     checkout, and for the URLs given.
 
+    Args:
+        revisions: which revisions of them it stands for.
+
     Raises:
         CommodoreError: see `folder_tree`.
     """
     tree = folder_tree(_root(folder, context) or folder, context)
+    tree = replace(tree, stands=own_revisions(tree.root, "", revisions, context))
     return tree, stands_for(tree, [*urls, *remotes_of(tree.root, context)])
 
 

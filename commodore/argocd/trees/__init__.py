@@ -6,11 +6,14 @@ from commodore.argocd.trees.commit import commit_tree, merge_base, repository_of
 from commodore.argocd.trees.kustomizations import KUSTOMIZATIONS, check_sources, files_of_kustomization
 from commodore.argocd.trees.parsed import ParsedFiles
 from commodore.argocd.trees.paths import check_inside, folder_of
+from commodore.argocd.trees.revisions import OwnRevisions, SelfRevisions, own_revisions
 from commodore.argocd.trees.tree import Tree, folder_tree, is_git
 
 __all__ = [
     "KUSTOMIZATIONS",
+    "OwnRevisions",
     "ParsedFiles",
+    "SelfRevisions",
     "Tree",
     "check_inside",
     "commit_tree",
@@ -20,6 +23,7 @@ __all__ = [
     "folder_tree",
     "is_git",
     "merge_base",
+    "own_revisions",
     "repository_of",
     "resolve",
 ]

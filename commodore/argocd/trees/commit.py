@@ -11,7 +11,8 @@ from commodore.errors import CommodoreError, InputError, did_you_mean
 from commodore.git import CommitTrees, Git, check_out_tree
 from commodore.printable import printable
 
-_DEFAULTS = ("refs/remotes/origin/HEAD", "refs/remotes/origin/main", "refs/remotes/origin/master")
+DEFAULT_BRANCHES = ("refs/remotes/origin/HEAD", "refs/remotes/origin/main", "refs/remotes/origin/master")
+"""Where a clone has the default branch of `origin`: what that says, else the usual ones."""
 
 
 def repository_of(folder: Path, context: Context) -> tuple[Path, str]:
@@ -23,11 +24,11 @@ def repository_of(folder: Path, context: Context) -> tuple[Path, str]:
     if not folder.is_dir():
         raise InputError("CMD-ARGO-001", f"there is no folder {folder}", hint="check the path")
     real = folder.resolve()
-    top = _ask(real, context, "rev-parse", "--show-toplevel")
+    top = ask(real, context, "rev-parse", "--show-toplevel")
     if top:
         inside = real.relative_to(Path(top).resolve()).as_posix()
         return Path(top).resolve(), "" if inside == "." else inside
-    if _ask(real, context, "rev-parse", "--is-bare-repository") == "true":
+    if ask(real, context, "rev-parse", "--is-bare-repository") == "true":
         return real, ""
     raise InputError(
         "CMD-ARGO-004",
@@ -44,9 +45,9 @@ def resolve(repository: Path, revision: str, context: Context) -> str:
     """
     if not revision.startswith("-") and revision.isprintable():
         arguments = ("rev-parse", "--quiet", "--verify", "--end-of-options", f"{revision}^{{commit}}")
-        if found := _ask(repository, context, *arguments):
+        if found := ask(repository, context, *arguments):
             return found
-    names = _ask(repository, context, "for-each-ref", "--format=%(refname:short)", "--count=1000").split()
+    names = ask(repository, context, "for-each-ref", "--format=%(refname:short)", "--count=1000").split()
     raise InputError(
         "CMD-ARGO-003",
         f"{repository} has no revision {printable(revision[:80])!r}",
@@ -60,10 +61,10 @@ def merge_base(repository: Path, revision: str, context: Context) -> tuple[str, 
     Raises:
         InputError: CMD-ARGO-005, that cannot be told.
     """
-    for name in _DEFAULTS:
-        if not _ask(repository, context, "rev-parse", "--quiet", "--verify", name):
+    for name in DEFAULT_BRANCHES:
+        if not ask(repository, context, "rev-parse", "--quiet", "--verify", name):
             continue
-        if found := _ask(repository, context, "merge-base", name, revision or "HEAD"):
+        if found := ask(repository, context, "merge-base", name, revision or "HEAD"):
             return found, name.removeprefix("refs/remotes/")
         raise InputError(
             "CMD-ARGO-005",
@@ -95,7 +96,8 @@ def commit_tree(repository: Path, commit: str, folder: Path, name: str, context:
     return Tree(folder.resolve(), commit, name)
 
 
-def _ask(folder: Path, context: Context, *arguments: str) -> str:
+def ask(folder: Path, context: Context, *arguments: str) -> str:
+    """What git says about a folder; empty if it fails, as in a folder that is in no repository."""
     try:
         answer = Git(folder, context).run(arguments, check=False)
     except CommodoreError:

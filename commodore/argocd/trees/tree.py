@@ -7,11 +7,15 @@ import threading
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from commodore.context import Context
 from commodore.errors import CommodoreError, InputError, PolicyError
 from commodore.git import Git, HeldTree
 from commodore.tree import Entry, walk
+
+if TYPE_CHECKING:
+    from commodore.argocd.trees.revisions import OwnRevisions
 
 _KNOWN_LINKS: int = 10
 """Links leading out that an error names."""
@@ -26,12 +30,14 @@ class Tree:
         revision: the commit; empty if the folder is no checkout.
         name: what messages call it.
         held: keeps the files where they are, if they lie in the cache.
+        stands: for which revisions, if it stands for a repository; None for all.
     """
 
     root: Path
     revision: str
     name: str
     held: HeldTree | None = None
+    stands: OwnRevisions | None = None
     _links: list[tuple[str, ...]] = field(default_factory=list)
     _lock: threading.Lock = field(default_factory=threading.Lock)
 

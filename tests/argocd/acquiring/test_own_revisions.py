@@ -1,0 +1,128 @@
+"""Which revisions of its repository a tree stands for, and where the others come from."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from commodore.argocd import Diagnostics
+from commodore.argocd.acquiring import RepoMap, Repositories
+from commodore.argocd.comparing import Sought, find_sides
+from commodore.argocd.running import Named
+from commodore.argocd.trees import SelfRevisions, Tree
+from commodore.context import Context
+from commodore.errors import CommodoreError
+from commodore.events import ignore
+from commodore.limits import DEFAULT_LIMITS
+from tests.argocd.comparing.conftest import git
+
+URL = "https://git.example.com/shop"
+CONTEXT = Context(ignore, DEFAULT_LIMITS, offline=True)
+
+
+@pytest.fixture(scope="module")
+def checkout(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A checkout of `feature`, with a changed file; `main` is the default branch, and `other` one of the remote's."""
+    folder = tmp_path_factory.mktemp("own") / "checkout"
+    folder.mkdir()
+    git(folder, "init", "-q", "-b", "main")
+    git(folder, "remote", "add", "origin", URL)
+    for name in ("v1.0.0", "v1.1.0", "v2.0.0"):
+        (folder / "file").write_text(name, encoding="utf-8")
+        git(folder, "add", ".")
+        git(folder, "commit", "-qm", name)
+        git(folder, "tag", name)
+    git(folder, "update-ref", "refs/remotes/origin/main", "v2.0.0")
+    git(folder, "symbolic-ref", "refs/remotes/origin/HEAD", "refs/remotes/origin/main")
+    git(folder, "update-ref", "refs/remotes/origin/other", "v1.0.0")
+    git(folder, "checkout", "-qb", "feature")
+    (folder / "file").write_text("changed", encoding="utf-8")
+    return folder
+
+
+def content(named: Named, revision: str, scratch: Path, found: Diagnostics | None = None) -> str:
+    """The file at a revision."""
+    _, own = named.own(CONTEXT)
+    scratch.mkdir(exist_ok=True)
+    repositories = Repositories(CONTEXT, RepoMap(), scratch, own, found or Diagnostics())
+    return read(repositories.tree(URL, revision))
+
+
+def read(tree: Tree) -> str:
+    return (tree.root / "file").read_text(encoding="utf-8")
+
+
+@pytest.mark.requirement("D36")
+@pytest.mark.parametrize(
+    ("revision", "branches", "declared"),
+    [
+        ("", "changed", "changed"),
+        ("HEAD", "changed", "changed"),
+        ("main", "changed", "changed"),
+        ("refs/heads/feature", "changed", "changed"),
+        ("other", "v1.0.0", "v1.0.0"),
+        ("v1.0.0", "v1.0.0", "v1.0.0"),
+        ("refs/tags/v1.1.0", "v1.1.0", "v1.1.0"),
+        ("1.*", "v1.1.0", "v1.1.0"),
+        ("v2.0.0", "v2.0.0", "changed"),
+        ("commit", "v1.1.0", "v1.1.0"),
+        ("short", "v1.1.0", "v1.1.0"),
+    ],
+)
+def test_the_tree_or_the_local_repository(
+    checkout: Path, tmp_path: Path, revision: str, branches: str, declared: str
+) -> None:
+    """Branches stand for the tree by their names; with `declared`, only its very commit does."""
+    commit = git(checkout, "rev-parse", "v1.1.0")
+    revision = {"commit": commit, "short": commit[:8]}.get(revision, revision)
+    wanted: dict[SelfRevisions, str] = {"branches": branches, "declared": declared, "all": "changed"}
+    for mode, expected in wanted.items():
+        assert content(Named(checkout, self_revisions=mode), revision, tmp_path / mode) == expected
+    assert content(Named(checkout, tree_urls=(URL,)), revision, tmp_path / "mapped") == "changed"
+
+
+@pytest.mark.requirement("D36")
+def test_which_revisions_are_the_tree_is_told(checkout: Path, tmp_path: Path) -> None:
+    found = Diagnostics()
+    for revision in ("", "HEAD", "main", "v1.0.0"):
+        content(Named(checkout), revision, tmp_path, found)
+    commit = git(checkout, "rev-parse", "HEAD")[:10]
+    assert [(one.code, one.message) for one in found.found()] == [
+        (
+            "CMD-ARGO-307",
+            f"the revision 'main' of {URL} is read from the tree under analysis, which is at {commit}",
+        )
+    ]
+
+
+def test_a_revision_that_is_not_in_the_local_repository(checkout: Path, tmp_path: Path) -> None:
+    """It is asked of the remote."""
+    with pytest.raises(CommodoreError) as caught:
+        content(Named(checkout), "v3.0.0", tmp_path)
+    assert caught.value.code == "CMD-ARGO-310"
+    assert "--self-revisions all" in caught.value.hint
+
+
+@pytest.mark.parametrize("wanted", ["branches", "declared"])
+def test_a_folder_in_no_repository_stands_for_all(tmp_path: Path, wanted: SelfRevisions) -> None:
+    (tmp_path / "file").write_text("here", encoding="utf-8")
+    assert content(Named(tmp_path, self_urls=(URL,), self_revisions=wanted), "v1.0.0", tmp_path / "scratch") == "here"
+
+
+def test_without_a_default_branch_the_usual_ones_count(checkout: Path, tmp_path: Path) -> None:
+    clone = tmp_path / "clone"
+    git(tmp_path, "clone", "-q", "--no-local", "--depth=1", "--branch=v1.0.0", str(checkout), str(clone))
+    git(clone, "remote", "set-url", "origin", URL)
+    named = [content(Named(clone), one, tmp_path / "scratch") for one in ("HEAD", "main", "master")]
+    assert named == ["v1.0.0"] * 3
+
+
+@pytest.mark.requirement("D36", "D60")
+def test_the_branches_of_both_sides_are_either_tree(checkout: Path, tmp_path: Path) -> None:
+    sides = find_sides(Sought(Named(checkout), base="origin/other", revision="feature"), tmp_path / "sides", CONTEXT)
+    for number, side in enumerate(sides):
+        there = [
+            content(side.named, one, tmp_path / f"scratch{number}") for one in ("other", "feature", "main", "v1.1.0")
+        ]
+        assert there == [*[(side.root / "file").read_text(encoding="utf-8")] * 3, "v1.1.0"]
