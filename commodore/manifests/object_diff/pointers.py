@@ -37,6 +37,8 @@ class KindPointer:
         if not pointer.startswith("/") or (of.count("/") > 1) or (colon and not of):
             raise ValueError(text)
         group, _, kind = of.rpartition("/")
+        if of and not kind:
+            raise ValueError(text)
         return cls(group, kind, tuple(one.replace("~1", "/").replace("~0", "~") for one in pointer[1:].split("/")))
 
     def fits(self, content: Any) -> bool:

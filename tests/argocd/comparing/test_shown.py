@@ -122,7 +122,7 @@ def test_a_sarif_log(shop: Trees) -> None:
     assert "PersistentVolumeClaim" in place["logicalLocations"][0]["fullyQualifiedName"]
 
 
-@pytest.mark.parametrize("text", ["Database", "a/b/c:/x", ":/x", "Database:spec"])
+@pytest.mark.parametrize("text", ["Database", "a/b/c:/x", "apps/:/x", ":/x", "Database:spec"])
 def test_what_is_no_place(text: str, tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="says no place in objects") as error:
         argocd.diff(Tree.folder(tmp_path), Tree.folder(tmp_path), dataclasses.replace(OFFLINE, mask_kinds=(text,)))
