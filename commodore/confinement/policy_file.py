@@ -13,7 +13,8 @@ from commodore.confinement.policy import CAPABILITIES, TrustPolicy
 from commodore.errors import InputError, PolicyError, did_you_mean
 
 _LISTS = (*CAPABILITIES, "programs", "hosts")
-_NUMBERS = ("rendering_seconds", "rendering_bytes")
+_NUMBERS = {"rendering_seconds": (0.001, 1_000_000), "rendering_bytes": (1, 1 << 53)}
+"""The keys with numbers, with the least and the most that can be asked of the operating system."""
 _SWITCHES = ("isolated",)
 _KEYS = (*_LISTS, *_NUMBERS, *_SWITCHES)
 _BYTES = 1 << 20
@@ -65,8 +66,9 @@ def _policy(path: Path, values: dict[str, Any]) -> TrustPolicy:
                 raise _unusable(path, f"{key!r} is neither true nor false")
             given[key] = value
         else:
-            if isinstance(value, bool) or not isinstance(value, int | float) or not 0 < value < float("inf"):
-                raise _unusable(path, f"{key!r} is no number above 0")
+            least, most = _NUMBERS[key]
+            if isinstance(value, bool) or not isinstance(value, int | float) or not least <= value <= most:
+                raise _unusable(path, f"{key!r} is no number from {least} to {most}")
             given[key] = int(value) if key.endswith("bytes") else float(value)
     for program in given.get("programs", ()):
         if not os.path.isabs(program):

@@ -16,6 +16,7 @@ from commodore.manifests.objects import ObjectKey, in_order, is_well_formed, key
 from commodore.manifests.textdiff import DiffLine
 from commodore.manifests.yaml_in import load_all
 from commodore.manifests.yaml_out import dump, dump_stream
+from commodore.printable import printable
 
 #: How modified files are compared: as text; as YAML whatever its form and order; as YAML without what the upgrade of
 #: Kapitan from 0.29 to 0.30 changed in every catalog.
@@ -32,7 +33,8 @@ def render(
     limits: Limits,
     mode: DiffMode = "plain",
 ) -> Iterator[DiffLine]:
-    """The changes as lines: one for a deleted, added or renamed file, a unified diff for a modified one.
+    """The changes as lines: one for a deleted, added or renamed file, a unified diff for a modified one. Names of files
+    are shown with blanks for line feeds: they would begin lines that say what their author wants.
 
     Args:
         change: what differs.
@@ -50,28 +52,30 @@ def render(
 
 def _render_summary(file: FileChange) -> Iterator[DiffLine]:
     if file.kind in ("renamed", "copied"):
-        yield DiffLine("summary", f"{file.kind.capitalize()} file {file.old_path} => {file.new_path}")
+        yield DiffLine(
+            "summary", f"{file.kind.capitalize()} file {printable(file.old_path)} => {printable(file.new_path)}"
+        )
         if file.similarity < 100:
             yield from _header(file)
             yield DiffLine("summary", f"similarity {file.similarity:.2f}%")
     elif file.kind == "type-changed":
-        yield DiffLine("summary", f"Changed type of file {file.new_path}")
+        yield DiffLine("summary", f"Changed type of file {printable(file.new_path)}")
     else:
-        yield DiffLine("summary", f"{file.kind.capitalize()} file {file.new_path}")
+        yield DiffLine("summary", f"{file.kind.capitalize()} file {printable(file.new_path)}")
 
 
 def _header(file: FileChange) -> Iterator[DiffLine]:
-    yield DiffLine("header", f"--- {file.old_path}")
-    yield DiffLine("header", f"+++ {file.new_path}")
+    yield DiffLine("header", f"--- {printable(file.old_path)}")
+    yield DiffLine("header", f"+++ {printable(file.new_path)}")
 
 
 def _render_modified(file: FileChange, old: bytes, new: bytes, mode: DiffMode, limits: Limits) -> Iterator[DiffLine]:
     if old == new:
-        yield DiffLine("summary", f"Changed mode of file {file.new_path}")
+        yield DiffLine("summary", f"Changed mode of file {printable(file.new_path)}")
         return
     old_text, new_text = _as_text(old), _as_text(new)
     if old_text is None or new_text is None:
-        yield DiffLine("summary", f"Binary files {file.old_path} and {file.new_path} differ")
+        yield DiffLine("summary", f"Binary files {printable(file.old_path)} and {printable(file.new_path)} differ")
         return
     if mode != "plain":
         normal = _normalised(file, old, new, mode)

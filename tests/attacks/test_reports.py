@@ -15,6 +15,9 @@ from commodore.fleet.compiling.outcome import ClusterOutcome
 from commodore.fleet.report.model import FleetReport
 from commodore.fleet.report.render_markdown import render_markdown
 from commodore.fleet.report.render_text import render_text
+from commodore.limits import DEFAULT_LIMITS
+from commodore.manifests.changes import FileChange, TreeChange
+from commodore.manifests.diff import render
 from commodore.manifests.object_diff import (
     PlacedObject,
     Review,
@@ -197,3 +200,21 @@ def test_the_difference_that_a_compile_shows(world: ClusterWorld, view: str) -> 
     assert result.code == 0, result.stderr
     assert "evil.example.com" in result.stdout
     assert not UNSEEN.search(result.stdout)
+
+
+@pytest.mark.harmless
+@pytest.mark.parametrize("kind", ["added", "deleted", "renamed", "modified", "mode", "binary", "type"])
+def test_names_of_files_with_lines_of_their_own(kind: str) -> None:
+    """The name of an output file would say that others go or come."""
+    name = "x\n+++ forged\x1b[31m\u202e.yaml"
+    old, new = {"old": b"a: 1\n"}, {name: b"a: 1\n"}
+    if kind in ("modified", "mode", "binary", "type"):
+        old = {name: b"a: 1\n"}
+        new = {name: {"modified": b"a: 2\n", "binary": b"\0"}.get(kind, b"a: 1\n")}
+    elif kind != "renamed":
+        (old, new) = ({}, new) if kind == "added" else ({name: b"a: 1\n"}, {})
+    how = {"mode": "modified", "binary": "modified", "type": "type-changed"}.get(kind, kind)
+    change = FileChange(how, name if name in old else "old", name)  # type: ignore[arg-type]
+    lines = [line.text for line in render(TreeChange((change,)), old, new, DEFAULT_LIMITS)]
+    assert lines
+    assert not any(UNSEEN.search(line) or "\n" in line for line in lines)

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import json
+import os
 from pathlib import Path
 
 import pytest
 
+from commodore.confinement.policy_file import read_policy
+from commodore.errors import CommodoreError, InputError
 from tests.attacks.conftest import Witness
 from tests.world.cluster import ClusterWorld
 from tests.world.repos import Link, Remote, Script
@@ -75,6 +78,55 @@ def test_a_policy_of_the_global_defaults_that_is_a_link(world: ClusterWorld, tmp
     result = world.compile()
     assert result.code == 4
     assert result.error["code"] in ("CMD-CONF-021", "CMD-INV-081")  # links of the hierarchy are looked at before
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        b"external = ['*']\0",
+        b"\xef\xbb\xbfexternal = ['*']",
+        "\u0435xternal = ['*']".encode(),
+        b"external = []\nexternal = ['*']",
+        b"external = " + b"[" * 100_000,
+        b"'external\\u0000' = ['*']",
+        "external = ['*']".encode("utf-16"),
+        b"rendering_seconds = 1e15",
+        b"rendering_seconds = 3e7",
+        b"rendering_seconds = 1" + b"0" * 400,
+        b"rendering_seconds = 1e-300",
+        b"rendering_bytes = 1e300",
+        b"rendering_bytes = 0.5",
+        b"external = ['*'] #" + b"x" * (1 << 20),
+    ],
+    ids=lambda text: ascii(text[:20]),
+)
+def test_a_policy_that_seems_to_be_another(tmp_path: Path, text: bytes) -> None:
+    """Twins of keys, and numbers with which no limit, or no rendering, would be left."""
+    file = tmp_path / "trust.toml"
+    file.write_bytes(text)
+    with pytest.raises(InputError) as caught:
+        read_policy(file)
+    assert caught.value.code == "CMD-CONF-020"
+
+
+@pytest.mark.parametrize("kind", ["pipe", "device", "folder", "dangling", "loop", "writable"])
+def test_a_policy_that_is_no_file_of_its_owners(tmp_path: Path, kind: str) -> None:
+    file = tmp_path / "trust.toml"
+    match kind:
+        case "pipe":
+            os.mkfifo(file)
+        case "device":
+            file.symlink_to("/dev/zero")
+        case "folder":
+            file.mkdir()
+        case "writable":
+            file.touch()
+            file.chmod(0o666)
+        case _:
+            file.symlink_to(file if kind == "loop" else "nothing")
+    with pytest.raises(CommodoreError) as caught:
+        read_policy(file)
+    assert caught.value.code == ("CMD-CONF-021" if kind == "writable" else "CMD-CONF-020")
 
 
 @pytest.mark.harmless
