@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from commodore.printable import printable_lines
+from commodore.printable import printable
 
 if TYPE_CHECKING:
     from commodore.inventory.explain import Contribution, Explanation, Part, Reference, Source
@@ -38,7 +38,7 @@ def explanation_lines(explanation: Explanation) -> Iterator[str]:
 def _lines(explanation: Explanation, indent: str, where: str = "") -> Iterator[str]:
     from commodore.inventory.explain import path_text
 
-    name = click.style(printable_lines(path_text(explanation.path)), bold=True)
+    name = click.style(printable(path_text(explanation.path)), bold=True)
     value = explanation.value
     if not explanation.is_set:
         yield f"{indent}{name}{where} is not set; it was taken away:"
@@ -68,7 +68,7 @@ def _contribution(number: int, one: Contribution, explanation: Explanation, inde
     if one.path != explanation.path and len(one.path) < len(explanation.path):
         from commodore.inventory.explain import path_text
 
-        yield f"{indent}   {printable_lines(path_text(one.path))} as a whole:"
+        yield f"{indent}   {printable(path_text(one.path))} as a whole:"
     # What an item of a list is called is where it stands; a key is shown as it is written.
     written = one.value if isinstance(one.key, int) else {one.key: one.value}
     for line in _yaml(written):
@@ -97,23 +97,23 @@ def _status(one: Contribution) -> str:
 
 def _reference(reference: Reference, indent: str) -> Iterator[str]:
     if reference.explanation is not None:
-        yield f"{indent}{click.style(printable_lines(reference.written), fg='yellow')}:"
+        yield f"{indent}{click.style(printable(reference.written), fg='yellow')}:"
         yield from _lines(reference.explanation, f"{indent}  ")
     else:
         from commodore.inventory.explain import path_text
 
         outcome = _OUTCOMES[reference.outcome]
-        path = printable_lines(path_text(reference.path)) if reference.path else ""
-        yield f"{indent}{click.style(printable_lines(reference.written), fg='yellow')}: {path} {outcome}"
+        path = printable(path_text(reference.path)) if reference.path else ""
+        yield f"{indent}{click.style(printable(reference.written), fg='yellow')}: {path} {outcome}"
 
 
 def _parts(parts: tuple[Part, ...]) -> Iterator[str]:
     shown = parts[:_PARTS]
-    names = [f"[{part.key}]" if isinstance(part.key, int) else printable_lines(str(part.key)) for part in shown]
+    names = [f"[{part.key}]" if isinstance(part.key, int) else printable(str(part.key)) for part in shown]
     width = max(len(name) for name in names)
     for name, part in zip(names, shown, strict=True):
         places = f" ({part.places} places)" if part.places > 1 else ""
-        through = f" through {printable_lines(part.through)}" if part.through else ""
+        through = f" through {printable(part.through)}" if part.through else ""
         yield f"  {name:<{width}}  {click.style(_place(part.source), fg='cyan')}{through}{places}"
     if len(parts) > _PARTS:
         yield f"  … and {len(parts) - _PARTS} more; -o json has all"
@@ -122,10 +122,10 @@ def _parts(parts: tuple[Part, ...]) -> Iterator[str]:
 def _place(source: Source) -> str:
     """The file and line, as seen from the current directory. What is generated is no file to edit."""
     if source.generated:
-        return printable_lines(source.generated)
+        return printable(source.generated)
     here = Path(os.path.realpath(os.curdir))
     file = source.file.relative_to(here) if source.file.is_relative_to(here) else source.file
-    return printable_lines(f"{file}:{source.line}")
+    return printable(f"{file}:{source.line}")
 
 
 def _origin(source: Source) -> Iterator[str]:
@@ -136,14 +136,14 @@ def _origin(source: Source) -> Iterator[str]:
     if origin is not None and origin.commit:
         text += f", from {origin.url or 'a repository without a remote'} at {origin.commit[:_COMMIT]}: {origin.path}"
         text += " (changed since)" if origin.changed else ""
-    yield printable_lines(text)
+    yield printable(text)
 
 
 def _yaml(value: Any) -> list[str]:
     """The first lines of a value as YAML."""
     from commodore.cli._parameters import as_yaml
 
-    lines = [printable_lines(line) for line in as_yaml(value).splitlines()]
+    lines = [printable(line) for line in as_yaml(value).splitlines()]
     more = len(lines) - _LINES
     return lines if more <= 1 else [*lines[:_LINES], f"… {_count(more, 'more line')}; -o json has all"]
 

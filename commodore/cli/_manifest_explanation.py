@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from commodore.cli._parameters import as_yaml
-from commodore.printable import printable_lines
+from commodore.printable import printable
 
 if TYPE_CHECKING:
     from commodore.stages.explaining import (
@@ -39,9 +39,7 @@ def manifest_lines(found: ManifestExplanation, before: tuple[str, ...]) -> Itera
     """
     here = Path(os.path.realpath(os.curdir))
     file = found.file.relative_to(here) if found.file.is_relative_to(here) else found.file
-    yield click.style(printable_lines(found.path), bold=True) + (
-        " (differs from what was rendered)" if found.edited else ""
-    )
+    yield click.style(printable(found.path), bold=True) + (" (differs from what was rendered)" if found.edited else "")
     yield from _fact("file", [str(file)])
     yield from _object(found, str(file))
     same = found.instance == found.component
@@ -79,7 +77,7 @@ def _worth_asking(found: ManifestExplanation) -> tuple[str, ...]:
 
 def _fact(label: str, lines: Iterable[str]) -> Iterator[str]:
     for number, line in enumerate(lines):
-        yield f"  {'' if number else label:<{_LABEL}}{printable_lines(line)}"
+        yield f"  {'' if number else label:<{_LABEL}}{printable(line)}"
 
 
 def _object(found: ManifestExplanation, file: str) -> Iterator[str]:
@@ -132,7 +130,7 @@ def _filter(one: FilterUse) -> str:
 def _read(found: ManifestExplanation) -> Iterator[str]:
     if found.parameters or found.names:
         yield ""
-        yield f"Parameters that the instance {printable_lines(found.instance)} has read:"
+        yield f"Parameters that the instance {printable(found.instance)} has read:"
         rows = [(_name(one, found.instance), _value(one)) for one in found.parameters]
         rows += [(_name(one, found.instance), "which keys there are") for one in found.names]
         yield from _table(rows, _PARAMETERS)
@@ -152,7 +150,7 @@ def _read(found: ManifestExplanation) -> Iterator[str]:
 
 
 def _table(rows: list[tuple[str, str]], most: int) -> Iterator[str]:
-    shown = [(printable_lines(name), printable_lines(text)) for name, text in rows[:most]]
+    shown = [(printable(name), printable(text)) for name, text in rows[:most]]
     width = max((len(name) for name, text in shown if text), default=0)
     for name, text in shown:
         yield f"  {click.style(f'{name:<{width}}', fg='cyan')}  {text}".rstrip()
@@ -189,8 +187,8 @@ def _short(value: Any) -> str:
 def _field(field: FieldPlace, before: tuple[str, ...]) -> Iterator[str]:
     from commodore.inventory.explain import path_text
 
-    name = click.style(printable_lines(path_text(field.path)), bold=True)
-    yield f"{name} is {printable_lines(_short(field.value))} (line {field.line})"
+    name = click.style(printable(path_text(field.path)), bold=True)
+    yield f"{name} is {printable(_short(field.value))} (line {field.line})"
     equal = [one for one in field.candidates if one.whole]
     inner = [one for one in field.candidates if not one.whole]
     if not field.candidates:
@@ -208,8 +206,8 @@ def _field(field: FieldPlace, before: tuple[str, ...]) -> Iterator[str]:
 
 def _candidates(found: Iterable[Candidate], before: tuple[str, ...]) -> Iterator[str]:
     for one in found:
-        held = "" if one.whole else f"  # {printable_lines(_short(one.value))}"
-        yield f"    {click.style(printable_lines(_command(one.command, before)), fg='cyan')}{held}"
+        held = "" if one.whole else f"  # {printable(_short(one.value))}"
+        yield f"    {click.style(printable(_command(one.command, before)), fg='cyan')}{held}"
 
 
 def _command(words: tuple[str, ...], before: tuple[str, ...]) -> str:

@@ -218,3 +218,31 @@ def test_names_of_files_with_lines_of_their_own(kind: str) -> None:
     lines = [line.text for line in render(TreeChange((change,)), old, new, DEFAULT_LIMITS)]
     assert lines
     assert not any(UNSEEN.search(line) or "\n" in line for line in lines)
+
+
+@pytest.mark.harmless
+@pytest.mark.parametrize(
+    "command", ["catalog explain", "inventory explain c_evil", "catalog objects", "catalog images"]
+)
+def test_lines_of_their_own_in_explanations(explained: ClusterWorld, command: str) -> None:
+    words = command.split()
+    if command == "catalog explain":
+        [file] = (explained.work / "catalog" / "manifests" / "c-evil").iterdir()
+        words.append(str(file))
+    result = explained.run("-d", str(explained.work), *words)
+    assert "forged" in result.stdout, result.stderr
+    assert not UNSEEN.search(result.stdout)
+    assert not re.search("(?m)^forged", result.stdout)
+
+
+@pytest.fixture(scope="module")
+def explained(tmp_path_factory: pytest.TempPathFactory) -> ClusterWorld:
+    """A catalog whose only file, and what is in it, are named with lines of their own, and steer the terminal."""
+    world = ClusterWorld(tmp_path_factory.mktemp("explained") / "world")
+    text = json.dumps("x\x1b[31m\nforged\u202ey")
+    made = f'{{[{text}]: {{apiVersion: "v1", kind: {text}, metadata: {{name: {text}}}, spec: {{image: {text}}}}}}}'
+    defaults = f'parameters: {{c_evil: {{{text}: {text}, "=_metadata": {{}}}}}}'
+    world.component("c-evil", {"component/main.jsonnet": made, "class/defaults.yml": defaults})
+    result = world.compile()
+    assert result.code == 0, result.stderr
+    return world
