@@ -53,6 +53,11 @@ def test_the_wheel_holds_the_pages_about_error_codes(wheel: zipfile.ZipFile, tmp
     assert {name: wheel.read(f"commodore/error-pages/{name}") for name in pages} == pages
 
 
+def test_the_wheel_holds_the_published_schemas(wheel: zipfile.ZipFile) -> None:
+    for name in ("class-file-schema.json", "cluster-file-schema.json"):
+        assert wheel.read(f"commodore/published-schemas/{name}") == (ROOT / "docs" / "reference" / name).read_bytes()
+
+
 def test_modes_survive(wheel: zipfile.ZipFile, tracked: set[str]) -> None:
     modes = {name: stat.S_IMODE(wheel.getinfo(name).external_attr >> 16) for name in tracked}
     assert modes == {name: 0o755 if os.access(ROOT / name, os.X_OK) else 0o644 for name in tracked}

@@ -84,6 +84,7 @@ LINTERS = (
     "removals",
     "secret-references",
     "top-level-keys",
+    "schema",
 )
 INVENTORY_LINT = (
     Setting(

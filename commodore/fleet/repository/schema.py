@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from commodore.errors import CommodoreError, InputError, Location, did_you_mean
 from commodore.fleet.findings import kind_of, pointer, shown
 from commodore.fleet.repository.files import Document
+from commodore.json_schemas import meant_errors, types_in_words
 from commodore.names import check_name
 
 if TYPE_CHECKING:
@@ -20,15 +21,6 @@ NAME = "^[a-z0-9][a-z0-9._-]*$"
 ITEM_NAME = "^[a-z0-9]([-a-z0-9.]*[a-z0-9])?$"
 
 _FOLDER = Path(__file__).resolve().parent / "schemas"
-_WORDS = {
-    "object": "a map",
-    "array": "a list",
-    "string": "a text",
-    "integer": "a whole number",
-    "number": "a number",
-    "boolean": "true or false",
-    "null": "null",
-}
 STATIC_SCHEMAS = tuple(sorted(path.stem for path in _FOLDER.glob("*.json")))
 """Names of the schemas that are the same for every fleet; `config` depends on its dimensions."""
 
@@ -122,7 +114,7 @@ def schema_problems(document: Document, schema: dict[str, Any], data: Any = None
     return [
         problem
         for error in Draft202012Validator(schema).iter_errors(data)
-        for one in _chosen(error)
+        for one in meant_errors(error)
         for problem in _explain(document, one)
     ]
 
@@ -138,31 +130,13 @@ def _wrong_keys(document: Document, data: Any, path: tuple[object, ...]) -> Iter
             yield from _wrong_keys(document, value, (*path, key))
 
 
-def _chosen(error: ValidationError) -> Iterator[ValidationError]:
-    """Of alternatives, what is wrong with the one that the file means."""
-    if error.validator != "anyOf":
-        yield error
-        return
-    own = len(error.absolute_path)
-    branches: dict[Any, list[ValidationError]] = {}
-    for inner in error.context or ():
-        branches.setdefault(inner.schema_path[0], []).append(inner)
-    for found in branches.values():
-        if not any(one.validator == "type" and len(one.absolute_path) == own for one in found):
-            for one in found:
-                yield from _chosen(one)
-            return
-    yield error
-
-
 def _explain(document: Document, error: ValidationError) -> Iterator[CommodoreError]:
     path = tuple(error.absolute_path)
     found, where = error.instance, f"{pointer(path)} is {shown(error.instance)}"
     wanted: Any = error.validator_value
     match error.validator:
         case "type":
-            words = " or ".join(_WORDS[kind] for kind in ([wanted] if isinstance(wanted, str) else wanted))
-            yield _wrong(document, path, f"{pointer(path)} is {_found(found)}, must be {words}")
+            yield _wrong(document, path, f"{pointer(path)} is {_found(found)}, must be {types_in_words(wanted)}")
         case "required":
             for key in (key for key in wanted if key not in found):
                 yield _wrong(document, path, f"{pointer(path)} has no {key!r}", f"add {key!r}")

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Final, TypeGuard
+from typing import Any, Final, TypeGuard
 
 from yaml import MappingNode, Node, ScalarNode, SequenceNode
 
@@ -198,6 +198,32 @@ def texts(node: Node, path: str = "") -> Iterator[tuple[str, ScalarNode]]:
     for place, found in fields(node, path):
         if is_text(found):
             yield place, found
+
+
+def plain_data(node: Node, name: Callable[[Node], str] = key_text) -> Any:
+    """A node as data that checks of types, keys and texts can look at.
+
+    Each node is made once, as aliases may nest. Of numbers only the type is kept.
+
+    Args:
+        name: the key that the data has for the key of a map.
+    """
+    made: dict[int, Any] = {}
+
+    def plain(part: Node) -> Any:
+        if isinstance(part, ScalarNode):
+            on = part.value.lower() in ("true", "yes", "on")
+            kinds = {"null": None, "bool": on, "int": 1, "float": 1.5}
+            return kinds.get(part.tag.removeprefix(_TAG), part.value)
+        if id(part) not in made:
+            made[id(part)] = None
+            if is_map(part):
+                made[id(part)] = {name(key): plain(value) for key, value in entries(part)}
+            else:
+                made[id(part)] = [plain(item) for item in part.value]
+        return made[id(part)]
+
+    return plain(node)
 
 
 def _flattened(node: MappingNode, open_nodes: set[int]) -> Iterator[tuple[Node, Node]]:

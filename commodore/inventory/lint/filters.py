@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any, Final
 
-from yaml import MappingNode, Node, ScalarNode
+from yaml import Node
 
 from commodore.errors import did_you_mean
 from commodore.inventory.filter_definitions import BUILTINS, FILTER_KEYS, check_filter
@@ -19,6 +19,7 @@ from commodore.inventory.lint.class_file import (
     is_text,
     key_text,
     kind_of,
+    plain_data,
 )
 from commodore.inventory.lint.linter import Linter
 from commodore.inventory.lint.model import Finding, Rule
@@ -78,7 +79,7 @@ class Filters(Linter):
 def _filled(node: Node) -> Any:
     """A definition as data, with values that are references made ones that the check takes."""
     if not is_map(node):
-        return _plain(node, {})
+        return _plain(node)
     members = {key_text(key).lstrip("=~"): value for key, value in entries(node)}
     builtin = is_text(members.get("type")) and members["type"].value == "builtin"
     stand_ins: dict[str, Any] = {
@@ -88,7 +89,7 @@ def _filled(node: Node) -> Any:
         "filterargs": {"namespace": "name"},
         "enabled": True,
     }
-    filled = {key: stand_ins[key] if _unknown(key, value) else _plain(value, {}) for key, value in members.items()}
+    filled = {key: stand_ins[key] if _unknown(key, value) else _plain(value) for key, value in members.items()}
     arguments = filled.get("filterargs")
     if builtin and isinstance(arguments, dict) and _is_any_reference(arguments.get("exclude_objects")):
         arguments["exclude_objects"] = []
@@ -103,16 +104,5 @@ def _is_any_reference(value: Any) -> bool:
     return isinstance(value, str) and "${" in value
 
 
-def _plain(node: Node, made: dict[int, Any]) -> Any:
-    """A node as data, as exactly as the check of a definition looks at it; each node once, as aliases may nest."""
-    if isinstance(node, ScalarNode):
-        on = node.value.lower() in ("true", "yes", "on")
-        kinds = {"null": None, "bool": on, "int": 1, "float": 1.0}
-        return kinds.get(node.tag.rpartition(":")[2], node.value)
-    if id(node) not in made:
-        made[id(node)] = None
-        if isinstance(node, MappingNode):
-            made[id(node)] = {key_text(key).lstrip("=~"): _plain(value, made) for key, value in entries(node)}
-        else:
-            made[id(node)] = [_plain(item, made) for item in node.value]
-    return made[id(node)]
+def _plain(node: Node) -> Any:
+    return plain_data(node, lambda key: key_text(key).lstrip("=~"))

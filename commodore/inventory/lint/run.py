@@ -23,6 +23,7 @@ from commodore.inventory.lint.missing_url import MissingUrl
 from commodore.inventory.lint.model import Finding, Report, Rule, Skipped
 from commodore.inventory.lint.references import References
 from commodore.inventory.lint.removals import Removals
+from commodore.inventory.lint.schema import Schema, unsaid
 from commodore.inventory.lint.secrets import SecretReferences
 from commodore.inventory.lint.specs import Components, Packages
 from commodore.inventory.lint.top_level import TopLevelKeys
@@ -42,6 +43,7 @@ LINTERS: Final = MappingProxyType(
             Removals,
             SecretReferences,
             TopLevelKeys,
+            Schema,
         )
     }
 )
@@ -110,7 +112,7 @@ def lint(request: LintRequest, context: Context) -> Report:
     findings += [finding for linter in linters for finding in linter.finish()]
     _check_amount(request, len(order), context)
     return Report(
-        findings=_in_order(findings, order),
+        findings=_in_order(unsaid(findings), order),
         files=len(order) - len(skipped),
         skipped=tuple(skipped),
         linters=names,

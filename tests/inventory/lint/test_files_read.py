@@ -166,7 +166,7 @@ def test_linters_by_name(tmp_path: Path) -> None:
     write(tmp_path, {"a.yml": BAD})
     assert run(tmp_path).linters == ("components", "deprecated-parameters", "packages")
     assert run(tmp_path, "component-versions", "PACKAGES").linters == ("components", "packages")
-    assert len(run(tmp_path, "All").linters) == 11
+    assert len(run(tmp_path, "All").linters) == 12
     with pytest.raises(InputError) as raised:
         run(tmp_path, "removal")
     assert (raised.value.code, raised.value.hint) == ("CMD-INV-060", "did you mean 'removals'?")
