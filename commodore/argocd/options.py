@@ -93,7 +93,7 @@ class Options:
         mask_kinds: where objects have secrets beside what is known, likewise.
         grouped: show equal changes of a comparison once.
         follow_renames: take an Application that goes and one that comes with the same sources and destination for one.
-        hooks: whether hooks are compared.
+        hooks: whether hooks count.
         health: in tests, run the health scripts of the settings.
         schema: in tests, compare objects with the schemas of their kinds.
         twice: in tests, render everything twice, and nothing from the cache.

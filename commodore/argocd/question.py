@@ -9,6 +9,7 @@ from dataclasses import replace
 from datetime import UTC, datetime
 from functools import cached_property
 from pathlib import Path
+from typing import Any
 
 from commodore.argocd import comparing, running
 from commodore.argocd.acquiring import Mapped, RepoMap, own_urls, parse_repo_map
@@ -18,6 +19,7 @@ from commodore.argocd.comparing import Considered, Side, Wanted, find_side, pair
 from commodore.argocd.configuration import Given, read_policy
 from commodore.argocd.diagnostics import Diagnostic, Diagnostics
 from commodore.argocd.discovery import Kinds, Narrowing, parse_selector, select
+from commodore.argocd.finishing import hook_phases
 from commodore.argocd.model.application import Application
 from commodore.argocd.model.plugins import PluginRule
 from commodore.argocd.options import Options, Tree
@@ -103,6 +105,10 @@ class Question:
     def kinds(self) -> Kinds:
         """Which kinds of objects count."""
         return Kinds(self.options.kinds, self.options.left_out)
+
+    def counts(self, data: Mapping[str, Any]) -> bool:
+        """Whether an object is of a kind that counts, and no hook if these do not."""
+        return (self.options.hooks or hook_phases(data) is None) and self.kinds.fit(data)
 
     def run(self, listing: running.Listing, found: Diagnostics | None = None) -> AbstractContextManager[running.Run]:
         """What renders Applications of a listing.

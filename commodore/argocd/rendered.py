@@ -62,7 +62,7 @@ def render_applications(
             asked.found.take(error, application=label)
             yield RenderedApplication(label, (), error, instance)
         else:
-            shown = [_stripped(one, asked) for one in objects if asked.kinds.fit(one.data)]
+            shown = [_stripped(one, asked) for one in objects if asked.counts(one.data)]
             if order == "name":
                 shown.sort(key=_by_name)
             yield RenderedApplication(label, tuple(shown), None, instance)

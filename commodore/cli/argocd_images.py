@@ -51,7 +51,8 @@ def _listed(apps: tuple[str, ...], analysis: Analysis) -> list[Use]:
             if isinstance(rendered, CommodoreError):
                 analysis.found.take(rendered, application=listing.label(application))
             else:
-                uses += uses_of(listing.label(application), (one.data for one in rendered), places)
+                counted = (one.data for one in rendered if analysis.question.counts(one.data))
+                uses += uses_of(listing.label(application), counted, places)
     return uses
 
 

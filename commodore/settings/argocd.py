@@ -116,6 +116,14 @@ SKIPPED = (
 )
 """What is left out of the output after rendering."""
 
+HOOKS = Setting(
+    "hooks",
+    ("--hooks",),
+    "Whether hooks count; Argo CD leaves them out of comparisons.",
+    kind="choice",
+    choices=("show", "hide"),
+    default="show",
+)
 STRIP = Setting(
     "strip",
     ("--strip",),
@@ -409,6 +417,7 @@ ARGOCD_RENDER = (
     ),
     KIND,
     *SKIPPED,
+    HOOKS,
     STRIP,
     CLUSTER_SCOPED,
     Setting(
@@ -604,14 +613,7 @@ _COUNTED = (
         kind="switch",
         default=True,
     ),
-    Setting(
-        "hooks",
-        ("--hooks",),
-        "Whether hooks are compared; Argo CD leaves them out.",
-        kind="choice",
-        choices=("show", "hide"),
-        default="show",
-    ),
+    HOOKS,
 )
 ARGOCD_DIFF = (
     *SIDES,
@@ -627,7 +629,16 @@ ARGOCD_DIFF = (
     *COMMON,
     output("text", "stat", "json", "yaml", "markdown", "html", "sarif"),
 )
-ARGOCD_IMAGES = (*SIDES, *SEARCH, IMAGE_POINTER, *COMMON, output("table", "name", "json", "yaml", "markdown"))
+ARGOCD_IMAGES = (
+    *SIDES,
+    KIND,
+    *SKIPPED,
+    HOOKS,
+    *SEARCH,
+    IMAGE_POINTER,
+    *COMMON,
+    output("table", "name", "json", "yaml", "markdown"),
+)
 ARGOCD_VERSION_COMMAND = (VERSION, STRICT, SHOWN, output("text", "json", "yaml"))
 ARGOCD_EXPLAIN = (*SEARCH, *COMMON, output("text", "json", "yaml"))
 ARGOCD_DIAGNOSTICS = (

@@ -59,6 +59,28 @@ def test_images(run: Call) -> None:
     )
 
 
+@pytest.mark.parametrize(
+    ("words", "images"),
+    [
+        ((), ["job:1", "nginx:1.3", "quay.io/x/y:1"]),
+        (("--hooks", "hide"), ["nginx:1.3", "quay.io/x/y:1"]),
+        (("--kind", "Job"), ["job:1"]),
+        (("--skip-kind", "Pod"), ["job:1"]),
+    ],
+)
+def test_objects_that_count(run: Call, shop: Path, words: tuple[str, ...], images: list[str]) -> None:
+    job = {
+        "apiVersion": "batch/v1",
+        "kind": "Job",
+        "metadata": {"name": "hook", "annotations": {"argocd.argoproj.io/hook": "PreSync"}},
+        "spec": {"template": {"spec": {"containers": [{"name": "main", "image": "job:1"}]}}},
+    }
+    (shop / "a" / "job.json").write_text(json.dumps(job), encoding="utf-8")
+    assert run("images", "a", "-o", "name", *words)[1].split() == images
+    kinds = sorted(line.split()[0] for line in run("render", "a", "-o", "name", *words)[1].splitlines())
+    assert kinds == sorted("Job.batch" if image == "job:1" else "Pod" for image in images)
+
+
 @pytest.mark.requirement("D72", "D83")
 def test_images_that_differ(run: Call, shop: Path) -> None:
     code, out, _ = run("images", "--base", "HEAD")
