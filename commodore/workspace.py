@@ -417,18 +417,20 @@ def move_entry(source: Path, target: Path, *, root: Path) -> None:
 
 
 @contextlib.contextmanager
-def folder_beside(place: Path, folder: Path | None = None) -> Iterator[Path]:
+def folder_beside(place: Path, folder: Path | None = None, *, parents: bool = False) -> Iterator[Path]:
     """A fresh folder on the file system of `place`, to be moved there once it is complete; otherwise it is removed.
 
     Args:
-        folder: where it is made, by default beside `place`; made if it is not there.
+        folder: where it is made, by default beside `place`.
+        parents: make that one, too, and what is missing above it, through links. Otherwise it must be there.
 
     Raises:
         EnvironmentFault: the operating system refused.
     """
     with guard_disk(place):
         folder = folder or place.parent
-        folder.mkdir(parents=True, exist_ok=True)
+        if parents:
+            folder.mkdir(parents=True, exist_ok=True)
         fresh = Path(tempfile.mkdtemp(prefix=f".{place.name[:_READABLE]}-", dir=folder))
     try:
         with guard_disk(fresh):

@@ -155,7 +155,7 @@ def update_golden(compiled: Path, golden: Path) -> None:
     Raises:
         EnvironmentFault: the operating system refused; the golden tree is as it was.
     """
-    with folder_beside(golden) as beside, guard_disk(golden):
+    with folder_beside(golden, parents=True) as beside, guard_disk(golden):
         fresh = beside / "golden"
         fresh.mkdir()
         fresh.chmod(0o755)

@@ -172,7 +172,7 @@ def _hand_over(
     workspace: Workspace, place: Path, compiled: tuple[CompiledInstance, ...]
 ) -> tuple[CompiledInstance, ...]:
     """Copy the result beside the author's former one, then put it in its place."""
-    with folder_beside(place) as beside:
+    with folder_beside(place, parents=True) as beside:
         new = beside / "compiled"
         if workspace.compiled.is_dir():
             copy_tree(workspace.compiled, new)

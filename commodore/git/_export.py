@@ -38,7 +38,7 @@ def write_tree(bare: Path, sha: str, subdir: str, destination: Path, context: Co
             )
         arguments += ["--", folder]
     archive = Git(bare, context).run(arguments, settings=_SETTINGS)
-    with folder_beside(destination) as fresh:
+    with folder_beside(destination, parents=True) as fresh:
         with guard_disk(destination):
             _unpack(archive.stdout, folder, fresh, place)
         replace_tree(fresh, destination)

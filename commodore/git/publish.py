@@ -103,7 +103,7 @@ class WorkingClone:
         return self._clone_anew(folder, staging)
 
     def _clone_anew(self, folder: Path, staging: Path | None) -> PublishedClone:
-        with folder_beside(folder, staging) as fresh:
+        with folder_beside(folder, staging, parents=True) as fresh:
             git = Git(fresh, self.context)
             git.run(["init", "--quiet", "--template=", f"--initial-branch={FALLBACK_BRANCH}", "--", str(fresh)])
             add_remote(fresh / ".git" / "config", self.url)

@@ -73,6 +73,8 @@ _FIXED_SETTINGS = (
 
 DAMAGED = "CMD-GIT-021"
 """The code of the error for a repository that is damaged."""
+MISSING = "CMD-GIT-001"
+"""The code of the error for a git that is missing, or that cannot be started."""
 
 
 def _any_of(*patterns: str) -> re.Pattern[str]:
@@ -295,11 +297,11 @@ def _start(
                 "CMD-GIT-002", f"the folder {folder} disappeared while git was to work in it", hint="run again"
             ) from error
         raise EnvironmentFault(
-            "CMD-GIT-001", "the program git was not found", hint="install git 2.31 or newer and put it on PATH"
+            MISSING, "the program git was not found", hint="install git 2.31 or newer and put it on PATH"
         ) from error
     except OSError as error:
         raise find_exhaustion(error, "git cannot be started") or EnvironmentFault(
-            "CMD-GIT-001", f"git cannot be started: {error.strerror}", hint="check the git on PATH"
+            MISSING, f"git cannot be started: {error.strerror}", hint="check the git on PATH"
         ) from error
 
 

@@ -16,6 +16,7 @@ from urllib.parse import unquote, urlsplit
 from commodore.context import Context
 from commodore.errors import CommodoreError, EnvironmentFault, InputError, raise_all
 from commodore.events import StageAdvanced, StageGrown
+from commodore.exhaustion import is_exhaustion
 from commodore.git._bare_clone import looks_bare
 from commodore.git._empty_repository import Blueprint
 from commodore.git._refs import FULL_SHA
@@ -25,7 +26,7 @@ from commodore.git.ls_remote import RemoteAnswers, RemoteQueries
 from commodore.git.mirrors import Mirrors
 from commodore.git.publish import PublishedClone, WorkingClone
 from commodore.git.repository import Repository
-from commodore.git.runner import DAMAGED, Git
+from commodore.git.runner import DAMAGED, MISSING, Git
 from commodore.git.urls import is_local, normalize, redact, repository_key
 from commodore.workspace import guard_disk
 
@@ -186,7 +187,7 @@ class RepositoryStore:
 
         Args:
             explain: is given the URLs of a repository as they were wanted, and what is wrong with it; gives what is
-                to be told.
+                to be told. It is not asked about what this machine lacks.
 
         Raises:
             InputError: a URL is not usable.
@@ -207,7 +208,11 @@ class RepositoryStore:
                 versions.setdefault(repository.key, (repository, set()))[1].add(version)
                 urls.setdefault(repository, set()).add(url)
         failed = self._sync_all([versions[key] for key in sorted(versions)])
-        raise_all([*failures, *(explain(urls[repository], error) for repository, error in failed)])
+        failures += [
+            error if error.code == MISSING or is_exhaustion(error.code) else explain(urls[repository], error)
+            for repository, error in failed
+        ]
+        raise_all(failures)
 
     def _sync_all(self, work: list[tuple[Repository, set[str | None]]]) -> list[tuple[Repository, CommodoreError]]:
         if not work:

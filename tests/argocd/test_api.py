@@ -210,8 +210,9 @@ def test_the_time_of_templates(tmp_path: Path) -> None:
         (one,) = argocd.expand(tree, options).applications
         assert one.application["metadata"]["name"] == name
         assert (one.set, one.element, one.parameters) == ("argocd/teams", 0, {"team": "red"})
-    with pytest.raises(UsageError, match="is no time"):
+    with pytest.raises(UsageError) as caught:
         argocd.expand(tree, dataclasses.replace(OFFLINE, fixed_time="noon"))
+    assert caught.value.code == "CMD-ARGO-033"
 
 
 @pytest.mark.requirement("D79")
