@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import sys
 import textwrap
 from collections.abc import Mapping
 from dataclasses import replace
@@ -18,6 +17,7 @@ from commodore.engine import Engine, check_jsonnet_engine
 from commodore.engine.jsonnet import go as _jsonnet
 from commodore.engine.jsonnet import jrsonnet as _jrsonnet
 from commodore.engine.jsonnet.evaluator import CHECK, GO, JRSONNET, engine_of, first_difference
+from commodore.engine.worker.pool import worker_pool
 from commodore.errors import EnvironmentFault, InputError, PolicyError
 from commodore.events import Noted, TaskEnded, Warned
 from tests.engine.world import Kept, World, jsonnet, node
@@ -273,21 +273,19 @@ def test_kept_results_know_their_engine(kept: Kept, tmp_path: Path) -> None:
     assert reused(GO) == (False, short)
 
 
-def test_the_binding_is_loaded_by_those_alone_who_choose_it(clean_session: None, tmp_path: Path) -> None:
+def test_the_binding_is_loaded_by_those_alone_who_choose_it(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     """A module of that name that raises stands for a binding that cannot be loaded."""
+    monkeypatch.setattr("commodore.engine.engine.worker_pool", worker_pool)  # kept workers may have loaded it before
     (tmp_path / "path").mkdir()
     (tmp_path / "path" / "rjsonnet.py").write_text("raise ImportError('loaded')")
-    sys.path.insert(0, str(tmp_path / "path"))
-    try:
-        with Engine(make_context(), processes=1) as engine:
-            world = World(tmp_path, engine, [])
-            fill(world, "{ out: { a: 1 } }")
-            world.compile()
-            events: list[Any] = []
-            with Engine(make_context(events.append), processes=1) as other:
-                replace(world, engine=other).compile(jsonnet_engine=JRSONNET)
-    finally:
-        sys.path.remove(str(tmp_path / "path"))
+    monkeypatch.syspath_prepend(tmp_path / "path")
+    with Engine(make_context(), processes=1) as engine:
+        world = World(tmp_path, engine, [])
+        fill(world, "{ out: { a: 1 } }")
+        world.compile()
+        events: list[Any] = []
+        with Engine(make_context(events.append), processes=1) as other:
+            replace(world, engine=other).compile(jsonnet_engine=JRSONNET)
     assert next(event.message for event in events if isinstance(event, Noted)).endswith("jrsonnet: loaded")
 
 
