@@ -49,7 +49,7 @@ def noise_of(values: Mapping[str, Any]) -> tuple[NoiseRule, ...]:
     from commodore.manifests.object_diff import DEFAULT_NOISE
 
     hidden = tuple(map(_noise_rule, values["hide"]))
-    return () if values["noise"] else (*DEFAULT_NOISE, *hidden)
+    return hidden if values["noise"] else (*DEFAULT_NOISE, *hidden)
 
 
 def _noise_rule(text: str) -> NoiseRule:

@@ -315,8 +315,8 @@ LOGOUT = (
 REVIEWED = (
     Setting(
         "noise",
-        ("--noise/--no-noise",),
-        "Show labels and annotations that charts rewrite with each version, too.",
+        ("--noise/--no-noise", "--no-default-hidden"),
+        "Show labels and annotations that charts rewrite with each version, too; what --hide names stays hidden.",
         kind="switch",
         default=False,
     ),

@@ -145,6 +145,7 @@ def test_more_noise(call: Call, repository: Path) -> None:
     assert call("catalog", "diff", str(repository))[0] == 1
     code, out, _ = call("catalog", "diff", str(repository), "--hide", "labels:te*")
     assert (code, out) == (0, "no object differs; not shown: 1 fields of noise, all that differs in 1 objects\n")
+    assert call("catalog", "diff", str(repository), "--hide", "labels:te*", "--no-default-hidden")[0] == 0
 
 
 def at_a_terminal(words: list[str]) -> str:
