@@ -8,13 +8,16 @@ docs/explanation/security.md has the numbers.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import os
+import subprocess
+import sys
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
 
-from tests.world.cluster import ClusterWorld
+from tests.world.cluster import ROOT, ClusterWorld
 
 
 @pytest.fixture
@@ -79,6 +82,29 @@ def secret(tmp_path: Path) -> Secret:
     text = "canary-of-the-user"
     path.write_text(f"password: {text}\n", encoding="utf-8")
     return Secret(path, text)
+
+
+def program(environment: Mapping[str, str] | None = None) -> tuple[list[str], dict[str, str]]:
+    """The command line of the program as it is here, and the variables that it runs with."""
+    variables = {**os.environ, "PYTHONPATH": str(ROOT), **(environment or {})}
+    return [sys.executable, "-m", "commodore"], variables
+
+
+def start_in(
+    folder: Path, arguments: Sequence[str], environment: Mapping[str, str] | None = None
+) -> subprocess.CompletedProcess[str]:
+    """Run the program in a process of its own, in this folder, and wait for its end. It has nothing to read."""
+    words, variables = program(environment)
+    return subprocess.run(
+        [*words, *arguments],
+        cwd=folder,
+        env=variables,
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=60,
+    )
 
 
 def holding(canary: bytes, folders: Iterable[Path]) -> list[Path]:

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -17,9 +15,9 @@ from commodore.events import Event, Warned
 from commodore.git import Git
 from commodore.lieutenant.login.browser import open_browser
 from commodore.tools import locate_tool
-from tests.attacks.conftest import Witness
+from tests.attacks.conftest import Witness, start_in
 from tests.authoring.template_world import make, template, update
-from tests.world.cluster import ROOT, ClusterWorld
+from tests.world.cluster import ClusterWorld
 from tests.world.context import make_context
 from tests.world.lieutenant import LieutenantServer, cluster, tenant
 from tests.world.repos import GitWorld, git
@@ -108,15 +106,7 @@ def test_modules_in_the_current_folder(tmp_path: Path, witness: Witness, argumen
     for name in MODULES:
         (tmp_path / f"{name}.py").write_text(witness.python)
     with LieutenantServer([cluster("c-one", "t-one")], [tenant("t-one")]) as api:
-        subprocess.run(
-            [sys.executable, "-m", "commodore", *arguments],
-            cwd=tmp_path,
-            env={**os.environ, "PYTHONPATH": str(ROOT), "BROWSER": "true", "COMMODORE_API_URL": api.url},
-            stdin=subprocess.DEVNULL,
-            capture_output=True,
-            check=False,
-            timeout=60,
-        )
+        start_in(tmp_path, arguments, {"BROWSER": "true", "COMMODORE_API_URL": api.url})
     assert not witness.was_written
 
 
@@ -256,26 +246,10 @@ def test_a_dotenv_that_says_where_a_token_goes(tmp_path: Path, name: str, given:
         if given == "file":
             text += f"COMMODORE_API_TOKEN={tmp_path / 'token'}\n"
         (tmp_path / ".env").write_text(text)
-        done = subprocess.run(
-            [
-                sys.executable,
-                "-m",
-                "commodore",
-                "catalog",
-                "list",
-                *(["--api-token", token] if given == "option" else []),
-            ],
-            cwd=tmp_path,
-            env={
-                **os.environ,
-                "PYTHONPATH": str(ROOT),
-                **({"COMMODORE_API_TOKEN": token} if given == "variable" else {}),
-            },
-            stdin=subprocess.DEVNULL,
-            capture_output=True,
-            text=True,
-            check=False,
-            timeout=60,
+        done = start_in(
+            tmp_path,
+            ["catalog", "list", *(["--api-token", token] if given == "option" else [])],
+            {"COMMODORE_API_TOKEN": token} if given == "variable" else {},
         )
         assert api.requests == []
     assert done.returncode != 0
@@ -288,15 +262,7 @@ def test_a_dotenv_with_a_server_and_its_own_token(tmp_path: Path) -> None:
     """Both are of the same file: nothing of the user's is sent."""
     with LieutenantServer([cluster("c-one", "t-one")], [tenant("t-one")]) as api:
         (tmp_path / ".env").write_text(f"COMMODORE_API_URL={api.url}\nCOMMODORE_API_TOKEN=theirs\n")
-        done = subprocess.run(
-            [sys.executable, "-m", "commodore", "catalog", "list", "-o", "id"],
-            cwd=tmp_path,
-            env={**os.environ, "PYTHONPATH": str(ROOT)},
-            capture_output=True,
-            text=True,
-            check=False,
-            timeout=60,
-        )
+        done = start_in(tmp_path, ["catalog", "list", "-o", "id"])
     assert (done.returncode, done.stdout) == (0, "c-one\n"), done.stderr
 
 
@@ -305,15 +271,7 @@ def test_a_dotenv_that_refers_to_variables_of_the_user(tmp_path: Path) -> None:
     """`${NAME}` would put what the user knows into a URL or a token."""
     with LieutenantServer([cluster("c-one", "t-one")], [tenant("t-one")]) as api:
         (tmp_path / ".env").write_text(f"COMMODORE_API_URL={api.url}\nCOMMODORE_API_TOKEN=${{SECRET}}\n")
-        subprocess.run(
-            [sys.executable, "-m", "commodore", "catalog", "list"],
-            cwd=tmp_path,
-            env={**os.environ, "PYTHONPATH": str(ROOT), "SECRET": "canary"},
-            stdin=subprocess.DEVNULL,
-            capture_output=True,
-            check=False,
-            timeout=60,
-        )
+        start_in(tmp_path, ["catalog", "list"], {"SECRET": "canary"})
         assert api.requests
         assert not any("canary" in str(request) for request in api.requests)
 

@@ -15,6 +15,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.attacks.conftest import program
 from tests.world.cluster import ROOT, ClusterWorld
 from tests.world.syscalls import Call, Tapped, why_not
 
@@ -125,8 +126,7 @@ def test_a_folder_of_the_working_directory_that_is_swapped_in_a_run(
     world.component("c-more", {"lib/c-more.libsonnet": "{}", "jsonnetfile.json": requirements})
     world.publish()
     swapper = Swapper(world.work / folder, tmp_path / "outside")
-    environment = {**os.environ, "PYTHONPATH": str(ROOT), **world.environment}
-    command = [sys.executable, "-m", "commodore", *world.command()]
-    assert run(command, swapper, world.root, environment)[1] == FOLDERS[folder]
+    words, environment = program(world.environment)
+    assert run([*words, *world.command()], swapper, world.root, environment)[1] == FOLDERS[folder]
     assert swapper.before is not None
     assert content(tmp_path / "outside") == swapper.before

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.authoring.sync_world import SyncWorld, sync_world
+from tests.authoring.sync_world import BRANCH, SyncWorld, sync_world
 from tests.world.github import TOKEN, Reply, failing
 from tests.world.loopback import LoopbackHandler, LoopbackServer
 
@@ -117,6 +117,25 @@ def test_a_message_that_steers_the_terminal(syncing: SyncWorld, text: str) -> No
     assert item.error is not None
     assert item.error.code == "CMD-SYNC-023"
     assert not set("\x1b\x07\u202e\r") & set(item.error.message)
+
+
+@pytest.mark.parametrize("place", ["html_url", "clone_url", "default_branch"])
+def test_an_answer_that_forges_a_line_of_the_result(syncing: SyncWorld, place: str) -> None:
+    """The result is a table with the addresses of pull requests, and lines of it are read by scripts."""
+    text = "x\nupdated  acme/other"
+    name = syncing.component("one")
+    syncing.advance()
+    if place == "html_url":
+        syncing.server.open_pull(name, BRANCH, html_url=f"{syncing.server.site}/{text}")
+    else:
+        site = syncing.server.site
+        known = {"full_name": name, "clone_url": f"{site}/{name}.git", "default_branch": "master", "archived": False}
+        known |= {place: f"{site}/{text}" if place == "clone_url" else text}
+        syncing.server.script(Reply(200, known), times=9, method="GET", path=f"/repos/{name}")
+    [item] = syncing.sync().items
+    assert item.error is not None
+    assert item.error.code == "CMD-SYNC-025"
+    assert "\n" not in item.name + item.url + item.reason + item.error.message
 
 
 @pytest.mark.parametrize(
