@@ -50,10 +50,8 @@ class CommitTrees(TreeStore):
         self._context = context
 
     def find(self, repository: Path, commit: str) -> HeldTree | None:
-        """The files of a commit of a repository, verified; None if they are too many to keep, or the disk refuses.
-
-        Raises:
-            EnvironmentFault: git fails.
+        """The files of a commit of a repository, verified; None if they cannot be kept: they are too many, the disk
+        refuses, or git fails.
         """
         name = json.dumps([os.path.realpath(repository), commit])
         place = self.place(hashlib.sha256(name.encode()).hexdigest())
