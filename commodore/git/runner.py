@@ -258,7 +258,8 @@ class Git:
 
     def _replaced(self, url: str, environment: Mapping[str, str]) -> str:
         """What git asks in place of a URL: settings of the user may replace it (`insteadOf`)."""
-        command = _Command(("ls-remote", "--get-url", "--", url), None, environment)
+        asking = with_settings(environment, [("remote.commodore-asks.url", url)])
+        command = _Command(("ls-remote", "--get-url", "commodore-asks"), None, asking)
         return self._run(command, command.words).text or url
 
     def _run(self, command: _Command, arguments: Sequence[str]) -> GitResult:

@@ -13,7 +13,7 @@ from commodore.errors import CommodoreError, PolicyError
 from commodore.git import Git, RepositoryStore
 from tests.world.context import make_context
 from tests.world.git_server import GitServer
-from tests.world.repos import GitWorld, Remote
+from tests.world.repos import GitCalls, GitWorld, Remote
 
 
 @pytest.fixture
@@ -94,3 +94,17 @@ def test_variables_for_the_git_of_another_program(tmp_path: Path, server: GitSer
     server.moved["/old.git"] = f"http://localhost:{server.port}/new.git"
     with pytest.raises(PolicyError):
         Git(tmp_path, context).variables(url)
+
+
+def test_credentials_are_on_no_command_line(
+    tmp_path: Path, server: GitServer, remote: Remote, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Other users of the machine see command lines."""
+    url = f"{server.site}/old.git".replace("://", "://jo:secret@")
+    calls = GitCalls(tmp_path / "shim", monkeypatch)
+    with RepositoryStore(tmp_path / "repos", make_context()) as store:
+        store.sync([(url, None)])
+        assert store.repository(url).resolve("master").sha == remote.sha()
+    Git(tmp_path, make_context()).variables(url)
+    assert calls.count("ls-remote") > 1
+    assert "secret" not in calls.lines
