@@ -20,7 +20,7 @@ from commodore.hydrate.model import (
     Pins,
     Reference,
 )
-from commodore.manifests import key_of
+from commodore.manifests import ObjectKey, compare_texts, key_of
 from commodore.manifests.kube_yaml import read_documents, write_documents
 
 ATTRIBUTES = ".gitattributes"
@@ -67,17 +67,8 @@ def count_changes(old: bytes | None, objects: Sequence[Mapping[str, Any]]) -> Pa
         old: None if there is none; one that cannot be read counts as an object that is removed.
     """
     found = objects_of(old or b"")
-    before = _by_key([{"unreadable": True}] if found is None else found)
-    after = _by_key(objects)
-    nothing: Counter[str] = Counter()
-    added = removed = changed = 0
-    for key in before.keys() | after.keys():
-        gone = (before.get(key, nothing) - after.get(key, nothing)).total()
-        come = (after.get(key, nothing) - before.get(key, nothing)).total()
-        changed += min(gone, come)
-        added += max(0, come - gone)
-        removed += max(0, gone - come)
-    return PathCounts(len(objects), added, removed, changed)
+    counts = compare_texts(_by_key([{"unreadable": True}] if found is None else found), _by_key(objects))
+    return PathCounts(len(objects), counts.added, counts.removed, counts.changed)
 
 
 def is_same_manifest(old: bytes, objects: Sequence[Mapping[str, Any]]) -> bool:
@@ -94,10 +85,10 @@ def objects_of(content: bytes) -> list[dict[str, Any]] | None:
     return found if all(isinstance(one, dict) for one in found) else None
 
 
-def _by_key(objects: Iterable[Mapping[str, Any]]) -> dict[str, Counter[str]]:
-    found: dict[str, Counter[str]] = {}
+def _by_key(objects: Iterable[Mapping[str, Any]]) -> dict[ObjectKey, Counter[str]]:
+    found: dict[ObjectKey, Counter[str]] = {}
     for one in ordered(objects, "source"):
-        found.setdefault(str(key_of(one)), Counter())[json.dumps(one, sort_keys=True)] += 1
+        found.setdefault(key_of(one), Counter())[json.dumps(one, sort_keys=True)] += 1
     return found
 
 

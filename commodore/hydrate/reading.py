@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 from commodore.argocd.model.fields import Fields
 from commodore.errors import CommodoreError, InputError, Location, did_you_mean, raise_all
 from commodore.git import Author, normalize, redact, repository_key
+from commodore.hydrate.clones import revision_of
 from commodore.hydrate.model import Additional, Catalog, Hydration
 from commodore.hydrate.names import check_branch, output_path
 from commodore.hydrate.texts import NO_TEXTS, Texts, read_template
@@ -150,7 +151,7 @@ def _additional(fields: Fields, dry: Fields, options_in_git: bool) -> Additional
     if not chart:
         _git_url(url, fields.place)
         own = repository_key(url) == repository_key(_required(dry, "repoURL"))
-        if own and revision not in ("", dry.text("targetRevision")):
+        if own and revision and revision_of(revision) != revision_of(dry.text("targetRevision")):
             raise InputError(
                 "CMD-HYD-043",
                 f"{fields.at('targetRevision')} is {revision}, and the dry repository is read at the dry commit alone",

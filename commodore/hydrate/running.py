@@ -225,7 +225,7 @@ class Hydrator:
         check_promotions(hydrations, job.found.strategies, self.context.announce)
         hydrations = self._within_reach(hydrations)
         for one in hydrations:
-            planning.check_dry_branch(one, _revision(one) or self.dry(one).default_branch())
+            planning.check_dry_branch(one, revision_of(one.dry_revision) or self.dry(one).default_branch())
         groups = planning.group(hydrations, self._dry_sha)
         if job.dry_sha and len({one.dry_key for one in groups}) > 1:
             raise InputError(
@@ -539,7 +539,7 @@ class Hydrator:
             return ()
         repository = self.dry(group.first)
         branches = repository.refs().branches
-        named = {_revision(one) or repository.default_branch() for one in group.members}
+        named = {revision_of(one.dry_revision) or repository.default_branch() for one in group.members}
         return tuple(sorted(name for name in named if branches.get(name) == group.dry_sha))
 
     def _renderer(self, group: Group) -> GroupRenderer:
@@ -574,7 +574,7 @@ class Hydrator:
             raise refusal
 
     def _wanted(self, hydration: Hydration) -> str | None:
-        return self.job.dry_sha or _revision(hydration)
+        return self.job.dry_sha or revision_of(hydration.dry_revision)
 
     def _dry_sha(self, hydration: Hydration) -> str:
         return self.dry(hydration).resolve(self._wanted(hydration)).sha
@@ -584,10 +584,6 @@ def as_warning(found: Diagnostic) -> Warned | None:
     """A finding of rendering as a warning; None if it is none."""
     about = f"Application {found.application}: " if found.application else ""
     return Warned(found.code, f"{about}{found.message}", found.hint) if found.severity == "warning" else None
-
-
-def _revision(hydration: Hydration) -> str | None:
-    return revision_of(hydration.dry_revision)
 
 
 def _is_elsewhere(source: Additional, member: Hydration) -> bool:

@@ -171,6 +171,11 @@ def count_objects(change: TreeChange, old: Mapping[str, bytes], new: Mapping[str
             _collect(before, old[file.old_path], file.old_path)
         if file.kind != "deleted":
             _collect(after, new[file.new_path], file.new_path)
+    return compare_texts(before, after)
+
+
+def compare_texts(before: Mapping[ObjectKey, Counter[str]], after: Mapping[ObjectKey, Counter[str]]) -> ObjectCounts:
+    """Objects added, changed and removed, of two sides as texts by key: of one key there may be several."""
     added = changed = removed = 0
     nothing: Counter[str] = Counter()
     for key in before.keys() | after.keys():

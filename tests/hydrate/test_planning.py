@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from commodore.errors import CommodoreError, Location
+from commodore.errors import CommodoreError, InputError, Location
 from commodore.hydrate import planning
 from commodore.hydrate.model import Hydration
 from commodore.hydrate.reading import read_config, read_hydration
@@ -190,6 +191,26 @@ def test_additional_sources_that_are_refused(source: dict[str, Any], code: str) 
     assert caught.value.code == code
     with pytest.raises(CommodoreError, match=r"additionalSources is not known"):
         read_hydration({**entry, "kind": "Application"}, PLACE)
+
+
+@pytest.mark.parametrize(
+    ("dry", "own", "accepted"),
+    [("", "HEAD", True), ("HEAD", "", True), ("v1", "v1", True), ("v1", "", True), ("v1", "HEAD", False)],
+)
+def test_revisions_of_the_dry_repository_in_additional_sources(dry: str, own: str, accepted: bool) -> None:
+    config = {
+        "entries": [
+            {
+                "name": "a",
+                "drySource": {"repoURL": URL, "path": "a", "targetRevision": dry},
+                "additionalSources": [{"repoURL": URL, "path": "x", "targetRevision": own}],
+                "syncSource": {"targetBranch": "env/dev", "path": "a"},
+            }
+        ],
+    }
+    (entry,) = read_config(config, PLACE, Path()).applications
+    with nullcontext() if accepted else pytest.raises(InputError, match="read at the dry commit alone"):
+        read_hydration(entry, PLACE)
 
 
 @pytest.mark.requirement("H47")
