@@ -227,10 +227,14 @@ def _printed(value: Value, verb: str, flags: _Flags, depth: int = 0) -> str:
     elif isinstance(value, dict):
         return _map(value, verb, flags, depth)
     elif isinstance(value, Object):
+        fields = value.fields()
+        if flags.syntax and fields:
+            items = (f"{name}:{_printed(item, verb, flags, depth + 1)}" for name, item in fields.items())
+            return "&" + value.TYPE.removeprefix("*") + "{" + ", ".join(items) + "}"
         if verb in "vsxXq":
             return _text(value.go_string(), verb, replace(flags, syntax=False))
-        if fields := value.fields():
-            return "&{" + " ".join(_printed(item, verb, flags, depth + 1) for item in fields) + "}"
+        if fields:
+            return "&{" + " ".join(_printed(item, verb, flags, depth + 1) for item in fields.values()) + "}"
     return f"%!{verb}({type_name(value)}={_printed(value, 'v', flags)})"
 
 

@@ -86,9 +86,9 @@ class Object(ABC):
     def go_string(self) -> str:
         """What its method String returns."""
 
-    def fields(self) -> list[Value]:
-        """What its struct holds, for the verbs of printf that are not for texts."""
-        return []
+    def fields(self) -> dict[str, Value]:
+        """What its struct holds by the names of its fields, where printf or deepEqual can tell."""
+        return {}
 
 
 _TYPES: Final[dict[type, tuple[str, str]]] = {

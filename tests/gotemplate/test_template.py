@@ -53,6 +53,26 @@ def test_missing_keys_and_numbers(template: str, missing: str, output: str) -> N
 
 
 @pytest.mark.parametrize(
+    ("template", "output"),
+    [
+        ('{{b32dec "MQ=="}}', "illegal base32 data at input byte 4"),
+        ('{{b32dec "1"}}', "illegal base32 data at input byte 0"),
+        ('{{b32dec "MFRGG=A="}}', "illegal base32 data at input byte 5"),
+        ('{{b32dec "MFRGG==="}}', "abc"),
+        ('{{deepEqual (semver "1.2.3-a+b") (semver "1.2.3-a+b")}}', "true"),
+        ('{{deepEqual (semver "1.2.3") (semver "v1.2.3")}}', "false"),
+        ('{{has (semver "1.2.3") (list (semver "1.2.3"))}}', "true"),
+        (
+            '{{printf "%#v" (semver "v1.2.3-a+b")}}',
+            '&semver.Version{major:0x1, minor:0x2, patch:0x3, pre:"a", metadata:"b", original:"v1.2.3-a+b"}',
+        ),
+    ],
+)
+def test_base32_and_versions_as_helm_has_them(template: str, output: str) -> None:
+    assert Template(template).render({}) == output
+
+
+@pytest.mark.parametrize(
     ("template", "missing", "message"),
     [
         ("{{.x}}", "error", 'template: base:1:2: executing "base" at <.x>: map has no entry for key "x"'),

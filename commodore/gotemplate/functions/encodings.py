@@ -197,14 +197,31 @@ def _behind_breaks(text: str, at: int) -> int:
 @function(TABLE, "b32dec", "string")
 def _b32dec(text: str) -> str:
     data = encoded(text).translate(None, b"\r\n").decode("latin-1")
+    read = 0
     for start in range(0, len(data), 8):
-        block = data[start : start + 8]
-        stripped = block.rstrip("=") if start + 8 >= len(data) else block
-        bad = next((at for at, char in enumerate(stripped) if char not in _B32), None)
-        if bad is None and len(block) == 8 and 8 - len(stripped) not in (0, 1, 3, 4, 6):
-            bad = len(stripped)
-        if bad is None and len(block) < 8:
-            bad = 0
+        digits, bad = _b32_block(data, start)
         if bad is not None:
-            return f"illegal base32 data at input byte {start + bad}"
-    return decoded(base64.b32decode(data))
+            return f"illegal base32 data at input byte {bad}"
+        read += digits
+        if digits < 8:
+            break
+    return decoded(base64.b32decode(data[:read] + "=" * (-read % 8)))
+
+
+def _b32_block(data: str, start: int) -> tuple[int, int | None]:
+    """How many digits stand before the padding of a block of eight, and where Go's decoder finds an error in it."""
+    for digits in range(8):
+        at = start + digits
+        if at >= len(data):
+            return digits, start
+        rest = len(data) - at - 1
+        if data[at] == "=" and digits >= 2 and rest < 8:
+            if rest + digits < 7:
+                return digits, len(data)
+            other = next((place for place in range(at + 1, start + 8) if data[place] != "="), None)
+            if other is not None:
+                return digits, other - 1
+            return digits, at if digits in (3, 6) else None
+        if data[at] not in _B32:
+            return digits, at
+    return 8, None

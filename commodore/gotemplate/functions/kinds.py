@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from commodore.gotemplate.signatures import Table, function
-from commodore.gotemplate.values import Value, kind_name, type_name
+from commodore.gotemplate.values import Object, Value, kind_name, type_name
 
 TABLE: Final[Table] = {}
 
@@ -18,6 +18,8 @@ def deep_equal(left: Value, right: Value) -> bool:
         return len(left) == len(right) and all(map(deep_equal, left, right))
     if isinstance(left, dict):
         return left.keys() == right.keys() and all(deep_equal(left[key], right[key]) for key in left)
+    if isinstance(left, Object) and isinstance(right, Object) and left.fields():
+        return deep_equal(left.fields(), right.fields())
     return bool(left == right)
 
 

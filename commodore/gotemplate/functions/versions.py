@@ -23,10 +23,11 @@ class SemanticVersion(Object):
     def go_string(self) -> str:
         return str(self.version)
 
-    def fields(self) -> list[Value]:
+    def fields(self) -> dict[str, Value]:
         version = self.version
-        numbers = [Uint64(version.major), Uint64(version.minor), Uint64(version.patch)]
-        return [*numbers, version.prerelease, version.metadata, version.original]
+        numbers = {"major": version.major, "minor": version.minor, "patch": version.patch}
+        texts = {"pre": version.prerelease, "metadata": version.metadata, "original": version.original}
+        return {**{name: Uint64(number) for name, number in numbers.items()}, **texts}
 
     def __deepcopy__(self, memo: object) -> SemanticVersion:
         return SemanticVersion(Version(0, 0, 0))  # Go copies nothing of what a type keeps for itself
