@@ -3,7 +3,8 @@
     scripts/fleet-faults [--real FOLDER] [--clusters N] [--kills N] [--only LIST] [--seed N]
 
 Each cluster is compiled and pushed alone first, by `catalog compile`. Then all of them are compiled by `fleet compile`,
-each time into empty catalogs and a new working directory, with the cache of results that is there by then:
+each time into empty catalogs and a new working directory, with the cache of results that is there by then, in the
+order of the list, and each N times with NAME=N:
 
   local      by the local engine
   dask       by a scheduler of Dask with two workers on this machine
@@ -27,6 +28,7 @@ import argparse
 import contextlib
 import json
 import random
+import resource
 import shutil
 import subprocess
 import sys
@@ -286,12 +288,16 @@ def parse() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     add_fleet_options(parser, instances=6)
     parser.add_argument("--kills", type=int, default=10, metavar="N")
-    parser.add_argument("--only", default=",".join(TRIALS), metavar="LIST", help=f"of {', '.join(TRIALS)}")
+    parser.add_argument(
+        "--only", default=",".join(TRIALS), metavar="LIST", help=f"NAME or NAME=N of {', '.join(TRIALS)}"
+    )
     parser.add_argument("--seed", type=int, default=0, metavar="N")
     parsed = parser.parse_args()
-    parsed.only = parsed.only.split(",")
-    if unknown := [one for one in parsed.only if one not in TRIALS]:
+    usual = {"kill": parsed.kills} | dict.fromkeys(_SOME, parsed.kills // 3)
+    named = [one.partition("=") for one in parsed.only.split(",")]
+    if unknown := [name for name, _, count in named if name not in TRIALS or (count and not count.isdecimal())]:
         parser.error(f"unknown: {', '.join(unknown)}")
+    parsed.only = [(name, int(count or usual.get(name, 1))) for name, _, count in named]
     return parsed
 
 
@@ -306,21 +312,31 @@ def main() -> int:
             return 1
 
 
+def cpu_seconds() -> float:
+    """What the processes took that were waited for; not those that a killed one had started."""
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return used.ru_utime + used.ru_stime
+
+
 def try_all(fleet: Fleet, arguments: argparse.Namespace) -> int:
     start = time.monotonic()
     trial = Trial(fleet, compile_alone(fleet), random.Random(arguments.seed))
-    print(f"{len(trial.wanted)} clusters, each compiled alone in {time.monotonic() - start:.0f} s together", flush=True)
-    if arguments.only[0] not in ("local", "dask"):  # others need to know how long a run takes
-        arguments.only.insert(0, "local")
-    several = {"kill": arguments.kills} | dict.fromkeys(_SOME, arguments.kills // 3)
-    for number in range(max(several.values())):
-        for kind in (one for one in arguments.only if number < several.get(one, 1)):
+    took = f"{time.monotonic() - start:.0f} s, CPU {cpu_seconds():.0f} s"
+    print(f"{len(trial.wanted)} clusters, each compiled alone in {took} together", flush=True)
+    if arguments.only[0][0] not in ("local", "dask"):  # others need to know how long a run takes
+        arguments.only.insert(0, ("local", 1))
+    for kind, count in arguments.only:
+        for number in range(count):
             trial.begin()
-            start, before = time.monotonic(), len(trial.troubles)
-            said = TRIALS[kind](trial, number)
-            trial.check(kind)
+            start, cpu, before, said = time.monotonic(), cpu_seconds(), len(trial.troubles), ""
+            try:
+                said = TRIALS[kind](trial, number)
+                trial.check(kind)
+            except BenchError as error:
+                trial.troubles.append(f"{kind}: {error}")
             result = "equal" if len(trial.troubles) == before else "; ".join(trial.troubles[before:])
-            print(f"{kind:10} {time.monotonic() - start:6.1f} s  {said + ': ' if said else ''}{result}", flush=True)
+            took = f"{time.monotonic() - start:6.1f} s, CPU {cpu_seconds() - cpu:5.1f} s"
+            print(f"{kind:10} {took}  {said + ': ' if said else ''}{result}", flush=True)
     print(f"{len(trial.troubles)} failures")
     return 1 if trial.troubles else 0
 
