@@ -1,10 +1,12 @@
 """Results in remote stores, beside the local one that all lookups use: those that hold are brought into it, new ones
-are written from it.
+are written from it. So are dependencies that were fetched.
 
 Below the URL of a store lie `v1/<first two digits of the subject>/<subject>/`
 
 * `<name>.result`: what a file of the local store holds, without its seal;
-* `shapes.json`: up to sixteen lists of what renderings have read, the newest first, as remote stores are not listed.
+* `shapes.json`: up to sixteen lists of what renderings have read, the newest first, as remote stores are not listed;
+
+and dependencies, see `commodore.fetching.remote_dependencies`.
 """
 
 from __future__ import annotations
@@ -18,6 +20,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 from commodore.events import Announce, Noted, Warned
+from commodore.fetching import CacheKey, DependencyCache, RemoteDependencies, object_name
+from commodore.limits import Limits
 from commodore.remote_store import Counts, ReadAccess, RemoteOptions, RemoteStore
 from commodore.results import KeptResult, Key, ResultStore, result_name, shape_of
 
@@ -84,21 +88,23 @@ class RemoteResults:
 
 
 class ResultWriter:
-    """Writes new results to a remote store in the background.
+    """Writes new results, and dependencies, to a remote store in the background.
 
     Args:
-        local: where they are.
+        local: where results are.
+        fetched: where dependencies are; None if they are not kept.
     """
 
-    def __init__(self, local: ResultStore, store: RemoteStore) -> None:
+    def __init__(self, local: ResultStore, store: RemoteStore, fetched: DependencyCache | None = None) -> None:
         self._local = local
         self._store = store
-        self._waiting: queue.Queue[KeptResult] = queue.Queue(local.limits.remote_waiting)
+        self._fetched = fetched
+        self._waiting: queue.Queue[KeptResult | CacheKey] = queue.Queue(local.limits.remote_waiting)
         self._threads: list[threading.Thread] = []
         self._stopped = threading.Event()
 
-    def offer(self, kept: Iterable[KeptResult]) -> int:
-        """Write results, soon. Returns how many are left out because too many wait already."""
+    def offer(self, kept: Iterable[KeptResult | CacheKey]) -> int:
+        """Write results and dependencies, soon. Returns how many are left out because too many wait already."""
         left_out = 0
         for one in kept:
             try:
@@ -134,7 +140,12 @@ class ResultWriter:
             if not self._stopped.is_set() and self._store.is_on:
                 self._write(one)
 
-    def _write(self, one: KeptResult) -> None:
+    def _write(self, one: KeptResult | CacheKey) -> None:
+        if isinstance(one, CacheKey):
+            packed = self._fetched.pack(one) if self._fetched is not None else None
+            if packed is not None:
+                self._store.create(object_name(one.digest), packed)
+            return
         kept = self._local.read_kept(one)
         if kept is None:
             return
@@ -159,17 +170,23 @@ class RemoteCache:
 
     Args:
         options: which stores, and how.
+        local: where results are.
+        fetched: where dependencies are; None if they are not kept.
+
+    Attributes:
+        results, dependencies: what the main process reads.
 
     Raises:
         EnvironmentFault, UsageError: see `RemoteOptions` and `commodore.remote_store.objects.Objects`.
     """
 
-    def __init__(self, options: RemoteOptions, local: ResultStore) -> None:
+    def __init__(self, options: RemoteOptions, local: ResultStore, fetched: DependencyCache | None = None) -> None:
         access, signer = options.reading(), options.signer()
         store = RemoteStore(access, signer, local.limits)
         self.results = RemoteResults(local, store)
+        self.dependencies = open_dependencies(store, local.limits)
         self._exclude = options.exclude
-        self._writer = ResultWriter(local, store) if signer is not None else None
+        self._writer = ResultWriter(local, store, fetched) if signer is not None else None
         self._counts = Counts()
         self._left_out = 0
 
@@ -183,9 +200,9 @@ class RemoteCache:
         if counts is not None:
             self._counts.add(counts)
 
-    def offer(self, component: str, kept: Iterable[KeptResult]) -> None:
-        """What an instance of a component has added to the local store."""
-        if self._writer is not None and component not in self._exclude:
+    def offer(self, components: Iterable[str], kept: Iterable[KeptResult | CacheKey]) -> None:
+        """What was added to the local caches for instances of components."""
+        if self._writer is not None and self._exclude.isdisjoint(components):
             self._left_out += self._writer.offer(kept)
 
     def close(self, announce: Announce, *, at_once: bool = False) -> None:
@@ -206,6 +223,11 @@ class RemoteCache:
 def open_results(access: ReadAccess | None, local: ResultStore) -> RemoteResults | None:
     """The results that a worker reads from remote stores."""
     return RemoteResults(local, RemoteStore(access, None, local.limits)) if access is not None else None
+
+
+def open_dependencies(store: RemoteStore, limits: Limits) -> RemoteDependencies:
+    """The dependencies in remote stores."""
+    return RemoteDependencies(store, 2 * limits.result_bytes)
 
 
 def _tell(counts: Counts, left_out: int, announce: Announce) -> None:

@@ -13,6 +13,7 @@ import pytest
 
 from commodore.engine import Engine
 from commodore.events import Event, Noted, Warned
+from commodore.fetching import DependencyCache
 from commodore.limits import DEFAULT_LIMITS, Limits
 from commodore.remote_results import RemoteCache, RemoteResults, ResultWriter, Wanted
 from commodore.remote_store import ReadAccess, RemoteOptions, RemoteStore, Signer, Trust, new_key, read_signer
@@ -25,6 +26,15 @@ from tests.world.context import make_context
 
 PLAIN = "{ hello: { colour: (import 'lib/kapitan.libjsonnet').inventory().parameters.app.colour } }"
 OF_CLUSTER = "{ url: { url: (import 'lib/kapitan.libjsonnet').inventory().parameters.cluster.catalog_url } }"
+OF_CHART = "{ %s: { chart: (import 'lib/kapitan.libjsonnet').file_read('app/chart/Chart.yaml') } }"
+HELM = """
+echo "$@" >> "$(dirname "$0")/pulls"
+while [ $# -gt 1 ]; do
+  case $1 in --destination) to=$2;; esac
+  shift
+done
+mkdir -p "$to/$1" && echo "name: $1" > "$to/$1/Chart.yaml"
+"""
 FILTER = "{ made: { colour: (import 'lib/commodore.libjsonnet').inventory().parameters.cluster_app.colour } }"
 QUICK = replace(DEFAULT_LIMITS, remote_connect_seconds=0.5, remote_object_seconds=0.5, remote_failures=2)
 
@@ -59,11 +69,12 @@ class Team:
         self, name: str, *, write: bool = False, limits: Limits = DEFAULT_LIMITS, exclude: frozenset[str] = frozenset()
     ) -> Iterator[Machine]:
         options = RemoteOptions((self.bucket.url,), write, self.key, self.trust, exclude=exclude)
-        cache = self.root / name / "cache"
+        cache, fetched = self.root / name / "cache", self.root / name / "fetched"
         cache.mkdir(parents=True)  # so that no worker starts before it is needed
         events: list[Event] = []
-        remote = RemoteCache(options, ResultStore(cache, limits))
-        with Engine(make_context(events.append, limits), processes=1, result_cache=cache, remote=remote) as engine:
+        remote = RemoteCache(options, ResultStore(cache, limits), DependencyCache(fetched, limits))
+        context = make_context(events.append, limits)
+        with Engine(context, processes=1, dependency_cache=fetched, result_cache=cache, remote=remote) as engine:
             world = World(self.root / name, engine, events)
             facts = {"name": name, "tenant": "t", "catalog_url": f"https://git.example.com/{name}"}
             world.add("app", jsonnet("app/main.jsonnet"), cluster=facts, app={"colour": "red"})
@@ -133,6 +144,41 @@ def test_a_reader_writes_nothing_and_a_component_may_stay_here(team: Team) -> No
     assert len(team.bucket.names()) == 2  # the result of app, and its index
     with team.machine("third") as machine:
         assert compile_all(machine) == ["app"]
+
+
+def with_chart(machine: Machine, output: str = "out") -> tuple[bool, list[str]]:
+    """Compile an instance that reads a chart of an exact version. Whether it was taken, and how helm was called."""
+    world = machine.world
+    world.jobs.clear()
+    world.tool("helm", HELM)
+    chart = {"type": "helm", "source": "https://charts.example.com", "chart_name": "redis", "version": "1.2.3"}
+    listed = [{**chart, "output_path": "dependencies/app/chart"}]
+    world.add("app", jsonnet("app/main.jsonnet"), kapitan={"dependencies": listed})
+    world.write("dependencies/app/main.jsonnet", OF_CHART % output)
+    (compiled,) = world.compile(replace_all=True)
+    assert world.read(f"app/{output}.yaml") == "chart: |\n  name: redis\n"
+    assert (world.root / "dependencies" / "app" / "chart" / "Chart.yaml").read_text() == "name: redis\n"
+    calls = world.root / "bin" / "pulls"
+    return compiled.reused, calls.read_text().splitlines() if calls.exists() else []
+
+
+@pytest.mark.requirement("FC7")
+def test_another_machine_fetches_nothing(team: Team) -> None:
+    """Neither for what it takes nor for what it renders; where a component's results stay, what it fetches does."""
+    with team.machine("here", write=True, exclude=frozenset({"app"})) as machine:
+        reused, pulls = with_chart(machine)
+    assert (reused, len(pulls), team.bucket.names()) == (False, 1, [])
+    with team.machine("first", write=True) as machine:
+        reused, pulls = with_chart(machine)
+    assert (reused, len(pulls)) == (False, 1)
+    assert len([name for name in team.bucket.names() if "/dependencies/" in name]) == 1
+
+    with team.machine("second") as machine:
+        assert with_chart(machine) == (True, [])
+    assert machine.warnings() == []
+    with team.machine("third") as machine:
+        assert with_chart(machine, "other") == (False, [])
+    assert machine.warnings() == []
 
 
 @pytest.mark.requirement("FC13", "FC14")

@@ -29,7 +29,7 @@ from commodore.engine.schedule.scheduler import (
     slowest_first,
     write_durations,
 )
-from commodore.engine.tasks import Evaluations, Outcome, Record, Run, Task
+from commodore.engine.tasks import Evaluations, FetchTask, Outcome, Record, Run, Task
 from commodore.engine.worker.pool import worker_pool
 from commodore.errors import CommodoreError, InputError, InternalError, did_you_mean, raise_all
 from commodore.events import Noted, StageAdvanced, Warned
@@ -157,7 +157,7 @@ class Engine:
             size = self._size(batches)
             schedule = Schedule(begun, rank, self._context.announce, size, self._context.limits, reuses)
             if any(run.pending for run, _ in begun):
-                self._pool.run(schedule.offer, self._done(schedule), keep=size)
+                self._pool.run(schedule.offer, self._done(schedule, [run for run, _ in begun]), keep=size)
                 self._tell(schedule.evaluations)
             self._tell_again(reuses.values())
             self._records = [(run, {**reuses[run.key].records(), **schedule.records(run)}) for run, _ in begun]
@@ -174,15 +174,17 @@ class Engine:
             keep_bounded(store, limits.result_cache_bytes, limits.result_check_age)
         return outcomes
 
-    def _done(self, schedule: Schedule) -> Callable[[Task, Outcome, int | None], None]:
+    def _done(self, schedule: Schedule, runs: Sequence[Run]) -> Callable[[Task, Outcome, int | None], None]:
         remote = self._remote
         if remote is None:
             return schedule.done
+        jobs = {(run.key, name): job for run in runs for name, job in run.jobs.items()}
 
         def done(task: Task, outcome: Outcome, worker: int | None) -> None:
             remote.count(outcome.remote)
             if outcome.kept:
-                remote.offer(task.run.jobs[task.instance].component, outcome.kept)
+                units = task.units if isinstance(task, FetchTask) else {(task.run.key, task.instance)}
+                remote.offer({jobs[unit].component for unit in units}, outcome.kept)
             schedule.done(task, outcome, worker)
 
         return done
@@ -209,7 +211,7 @@ class Engine:
         if self._result_cache is not None:
             offline = any(batch.request.offline for batch in batches)
             context = Context(self._context.announce, self._context.limits, offline)
-            remote = self._remote.results if self._remote is not None and self._remote.access and not offline else None
+            remote = self._remote if self._remote is not None and self._remote.access and not offline else None
             finder = ResultFinder(self._result_cache, self._dependency_cache, self._shadow, context, remote)
         reuses: dict[str, Reuse] = {}
         runs: list[Run | CommodoreError] = []

@@ -13,6 +13,7 @@ from commodore.context import Context
 from commodore.engine.model import CompileRequest, InstanceJob
 from commodore.errors import CommodoreError
 from commodore.events import Event, Noted, Warned
+from commodore.fetching import CacheKey
 from commodore.limits import Limits
 from commodore.remote_store import Counts, ReadAccess
 from commodore.results import KeptResult
@@ -268,7 +269,7 @@ class Outcome:
         dependencies: what an `InspectTask` gives.
         failures: what a `FetchTask` gives.
         record: what a `CompileTask` gives; also one of an instance that has failed.
-        kept: what it has added to the store of results, if other machines may have it.
+        kept: what it has added to the store of results, or to the cache of dependencies, if other machines may have it.
         remote: what came of asking remote stores.
     """
 
@@ -284,7 +285,7 @@ class Outcome:
     parts: tuple[tuple[str, float], ...] = ()
     evaluations: Evaluations | None = None
     taken: tuple[str, ...] = ()
-    kept: tuple[KeptResult, ...] = ()
+    kept: tuple[KeptResult | CacheKey, ...] = ()
     remote: Counts | None = None
 
     def facts(self) -> tuple[tuple[str, str | int | float], ...]:

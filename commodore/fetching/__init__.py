@@ -4,5 +4,6 @@ from __future__ import annotations
 
 from commodore.fetching.dependency_cache import CacheKey, DependencyCache, chart_key, commit_key
 from commodore.fetching.downloads import Downloads
+from commodore.fetching.remote_dependencies import RemoteDependencies, object_name
 
-__all__ = ["CacheKey", "DependencyCache", "Downloads", "chart_key", "commit_key"]
+__all__ = ["CacheKey", "DependencyCache", "Downloads", "RemoteDependencies", "chart_key", "commit_key", "object_name"]

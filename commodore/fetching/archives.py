@@ -1,9 +1,10 @@
-"""Unpacking downloaded archives without letting their members leave the folder."""
+"""Unpacking archives without letting their members leave the folder, and packing folders that way."""
 
 from __future__ import annotations
 
 import errno
 import gzip
+import io
 import lzma
 import os
 import tarfile
@@ -14,6 +15,7 @@ from typing import Any
 
 from commodore.errors import InputError, PolicyError
 from commodore.limits import Limits
+from commodore.tree import size_of, walk
 
 _TAR = frozenset({"application/x-tar"})
 _GZIP = frozenset(
@@ -31,6 +33,7 @@ _REFUSED: Any = getattr(tarfile, "FilterError", ())
 _ZIP_MAGIC = b"PK\x03\x04"
 _ENCRYPTED = 1
 _CHUNK = 1 << 20
+_QUICK = 3  # of gzip's levels
 _DAMAGED = (
     tarfile.TarError,
     zipfile.BadZipFile,
@@ -78,6 +81,26 @@ def unpack(file: Path, folder: Path, content_type: str | None, limits: Limits) -
             raise
         raise _damaged(f"{error.strerror}: a name in it is too long, or stands for a file and a folder") from error
     return True
+
+
+def pack(folder: Path, most: int) -> bytes | None:
+    """A folder as a tar archive that `unpack` takes, compressed; None if it holds more than `most` bytes.
+
+    Raises:
+        OSError: something in it cannot be read.
+    """
+    if size_of(folder) > most:
+        return None
+    packed = io.BytesIO()
+    with tarfile.open(fileobj=packed, mode="w:gz", compresslevel=_QUICK, format=tarfile.PAX_FORMAT) as archive:
+        for name, entry in walk(folder):
+            archive.add(entry.path, name, recursive=False, filter=_without_owner)
+    return packed.getvalue()
+
+
+def _without_owner(member: tarfile.TarInfo) -> tarfile.TarInfo:
+    member.uid, member.gid, member.uname, member.gname = 0, 0, "", ""
+    return member
 
 
 def _damaged(reason: str) -> InputError:

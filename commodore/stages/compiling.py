@@ -11,6 +11,7 @@ from commodore.caches import dependency_cache, result_cache, usable
 from commodore.context import Context
 from commodore.engine import Batch, CompiledInstance, CompileRequest, Engine, InstanceJob, check_jsonnet_engine
 from commodore.events import stage
+from commodore.fetching import DependencyCache
 from commodore.inventory import Inventory
 from commodore.remote_results import RemoteCache
 from commodore.remote_store import RemoteOptions
@@ -74,7 +75,8 @@ def _open_remote(options: CompileOptions, context: Context) -> RemoteCache | Non
     cache = usable(result_cache()) if options.cached and options.remote is not None else None
     if cache is None or options.remote is None or context.offline:
         return None
-    return RemoteCache(options.remote, ResultStore(cache, context.limits))
+    fetched = DependencyCache(usable(dependency_cache()), context.limits)
+    return RemoteCache(options.remote, ResultStore(cache, context.limits), fetched)
 
 
 def engine_of(given: Engine | None, options: CompileOptions, context: Context) -> AbstractContextManager[Engine]:

@@ -1,7 +1,9 @@
-"""A folder in which everything stands that a walk has to decide about."""
+"""A folder in which everything stands that a walk has to decide about, and what a folder holds."""
 
 from __future__ import annotations
 
+import os
+import stat
 from pathlib import Path
 
 
@@ -21,3 +23,13 @@ def make_folder(root: Path, **more: str) -> Path:
     (root / "empty").mkdir()
     (root / "c").chmod(0o700)
     return root
+
+
+def snapshot(folder: Path) -> dict[str, tuple[str, str]]:
+    """Kind, mode and content of all that is below a folder."""
+    found = {}
+    for path in sorted(folder.rglob("*")):
+        mode = path.lstat().st_mode
+        content = os.readlink(path) if path.is_symlink() else path.read_bytes().hex() if path.is_file() else ""
+        found[str(path.relative_to(folder))] = (stat.filemode(mode), content)
+    return found

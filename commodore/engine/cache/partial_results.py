@@ -22,7 +22,7 @@ from commodore.engine.cache.static_key import installed
 from commodore.engine.cache.tool_identity import Programs
 from commodore.engine.cache.trace import Match, TraceRecorder, find_match, wanted
 from commodore.engine.tasks import Run
-from commodore.remote_results import open_results
+from commodore.remote_results import open_dependencies, open_results
 from commodore.remote_store import Counts
 from commodore.results import KeptResult, Result, ResultStore
 
@@ -75,6 +75,9 @@ class Parts:
         nodes: the rendered inventory.
         programs: the identities of programs; None if nothing is kept.
         sources: tells what sources are today.
+
+    Attributes:
+        dependencies: those of remote stores; None if there are none.
     """
 
     def __init__(self, run: Run, nodes: Nodes, programs: Programs | None, sources: Sources) -> None:
@@ -84,6 +87,7 @@ class Parts:
         self._sources = sources
         self._store = ResultStore(run.part_cache, run.limits) if run.part_cache is not None else None
         self._remote = open_results(run.remote, self._store) if self._store is not None else None
+        self.dependencies = open_dependencies(self._remote.store, run.limits) if self._remote is not None else None
         self.taken: list[str] = []
         self.kept: list[KeptResult] = []
 

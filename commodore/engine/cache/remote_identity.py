@@ -20,7 +20,7 @@ from commodore.context import Context
 from commodore.engine.cache.keys import SOURCE, Key
 from commodore.engine.cache.portable_paths import tree_digest
 from commodore.errors import CommodoreError
-from commodore.fetching import CacheKey, DependencyCache, Downloads, chart_key, commit_key
+from commodore.fetching import CacheKey, DependencyCache, Downloads, RemoteDependencies, chart_key, commit_key
 from commodore.limits import Limits
 from commodore.sealed import read_note, write_note
 from commodore.workspace import write_atomically
@@ -94,11 +94,18 @@ class KeptSources:
 
     Args:
         cache: where they are kept, None for nowhere.
+        remote: what other machines have fetched; None for nothing.
     """
 
-    def __init__(self, cache: Path | None, limits: Limits) -> None:
-        self._folders = DependencyCache(cache, limits) if cache is not None else None
+    def __init__(self, cache: Path | None, limits: Limits, remote: RemoteDependencies | None = None) -> None:
+        self._folders = DependencyCache(cache, limits, remote) if cache is not None else None
         self._downloads = Downloads(cache, limits) if cache is not None else None
+
+    def bring(self, sources: Iterable[tuple[Key, str]]) -> None:
+        """Bring from remote stores, all at once, what sources with these identities have and is not kept yet."""
+        if self._folders is not None and self._folders.is_shared:
+            keys = [cache_key(key, identity) for key, identity in sources if key[1] != "http"]
+            self._folders.bring([key for key in keys if key is not None])
 
     def holds(self, key: Key, identity: str, output: Path, unless: Callable[[str], bool]) -> bool:
         """Whether files are those of a source, and nothing else but what `unless` says it of."""

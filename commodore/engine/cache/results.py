@@ -24,7 +24,7 @@ from commodore.engine.tasks import KapitanDependency, Record, Run
 from commodore.errors import InternalError
 from commodore.events import Warned
 from commodore.limits import Limits
-from commodore.remote_results import RemoteResults, Wanted
+from commodore.remote_results import RemoteCache, RemoteResults, Wanted
 from commodore.results import FOLDER_MODE, ResultStore, holds, read_folder, write_folder
 from commodore.tree import lies_in
 from commodore.workspace import is_inside, write_atomically
@@ -304,7 +304,7 @@ class ResultFinder:
         cache: where results are kept.
         dependency_cache: where downloads are kept.
         shadow: how much of what is found is rendered all the same, from 0 to 1.
-        remote: where results are brought from; None for nowhere.
+        remote: where results and what was fetched are brought from; None for nowhere.
     """
 
     def __init__(
@@ -313,11 +313,11 @@ class ResultFinder:
         dependency_cache: Path | None,
         shadow: float,
         context: Context,
-        remote: RemoteResults | None = None,
+        remote: RemoteCache | None = None,
     ) -> None:
         limits = context.limits
         self._cache = cache
-        self._kept = KeptSources(dependency_cache, limits)
+        self._kept = KeptSources(dependency_cache, limits, remote.dependencies if remote is not None else None)
         self._limits = limits
         self._shadow = shadow
         self._lookup = Lookup(
@@ -325,7 +325,7 @@ class ResultFinder:
             Sources(dependency_cache, context),
             cache / "programs.json",
             limits,
-            remote,
+            remote.results if remote is not None else None,
         )
 
     def find(self, run: Run, nodes: Nodes) -> tuple[Run, Reuse]:
@@ -374,6 +374,7 @@ class ResultFinder:
         while names:
             restored: Overlaps[str] = Overlaps()
             looked = self._lookup.find(run, nodes, candidates, names)
+            self._bring(run, [nodes[name] for name, hit in looked.items() if hit is not None])
             for name, hit in looked.items():
                 outputs = self._restore(run, nodes[name], hit, candidates[name].places) if hit is not None else None
                 if hit is None or outputs is None:
@@ -390,6 +391,12 @@ class ResultFinder:
             self._lookup.forget()
             names = [name for name, one in candidates.items() if _reads(one, restored) - {name}]
         return found
+
+    def _bring(self, run: Run, nodes: Iterable[Mapping[str, Any]]) -> None:
+        """Bring dependencies of instances that need not be rendered from remote stores, as far as they are there."""
+        keys = [key for node in nodes for key in source_keys(node) or []] if run.request.fetch else []
+        known = ((key, self._lookup.sources.digest(key)) for key in keys)
+        self._kept.bring((key, identity) for key, identity in known if identity is not None)
 
     def _restore(self, run: Run, node: Mapping[str, Any], hit: Match, places: PortablePaths) -> list[Path] | None:
         """Make sure that an instance's dependencies lie where rendering would have put them, and nothing else does:

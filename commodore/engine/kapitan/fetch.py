@@ -22,7 +22,7 @@ from commodore.engine.kapitan.errors import tail
 from commodore.engine.kapitan.fetched_files import FetchedFiles
 from commodore.engine.tasks import Failure, FetchTask, KapitanDependency, Run
 from commodore.errors import CommodoreError, EnvironmentFault, InputError, PolicyError
-from commodore.fetching import DependencyCache, Downloads, chart_key
+from commodore.fetching import CacheKey, DependencyCache, Downloads, RemoteDependencies, chart_key
 from commodore.fetching import archives as _archives
 from commodore.fetching.web import FETCH_HINT, get_download
 from commodore.git import Git, redact, redact_text
@@ -36,10 +36,19 @@ _MODELS = {
 }
 
 
-def fetch_groups(task: FetchTask) -> tuple[Failure, ...]:
-    """Fetch every group of a task. Returns what failed; the others are in place."""
+def fetch_groups(
+    task: FetchTask, remote: RemoteDependencies | None
+) -> tuple[tuple[Failure, ...], tuple[CacheKey, ...]]:
+    """Fetch every group of a task.
+
+    Args:
+        remote: what other machines have fetched; None for nothing.
+
+    Returns:
+        What failed, the others are in place; and what other machines may have.
+    """
     context, root = task.run.context(), task.run.dependency_cache
-    cache = DependencyCache(root, context.limits) if root is not None else None
+    cache = DependencyCache(root, context.limits, remote) if root is not None else None
     _install(task.run, cache)
     failures: list[Failure] = []
     task.place.mkdir(parents=True)
@@ -56,7 +65,7 @@ def fetch_groups(task: FetchTask) -> tuple[Failure, ...]:
         except Exception as error:
             failures.append(Failure(group.units, _explain(error, group.items[0])))
     files.conclude(complete=not failures)
-    return tuple(failures)
+    return tuple(failures), tuple(cache.added) if cache is not None else ()
 
 
 def _roots(run: Run) -> tuple[Path, ...]:

@@ -76,7 +76,8 @@ class Worker:
         if isinstance(task, InspectTask):
             return Outcome(dependencies=renderer.dependencies(task.instance))
         if isinstance(task, FetchTask):
-            return Outcome(failures=fetch_groups(task))
+            failures, kept = fetch_groups(task, renderer.parts.dependencies)
+            return Outcome(failures=failures, kept=kept, remote=renderer.parts.take_counts())
         assert isinstance(task, CompileTask)
         self._forget_modules()
         return _compile(renderer, task)

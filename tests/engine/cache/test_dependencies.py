@@ -23,18 +23,9 @@ from commodore.fetching import CacheKey, DependencyCache, chart_key, commit_key
 from commodore.limits import DEFAULT_LIMITS
 from tests.engine.world import World
 from tests.world.context import make_context
+from tests.world.folders import snapshot
 
 KEY = CacheKey("helm", "https://charts.example.com", "1.2.3", "redis")
-
-
-def snapshot(folder: Path) -> dict[str, tuple[str, str]]:
-    """Kind, mode and content of all that is below a folder."""
-    found = {}
-    for path in sorted(folder.rglob("*")):
-        mode = path.lstat().st_mode
-        content = os.readlink(path) if path.is_symlink() else path.read_bytes().hex() if path.is_file() else ""
-        found[str(path.relative_to(folder))] = (stat.filemode(mode), content)
-    return found
 
 
 @pytest.fixture
