@@ -19,6 +19,8 @@ from commodore.argocd.comparing.images import Use, changed_uses, uses_of
 from commodore.argocd.configuration import Provenanced
 from commodore.argocd.diagnostics import Diagnostic
 from commodore.argocd.discovery import Origin
+from commodore.argocd.explaining_objects import explain_object
+from commodore.argocd.model import Cluster
 from commodore.argocd.model.application import Application, Destination
 from commodore.argocd.options import Options, Tree
 from commodore.argocd.question import Question
@@ -231,10 +233,12 @@ class Settings(Found):
 
     Attributes:
         namespace: that of Argo CD.
+        clusters: those that cluster Secrets describe, without their credentials.
     """
 
     namespace: str
     values: tuple[SettingValue, ...]
+    clusters: tuple[Cluster, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -244,15 +248,18 @@ class Explanation(Found):
     application: Mapping[str, Any]
 
 
-def list_applications(tree: Tree, options: Options | None = None) -> Listing:
+def list_applications(tree: Tree, options: Options | None = None, select: Sequence[str] = ()) -> Listing:
     """The Applications that a tree defines: in files, by ApplicationSets, and in what other Applications render.
 
+    Args:
+        select: names or patterns of Applications; all if there are none.
+
     Raises:
-        CommodoreError: the tree is not there or cannot be read.
+        CommodoreError: the tree is not there or cannot be read, or a name fits no Application.
     """
     with _asked(options) as asked:
         listing = asked.listing(tree)
-        found = tuple(describe(one, listing) for one in asked.selected(listing, ()))
+        found = tuple(_described(one, listing) for one in asked.selected(listing, select))
         return Listing(asked.listed(listing), found)
 
 
@@ -306,8 +313,11 @@ def test(tree: Tree, options: Options | None = None, select: Sequence[str] = ())
         return Report(asked.rendered(listing, wanted), outcomes)
 
 
-def diff(base: Tree, target: Tree, options: Options | None = None, select: Sequence[str] = ()) -> Difference:
+def diff(base: Tree | None, target: Tree, options: Options | None = None, select: Sequence[str] = ()) -> Difference:
     """What differs between two trees in what Argo CD would deploy.
+
+    Args:
+        base: None for the commit where the target left the default branch of `origin`.
 
     Raises:
         CommodoreError: as `render`.
@@ -344,23 +354,35 @@ def images(
         return Images(diagnostics, tuple(uses))
 
 
-def settings(tree: Tree, options: Options | None = None) -> Settings:
+def settings(tree: Tree | None, options: Options | None = None) -> Settings:
     """The settings that count for a tree, each with where it is from.
+
+    Args:
+        tree: None for those alone of the files that the options name.
 
     Raises:
         CommodoreError: as `list_applications`.
     """
     with _asked(options) as asked:
-        listing = asked.listing(tree)
-        values = tuple(SettingValue(*row) for row in listing.settings.rows())
-        return Settings(asked.listed(listing), listing.settings.namespace, values)
+        if tree is None:
+            read, diagnostics = asked.given_settings(), asked.told()
+        else:
+            listing = asked.listing(tree)
+            read, diagnostics = listing.settings, asked.listed(listing)
+        values = tuple(SettingValue(*row) for row in read.rows())
+        return Settings(diagnostics, read.namespace, values, tuple(read.clusters))
 
 
-def explain(tree: Tree, application: str, options: Options | None = None) -> Explanation:
+def explain(tree: Tree, application: str, options: Options | None = None, object_: str = "") -> Explanation:
     """Why an Application is there, where its sources come from, what they read and give.
 
+    Args:
+        object_: an object of it, as `KIND/NAME` or `KIND/NAMESPACE/NAME`, perhaps with `/` and a JSON pointer: also
+            what that was after each stage.
+
     Raises:
-        CommodoreError: as `render`; CMD-ARGO-026, the name is a pattern that fits several.
+        CommodoreError: as `render`; CMD-ARGO-026, the name is a pattern that fits several; CMD-ARGO-029, there is no
+            such object, or nothing at the pointer.
     """
     with _asked(options) as asked:
         listing = asked.listing(tree)
@@ -375,10 +397,12 @@ def explain(tree: Tree, application: str, options: Options | None = None) -> Exp
             made = explaining.explain(wanted[0], listing, asked.repo_map, run, asked.context, asked.found)
         if made.error is not None:
             asked.found.take(made.error, application=made.data["name"])
+        elif object_:
+            made.data["object"] = explain_object(made.stages, object_)
         return Explanation(asked.rendered(listing, wanted), made.data)
 
 
-def describe(application: Application, listing: running.Listing) -> ListedApplication:
+def _described(application: Application, listing: running.Listing) -> ListedApplication:
     """An Application of a listing with where it is from."""
     controller = listing.settings
     return ListedApplication(

@@ -11,11 +11,12 @@ from commodore.errors import CommodoreError
 
 
 def check_all(listing: Listing, asked: Question) -> None:
-    """Render all Applications and read their ignore rules; what does not work is told."""
+    """Render the Applications that count and read their ignore rules; what does not work is told."""
     found = asked.found
-    listing.tell_failures(found, but=listing.applications)
+    wanted = asked.selected(listing, ())
+    listing.tell_failures(found, but=wanted)
     with asked.run(listing) as run:
-        for application, rendered in run.renderer.render_all(listing.applications, asked.options.jobs):
+        for application, rendered in run.renderer.render_all(wanted, asked.options.jobs):
             try:
                 if isinstance(rendered, CommodoreError):
                     raise rendered

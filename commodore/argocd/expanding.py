@@ -5,12 +5,9 @@ from __future__ import annotations
 import fnmatch
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 
 from commodore.argocd.acquiring import Repositories
 from commodore.argocd.appsets import ApplicationSet, Expander, Generated, read_sets
-from commodore.argocd.configuration import choose_profile
-from commodore.argocd.diagnostics import Diagnostics
 from commodore.argocd.options import Tree
 from commodore.argocd.question import Question
 from commodore.errors import UsageError, did_you_mean
@@ -46,13 +43,11 @@ def expand_sets(asked: Question, tree: Tree, select: Sequence[str] = ()) -> Expa
 
 
 def _of_files(asked: Question) -> Expanded:
-    named = asked.named(Path())
-    profile = choose_profile(named.version, {}, Diagnostics())
-    settings = named.candidates(profile, asked.context.limits, asked.found).settings()
+    settings = asked.given_settings()
     sets = read_sets(asked.options.sets, asked.context.limits)
     repositories = Repositories(asked.context, asked.repo_map, asked.scratch)
     try:
-        expander = Expander(settings, repositories.tree, named.facts, asked.context, asked.found)
+        expander = Expander(settings, repositories.tree, asked.facts, asked.context, asked.found)
         return Expanded(tuple(sets), tuple(made for one in sets for made in expander.expand(one)))
     finally:
         repositories.close()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Literal
 
@@ -11,6 +11,7 @@ from commodore.argocd.acquiring import Providers
 from commodore.argocd.comparing import Rules
 from commodore.argocd.trees import SelfRevisions
 from commodore.context import Context
+from commodore.errors import UsageError
 from commodore.events import ignore
 from commodore.limits import DEFAULT_LIMITS
 from commodore.manifests.object_diff import DEFAULT_NOISE, NoiseRule
@@ -37,6 +38,37 @@ class Tree:
     def commit(cls, repository: Path | str, revision: str) -> Tree:
         """A commit of a local repository, checked out or bare, which stays untouched."""
         return cls(Path(repository), revision)
+
+
+def compared(
+    target: Tree, base: str = "", folder: Path | None = None, repository: Path | None = None
+) -> tuple[Tree | None, Tree]:
+    """The trees of a comparison: the base, None for where the target left the default branch, and the target.
+
+    Args:
+        base: the revision to compare with, or a range such as `main..feature`, which names the target, too.
+        folder: to compare with instead.
+        repository: that of `base`; None for that of the target.
+
+    Raises:
+        UsageError: CMD-ARGO-023, more than two trees are named.
+    """
+    if base and folder is not None:
+        raise _several("--base and --base-path both say what to compare with")
+    if folder is not None:
+        return Tree(folder), target
+    first, dots, second = base.partition("..")
+    if dots and target.revision:
+        raise _several(f"--base {base} and --ref both say what is compared")
+    if second.startswith("."):
+        raise _several(f"--base {base} is no range of two dots")
+    if dots:
+        first, target = first or "HEAD", replace(target, revision=second or "HEAD")
+    return (Tree(repository or target.path, first) if first else None), target
+
+
+def _several(message: str) -> UsageError:
+    return UsageError("CMD-ARGO-023", message, hint="write --base main --ref feature, or --base main..feature")
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Mapping, Sequence
-from contextlib import AbstractContextManager
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 from functools import cached_property
@@ -15,8 +14,8 @@ from commodore.argocd import comparing, running
 from commodore.argocd.acquiring import Mapped, RepoMap, own_urls, parse_repo_map
 from commodore.argocd.appsets import Facts, read_facts
 from commodore.argocd.checking import Checks
-from commodore.argocd.comparing import Considered, Side, Wanted, find_side, pair_of
-from commodore.argocd.configuration import Given, read_policy
+from commodore.argocd.comparing import Considered, Side, Wanted, find_merge_base, find_side, pair_of
+from commodore.argocd.configuration import ArgoSettings, Given, choose_profile, read_policy
 from commodore.argocd.diagnostics import Diagnostic, Diagnostics
 from commodore.argocd.discovery import Kinds, Narrowing, parse_selector, select
 from commodore.argocd.finishing import hook_phases
@@ -27,6 +26,7 @@ from commodore.argocd.rendering import Capabilities
 from commodore.argocd.rendering.plugins import AVP
 from commodore.argocd.running import Named, tell_unused
 from commodore.errors import UsageError
+from commodore.events import stage
 from commodore.limits import DEFAULT_LIMITS
 from commodore.manifests.object_diff import KindPointer, Watched
 from commodore.staging import temporary_folder
@@ -62,9 +62,16 @@ class Question:
         named = self.named(tree.path)
         return self.listing_of(self.side(tree).named if tree.revision and not named.files else named)
 
+    def given_settings(self) -> ArgoSettings:
+        """The settings of the files that the options name, without any tree."""
+        named = self.named(Path())
+        profile = choose_profile(named.version, {}, Diagnostics())
+        return named.candidates(profile, self.context.limits, self.found).settings()
+
     def listing_of(self, named: Named) -> running.Listing:
         """The Applications and settings of what is named."""
-        return running.list_applications(named, self.context, self.found, self.repo_map, self.capabilities)
+        with stage(self.context.announce, "looking for Applications"):
+            return running.list_applications(named, self.context, self.found, self.repo_map, self.capabilities)
 
     def selected(self, listing: running.Listing, names: Sequence[str]) -> list[Application]:
         """The Applications that are wanted."""
@@ -110,14 +117,17 @@ class Question:
         """Whether an object is of a kind that counts, and no hook if these do not."""
         return (self.options.hooks or hook_phases(data) is None) and self.kinds.fit(data)
 
-    def run(self, listing: running.Listing, found: Diagnostics | None = None) -> AbstractContextManager[running.Run]:
+    @contextlib.contextmanager
+    def run(self, listing: running.Listing, found: Diagnostics | None = None) -> Iterator[running.Run]:
         """What renders Applications of a listing.
 
         Args:
             found: hears of what does not fail, instead of the question's own.
         """
         heard = self.found if found is None else found
-        return running.open_run(listing.settings, self.repo_map, self.capabilities, self.context, heard, listing.own)
+        opened = running.open_run(listing.settings, self.repo_map, self.capabilities, self.context, heard, listing.own)
+        with stage(self.context.announce, "rendering"), opened as run:
+            yield run
 
     def side(self, tree: Tree, version: str = "", name: str = "tree", *, compared: bool = False) -> Side:
         """A tree, a commit of it laid out.
@@ -132,14 +142,27 @@ class Question:
             replace(named, version=version or named.version), tree.revision, self.scratch / name, self.context
         )
 
-    def sides(self, base: Tree, target: Tree) -> tuple[Side, Side]:
-        """The two trees of a comparison."""
-        old = self.side(base, self.options.base_argocd_version, "base", compared=True)
-        return pair_of(old, self.side(target, name="target", compared=True))
+    def sides(self, base: Tree | None, target: Tree) -> tuple[Side, Side]:
+        """The two trees of a comparison. They stand for the same repositories: the remotes of either one.
+
+        Args:
+            base: None for the commit where the target left the default branch of `origin`.
+
+        Raises:
+            InputError: CMD-ARGO-001, 003, 004, 005, a tree is not there.
+        """
+        new = self.side(target, name="target", compared=True)
+        version = self.options.base_argocd_version
+        if base is not None:
+            return pair_of(self.side(base, version, "base", compared=True), new)
+        named = self.named(target.path, compared=True)
+        named = replace(named, version=version or named.version)
+        return pair_of(find_merge_base(named, target.revision, self.scratch / "base", self.context), new)
 
     def compare(self, sides: tuple[Side, Side], names: Sequence[str]) -> comparing.Difference:
         """What differs between two trees."""
-        return comparing.diff(*sides, self._wanted(names), self.repo_map, self.context, self.found)
+        with stage(self.context.announce, "comparing"):
+            return comparing.diff(*sides, self._wanted(names), self.repo_map, self.context, self.found)
 
     def _wanted(self, names: Sequence[str]) -> Wanted:
         options = self.options
@@ -197,7 +220,7 @@ class Question:
             self_revisions=options.self_revisions,
             entries=options.entries,
             depth=options.max_depth,
-            facts=self._facts,
+            facts=self.facts,
             jobs=options.jobs,
             plugins=self._plugins,
             given=Given(
@@ -221,10 +244,15 @@ class Question:
         Raises:
             CommodoreError: a facts file cannot be read.
         """
-        return Capabilities(self.options.kube_version, self.options.api_versions, self._facts.clusters)
+        return Capabilities(self.options.kube_version, self.options.api_versions, self.facts.clusters)
 
     @cached_property
-    def _facts(self) -> Facts:
+    def facts(self) -> Facts:
+        """What generators of ApplicationSets would ask for.
+
+        Raises:
+            CommodoreError: a facts file cannot be read.
+        """
         facts = read_facts(self.options.facts, self.context.limits)
         clock = self.options.providers.clock
         if self.options.fixed_time:

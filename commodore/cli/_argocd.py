@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import json
 from collections.abc import Collection, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -16,18 +17,15 @@ from commodore.cli._review import noise_of
 from commodore.cli.console import Console, console_of
 from commodore.context import Context
 from commodore.errors import CommodoreError, InternalError, UsageError
-from commodore.events import stage
+from commodore.events import Event, StageFinished, StageStarted
 from commodore.exhaustion import judge, refusal
 from commodore.limits import DEFAULT_LIMITS
 from commodore.printable import printable_lines
 
 if TYPE_CHECKING:
-    from commodore.argocd import Diagnostic, Diagnostics
-    from commodore.argocd.comparing import Sought
-    from commodore.argocd.model.application import Application
+    from commodore.argocd import Diagnostic
     from commodore.argocd.options import Options, Tree
     from commodore.argocd.question import Question
-    from commodore.argocd.running import Listing, Run
 
 EQUAL, DIFFERENT, FAILED = 0, 1, 2
 _COLOURS = {"error": "red", "warning": "yellow", "boundary": "cyan", "info": "white"}
@@ -57,68 +55,55 @@ class ArgoGroup(LazyGroup):
 
 @dataclass(frozen=True, slots=True)
 class Analysis:
-    """A question that a command asks, from the options of `SEARCH` and `COMMON`."""
+    """What a command asks, from the options of `SEARCH` and `COMMON`."""
 
     values: Mapping[str, Any]
     console: Console
-    question: Question
 
     @classmethod
     def of(cls, ctx: click.Context, values: Mapping[str, Any]) -> Analysis:
-        """The question that options ask, open until the command is done."""
+        """What the options of a command ask."""
+        return cls(values, console_of(ctx))
+
+    @property
+    def options(self) -> Options:
+        """The options as the library has them."""
+        return options_by(self.values, self.console)
+
+    @property
+    def tree(self) -> Tree:
+        """The tree that is looked at."""
+        return tree_by(self.values)
+
+    def working(self) -> AbstractContextManager[None]:
+        """Show a person at a terminal what goes on; elsewhere nothing."""
+        return self.console.working(keep=False)
+
+    @contextlib.contextmanager
+    def question(self) -> Iterator[Question]:
+        """A question that the library has no function for, with what goes on shown."""
         from commodore.argocd.question import Question
 
-        console = console_of(ctx)
-        return cls(values, console, ctx.with_resource(Question(options_by(values, console))))
+        with Question(self.options) as asked, self.working():
+            yield asked
 
-    @property
-    def context(self) -> Context:
-        return self.question.context
-
-    @property
-    def found(self) -> Diagnostics:
-        return self.question.found
-
-    def listing(self) -> Listing:
-        """The Applications with the settings that count."""
-        with self.working("looking for Applications"):
-            return self.question.listing(tree_by(self.values))
-
-    @contextlib.contextmanager
-    def working(self, what: str) -> Iterator[None]:
-        """Show a person at a terminal what goes on; elsewhere nothing."""
-        with contextlib.ExitStack() as shown:
-            shown.enter_context(self.console.working(keep=False))
-            if self.console.is_watched:
-                shown.enter_context(stage(self.console.announce, what))
-            yield
-
-    def selected(self, listing: Listing, apps: Sequence[str]) -> list[Application]:
-        """The Applications of a listing that are wanted."""
-        return self.question.selected(listing, apps)
-
-    @contextlib.contextmanager
-    def open_run(self, listing: Listing) -> Iterator[Run]:
-        """What renders the Applications of a listing."""
-        with self.working("rendering"), self.question.run(listing) as run:
-            yield run
-
-    def diagnostics(self) -> tuple[Diagnostic, ...]:
-        """What was found so far, for documents."""
-        return self.question.told()
-
-    def finish(self, but: Collection[Diagnostic] = ()) -> int:
+    def finish(self, found: Sequence[Diagnostic], but: Collection[Diagnostic] = ()) -> int:
         """Show the diagnostics that are wanted. Returns the exit code they make.
 
         Args:
             but: those that the result has.
         """
-        return show_diagnostics(self.found, self.values, self.console, but)
+        return show_diagnostics(found, self.values["diagnostics"], self.console, but)
 
 
 def context_of(console: Console, *, offline: bool = False) -> Context:
-    """The surroundings of an analysis."""
-    return Context(console.announce, DEFAULT_LIMITS, offline)
+    """The surroundings of an analysis. Its stages are for a person at a terminal; elsewhere they are left out."""
+
+    def announce(event: Event) -> None:
+        if console.is_watched or not isinstance(event, StageStarted | StageFinished):
+            console.announce(event)
+
+    return Context(announce, DEFAULT_LIMITS, offline)
 
 
 _OPTIONS = {
@@ -194,33 +179,25 @@ def _without_revision(repository: str, revision: str) -> UsageError:
     )
 
 
-def sought_by(analysis: Analysis) -> Sought:
-    """Which two trees the options of `SIDES` and `SEARCH` name."""
-    from commodore.argocd.comparing import Sought
+def compared_by(values: Mapping[str, Any]) -> tuple[Tree | None, Tree]:
+    """Which two trees the options of `SIDES` and `SEARCH` name; see `compared`."""
+    from commodore.argocd.options import compared
 
-    values = analysis.values
     if values["base_repo"] is not None and not values["base"]:
         raise _without_revision("--base-repo", "--base")
-    target = tree_by(values)
-    named = analysis.question.named(target.path, compared=True)
-    return Sought(
-        named,
-        target.revision,
-        values["base"] or "",
-        values["base_path"],
-        values["base_repo"],
-        values.get("base_argocd_version") or named.version,
-    )
+    return compared(tree_by(values), values["base"] or "", values["base_path"], values["base_repo"])
 
 
 def show_diagnostics(
-    found: Diagnostics, values: Mapping[str, Any], console: Console, but: Collection[Diagnostic] = ()
+    found: Sequence[Diagnostic], wanted: str, console: Console, but: Collection[Diagnostic] = ()
 ) -> int:
-    """Show the diagnostics that are wanted, on standard error; errors always. Returns the exit code they make."""
-    shown = found.found(strict=values["strict"])
-    left = [one for one in shown if replace(one, count=1) not in but] if but else shown
-    show_wanted(left, values["diagnostics"], console)
-    return FAILED if any(one.severity == "error" for one in shown) else EQUAL
+    """Show diagnostics, see `show_wanted`. Returns the exit code they make.
+
+    Args:
+        but: those that the result has, which are not shown again.
+    """
+    show_wanted([one for one in found if replace(one, count=1) not in but], wanted, console)
+    return FAILED if any(one.severity == "error" for one in found) else EQUAL
 
 
 def show_wanted(shown: Sequence[Diagnostic], wanted: str, console: Console) -> None:

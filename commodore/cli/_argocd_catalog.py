@@ -8,10 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 from commodore.cli._review import ARGOCD_TITLE, show_review
 from commodore.cli.console import Console
-from commodore.context import Context
 from commodore.errors import CommodoreError, UsageError
 from commodore.events import Warned
-from commodore.limits import DEFAULT_LIMITS
 
 if TYPE_CHECKING:
     from commodore.argocd import Diagnostics
@@ -70,19 +68,17 @@ def _print(review: Review, form: str, console: Console) -> None:
 
 
 def _difference(folder: Path, console: Console, found: Diagnostics) -> Difference:
-    from commodore.argocd.acquiring import RepoMap
-    from commodore.argocd.comparing import Wanted, diff, find_side, pair_of
-    from commodore.argocd.running import Named
+    from commodore.argocd.options import Options, Tree
+    from commodore.argocd.question import Question
+    from commodore.cli._argocd import context_of
     from commodore.git import Git
-    from commodore.staging import temporary_folder
 
-    context = Context(console.announce, DEFAULT_LIMITS, offline=True)
+    context = context_of(console, offline=True)
     published = Git(folder, context).run(["rev-parse", "--quiet", "--verify", "HEAD^{commit}"], check=False)
-    with temporary_folder() as scratch:
-        (empty := scratch / "empty").mkdir()
-        old = (folder, "HEAD") if published.returncode == 0 else (empty, "")
-        sides = (
-            find_side(Named(place, self_revisions="all"), revision, scratch / f"side-{number}", context)
-            for number, (place, revision) in enumerate((old, (folder, "")))
-        )
-        return diff(*pair_of(*sides), Wanted(), RepoMap(), context, found)
+    with Question(Options(self_revisions="all", context=context)) as asked:
+        (empty := asked.scratch / "empty").mkdir()
+        old = Tree(folder, "HEAD") if published.returncode == 0 else Tree(empty)
+        try:
+            return asked.compare(asked.sides(old, Tree(folder)), ())
+        finally:
+            found.join(asked.found)

@@ -57,7 +57,7 @@ def rendered_images(console: Console, wanted: Collection[str], values: Mapping[s
         with asked.run(listing, heard) as run:
             for application, result in run.renderer.render_all(chosen, 0):
                 images[listing.label(application)] = _images(listing, application, result, side.commit, heard)
-    show_diagnostics(asked.found, {"strict": False, "diagnostics": "actionable"}, console)
+    show_diagnostics(asked.found.found(), "actionable", console)
     return images
 
 

@@ -29,16 +29,15 @@ def apps(ctx: click.Context, /, apps: tuple[str, ...], **values: Any) -> int:
     and contained in what other Applications of the repository render, which are rendered for it unless --discovery is
     static.
     """
-    from commodore.argocd.api import describe
+    from commodore import argocd
     from commodore.manifests.kube_yaml import write_documents
 
     analysis = Analysis.of(ctx, values)
     console = analysis.console
-    listing = analysis.listing()
-    analysis.question.listed(listing)
-    wanted = analysis.selected(listing, apps)
-    rows = [_row(describe(one, listing)) for one in wanted]
-    data = document("apps", analysis.diagnostics(), applications=rows)
+    with analysis.working():
+        listing = argocd.list_applications(analysis.tree, analysis.options, apps)
+    rows = [_row(one) for one in listing.applications]
+    data = document("apps", listing.diagnostics, applications=rows)
     if values["out"] == "json":
         console.result(json.dumps(data, indent=2))
     elif values["out"] == "yaml":
@@ -48,7 +47,7 @@ def apps(ctx: click.Context, /, apps: tuple[str, ...], **values: Any) -> int:
             console.result(printable(f"{row['namespace']}/{row['name']}"))
     elif rows:
         console.result(_table(rows))
-    return analysis.finish()
+    return analysis.finish(listing.diagnostics)
 
 
 def _row(one: ListedApplication) -> dict[str, Any]:

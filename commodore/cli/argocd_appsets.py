@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from commodore.cli._argocd import EQUAL, Analysis, document, tree_by, write_file
+from commodore.cli._argocd import EQUAL, Analysis, document, write_file
 from commodore.cli._options import options
 from commodore.cli.console import Console
 from commodore.printable import printable
@@ -36,14 +36,15 @@ def appsets(ctx: click.Context, /, sets: tuple[str, ...], **values: Any) -> int:
     from commodore.manifests import dump
 
     analysis = Analysis.of(ctx, values)
-    with analysis.working("looking for ApplicationSets"):
-        found = expand_sets(analysis.question, tree_by(values), sets)
+    with analysis.question() as asked:
+        found = expand_sets(asked, analysis.tree, sets)
+        told = asked.told()
     if values["write_facts"] is not None:
         write_file(values["write_facts"], dump(needed_facts(found.sets)))
         analysis.console.status(f"What the generators ask for is in {values['write_facts']}.")
         return EQUAL
-    _show(found.made, values["out"], analysis.console, analysis.diagnostics())
-    return analysis.finish()
+    _show(found.made, values["out"], analysis.console, told)
+    return analysis.finish(told)
 
 
 def _show(made: Sequence[Generated], form: str, console: Console, diagnostics: Sequence[Diagnostic]) -> None:

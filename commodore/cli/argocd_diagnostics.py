@@ -26,12 +26,13 @@ def diagnostics(ctx: click.Context, /, **values: Any) -> int:
 
     analysis = Analysis.of(ctx, values)
     console = analysis.console
-    listing = analysis.listing()
-    if values["render"]:
-        check_all(listing, analysis.question)
-    else:
-        analysis.question.listed(listing)
-    shown = analysis.diagnostics()
+    with analysis.question() as asked:
+        listing = asked.listing(analysis.tree)
+        if values["render"]:
+            check_all(listing, asked)
+        else:
+            asked.listed(listing)
+        shown = asked.told()
     if values["out"] in ("json", "yaml"):
         show_document(document("diagnostics", shown), values["out"], console)
     elif values["out"] == "sarif":

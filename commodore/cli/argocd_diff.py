@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from commodore.cli._argocd import DIFFERENT, EQUAL, FAILED, Analysis, document, sought_by, write_file
+from commodore.cli._argocd import DIFFERENT, EQUAL, FAILED, Analysis, compared_by, document, write_file
 from commodore.cli._options import options
 from commodore.cli._review import ARGOCD_TITLE, check_flags, dangers, markdown, show_review
 from commodore.cli.console import Console
@@ -38,17 +38,16 @@ def diff(ctx: click.Context, /, apps: tuple[str, ...], **values: Any) -> int:
     Only Applications are rendered that read a file that has changed. Secrets are masked. Ends with exit code 0 if
     nothing differs, 1 if something does, 2 if anything failed.
     """
-    from commodore.argocd.comparing import find_sides
-
     analysis = Analysis.of(ctx, values)
     console = analysis.console
     check_flags(values["fail_on"])
-    with analysis.working("comparing"):
-        base, target = find_sides(sought_by(analysis), analysis.question.scratch, analysis.context)
+    with analysis.question() as asked:
+        base, target = asked.sides(*compared_by(values))
         console.status(f"Comparing {target.shown} with {base.shown}.")
-        difference = analysis.question.compare((base, target), apps)
-    _show(difference, (base, target), values, console, analysis.diagnostics())
-    code = analysis.finish()
+        difference = asked.compare((base, target), apps)
+        found = asked.told()
+    _show(difference, (base, target), values, console, found)
+    code = analysis.finish(found)
     if values["strict"] and difference.count("unknown"):
         code = FAILED
     if names := dangers(difference.review, values["fail_on"]):

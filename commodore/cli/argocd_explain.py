@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 import click
 
-from commodore.cli._argocd import FAILED, Analysis, document, show_document
+from commodore.cli._argocd import Analysis, document, show_document
 from commodore.cli._options import options
-from commodore.errors import UsageError
 from commodore.printable import printable
 from commodore.settings.argocd import ARGOCD_EXPLAIN
 
@@ -31,29 +30,20 @@ def explain(ctx: click.Context, /, app: str, object_: str, **values: Any) -> int
     tracking, and as Argo CD compares it. With a JSON pointer after it, as in Deployment/web/spec/replicas, the value
     there. Secrets are masked.
     """
-    from commodore.argocd.explaining import explain as explained_of
-    from commodore.argocd.explaining_objects import explain_object
+    from commodore import argocd
 
     analysis = Analysis.of(ctx, values)
-    console, found = analysis.console, analysis.found
-    listing = analysis.listing()
-    wanted = analysis.selected(listing, (app,))
-    if len(wanted) != 1:
-        raise UsageError("CMD-ARGO-026", f"{app!r} fits {len(wanted)} Applications", hint="name one, as NAMESPACE/NAME")
-    with analysis.open_run(listing) as run:
-        result = explained_of(wanted[0], listing, analysis.question.repo_map, run, analysis.context, found)
-    if result.error is not None:
-        found.take(result.error, application=result.data["name"])
-    elif object_:
-        result.data["object"] = explain_object(result.stages, object_)
+    with analysis.working():
+        found = argocd.explain(analysis.tree, app, analysis.options, object_)
     if values["out"] != "text":
-        show_document(document("explain", analysis.diagnostics(), application=result.data), values["out"], console)
+        data = document("explain", found.diagnostics, application=found.application)
+        show_document(data, values["out"], analysis.console)
     else:
-        console.result("\n".join(map(printable, _lines(result.data))))
-    return max(analysis.finish(), FAILED if result.error is not None else 0)
+        analysis.console.result("\n".join(map(printable, _lines(found.application))))
+    return analysis.finish(found.diagnostics)
 
 
-def _object_lines(one: dict[str, Any]) -> Iterator[str]:
+def _object_lines(one: Mapping[str, Any]) -> Iterator[str]:
     name = "/".join(filter(None, (one["kind"], one["namespace"], one["name"])))
     place = f", {one['from']}" if one["from"] else ""
     yield f"{name}{one['pointer']} (source {one['source']}{place})"
@@ -66,7 +56,7 @@ def _object_lines(one: dict[str, Any]) -> Iterator[str]:
             yield from (f"    {change}" for change in stage["changes"])
 
 
-def _lines(data: dict[str, Any]) -> Iterator[str]:
+def _lines(data: Mapping[str, Any]) -> Iterator[str]:
     yield data["name"]
     yield from (f"  {step}" for step in data["chain"])
     destination = data["destination"]

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from commodore.cli._argocd import DIFFERENT, EQUAL, Analysis, document, show_document, sought_by
+from commodore.cli._argocd import DIFFERENT, EQUAL, Analysis, compared_by, document, show_document
 from commodore.cli._options import options
 from commodore.cli.console import Console
 from commodore.printable import in_markdown, printable, some_of
@@ -29,40 +29,15 @@ def images(ctx: click.Context, /, apps: tuple[str, ...], **values: Any) -> int:
     With --base or --base-path two trees are compared as `argocd diff` does, and the exit code is 1 if an image
     differs. APP is NAME or NAMESPACE/NAME, or a pattern of these.
     """
+    from commodore import argocd
+
     analysis = Analysis.of(ctx, values)
-    compared = bool(values["base"] or values["base_path"])
-    uses = (_differing if compared else _listed)(apps, analysis)
-    _show(uses, values["out"], analysis.console, document("images", analysis.diagnostics()))
-    code = analysis.finish()
-    return DIFFERENT if code == EQUAL and compared and uses else code
-
-
-def _listed(apps: tuple[str, ...], analysis: Analysis) -> list[Use]:
-    from commodore.argocd.comparing.images import uses_of
-    from commodore.errors import CommodoreError
-
-    listing = analysis.listing()
-    wanted = analysis.selected(listing, apps)
-    listing.tell_failures(analysis.found, but=wanted)
-    uses: list[Use] = []
-    places = analysis.question.image_places
-    with analysis.open_run(listing) as run:
-        for application, rendered in run.renderer.render_all(wanted, analysis.values["jobs"]):
-            if isinstance(rendered, CommodoreError):
-                analysis.found.take(rendered, application=listing.label(application))
-            else:
-                counted = (one.data for one in rendered if analysis.question.counts(one.data))
-                uses += uses_of(listing.label(application), counted, places)
-    return uses
-
-
-def _differing(apps: tuple[str, ...], analysis: Analysis) -> list[Use]:
-    from commodore.argocd.comparing import find_sides
-    from commodore.argocd.comparing.images import changed_uses
-
-    with analysis.working("comparing"):
-        sides = find_sides(sought_by(analysis), analysis.question.scratch, analysis.context)
-        return list(changed_uses(analysis.question.compare(sides, apps), analysis.question.image_places))
+    base, target = compared_by(values)
+    with analysis.working():
+        found = argocd.images(target, analysis.options, apps, base=base)
+    _show(found.uses, values["out"], analysis.console, document("images", found.diagnostics))
+    code = analysis.finish(found.diagnostics)
+    return DIFFERENT if code == EQUAL and base is not None and found.uses else code
 
 
 def _show(uses: Sequence[Use], form: str, console: Console, data: dict[str, Any]) -> None:

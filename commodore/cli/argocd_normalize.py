@@ -44,9 +44,10 @@ def normalize(ctx: click.Context, /, **values: Any) -> int:
     objects = read_objects(read_file(values["objects"], DEFAULT_LIMITS), str(values["objects"]))
     with Normaliser(applications[0], settings, found) as normaliser:
         result = [normaliser.normalise(one) for one in objects]
+    told = found.found(strict=values["strict"])
     if values["out"] == "json":
-        data = document("normalize", found.found(strict=values["strict"]), objects=result)
+        data = document("normalize", told, objects=result)
         console.result(json.dumps(data, indent=2))
     elif result:
         console.result(write_documents(result), newline=False)
-    return show_diagnostics(found, values, console)
+    return show_diagnostics(told, values["diagnostics"], console)

@@ -40,16 +40,18 @@ def render(ctx: click.Context, /, apps: tuple[str, ...], **values: Any) -> int:
     from commodore.argocd.rendered import render_applications
 
     analysis = Analysis.of(ctx, values)
-    listing = analysis.listing()
-    wanted = analysis.selected(listing, apps)
-    listing.tell_failures(analysis.found, but=wanted)
-    with analysis.open_run(listing) as run:
-        made = list(render_applications(analysis.question, listing, wanted, run, values["stage"]))
+    with analysis.question() as asked:
+        listing = asked.listing(analysis.tree)
+        wanted = asked.selected(listing, apps)
+        with asked.run(listing) as run:
+            made = list(render_applications(asked, listing, wanted, run, values["stage"]))
+        found = asked.rendered(listing, wanted)
+        own = listing.own
     if values["folder"] is not None:
-        _write(made, values["folder"], values["layout"], listing.own, analysis.console)
+        _write(made, values["folder"], values["layout"], own, analysis.console)
     else:
-        _show(made, values["out"], analysis.console, analysis.diagnostics())
-    return max(analysis.finish(), FAILED if any(one.error is not None for one in made) else 0)
+        _show(made, values["out"], analysis.console, found)
+    return max(analysis.finish(found), FAILED if any(one.error is not None for one in made) else 0)
 
 
 def _write(

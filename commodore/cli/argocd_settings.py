@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -13,7 +12,7 @@ from commodore.printable import printable
 from commodore.settings.argocd import ARGOCD_SETTINGS
 
 if TYPE_CHECKING:
-    from commodore.argocd import ArgoSettings
+    from commodore.argocd import Settings
 
 
 @click.command("settings")
@@ -25,39 +24,30 @@ def settings(ctx: click.Context, /, **values: Any) -> int:
     Those of the files that are named, and with --path those that a repository has in its files, in what its
     Applications render, and in values of the Argo CD chart.
     """
+    from commodore import argocd
+
     analysis = Analysis.of(ctx, values)
-    console = analysis.console
     looked_at = any(values[name] for name in ("path", "ref", "repo"))
-    read = analysis.listing().settings if looked_at else _given(analysis)
-    data = document("settings", analysis.diagnostics(), **_data(read))
+    with analysis.working():
+        read = argocd.settings(analysis.tree if looked_at else None, analysis.options)
     if values["out"] == "text":
-        console.result(_text(read))
+        analysis.console.result(_text(read))
     else:
-        show_document(data, values["out"], console)
-    return analysis.finish()
+        show_document(document("settings", read.diagnostics, **_data(read)), values["out"], analysis.console)
+    return analysis.finish(read.diagnostics)
 
 
-def _given(analysis: Analysis) -> ArgoSettings:
-    """The settings of the files that are named alone."""
-    from commodore.argocd.configuration import choose_profile
-    from commodore.argocd.diagnostics import Diagnostics
-
-    named = analysis.question.named(Path())
-    profile = choose_profile(named.version, {}, Diagnostics())
-    return named.candidates(profile, analysis.context.limits, analysis.found).settings()
-
-
-def _data(read: ArgoSettings) -> dict[str, Any]:
+def _data(read: Settings) -> dict[str, Any]:
     rows = [
         {
-            "configMap": name,
-            "key": key,
-            "value": one.value,
-            "level": one.level,
-            "place": str(one.place) if one.place else None,
-            "overridden": [str(place) for place in one.overridden],
+            "configMap": one.config_map,
+            "key": one.key,
+            "value": one.value.value,
+            "level": one.value.level,
+            "place": str(one.value.place) if one.value.place else None,
+            "overridden": [str(place) for place in one.value.overridden],
         }
-        for name, key, one in read.rows()
+        for one in read.values
     ]
     clusters = [
         {
@@ -72,11 +62,12 @@ def _data(read: ArgoSettings) -> dict[str, Any]:
     return {"namespace": read.namespace, "settings": rows, "clusters": clusters}
 
 
-def _text(read: ArgoSettings) -> str:
+def _text(read: Settings) -> str:
     lines = [f"namespace: {printable(read.namespace)}"]
-    for name, key, one in read.rows():
-        where = str(one.place) if one.place else "default"
-        also = f", overrides {', '.join(map(str, one.overridden))}" if one.overridden else ""
-        lines.append(f"{name} {printable(key)}: {printable(one.value)!r} ({printable(where + also)})")
-    lines += [f"cluster {printable(one.name)}: {printable(one.server)}" for one in read.clusters]
+    for one in read.values:
+        value = one.value
+        where = str(value.place) if value.place else "default"
+        also = f", overrides {', '.join(map(str, value.overridden))}" if value.overridden else ""
+        lines.append(f"{one.config_map} {printable(one.key)}: {printable(value.value)!r} ({printable(where + also)})")
+    lines += [f"cluster {printable(known.name)}: {printable(known.server)}" for known in read.clusters]
     return "\n".join(lines)

@@ -33,19 +33,15 @@ def test(ctx: click.Context, /, apps: tuple[str, ...], **values: Any) -> int:
     --schema compares objects with the schemas of Kubernetes and of CustomResourceDefinitions among them, which needs
     the extra `validate`; --twice renders everything again, and names what differs. Scripts need the extra `argocd`.
     """
-    from commodore.argocd.checking import Tester
+    from commodore import argocd
 
     analysis = Analysis.of(ctx, values)
-    listing = analysis.listing()
-    wanted = analysis.selected(listing, apps)
-    listing.tell_failures(analysis.found, but=wanted)
-    with analysis.open_run(listing) as run:
-        tester = Tester(listing.settings, run.renderer, analysis.question.checks, analysis.found)
-        outcomes = list(tester.run(wanted, values["jobs"]))
-    _show(outcomes, values["out"], analysis.console, analysis.diagnostics())
-    told = [problem for one in outcomes for problem in one.problems] if values["out"] == "text" else []
-    code = analysis.finish(but=told)
-    return max(code, FAILED if any(one.status != "PASS" for one in outcomes) else code)
+    with analysis.working():
+        report = argocd.test(analysis.tree, analysis.options, apps)
+    _show(report.outcomes, values["out"], analysis.console, report.diagnostics)
+    told = [problem for one in report.outcomes for problem in one.problems] if values["out"] == "text" else []
+    code = analysis.finish(report.diagnostics, but=told)
+    return max(code, FAILED if any(one.status != "PASS" for one in report.outcomes) else code)
 
 
 def _show(outcomes: Sequence[Outcome], form: str, console: Console, found: Sequence[Diagnostic]) -> None:

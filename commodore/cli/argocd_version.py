@@ -38,9 +38,10 @@ def version(ctx: click.Context, /, **values: Any) -> int:
     profile = choose_profile(values["argocd_version"] or "", {}, found)
     tools = list(installed_tools(profile, context_of(console)))
     libraries = {name: _library(package) for name, package in _LIBRARIES.items()}
+    told = found.found(strict=values["strict"])
     data = document(
         "version",
-        found.found(strict=values["strict"]),
+        told,
         commodore=_library("commodore-catalog"),
         argocd=profile.name,
         tools=[_row(one) for one in tools],
@@ -55,7 +56,7 @@ def version(ctx: click.Context, /, **values: Any) -> int:
             console.result(printable(_line(one)))
         for name, text in (*libraries.items(), ("Python", data["python"])):
             console.result(f"{name} {text or 'is not installed'}")
-    return show_diagnostics(found, values, console)
+    return show_diagnostics(told, values["diagnostics"], console)
 
 
 def _row(one: Installed) -> dict[str, Any]:

@@ -343,10 +343,8 @@ RENDERING = (
         metavar="SECONDS",
     ),
 )
-SEARCH = (
-    PATH,
+LOOKED_AT = (
     *REF,
-    *NARROWING,
     SELF_URL,
     SELF_REVISIONS,
     *DISCOVERY,
@@ -368,6 +366,9 @@ SEARCH = (
     OFFLINE,
     *RENDERING,
 )
+"""What is looked at beside the folder, and how."""
+
+SEARCH = (PATH, *NARROWING, *LOOKED_AT)
 """Which Applications there are."""
 
 ARGOCD_SETTINGS = (
@@ -378,7 +379,7 @@ ARGOCD_SETTINGS = (
         kind="path",
         metavar="FOLDER",
     ),
-    *SEARCH[1:],
+    *LOOKED_AT,
     *COMMON,
     output("text", "json", "yaml"),
 )
@@ -398,7 +399,8 @@ ARGOCD_APPSETS = (
         kind="path",
         metavar="FILE",
     ),
-    *SEARCH,
+    PATH,
+    *LOOKED_AT,
     *COMMON,
     output("table", "name", "json", "yaml"),
 )

@@ -84,6 +84,7 @@ def test_every_question(shop: Path, tmp_path: Path) -> None:
     tree = Tree.folder(shop)
     listing = argocd.list_applications(tree, OFFLINE)
     assert [one.name for one in listing.applications] == ["bad", "red", "web"]
+    assert [one.name for one in argocd.list_applications(tree, OFFLINE, ["*e*"]).applications] == ["red", "web"]
     assert listing.applications[1].provenance.origin.set == "argocd/teams"
     assert listing.applications[2].provenance.place.place == "web.json"
     assert [one.generator for one in argocd.expand(tree, OFFLINE).applications] == ["spec.generators[0]"]
@@ -101,7 +102,9 @@ def test_every_question(shop: Path, tmp_path: Path) -> None:
     assert [one.status for one in argocd.test(tree, OFFLINE).outcomes] == ["FAIL", "PASS", "PASS"]
     assert {one.image.text for one in argocd.images(tree, OFFLINE).uses} == {"nginx:1"}
     assert argocd.settings(tree, OFFLINE).namespace == "argocd"
+    assert argocd.settings(None, OFFLINE).values == argocd.settings(tree, OFFLINE).values
     assert argocd.explain(tree, "web", OFFLINE).application["chain"] == ["argocd/web is defined in web.json:1"]
+    assert argocd.explain(tree, "web", OFFLINE, "Pod/p/spec").application["object"]["pointer"] == "/spec"
 
     after = write(tmp_path / "after", {"web.json": app("web", "web"), "web/c.json": config(k="2"), "web/pod.json": POD})
     found = argocd.diff(tree, Tree.folder(after), OFFLINE)
@@ -135,6 +138,8 @@ def test_commits_and_folders(shop: Path) -> None:
     found = argocd.diff(Tree.commit(shop, "HEAD~1"), Tree.commit(shop, "main"), OFFLINE)
     assert [one.name for one in found.applications if one.state == "changed"] == ["argocd/red", "argocd/web"]
     assert not argocd.diff(Tree.commit(shop, "main"), Tree.folder(shop), OFFLINE).changed
+    git(shop, "update-ref", "refs/remotes/origin/main", "HEAD~1")
+    assert argocd.diff(None, Tree.commit(shop, "main"), OFFLINE).base.endswith("where it left origin/main")
     rendered = argocd.render(Tree.commit(shop, "HEAD~1"), OFFLINE, ["web"])
     assert rendered.applications[0].objects[0].data["data"] == {"k": "1"}
 

@@ -6,7 +6,7 @@ from commodore.argocd.comparing.applications import Difference, Rules, State, Ve
 from commodore.argocd.comparing.changed import Considered
 from commodore.argocd.comparing.diff import Wanted, diff
 from commodore.argocd.comparing.reads import Reads, reads_of
-from commodore.argocd.comparing.sides import Side, Sought, find_side, find_sides, pair_of
+from commodore.argocd.comparing.sides import Side, find_merge_base, find_side, pair_of
 
 __all__ = [
     "Considered",
@@ -14,13 +14,12 @@ __all__ = [
     "Reads",
     "Rules",
     "Side",
-    "Sought",
     "State",
     "Verdict",
     "Wanted",
     "diff",
+    "find_merge_base",
     "find_side",
-    "find_sides",
     "pair_of",
     "reads_of",
 ]

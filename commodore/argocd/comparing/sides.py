@@ -9,28 +9,6 @@ from commodore.argocd.discovery import remotes_of
 from commodore.argocd.running import Named
 from commodore.argocd.trees import commit_tree, merge_base, own_revisions, repository_of, resolve
 from commodore.context import Context
-from commodore.errors import UsageError
-
-
-@dataclass(frozen=True, slots=True)
-class Sought:
-    """Which trees are compared.
-
-    Attributes:
-        named: the folder of the target, with the settings that count on both sides.
-        revision: the target is this commit of the repository around the folder; empty for the folder as it lies.
-        base: the revision to compare with, or `BASE..TARGET`; empty for where the target left the default branch.
-        base_folder: a folder to compare with instead.
-        base_repository: the repository that `base` is of; None for that of the target.
-        base_version: the version of Argo CD that is followed on the side of the base, as `Named.version`.
-    """
-
-    named: Named
-    revision: str = ""
-    base: str = ""
-    base_folder: Path | None = None
-    base_repository: Path | None = None
-    base_version: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,30 +34,20 @@ class Side:
         return {"kind": "commit" if self.commit else "folder", "name": self.shown, "commit": self.commit}
 
 
-def find_sides(sought: Sought, scratch: Path, context: Context) -> tuple[Side, Side]:
-    """The base and the target. Both stand for the same repositories: the remotes of either side.
+def find_merge_base(named: Named, revision: str, place: Path, context: Context) -> Side:
+    """The commit where a target left the default branch of `origin`.
 
     Args:
-        scratch: a folder of this run, in which commits are laid out.
+        named: the folder of the target.
+        revision: of the target; empty for the folder as it lies.
+        place: see `find_side`.
 
     Raises:
-        UsageError: CMD-ARGO-023, the options name more than two trees.
-        InputError: CMD-ARGO-001, 003, 004, 005, a tree is not there.
+        InputError: CMD-ARGO-001, 003, 004, 005, there is no repository, revision or branch, or no such commit.
     """
-    sought = _with_range(sought)
-    target = find_side(sought.named, sought.revision, scratch / "target", context)
-    named = replace(sought.named, version=sought.base_version)
-    if sought.base_folder is not None:
-        base = find_side(replace(named, folder=sought.base_folder), "", scratch / "base", context)
-    elif sought.base:
-        repository = sought.base_repository or named.folder
-        base = find_side(replace(named, folder=repository), sought.base, scratch / "base", context)
-    else:
-        repository, _ = repository_of(sought.named.folder, context)
-        commit, branch = merge_base(repository, sought.revision, context)
-        base = find_side(named, commit, scratch / "base", context)
-        base = replace(base, shown=f"{commit[:10]}, where it left {branch}")
-    return pair_of(base, target)
+    repository, _ = repository_of(named.folder, context)
+    commit, branch = merge_base(repository, revision, context)
+    return replace(find_side(named, commit, place, context), shown=f"{commit[:10]}, where it left {branch}")
 
 
 def pair_of(base: Side, target: Side) -> tuple[Side, Side]:
@@ -94,23 +62,6 @@ def _joined(named: Named, other: Named) -> Named:
     if tree is None or tree.stands is None or other.tree is None:
         return named
     return replace(named, tree=replace(tree, stands=tree.stands.joined(other.tree.stands)))
-
-
-def _with_range(sought: Sought) -> Sought:
-    first, dots, second = sought.base.partition("..")
-    if sought.base and sought.base_folder is not None:
-        raise _several("--base and --base-path both say what to compare with")
-    if not dots:
-        return sought
-    if sought.revision:
-        raise _several(f"--base {sought.base} and --ref both say what is compared")
-    if second.startswith("."):
-        raise _several(f"--base {sought.base} is no range of two dots")
-    return replace(sought, base=first or "HEAD", revision=second or "HEAD")
-
-
-def _several(message: str) -> UsageError:
-    return UsageError("CMD-ARGO-023", message, hint="write --base main --ref feature, or --base main..feature")
 
 
 _NAME = "the repository"

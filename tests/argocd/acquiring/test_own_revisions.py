@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from commodore.argocd import Diagnostics
+from commodore.argocd import Diagnostics, options
 from commodore.argocd.acquiring import RepoMap, Repositories
-from commodore.argocd.comparing import Sought, find_sides
+from commodore.argocd.question import Question
 from commodore.argocd.running import Named
 from commodore.argocd.trees import SelfRevisions, Tree
 from commodore.context import Context
@@ -120,9 +120,9 @@ def test_without_a_default_branch_the_usual_ones_count(checkout: Path, tmp_path:
 
 @pytest.mark.requirement("D36", "D60")
 def test_the_branches_of_both_sides_are_either_tree(checkout: Path, tmp_path: Path) -> None:
-    sides = find_sides(Sought(Named(checkout), base="origin/other", revision="feature"), tmp_path / "sides", CONTEXT)
-    for number, side in enumerate(sides):
-        there = [
-            content(side.named, one, tmp_path / f"scratch{number}") for one in ("other", "feature", "main", "v1.1.0")
-        ]
-        assert there == [*[(side.root / "file").read_text(encoding="utf-8")] * 3, "v1.1.0"]
+    with Question(options.Options(context=CONTEXT)) as asked:
+        sides = asked.sides(*(options.Tree(checkout, one) for one in ("origin/other", "feature")))
+        for number, side in enumerate(sides):
+            scratch = tmp_path / f"scratch{number}"
+            there = [content(side.named, one, scratch) for one in ("other", "feature", "main", "v1.1.0")]
+            assert there == [*[(side.root / "file").read_text(encoding="utf-8")] * 3, "v1.1.0"]

@@ -12,8 +12,9 @@ import pytest
 
 from commodore.argocd import Diagnostics
 from commodore.argocd.acquiring import RepoMap
-from commodore.argocd.comparing import Difference, Sought, Wanted, diff, find_sides
-from commodore.argocd.running import Named
+from commodore.argocd.comparing import Difference, Wanted, diff
+from commodore.argocd.options import Options, Tree
+from commodore.argocd.question import Question
 from commodore.context import Context
 from commodore.events import ignore
 from commodore.limits import DEFAULT_LIMITS
@@ -72,10 +73,10 @@ class Trees:
         for side in ("base", "target"):
             (self.root / side).mkdir(parents=True, exist_ok=True)
         context = Context(ignore, DEFAULT_LIMITS, offline=True)
-        named = Named(self.root / "target", self_urls=(URL,))
-        sides = find_sides(Sought(named, base_folder=self.root / "base"), self.root / "scratch", context)
         found = Diagnostics()
-        difference = diff(*sides, Wanted(**wanted), RepoMap(), context, found)
+        with Question(Options(self_urls=(URL,), context=context)) as asked:
+            sides = asked.sides(Tree.folder(self.root / "base"), Tree.folder(self.root / "target"))
+            difference = diff(*sides, Wanted(**wanted), RepoMap(), context, found)
         self.found = but_the_version(found)
         return difference
 

@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from commodore.argocd.comparing import Side, Sought, find_sides
-from commodore.argocd.running import Named
+from commodore.argocd.comparing import Side
+from commodore.argocd.options import Options, Tree, compared
+from commodore.argocd.question import Question
 from commodore.context import Context
 from commodore.errors import CommodoreError
 from commodore.events import ignore
@@ -35,9 +39,19 @@ def checkout(tmp_path: Path) -> Path:
     return folder
 
 
-def sides(folder: Path, **sought: object) -> tuple[Side, Side]:
-    scratch = folder.parent / f"scratch-{len(list(folder.parent.iterdir()))}"
-    return find_sides(Sought(Named(folder), **sought), scratch, CONTEXT)  # type: ignore[arg-type]
+Sides = Callable[..., tuple[Side, Side]]
+
+
+@pytest.fixture
+def sides() -> Iterator[Sides]:
+    """The sides of a comparison, which are there until the test ends."""
+    with ExitStack() as open_:
+
+        def found(checkout: Path, /, revision: str = "", **base: Any) -> tuple[Side, Side]:
+            asked = open_.enter_context(Question(Options(context=CONTEXT)))
+            return asked.sides(*compared(Tree(checkout, revision), **base))
+
+        yield found
 
 
 def content(side: Side) -> str:
@@ -56,7 +70,7 @@ def content(side: Side) -> str:
         ({"revision": "main"}, "one", "two"),
     ],
 )
-def test_revisions_and_the_folder(checkout: Path, sought: dict[str, str], base: str, target: str) -> None:
+def test_revisions_and_the_folder(sides: Sides, checkout: Path, sought: dict[str, str], base: str, target: str) -> None:
     old, new = sides(checkout, **sought)
     assert (content(old), content(new)) == (base, target)
     assert old.commit == git(checkout, "rev-parse", base)
@@ -65,7 +79,7 @@ def test_revisions_and_the_folder(checkout: Path, sought: dict[str, str], base: 
 
 
 @pytest.mark.requirement("D60")
-def test_the_checkout_stays_as_it_is(checkout: Path) -> None:
+def test_the_checkout_stays_as_it_is(sides: Sides, checkout: Path) -> None:
     (checkout / ".git" / "index.lock").touch()  # another git is at work
     before = {path: path.stat().st_mtime_ns for path in checkout.rglob("*")}
     sides(checkout, base="one..two")
@@ -74,21 +88,21 @@ def test_the_checkout_stays_as_it_is(checkout: Path) -> None:
     assert git(checkout, "status", "--short") == "M sub/file"
 
 
-def test_a_folder_of_a_checkout_stays_selected(checkout: Path) -> None:
+def test_a_folder_of_a_checkout_stays_selected(sides: Sides, checkout: Path) -> None:
     old, new = sides(checkout / "sub", base="one")
     assert (old.named.folder.name, new.named.folder.name, content(old), content(new)) == ("sub", "sub", "one", "three")
     assert new.root == checkout.resolve()
 
 
-def test_two_folders(tmp_path: Path, checkout: Path) -> None:
+def test_two_folders(sides: Sides, tmp_path: Path, checkout: Path) -> None:
     (tmp_path / "other" / "sub").mkdir(parents=True)
     (tmp_path / "other" / "sub" / "file").write_text("other", encoding="utf-8")
-    old, new = sides(checkout, base_folder=tmp_path / "other")
+    old, new = sides(checkout, folder=tmp_path / "other")
     assert (content(old), content(new)) == ("other", "three")
     assert old.named.self_urls == new.named.self_urls == ("https://git.example.com/shop",)
 
 
-def test_a_bare_repository_has_revisions(tmp_path: Path, checkout: Path) -> None:
+def test_a_bare_repository_has_revisions(sides: Sides, tmp_path: Path, checkout: Path) -> None:
     git(tmp_path, "clone", "-q", "--bare", str(checkout), "bare.git")
     old, new = sides(tmp_path / "bare.git", base="one", revision="two")
     assert (content(old), content(new)) == ("one", "two")
@@ -101,17 +115,17 @@ def test_a_bare_repository_has_revisions(tmp_path: Path, checkout: Path) -> None
         ({"base": "--upload-pack=x"}, "CMD-ARGO-003", "name a branch"),
         ({"base": "one..two", "revision": "two"}, "CMD-ARGO-023", "--base main"),
         ({"base": "one...two"}, "CMD-ARGO-023", "--base main"),
-        ({"base": "one", "base_folder": Path()}, "CMD-ARGO-023", "--base main"),
+        ({"base": "one", "folder": Path()}, "CMD-ARGO-023", "--base main"),
     ],
 )
-def test_what_cannot_be_compared(checkout: Path, sought: dict[str, str], code: str, words: str) -> None:
+def test_what_cannot_be_compared(sides: Sides, checkout: Path, sought: dict[str, str], code: str, words: str) -> None:
     with pytest.raises(CommodoreError) as caught:
         sides(checkout, **sought)
     assert caught.value.code == code
     assert words in (caught.value.hint or "")
 
 
-def test_without_a_base(tmp_path: Path, checkout: Path) -> None:
+def test_without_a_base(sides: Sides, tmp_path: Path, checkout: Path) -> None:
     (tmp_path / "plain").mkdir()
     for folder, code in ((tmp_path / "plain", "CMD-ARGO-004"), (tmp_path / "none", "CMD-ARGO-001")):
         with pytest.raises(CommodoreError) as caught:
@@ -127,7 +141,7 @@ def test_without_a_base(tmp_path: Path, checkout: Path) -> None:
         sides(checkout)
 
 
-def test_a_commit_is_laid_out_as_it_is_checked_out(checkout: Path) -> None:
+def test_a_commit_is_laid_out_as_it_is_checked_out(sides: Sides, checkout: Path) -> None:
     """What is left out of archives is there, and nothing is written into what is; links stay as they are."""
     (checkout / ".gitattributes").write_text("left export-ignore\nstamp export-subst\n", encoding="utf-8")
     (checkout / "left").write_text("left", encoding="utf-8")
