@@ -2,14 +2,52 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Protocol
 
 from commodore.cancellation import Cancellation
 from commodore.errors import CommodoreError, Findings, raise_all
 from commodore.events import Announce, Warned
 from commodore.limits import Limits
 from commodore.strictness import LOWERABLE, OPTION
+
+
+@dataclass(frozen=True, slots=True)
+class GitRights:
+    """What a server lets git in by; nothing of it is on a command line.
+
+    Attributes:
+        settings: of git, as pairs of a key and a value.
+        environment: variables of git.
+    """
+
+    settings: tuple[tuple[str, str], ...] = field(default=(), repr=False)
+    environment: Mapping[str, str] = field(default_factory=dict, repr=False)
+
+
+class Access(Protocol):
+    """What servers are asked with, where that is not left to git and its user. May be used from several threads."""
+
+    def variables(self) -> Mapping[str, str]:
+        """All variables of git, in place of the caller's."""
+
+    def rights(self, url: str) -> GitRights | None:
+        """What lets git in at the repository of a URL; None for what the URL itself says."""
+
+    def all_rights(self) -> GitRights:
+        """What lets git in wherever it may, for programs that call it themselves."""
+
+    def headers(self, url: str, named_by: str = "") -> Mapping[str, str]:
+        """What lets in at the URL of a file or a registry (`oci://...`), as headers for its server alone.
+
+        Args:
+            named_by: the URL of what names this one, such as the index of a chart repository.
+        """
+
+    def authorities(self, url: str) -> Path | None:
+        """A file with the certificate authorities of a server; None for those of the machine."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,6 +62,7 @@ class Context:
         allowed: the codes of errors that are lowered to warnings.
         check_host: raises an error for the URL of a host that git servers must not redirect to; None for the rule that
             holds without a trust policy.
+        access: what servers are asked with; None for git's own ways, and for nothing where no git asks.
     """
 
     announce: Announce
@@ -32,6 +71,7 @@ class Context:
     cancellation: Cancellation = field(default_factory=Cancellation)
     allowed: frozenset[str] = frozenset()
     check_host: Callable[[str], None] | None = None
+    access: Access | None = None
 
     def heard_by(self, announce: Announce) -> Context:
         """The same context with another listener."""

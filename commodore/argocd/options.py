@@ -132,6 +132,8 @@ class Options:
         strict: make errors of diagnostics that say that something could not be honoured.
         reuse: use what helm and kustomize wrote before, and keep what they write.
         jobs: how many Applications are rendered at the same time; 0 for one per usable CPU.
+        credentials: a file with credentials of servers, as `--credentials`.
+        ambient_credentials: whether servers are asked with what git and others would use of the user's own.
         providers: what is given in place of the network.
         context: who listens, limits, whether there is network access, and what cancels.
     """
@@ -191,5 +193,7 @@ class Options:
     strict: bool = False
     reuse: bool = True
     jobs: int = 0
+    credentials: Path | None = None
+    ambient_credentials: bool = False
     providers: Providers = field(default_factory=Providers)
     context: Context = field(default_factory=lambda: Context(ignore, DEFAULT_LIMITS))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import os
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
@@ -11,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from commodore.argocd import comparing, running
-from commodore.argocd.acquiring import Mapped, RepoMap, own_urls, parse_repo_map
+from commodore.argocd.acquiring import Credentials, Mapped, RepoMap, own_urls, parse_repo_map, read_credentials
 from commodore.argocd.appsets import Facts, read_facts
 from commodore.argocd.checking import Checks
 from commodore.argocd.comparing import Considered, Side, Wanted, find_merge_base, find_side, pair_of
@@ -25,8 +26,9 @@ from commodore.argocd.options import Options, Tree
 from commodore.argocd.rendering import Capabilities
 from commodore.argocd.rendering.plugins import AVP
 from commodore.argocd.running import Named, tell_unused
-from commodore.errors import UsageError
+from commodore.errors import PolicyError, UsageError
 from commodore.events import stage
+from commodore.git import find_root
 from commodore.limits import DEFAULT_LIMITS
 from commodore.manifests.object_diff import KindPointer, Watched
 from commodore.staging import temporary_folder
@@ -52,6 +54,11 @@ class Question:
 
     def __enter__(self) -> Question:
         self.scratch = self._folders.enter_context(temporary_folder())
+        given, file = self.options, self.options.credentials
+        entries = read_credentials(file, self.context.limits) if file is not None else ()
+        home = self.scratch / "git"
+        access = Credentials(entries, home, self.context, ambient=given.ambient_credentials)
+        self.context = replace(self.context, access=access)
         return self
 
     def __exit__(self, *_: object) -> None:
@@ -207,8 +214,10 @@ class Question:
 
         Raises:
             CommodoreError: a file that the options name cannot be read.
+            PolicyError: CMD-ARGO-324, the credentials are in the repository around the folder.
         """
         options = self.options
+        self._check_credentials(folder)
         texts = () if isinstance(options.repo_map, Mapping) else options.repo_map
         return Named(
             folder=folder,
@@ -236,6 +245,23 @@ class Question:
             exact=options.exact_tools,
             version=options.argocd_version,
         )
+
+    def _check_credentials(self, folder: Path) -> None:
+        """Refuse credentials of the tree itself, which a change of it could lead elsewhere.
+
+        Raises:
+            PolicyError: CMD-ARGO-324.
+        """
+        file = self.options.credentials
+        if file is None or self.options.files or self.options.sets or not folder.is_dir():
+            return
+        root = find_root(folder, self.context) or folder
+        if Path(os.path.realpath(file)).is_relative_to(os.path.realpath(root)):
+            raise PolicyError(
+                "CMD-ARGO-324",
+                f"the credentials in {file} are in the repository that is looked at",
+                hint="keep them elsewhere",
+            )
 
     @cached_property
     def capabilities(self) -> Capabilities:

@@ -17,7 +17,7 @@ from commodore.errors import CommodoreError
 
 if TYPE_CHECKING:
     from commodore.argocd.diagnostics import Diagnostics
-    from commodore.git import PushRights, RepositoryStore
+    from commodore.git import GitRights, RepositoryStore
     from commodore.hydrate.catalogs import Catalogs
     from commodore.hydrate.model import Writing
     from commodore.hydrate.publishing import Result
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from commodore.hydrate.texts import Texts
     from commodore.workspace import Workspace
 
-Rights = Callable[[str, frozenset[str]], "PushRights | None"]
+Rights = Callable[[str, frozenset[str]], "GitRights | None"]
 
 NOTHING = "CMD-HYD-001"
 """The code of sources without Applications to hydrate."""

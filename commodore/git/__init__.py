@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+from commodore.context import GitRights
 from commodore.git._export import check_out_tree
 from commodore.git._recovery import recover
 from commodore.git._redirects import NOT_FOLLOWED
 from commodore.git._refs import Kind, RemoteRefs, Revision
-from commodore.git._remote_config import PushRights
 from commodore.git.bare_stores import CloneStore, CommitStore
 from commodore.git.changes import LocalChanges, inspect
 from commodore.git.commit_trees import CommitTrees, HeldTree
@@ -15,7 +15,8 @@ from commodore.git.ls_remote import Pin, RemoteAnswers, RemoteState
 from commodore.git.mirrors import Mirrors
 from commodore.git.publish import PublishedClone, PushOutcome, commit, push, unstage, was_overtaken
 from commodore.git.repository import Repository
-from commodore.git.runner import Git, GitResult, last_words, with_settings
+from commodore.git.rights import Login, anonymous_variables
+from commodore.git.runner import Git, GitResult, clean_environment, last_words, with_settings
 from commodore.git.staging import RawChange, read_blobs, stage_all, staged_changes
 from commodore.git.store import FETCH_STAGE, RepositoryStore
 from commodore.git.urls import holds_credentials, normalize, push_url, redact, redact_text, repository_key
@@ -32,15 +33,16 @@ __all__ = [
     "FETCH_STAGE",
     "Git",
     "GitResult",
+    "GitRights",
     "HeldTree",
     "Kind",
     "LocalChanges",
+    "Login",
     "Mirrors",
     "NOT_FOLLOWED",
     "Pin",
     "PublishedClone",
     "PushOutcome",
-    "PushRights",
     "RawChange",
     "RemoteAnswers",
     "RemoteRefs",
@@ -48,10 +50,12 @@ __all__ = [
     "Repository",
     "RepositoryStore",
     "Revision",
+    "anonymous_variables",
     "author_from",
     "check_out",
     "check_out_tree",
     "check_version",
+    "clean_environment",
     "commit",
     "find_root",
     "holds_credentials",

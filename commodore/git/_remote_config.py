@@ -16,7 +16,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from commodore.confinement.policy import check_source
-from commodore.context import Context
+from commodore.context import Context, GitRights
 from commodore.git._locks import writing
 from commodore.git.runner import Git, GitResult, with_settings
 from commodore.git.urls import push_url, redact
@@ -37,30 +37,17 @@ class Access:
     environment: Mapping[str, str] = field(default_factory=dict, repr=False)
 
 
-@dataclass(frozen=True, slots=True)
-class PushRights:
-    """What a push is let in by beside git's own ways; nothing of it is on a command line.
-
-    Attributes:
-        settings: of git, as pairs of a key and a value.
-        environment: variables of git.
-    """
-
-    settings: tuple[tuple[str, str], ...] = field(default=(), repr=False)
-    environment: Mapping[str, str] = field(default_factory=dict, repr=False)
-
-
-def push_access(url: str, rights: PushRights | None) -> Access:
+def push_access(url: str, rights: GitRights | None) -> Access:
     """How a push reaches the remote at `url`: with these rights, and no credentials of the URL, if some are given.
 
     What it has pushed, git notes as the remote's branches in the clone.
     """
     settings = [("remote.commodore.url", url if rights is None else redact(url))]
     settings += [("remote.commodore.fetch", FETCH_REFSPEC), *(rights.settings if rights else ())]
-    return Access("commodore", {**_settings(settings), **(rights.environment if rights else {})})
+    return Access("commodore", {**_settings(settings, os.environ), **(rights.environment if rights else {})})
 
 
-def access(url: str, *, directly: bool = False) -> Access:
+def access(url: str, context: Context, *, directly: bool = False) -> Access:
     """How commands that talk to the remote at `url`, the `origin` of a repository perhaps, get its credentials.
 
     With `directly` they push to this URL, too, and not to the one for people that `origin` has. The variables go on
@@ -70,14 +57,20 @@ def access(url: str, *, directly: bool = False) -> Access:
         PolicyError: CMD-CONF-011, it is on this machine's link.
     """
     check_source(url, f"the repository {redact(url)}")
-    if redact(url) == url and not directly:
+    given = context.access
+    rights = given.rights(url) if given is not None else None
+    if redact(url) == url and not directly and rights is None:
         return Access()
-    return Access("commodore", _settings([("remote.commodore.url", url)]))
+    base = os.environ if given is None else given.variables()
+    if rights is None:
+        return Access("commodore", _settings([("remote.commodore.url", url)], base))
+    settings = [("remote.commodore.url", redact(url)), *rights.settings]
+    return Access("commodore", {**_settings(settings, base), **rights.environment})
 
 
-def _settings(pairs: Sequence[tuple[str, str]]) -> dict[str, str]:
-    """Settings of git as variables, after those that the environment already has."""
-    return with_settings({"GIT_CONFIG_COUNT": os.environ.get("GIT_CONFIG_COUNT", "")}, pairs)
+def _settings(pairs: Sequence[tuple[str, str]], base: Mapping[str, str]) -> dict[str, str]:
+    """Settings of git as variables, after those that are among others already."""
+    return with_settings({"GIT_CONFIG_COUNT": base.get("GIT_CONFIG_COUNT", "")}, pairs)
 
 
 def talk(
@@ -90,7 +83,7 @@ def talk(
     settings: Sequence[str] = (),
 ) -> GitResult:
     """Run a command that talks to the remote at `url`: `command`, the remote's name, and what is `wanted` of it."""
-    reached = access(url)
+    reached = access(url, git.context)
     arguments = [*command, reached.name, *wanted]
     asking = replace(git, about=redact(url))
     return asking.run(arguments, check=check, settings=settings, environment=reached.environment)

@@ -75,7 +75,7 @@ def ask(url: str, context: Context, clone: Path | None = None) -> RemoteState:
     Raises:
         EnvironmentFault: the remote does not answer.
     """
-    about, reached = redact(url), access(url)
+    about, reached = redact(url), access(url, context)
     place = [reached.name] if clone is not None or reached.environment else ["--", url]
     folder = clone or Path(tempfile.gettempdir())
     arguments = [*_ASK, *place, *_PATTERNS]

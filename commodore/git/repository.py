@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from commodore.context import Context
+from commodore.context import Context, GitRights
 from commodore.errors import CommodoreError, EnvironmentFault, InputError
 from commodore.events import Warned
 from commodore.git import _refs
@@ -21,7 +21,6 @@ from commodore.git._remote_config import (
     FETCH_REFSPEC,
     FETCH_TAGS,
     PACKED,
-    PushRights,
     is_remote,
     push_access,
     set_remote,
@@ -217,7 +216,7 @@ class Repository:
                     raise self.git.fault(arguments, answer)
                 self.git.run(["update-ref", "-d", name])
 
-    def push(self, options: Sequence[str], refs: Sequence[str], rights: PushRights | None = None) -> GitResult:
+    def push(self, options: Sequence[str], refs: Sequence[str], rights: GitRights | None = None) -> GitResult:
         """Push refs (`SOURCE:TARGET`) to the repository's own URL; the answer is the caller's to read.
 
         Args:

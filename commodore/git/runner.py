@@ -197,13 +197,13 @@ class Git:
         words: list[str] = []
         for setting in (*_FIXED_SETTINGS, *settings):
             words += ["-c", setting]
-        command = _Command((*words, *arguments), input, {**clean_environment(), **(environment or {})}, inherit)
+        command = _Command((*words, *arguments), input, {**self._environment(), **(environment or {})}, inherit)
         result = self._run(command, arguments)
         left = left_behind(result.stderr, self._urls(command)) if result.failed else []
         if left and NOT_FOLLOWED not in settings:
             full = max(left, key=len)  # with the credentials
             if (target := self.locate(full, settings)) != full:
-                led = with_settings(command.environment, [(f"url.{target}.insteadOf", url) for url in left])
+                led = self._allowed(command.environment, target, [(f"url.{target}.insteadOf", url) for url in left])
                 result = self._run(replace(command, environment=led), arguments)
         if check and result.failed:
             raise self.fault(arguments, result)
@@ -222,10 +222,10 @@ class Git:
         """
         words = [word for setting in (*_FIXED_SETTINGS, *settings) for word in ("-c", setting)]
         for _ in range(self.context.limits.redirects):
-            asked = self._replaced(url, clean_environment())
+            asked = self._replaced(url, self._environment())
             if not asked.startswith(("http://", "https://")):
                 break
-            asking = with_settings({**clean_environment(), **TRACED}, [("remote.commodore.url", url)])
+            asking = self._allowed({**self._environment(), **TRACED}, url, [("remote.commodore.url", url)])
             arguments = ("ls-remote", "commodore", "HEAD")
             result = self._run(_Command((*words, *arguments), None, asking), arguments)
             if not result.failed or not left_behind(result.stderr, [(url, asked)]):
@@ -247,6 +247,18 @@ class Git:
         target = self.locate(url)
         settings = [(key, value), *([(f"url.{target}.insteadOf", url)] if target != url else [])]
         return with_settings({"GIT_CONFIG_COUNT": os.environ.get("GIT_CONFIG_COUNT", "")}, settings)
+
+    def _environment(self) -> Mapping[str, str]:
+        given = self.context.access
+        return clean_environment() if given is None else given.variables()
+
+    def _allowed(self, environment: Mapping[str, str], url: str, settings: Sequence[tuple[str, str]]) -> dict[str, str]:
+        """Variables with settings, and with what git is let in by at a URL."""
+        given = self.context.access
+        rights = given.rights(url) if given is not None else None
+        if rights is None:
+            return with_settings(environment, settings)
+        return with_settings({**environment, **rights.environment}, [*settings, *rights.settings])
 
     def _urls(self, command: _Command) -> Iterator[tuple[str, str]]:
         """All that a command may have asked, each with the URL that settings of the user make of it."""

@@ -140,7 +140,7 @@ class RepositoryStore:
         repository = self.repository(url)
         git = Git(folder, self.context)
         git.run(["init", "--quiet", "--bare", "--template=", "."])
-        reached = access(repository.url, directly=True)
+        reached = access(repository.url, self.context, directly=True)
         arguments = ["fetch", "--quiet", "--depth=1", "--no-tags", "--no-write-fetch-head", reached.name, *shas]
         if git.run(arguments, check=False, environment=reached.environment).returncode != 0:
             return None

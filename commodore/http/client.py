@@ -183,6 +183,12 @@ class Client:
         """
         return self._ask(_Request("POST", url, headers, credentials, body), replace(policy, attempts=1))
 
+    def _authorities(self, url: str) -> str | None:
+        """The certificate authorities of a server; None for those of the session."""
+        given = self._context.access
+        found = given.authorities(url) if given is not None else None
+        return str(found) if found is not None else None
+
     def _ask(self, request: _Request, policy: Policy) -> Answer:
         try:
             return self._repeat(_prepared(request), policy)
@@ -239,6 +245,7 @@ class Client:
                 data=request.body,
                 headers={**request.headers, **request.credentials, **encoding},
                 timeout=(clock.timeout, clock.timeout),
+                verify=self._authorities(request.url),
                 allow_redirects=False,
                 stream=True,
             )

@@ -18,7 +18,7 @@ from typing import Any
 
 from commodore.context import Context
 from commodore.errors import CommodoreError, InputError, Location, PolicyError
-from commodore.git import Author, PushRights, RepositoryStore, redact, repository_key
+from commodore.git import Author, GitRights, RepositoryStore, redact, repository_key
 from commodore.hydrate.layout import manifest, objects_of
 from commodore.hydrate.model import CommitRequest, DryCommit, PathOutput, Reference, Scope, Writing
 from commodore.hydrate.names import check_branch, output_path
@@ -59,7 +59,7 @@ class Publishing:
 
     writing: Writing
     sign: str | None = None
-    rights: Callable[[str, frozenset[str]], PushRights | None] = lambda *_: None
+    rights: Callable[[str, frozenset[str]], GitRights | None] = lambda *_: None
     allow_older: bool = False
     dry: bool = False
 

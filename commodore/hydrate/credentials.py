@@ -5,7 +5,6 @@ from __future__ import annotations
 import base64
 import binascii
 import os
-import shlex
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -14,7 +13,7 @@ from urllib.parse import urlsplit
 
 from commodore.context import Context
 from commodore.errors import CommodoreError, InputError, Location
-from commodore.git import PushRights, normalize, redact, repository_key
+from commodore.git import GitRights, Login, normalize, redact, repository_key
 from commodore.hydrate.github_app import installation_token
 from commodore.limits import Limits
 from commodore.manifests.kube_yaml import read_placed_documents
@@ -23,6 +22,7 @@ from commodore.workspace import guard_disk
 _LABEL = "argocd.argoproj.io/secret-type"
 _EXACT, _PREFIX = "repository-write", "repo-write-creds"
 _APP = "githubAppID"
+_SETTINGS = {"tlsClientCertData": "sslCert", "tlsClientCertKey": "sslKey"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,7 +65,7 @@ class Credentials:
     folder: Path
     context: Context
 
-    def rights(self, url: str, projects: frozenset[str]) -> PushRights | None:
+    def rights(self, url: str, projects: frozenset[str]) -> GitRights | None:
         """What a push to a repository is let in by; None for git's own ways.
 
         Raises:
@@ -88,29 +88,22 @@ class Credentials:
             best = replace(best, values={**best.values, "username": "x-access-token", "password": token})
         return self._rights(url, best)
 
-    def _rights(self, url: str, credential: Credential) -> PushRights:
+    def _rights(self, url: str, credential: Credential) -> GitRights:
         values = credential.values
-        settings: list[tuple[str, str]] = [("credential.helper", "")]
-        environment: dict[str, str] = {}
-        parts = urlsplit(redact(normalize(url)))
-        base = f"http.{parts.scheme}://{parts.netloc}/"
+        authorization = ""
         if token := values.get("bearerToken"):
-            settings.append((f"{base}.extraHeader", f"Authorization: Bearer {token}"))
+            authorization = f"Authorization: Bearer {token}"
         elif password := values.get("password"):
             pair = base64.b64encode(f"{values.get('username') or 'git'}:{password}".encode()).decode()
-            settings.append((f"{base}.extraHeader", f"Authorization: Basic {pair}"))
-        insecure = values.get("insecure") == "true"
-        if insecure:
-            settings.append((f"{base}.sslVerify", "false"))
-        for key, setting in (("tlsClientCertData", "sslCert"), ("tlsClientCertKey", "sslKey")):
-            if content := values.get(key):
-                settings.append((f"{base}.{setting}", str(self._file(credential, key, content))))
+            authorization = f"Authorization: Basic {pair}"
+        of_tls = {key: values[key] for key in ("tlsClientCertData", "tlsClientCertKey") if values.get(key)}
+        files = {_SETTINGS[key]: self._file(credential, key, content) for key, content in of_tls.items()}
+        key_file = None
         if private := values.get("sshPrivateKey"):
-            file = self._file(credential, "sshPrivateKey", private.rstrip("\n") + "\n")
-            command = ["ssh", "-i", str(file), "-o", "IdentitiesOnly=yes", "-o", "BatchMode=yes"]
-            command += ["-o", "StrictHostKeyChecking=no"] if insecure else []
-            environment["GIT_SSH_COMMAND"] = shlex.join(command)
-        return PushRights(tuple(settings), environment)
+            key_file = self._file(credential, "sshPrivateKey", private.rstrip("\n") + "\n")
+        parts = urlsplit(redact(normalize(url)))
+        login = Login(authorization, files, values.get("insecure") == "true", key_file)
+        return login.rights(f"{parts.scheme}://{parts.netloc}/")
 
     def _file(self, credential: Credential, key: str, content: str) -> Path:
         path = self.folder / f"{[one.name for one in self.secrets].index(credential.name)}-{key}"

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from commodore.context import Context
 from commodore.errors import CommodoreError, EnvironmentFault
 from commodore.events import Warned
-from commodore.git import Author, Git, PushRights, Repository, redact
+from commodore.git import Author, Git, GitRights, Repository, redact
 from commodore.hydrate.committing import Built, Committer, Stamp
 from commodore.hydrate.differences import manifest_diff
 from commodore.hydrate.layout import MANIFEST
@@ -59,7 +59,7 @@ class Destination:
         context: Context,
         writing: Writing,
         sign: str | None = None,
-        rights: PushRights | None = None,
+        rights: GitRights | None = None,
     ) -> None:
         self._repository = repository
         self._rights = rights

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from commodore.errors import EnvironmentFault
-from commodore.git import PushRights, Repository, last_words, redact_text, was_overtaken
+from commodore.git import GitRights, Repository, last_words, redact_text, was_overtaken
 
 _LOST_RACE = re.compile(r"cannot lock ref|incorrect old value|reference already exists|failed to lock")
 """What servers say of all refs of an atomic push when another push was quicker."""
@@ -42,7 +42,7 @@ def push(
     repository: Repository,
     refs: Mapping[str, str],
     expected: Mapping[str, str],
-    rights: PushRights | None = None,
+    rights: GitRights | None = None,
     *,
     dry: bool = False,
 ) -> Pushed:
@@ -75,7 +75,7 @@ def push(
 def _push(
     repository: Repository,
     refs: Mapping[str, tuple[str, str]],
-    rights: PushRights | None,
+    rights: GitRights | None,
     *,
     dry: bool,
     atomic: bool,

@@ -21,7 +21,7 @@ from commodore.argocd.trees import Tree
 from commodore.context import Context
 from commodore.errors import CommodoreError, InputError, Location, did_you_mean, raise_all
 from commodore.events import Event, Warned, stage
-from commodore.git import Author, Git, PushRights, Repository, RepositoryStore, check_out_tree, redact, repository_key
+from commodore.git import Author, Git, GitRights, Repository, RepositoryStore, check_out_tree, redact, repository_key
 from commodore.hydrate import layout, planning
 from commodore.hydrate.catalogs import Catalogs, reference_to
 from commodore.hydrate.clones import Clones, revision_of
@@ -134,7 +134,7 @@ class Job:
     verify_dry: bool = False
     hard: bool = False
     repo_map: RepoMap = field(default_factory=RepoMap)
-    rights: Callable[[str, frozenset[str]], PushRights | None] = lambda *_: None
+    rights: Callable[[str, frozenset[str]], GitRights | None] = lambda *_: None
     catalogs: Catalogs | None = None
 
 

@@ -62,7 +62,7 @@ class Manifest:
 
 
 class Registries:
-    """Asks registries, without credentials of the machine. One thread, to be closed.
+    """Asks registries, with the credentials that `Context.access` has for them. One thread, to be closed.
 
     Plain HTTP is spoken with this machine alone. All methods raise PolicyError CMD-CONF-011 for an address of this
     machine's link.
@@ -71,7 +71,7 @@ class Registries:
     def __init__(self, context: Context) -> None:
         self._context = context
         self._client = Client(context, _MEANINGS)
-        self._tokens: dict[tuple[str, str], str] = {}
+        self._tokens: dict[tuple[str, str], Mapping[str, str]] = {}
 
     def close(self) -> None:
         """End the connections."""
@@ -150,9 +150,9 @@ class Registries:
             )
         check_source(url, str(reference))
         key = reference.registry, reference.repository
-        answer = self._ask(url, headers, self._tokens.get(key), size)
+        answer = self._ask(url, headers, self._tokens.get(key, {}), size)
         if answer.status == 401:
-            self._tokens[key] = self._token(reference, answer.headers.get("WWW-Authenticate", ""))
+            self._tokens[key] = self._let_in(reference, answer.headers.get("WWW-Authenticate", ""))
             answer = self._ask(url, headers, self._tokens[key], size)
         if answer.status == 200:
             return answer
@@ -166,16 +166,27 @@ class Registries:
             "CMD-OCI-002", f"{reference.registry} answers with status {answer.status} for {reference}", hint=_HINT
         )
 
-    def _ask(self, url: str, headers: Mapping[str, str], token: str | None, size: int) -> Answer:
+    def _ask(self, url: str, headers: Mapping[str, str], credentials: Mapping[str, str], size: int) -> Answer:
         limits = self._context.limits
         policy = Policy(
             limits.download_timeout, limits.download_seconds, size, 2, rate=limits.download_rate, other_servers=True
         )
-        credentials = {"Authorization": f"Bearer {token}"} if token else {}
         return self._client.get(url, policy, headers=headers, credentials=credentials)
 
-    def _token(self, reference: Reference, challenge: str) -> str:
-        """A token for reading a repository, as the registry says where to get one."""
+    def _let_in(self, reference: Reference, challenge: str) -> Mapping[str, str]:
+        """The headers with which a registry lets in: the credentials, or a token for them."""
+        access = self._context.access
+        own = access.headers(f"oci://{reference.registry}/{reference.repository}") if access is not None else {}
+        if own and not challenge.lower().startswith("bearer "):
+            return own
+        return {"Authorization": f"Bearer {self._token(reference, challenge, own)}"}
+
+    def _token(self, reference: Reference, challenge: str, own: Mapping[str, str]) -> str:
+        """A token for reading a repository, as the registry says where to get one.
+
+        Args:
+            own: the credentials for the registry, which go to its token service, too.
+        """
         said = dict(_CHALLENGE.findall(challenge))
         realm = said.get("realm", "")
         address = urlsplit(realm)
@@ -186,7 +197,7 @@ class Registries:
         asked = {"scope": f"repository:{reference.repository}:pull"}
         if said.get("service"):
             asked["service"] = said["service"]
-        answer = self._ask(f"{realm}{'&' if address.query else '?'}{urlencode(asked)}", {}, None, _SMALL)
+        answer = self._ask(f"{realm}{'&' if address.query else '?'}{urlencode(asked)}", {}, own, _SMALL)
         data = _json(reference, answer) if answer.status == 200 else {}
         token = data.get("token") or data.get("access_token")
         if not isinstance(token, str) or not token.isascii() or not token.isprintable():
@@ -227,7 +238,7 @@ def _private(reference: Reference, status: int) -> EnvironmentFault:
     return EnvironmentFault(
         "CMD-OCI-003",
         f"{reference.registry} wants credentials for {reference.repository} (status {status})",
-        hint="public repositories only; or the repository does not exist, which registries say in the same words",
+        hint="give credentials for it; or the repository does not exist, which registries say in the same words",
     )
 
 

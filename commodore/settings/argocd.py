@@ -53,6 +53,24 @@ OFFLINE = Setting(
     kind="switch",
     default=False,
 )
+CREDENTIALS = (
+    Setting(
+        "credentials",
+        ("--credentials",),
+        "A file with credentials for servers, each for what begins with a URL. Nothing else of yours is sent to "
+        "servers that a repository names.",
+        kind="file",
+        metavar="FILE",
+    ),
+    Setting(
+        "ambient_credentials",
+        ("--ambient-credentials",),
+        "Ask servers with what git would use of yours, too: its configuration, helpers, agents and keys, .netrc, "
+        "logins of container tools.",
+        kind="switch",
+        default=False,
+    ),
+)
 PATH = Setting(
     "path",
     ("--path",),
@@ -364,6 +382,7 @@ LOOKED_AT = (
     ),
     *CAPABILITIES,
     OFFLINE,
+    *CREDENTIALS,
     *RENDERING,
 )
 """What is looked at beside the folder, and how."""

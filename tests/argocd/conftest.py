@@ -18,7 +18,7 @@ from commodore.argocd.model.application import Application, read_application
 from commodore.argocd.model.plugins import PluginRule
 from commodore.argocd.rendering import Capabilities, Rendered
 from commodore.argocd.running import open_run
-from commodore.context import Context
+from commodore.context import Access, Context
 from commodore.errors import Location
 from commodore.events import ignore
 from commodore.limits import DEFAULT_LIMITS, Limits
@@ -68,6 +68,7 @@ class Argo:
     namespace: str = "argocd"
     profile: Profile = NEWEST
     plugins: tuple[PluginRule, ...] = ()
+    access: Access | None = None
 
     def files(self, files: Mapping[str, str | bytes], *, url: str = URL, below: str = "") -> Path:
         """Write files of a repository; returns its folder."""
@@ -112,7 +113,7 @@ class Argo:
     def render(self, *sources: Mapping[str, Any], **spec: Any) -> tuple[Rendered, ...]:
         """What the sources give, untracked."""
         application = self.application(*sources, **spec)
-        context = Context(ignore, self.limits, self.offline)
+        context = Context(ignore, self.limits, self.offline, access=self.access)
         names = [URL, *(source["repoURL"] for source in sources if source.get("repoURL") == OTHER)]
         urls = list(dict.fromkeys(names))
         repo_map = RepoMap([Mapped(url, self.folder(url)) for url in urls])

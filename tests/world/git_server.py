@@ -23,7 +23,9 @@ class GitServer(LoopbackServer):
         password: what pushes need; empty for nothing.
 
     Attributes:
+        private: whether all need the password.
         asked: method and path of each request.
+        logins: the Authorization of each request.
         lost: how many answers to coming pushes are lost after the push was taken.
         moved: the repositories, by path, that it redirects for, with their URLs.
     """
@@ -32,7 +34,9 @@ class GitServer(LoopbackServer):
         super().__init__(_Handler)
         self.root = root
         self.password = password
+        self.private = False
         self.asked: list[tuple[str, str]] = []
+        self.logins: list[str] = []
         self.lost = 0
         self.moved: dict[str, str] = {}
         for bare in root.glob("*.git"):
@@ -48,6 +52,7 @@ class _Handler(LoopbackHandler):
             body = self._chunks()
         parts = urlsplit(self.path)
         self.world.asked.append((self.command, self.path))
+        self.world.logins.append(self.headers.get("Authorization", ""))
         for path, url in self.world.moved.items():
             if parts.path.startswith(f"{path}/"):
                 self.send(302, {"Location": f"{url}{self.path.removeprefix(path)}"})
@@ -55,7 +60,7 @@ class _Handler(LoopbackHandler):
         pushing = "git-receive-pack" in self.path
         sent = self.headers.get("Authorization", "").partition(" ")[2]
         known = base64.b64decode(sent).decode().partition(":")[2]
-        if pushing and self.world.password and known != self.world.password:
+        if (pushing or self.world.private) and self.world.password and known != self.world.password:
             self.send(401, {"WWW-Authenticate": 'Basic realm="git"'})
             return
         environment = {

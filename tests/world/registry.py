@@ -31,6 +31,7 @@ class RegistryServer(LoopbackServer):
     Attributes:
         wants_token: whether it takes requests with a token only.
         gives_token: whether its token service gives one.
+        login: the Authorization that its token service wants; empty for none.
         page: how many tags one answer lists.
         blob_site: where it redirects to for blobs, if anywhere.
         asked: method, path and Authorization of each request.
@@ -41,6 +42,7 @@ class RegistryServer(LoopbackServer):
         self.repositories: dict[str, _Repository] = {}
         self.wants_token = True
         self.gives_token = True
+        self.login = ""
         self.page = 2
         self.blob_site = ""
         self.damage = b""
@@ -84,7 +86,7 @@ class _Handler(LoopbackHandler):
         authorization = self.headers.get("Authorization", "")
         self.world.asked.append((address.path, authorization))
         if address.path == "/token":
-            self._token(query)
+            self._token(query, authorization)
         elif address.path.startswith("/elsewhere/"):
             self._blob(address.path.rpartition("/")[2])
         elif self.world.wants_token and authorization != f"Bearer {TOKEN}":
@@ -93,8 +95,9 @@ class _Handler(LoopbackHandler):
         else:
             self._registry(address.path, query)
 
-    def _token(self, query: dict[str, str]) -> None:
-        if self.world.gives_token and query["scope"].endswith(":pull") and query["service"] == "registry":
+    def _token(self, query: dict[str, str], authorization: str) -> None:
+        known = not self.world.login or authorization == self.world.login
+        if known and self.world.gives_token and query["scope"].endswith(":pull") and query["service"] == "registry":
             self.send(200, body=json.dumps({"token": TOKEN}).encode())
         else:
             self.send(403)

@@ -5,6 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from commodore.argocd.acquiring.charts import Charts
+from commodore.argocd.acquiring.credentials import Credentials
+from commodore.argocd.acquiring.credentials_file import read_credentials
 from commodore.argocd.acquiring.providers import (
     ArtefactProvider,
     ChartProvider,
@@ -30,6 +32,7 @@ __all__ = [
     "ChartProvider",
     "Charts",
     "Clock",
+    "Credentials",
     "GitProvider",
     "Mapped",
     "PluginRenderer",
@@ -41,5 +44,6 @@ __all__ = [
     "fetch",
     "own_urls",
     "parse_repo_map",
+    "read_credentials",
     "repository_identity",
 ]

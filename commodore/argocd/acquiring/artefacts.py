@@ -7,7 +7,7 @@ import tarfile
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from commodore.argocd.acquiring.charts import choose_version, unpack_chart
+from commodore.argocd.acquiring.charts import choose_version, open_registries, unpack_chart
 from commodore.argocd.acquiring.providers import Providers
 from commodore.argocd.acquiring.tags import is_range
 from commodore.argocd.trees import Tree
@@ -75,19 +75,16 @@ class Artefacts:
 
     def _fetched(self, url: str, wanted: str, folder: Path) -> str:
         """Lay an artefact out in a folder. Returns its digest."""
-        from commodore.oci import CHART, Registries, content_layer, parse_reference
+        from commodore.oci import CHART, content_layer, parse_reference
 
         repository = parse_reference(url)
-        registries = Registries(self._context)
-        try:
+        with open_registries(self._context) as registries:
             reference = repository.at(wanted if _DIGEST.fullmatch(wanted) else _tag(registries, repository, wanted))
             manifest = registries.manifest(reference)
             if self._cache.copy(_key(url, manifest.digest), folder):
                 return manifest.digest
             layer = content_layer(reference, manifest)
             archive = registries.blob(reference, layer, self._context.limits.download_bytes)
-        finally:
-            registries.close()
         if layer.media_type == CHART:
             unpack_chart(archive, folder, str(reference), self._context)
         else:

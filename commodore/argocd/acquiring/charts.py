@@ -7,13 +7,14 @@ import hashlib
 import re
 import tarfile
 import threading
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from urllib.parse import urljoin
 
 from commodore.argocd.acquiring.chart_index import ChartIndex
+from commodore.argocd.acquiring.credentials import HINT
 from commodore.argocd.acquiring.providers import Providers
 from commodore.caches import dependency_cache
 from commodore.confinement.policy import check_source
@@ -25,6 +26,9 @@ from commodore.git import redact
 from commodore.printable import printable
 from commodore.versions import Version, VersionProblem, parse_range, parse_version
 from commodore.workspace import remove_tree
+
+if TYPE_CHECKING:
+    from commodore.oci import Registries
 
 _NAME = re.compile(r"[A-Za-z0-9]([A-Za-z0-9._-]*[A-Za-z0-9])?(/[A-Za-z0-9._-]+)*")
 _EXACT = re.compile(r"v?\d+\.\d+\.\d+([-+][0-9A-Za-z.+-]+)?")
@@ -100,7 +104,7 @@ class Charts:
         return versions[_chosen(list(versions), url, name, wanted)]
 
     def _from_registry(self, url: str, name: str, wanted: str) -> Chart:
-        from commodore.oci import CHART, Registries, content_layer, parse_reference
+        from commodore.oci import CHART, content_layer, parse_reference
 
         if self.context.offline:
             raise EnvironmentFault(
@@ -109,8 +113,7 @@ class Charts:
                 hint="run once without --offline",
             )
         repository = parse_reference(f"{url}/{name}")
-        registries = Registries(self.context)
-        try:
+        with open_registries(self.context) as registries:
             version = wanted
             if not _EXACT.fullmatch(wanted):
                 tags = [tag.replace("_", "+") for tag in registries.tags(repository)]
@@ -121,8 +124,6 @@ class Charts:
             reference = repository.at(version)
             layer = content_layer(reference, registries.manifest(reference), [CHART])
             archive = registries.blob(reference, layer, self.context.limits.download_bytes)
-        finally:
-            registries.close()
         return self._unpacked(archive, url, name, version)
 
     def _index(self, url: str) -> ChartIndex:
@@ -137,7 +138,7 @@ class Charts:
             raise InputError("CMD-ARGO-315", f"{redact(url)} says no URL of {name} {version}", hint="ask its publisher")
         address = urljoin(f"{url}/", urls[0])
         check_source(address, f"the archive of the chart {name} {version}", named_by=url)
-        archive = self._fetch(address, self.context.limits.download_bytes)
+        archive = self._fetch(address, self.context.limits.download_bytes, url)
         digest = str(entry.get("digest") or "").removeprefix("sha256:")
         if digest and hashlib.sha256(archive).hexdigest() != digest:
             raise PolicyError(
@@ -147,10 +148,10 @@ class Charts:
             )
         return self._unpacked(archive, url, name, version)
 
-    def _fetch(self, url: str, size: int) -> bytes:
+    def _fetch(self, url: str, size: int, named_by: str = "") -> bytes:
         from commodore.argocd.acquiring.web import fetch
 
-        return fetch(url, self.context, size, self.providers.remotes)
+        return fetch(url, self.context, size, self.providers.remotes, named_by=named_by)
 
     def _unpacked(self, archive: bytes, url: str, name: str, version: str) -> Chart:
         folder = self.scratch / f"chart-{len(self._charts)}"
@@ -167,6 +168,26 @@ class Charts:
     def _cache(self, use: Callable[[DependencyCache, CacheKey], Any], url: str, name: str, version: str) -> Any:
         cache = DependencyCache(dependency_cache(), self.context.limits)
         return use(cache, CacheKey("argocd chart", redact(url), version, name))
+
+
+@contextlib.contextmanager
+def open_registries(context: Context) -> Iterator[Registries]:
+    """What asks registries.
+
+    Raises:
+        EnvironmentFault: CMD-ARGO-312, one wants credentials.
+    """
+    from commodore.oci import Registries
+
+    registries = Registries(context)
+    try:
+        yield registries
+    except EnvironmentFault as error:
+        if error.code != "CMD-OCI-003":
+            raise
+        raise EnvironmentFault("CMD-ARGO-312", error.message, hint=HINT) from error
+    finally:
+        registries.close()
 
 
 def _chosen(versions: list[str], url: str, name: str, wanted: str) -> str:

@@ -10,6 +10,7 @@ from functools import cached_property
 from pathlib import Path
 
 from commodore.argocd.acquiring.artefacts import SCHEME, Artefacts
+from commodore.argocd.acquiring.credentials import HINT
 from commodore.argocd.acquiring.repo_map import RepoMap, repository_identity
 from commodore.argocd.acquiring.tags import is_range, newest_tag
 from commodore.argocd.configuration import Profile
@@ -19,7 +20,7 @@ from commodore.argocd.trees import OwnRevisions, Tree, commit_tree, folder_tree
 from commodore.caches import cache_folder
 from commodore.context import Context
 from commodore.errors import CommodoreError, EnvironmentFault, InputError, PolicyError
-from commodore.git import RepositoryStore, redact
+from commodore.git import RepositoryStore, normalize, redact
 from commodore.printable import printable
 
 _REFUSED = re.compile(r"(?i)^(-|[a-z0-9+.-]*::|file:|git:|/|\.)|[\x00-\x1f\x7f]")
@@ -58,7 +59,8 @@ class Repositories:
 
         Raises:
             InputError: CMD-ARGO-313, the revision is unknown.
-            EnvironmentFault: CMD-ARGO-310, offline and not in the cache; CMD-ARGO-311, it cannot be fetched.
+            EnvironmentFault: CMD-ARGO-310, offline and not in the cache; CMD-ARGO-311, it cannot be fetched;
+                CMD-ARGO-312, it wants credentials.
             PolicyError: CMD-ARGO-320, the URL or the revision has a form that is refused; CMD-CONF-011, it is on this
                 machine's link.
         """
@@ -173,6 +175,17 @@ class Repositories:
         folder = self.scratch / f"tree-{len(self._trees)}"
         return commit_tree(repository.path, found.sha, folder, redact(url), self.context)
 
+    def _lacks_key(self, url: str) -> bool:
+        """Whether a repository is asked for by SSH without a key."""
+        access = self.context.access
+        is_ssh = normalize(url).startswith("ssh://")
+        return (
+            is_ssh
+            and access is not None
+            and access.variables().get("GIT_SSH_COMMAND") == "false"
+            and not access.rights(url)
+        )
+
     def _explained(self, error: CommodoreError, url: str, revision: str) -> CommodoreError:
         shown = redact(url)
         own = _OF_TREE if repository_identity(url) in self.own else ""
@@ -187,6 +200,8 @@ class Repositories:
                     f"{shown} at {revision or 'HEAD'} is not in the cache, and offline nothing is fetched",
                     hint=own or "run once without --offline, or map it with --repo-map",
                 )
+            if error.code == "CMD-GIT-004" or self._lacks_key(url):
+                return EnvironmentFault("CMD-ARGO-312", f"{shown} wants credentials: {error.message}", hint=own or HINT)
             return EnvironmentFault(
                 "CMD-ARGO-311",
                 f"{shown} cannot be fetched: {error.message}",

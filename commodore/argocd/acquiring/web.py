@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from commodore.argocd.acquiring.credentials import HINT
 from commodore.argocd.acquiring.providers import RemoteProvider
 from commodore.confinement.policy import check_source
 from commodore.context import Context
@@ -19,12 +20,13 @@ _MEANINGS = {
 _REFUSES = frozenset({401, 403, 407})
 
 
-def fetch(url: str, context: Context, size: int, remotes: RemoteProvider | None = None) -> bytes:
+def fetch(url: str, context: Context, size: int, remotes: RemoteProvider | None = None, *, named_by: str = "") -> bytes:
     """What a web server has at a URL.
 
     Args:
         size: the most bytes that are taken.
         remotes: is asked first.
+        named_by: the URL of the chart repository that names this one.
 
     Raises:
         EnvironmentFault: CMD-ARGO-310, offline; CMD-ARGO-311, there is no answer, or one that is no success;
@@ -53,12 +55,15 @@ def fetch(url: str, context: Context, size: int, remotes: RemoteProvider | None 
     )
     client = Client(context, _MEANINGS)
     try:
-        answer = client.get(url, policy)
+        allowed = context.access.headers(url, named_by) if context.access is not None else {}
+        answer = client.get(url, policy, credentials=allowed)
     finally:
         client.close()
     if answer.status in _REFUSES:
         raise EnvironmentFault(
-            "CMD-ARGO-312", f"{shown} wants credentials (status {answer.status})", hint="public servers only so far"
+            "CMD-ARGO-312",
+            f"{shown} {'does not take these' if allowed else 'wants'} credentials (status {answer.status})",
+            hint=HINT,
         )
     if answer.status != 200:
         raise EnvironmentFault("CMD-ARGO-311", f"{shown} answers with status {answer.status}", hint=_HINT)

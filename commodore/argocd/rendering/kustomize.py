@@ -20,8 +20,9 @@ from commodore.argocd.rendering.programs import Program, command_of, run_program
 from commodore.argocd.rendering.streams import objects_of_stream
 from commodore.argocd.trees import KUSTOMIZATIONS, check_sources, files_of_kustomization, is_git
 from commodore.argocd.trees.paths import check_inside
-from commodore.errors import CommodoreError, EnvironmentFault, InputError, PolicyError
-from commodore.git import Git
+from commodore.context import Context
+from commodore.errors import EnvironmentFault, InputError, PolicyError
+from commodore.git import anonymous_variables, with_settings
 from commodore.manifests.kube_yaml import read_documents
 from commodore.tree import walk
 
@@ -57,7 +58,6 @@ def render_kustomize(unit: Unit) -> Iterator[Rendered]:
         _edit(unit, options, folder)
     if not unit.context.offline:
         check_sources(folder, root)
-        _write_git_config(home, unit)
     unit.commands.extend(_commands(unit, options, build))
     arguments = ["build", str(folder), *build, *_helm_options(unit, options, build)]
     output = unit.kept.output(
@@ -109,7 +109,10 @@ class _Kustomize:
         online, profile = not self._unit.context.offline, self._unit.settings.profile.name
         unknown = not online and files_of_kustomization(self._unit.folder, self._unit.root) is None
         confined = self._unit.root if unknown or any(_UNRESTRICTED in word for word in arguments) else None
-        program = Program("kustomize", arguments, folder, self._home, code, self._rename, online, confined, profile)
+        git = _git_variables(self._home, self._unit.context) if online else {}
+        program = Program(
+            "kustomize", arguments, folder, self._home, code, self._rename, online, confined, profile, git
+        )
         try:
             return run_program(program, self._unit.context.limits)
         except InputError as error:
@@ -244,20 +247,14 @@ def _helm_options(unit: Unit, options: KustomizeOptions, build: list[str]) -> It
     yield from ("--helm-command", command_of("helm", unit.settings.profile.name)[0])
 
 
-def _write_git_config(home: Path, unit: Unit) -> None:
-    """Tell git where the user's own configuration sends it, and nothing else of that: no helpers, no credentials."""
-    try:
-        answer = Git(home, unit.context).run(
-            ["config", "--global", "--null", "--get-regexp", r"^url\..*\.insteadof$"],
-            check=False,
-        )
-    except CommodoreError:
-        return
-    lines = []
-    for entry in answer.stdout.decode("utf-8", "replace").split("\0"):
-        key, _, value = entry.partition("\n")
-        url = re.sub(r"^url\.(.*)\.insteadof$", r"\1", key)
-        if value and not re.search(r'["\\\n]', url + value):
-            lines += [f'[url "{url}"]', f'\tinsteadOf = "{value}"']
-    if lines:
-        write_file(home / ".gitconfig", "\n".join(lines) + "\n")
+def _git_variables(home: Path, context: Context) -> dict[str, str]:
+    """What git gets that kustomize calls: where the user's configuration leads, and the credentials that are given."""
+    access = context.access
+    if access is None:
+        return anonymous_variables(home, context, logins=True)
+    given, rights = access.variables(), access.all_rights()
+    file = Path(given["HOME"]) / ".gitconfig"
+    if "GIT_CONFIG_NOSYSTEM" in given and file.is_file():  # git's own home may lie where it cannot be read
+        shutil.copyfile(file, home / ".gitconfig")
+        given = {**given, "HOME": str(home)}
+    return with_settings({**given, **rights.environment}, rights.settings)

@@ -7,13 +7,14 @@ import json
 import os
 import re
 import selectors
+import shlex
 import shutil
 import signal
 import subprocess
 import tempfile
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import IO
 
@@ -39,6 +40,8 @@ _LOGGED = re.compile(r'^[EF]\d{4} [\d:.]+ +\d+ \S+\] "command failed" err=(".*")
 """How kubectl reports an error: with the time and the number of its process."""
 _NOWHERE = "http://127.0.0.1:9"  # no proxy listens there, so the network is not reached
 _SCRIPTS_NEED = ("dirname", "sed")
+_OF_GIT = ("GIT_", "SSH_")
+_OF_HOME = ("HOME", "PATH", "XDG_CONFIG_HOME", "XDG_RUNTIME_DIR")
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,6 +52,7 @@ class Program:
         code: the code of the error if it fails.
         rename: pairs of texts that are replaced in what it says, such as folders of this run.
         profile: the version of Argo CD of which the program is taken if it was installed for it.
+        git: the variables of git, if that may be called.
         confined: the folder, besides that of `home`, that alone it may read where this machine can see to that.
     """
 
@@ -61,6 +65,7 @@ class Program:
     online: bool = False
     confined: Path | None = None
     profile: str = ""
+    git: Mapping[str, str] = field(default_factory=dict, repr=False)
 
 
 def command_of(name: str, profile: str = "") -> list[str]:
@@ -147,7 +152,7 @@ def _environment(program: Program) -> dict[str, str]:
         variables |= dict.fromkeys(("HTTPS_PROXY", "HTTP_PROXY"), _NOWHERE)
     else:
         variables |= {name: os.environ[name] for name in _NETWORK if name in os.environ}
-        variables |= {"GIT_TERMINAL_PROMPT": "0", "GIT_CONFIG_NOSYSTEM": "1", "GIT_SSH_COMMAND": "false"}
+        variables |= {name: value for name, value in program.git.items() if name.startswith(_OF_GIT)}
     return variables
 
 
@@ -160,8 +165,19 @@ def _few_programs(program: Program) -> Path:
         folder.mkdir()
         for name in (*_SCRIPTS_NEED, *(["git"] if program.online else [])):
             if (path := shutil.which(name)) is not None:
-                (folder / name).symlink_to(path)
+                _place(folder / name, path, program)
     return folder
+
+
+def _place(place: Path, path: str, program: Program) -> None:
+    """Let a program be called by its name alone; git with its own home and programs, if it has such."""
+    home = program.git.get("HOME")
+    if place.name != "git" or home in (None, str(program.home)):
+        place.symlink_to(path)
+        return
+    own = [f"{name}={program.git[name]}" for name in _OF_HOME if name in program.git]
+    write_file(place, f'#!/bin/sh\nexport {shlex.join(own)}\nexec {shlex.quote(path)} "$@"\n')
+    place.chmod(0o700)
 
 
 def _read(process: subprocess.Popen[bytes], name: str, limits: Limits) -> bytes:

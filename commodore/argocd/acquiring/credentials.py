@@ -1,0 +1,93 @@
+"""What servers are asked with: what a file says, and nothing that the user has besides, unless that is wanted."""
+
+from __future__ import annotations
+
+import os
+import threading
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from urllib.parse import urlsplit
+
+from commodore.argocd.acquiring.credentials_file import Entry, registry_login, scope_of
+from commodore.context import Context, GitRights
+from commodore.git import anonymous_variables, clean_environment, redact
+
+HINT = "name credentials for it in a file with --credentials, or use your own with --ambient-credentials"
+_REGISTRY = "oci"
+
+
+class Credentials:
+    """An `Access` by entries of a file. A repository that is looked at chooses URLs, never what is sent there.
+
+    Args:
+        home: a private folder for git, made when it is needed.
+        ambient: whether git's configuration, helpers and agents count, `.netrc`, and logins of container tools.
+    """
+
+    def __init__(self, entries: Sequence[Entry], home: Path, context: Context, *, ambient: bool = False) -> None:
+        self.ambient = ambient
+        self._entries = sorted(entries, key=lambda one: len(one.scope.parts))
+        self._home = home
+        self._context = replace(context, access=None)
+        self._variables: Mapping[str, str] | None = None
+        self._lock = threading.Lock()
+
+    def variables(self) -> Mapping[str, str]:
+        if self.ambient:
+            return clean_environment()
+        with self._lock:
+            if self._variables is None:
+                self._home.mkdir(mode=0o700)
+                self._variables = anonymous_variables(self._home, self._context)
+            return self._variables
+
+    def rights(self, url: str) -> GitRights | None:
+        if redact(url) != url:  # it says itself who asks
+            return None
+        entry = self._find(url)
+        return entry.login.rights(url) if entry is not None else None
+
+    def all_rights(self) -> GitRights:
+        settings = [("credential.helper", "")] if self._entries else []
+        environment: dict[str, str] = {}
+        for entry in self._entries:
+            found = entry.login.rights(entry.url)
+            for key, value in found.settings[1:]:
+                # Git adds the headers of all URLs that fit, the longest last: an empty one takes those before away.
+                settings += [(key, ""), (key, value)] if key.endswith(".extraHeader") else [(key, value)]
+            environment |= found.environment
+        return GitRights(tuple(settings), environment)
+
+    def headers(self, url: str, named_by: str = "") -> Mapping[str, str]:
+        from commodore.http import netrc_credentials, same_server
+
+        entry = self._find(url)
+        if entry is None and named_by:
+            naming = self._find(named_by)
+            if naming is not None and (naming.passed_on or same_server(named_by, url)):
+                entry = naming
+        if entry is not None and entry.login.authorization:
+            name, _, value = entry.login.authorization.partition(": ")
+            return {name: value}
+        if not self.ambient:
+            return {}
+        if url.startswith(f"{_REGISTRY}://"):
+            folder = Path(os.environ.get("DOCKER_CONFIG") or Path.home() / ".docker")
+            found = registry_login(folder / "config.json", urlsplit(url).netloc)
+            return {"Authorization": found} if found else {}
+        return netrc_credentials(url)
+
+    def authorities(self, url: str) -> Path | None:
+        asked = scope_of(url)
+        fitting = (
+            one.login.files["sslCAInfo"]
+            for one in self._entries
+            if "sslCAInfo" in one.login.files and asked is not None and one.scope.server == asked.server
+        )
+        return next(fitting, None)
+
+    def _find(self, url: str) -> Entry | None:
+        asked = scope_of(url)
+        fitting = [one for one in self._entries if asked is not None and one.scope.covers(asked)]
+        return fitting[-1] if fitting else None

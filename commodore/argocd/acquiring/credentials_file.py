@@ -1,0 +1,205 @@
+"""The file that says with which credentials which servers are asked. It is never found by itself."""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import json
+import os
+import stat
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+from urllib.parse import unquote, urlsplit
+
+from commodore.argocd.configuration.read import read_file
+from commodore.argocd.model.fields import Fields
+from commodore.errors import CommodoreError, InputError, Location, PolicyError
+from commodore.git import Login, holds_credentials, normalize, redact
+from commodore.limits import Limits
+from commodore.manifests.kube_yaml import Problem, read_placed_documents
+
+_PORTS = {"http": ":80", "https": ":443", "ssh": ":22", "oci": ":443"}
+_KNOWN = (
+    *("url", "username", "password", "passwordEnv", "passwordFile", "tokenEnv", "tokenFile"),
+    *("sshKeyFile", "sshKnownHostsFile", "caFile", "registryConfig", "passCredentials"),
+)
+_SECRETS = ("password", "passwordEnv", "passwordFile", "tokenEnv", "tokenFile", "registryConfig")
+
+
+@dataclass(frozen=True, slots=True)
+class Scope:
+    """A server and a path on it: what credentials are for, or what is asked for.
+
+    Attributes:
+        scheme: `oci` for registries.
+        server: name and port; without the usual port of the scheme.
+        parts: of the path.
+    """
+
+    scheme: str
+    server: str
+    parts: tuple[str, ...]
+
+    def covers(self, other: Scope) -> bool:
+        """Whether another one is this or below it."""
+        inside = other.parts[: len(self.parts)] == self.parts
+        return inside and (self.scheme, self.server) == (other.scheme, other.server)
+
+
+def scope_of(url: str) -> Scope | None:
+    """What a URL names; None if it is none, or has a path that servers may read differently.
+
+    Args:
+        url: of a file, a git repository or a registry, the latter with or without `oci://`.
+    """
+    try:
+        if "://" not in url:
+            url = normalize(url) if "@" in url.partition("/")[0] else f"oci://{url}"
+        address = urlsplit(url)
+        if address.scheme == "ssh":
+            address = urlsplit(normalize(url))
+        host, port = address.hostname or "", f":{address.port}" if address.port else ""
+    except (ValueError, CommodoreError):
+        return None
+    parts = [unquote(part) for part in address.path.split("/") if part]
+    if not host or any(part in (".", "..") or "/" in part or "\\" in part for part in parts):
+        return None
+    if parts:
+        parts[-1] = parts[-1].removesuffix(".git")
+    server = f"{host.lower()}{port if port != _PORTS.get(address.scheme) else ''}"
+    return Scope(address.scheme.lower(), server, tuple(parts))
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """One login, and for what it is.
+
+    Attributes:
+        url: the beginning of URLs, as the file says it.
+        passed_on: whether it also goes to other servers that an index of charts below its URL names.
+    """
+
+    url: str
+    scope: Scope
+    login: Login = field(repr=False)
+    passed_on: bool = False
+
+
+def read_credentials(file: Path, limits: Limits) -> tuple[Entry, ...]:
+    """The entries of a file of credentials; relative paths in it begin at its folder.
+
+    Raises:
+        InputError: CMD-ARGO-101, it cannot be read; CMD-ARGO-323, it is wrong. No secret is in a message.
+        PolicyError: CMD-ARGO-324, others may read it.
+    """
+    content = read_file(file, limits)
+    if file.stat().st_mode & (stat.S_IRWXG | stat.S_IRWXO):
+        raise PolicyError(
+            "CMD-ARGO-324", f"other users may read the credentials in {file}", hint=f"run: chmod 600 {file}"
+        )
+    problems: list[Problem] = []
+    try:
+        documents = list(read_placed_documents(content, place=str(file), problems=problems))
+        listed = documents[0][0] if len(documents) == 1 else None
+        if problems or not isinstance(listed, list):
+            line = problems[0][1] if problems else 1
+            raise _wrong("it is no list of credentials, or has a key twice", Location(str(file), line))
+        place = Location(str(file))
+        return tuple(
+            _entry(Fields.of(one, f"[{number}]", place), file.absolute().parent) for number, one in enumerate(listed)
+        )
+    except InputError as error:
+        if error.code == "CMD-ARGO-323":
+            raise
+        raise _wrong("it is no list of maps with texts", *(error.locations or [Location(str(file))])) from error
+
+
+def _entry(fields: Fields, folder: Path) -> Entry:
+    for path, hint in fields.unknown(_KNOWN):
+        raise _wrong(f"{path} means nothing", fields.place, hint=hint)
+    url = fields.text("url")
+    scope = scope_of(url)
+    if scope is None or holds_credentials(url) or scope.scheme not in _PORTS:
+        raise _wrong(f"{fields.at('url')} is no URL of a server, without user name and password", fields.place)
+    given = [name for name in _SECRETS if name in fields]
+    if len(given) > 1:
+        raise _wrong(f"{fields.path} has {' and '.join(given)}; one of them is used", fields.place)
+    login = Login(f"Authorization: {found}") if (found := _authorization(fields, scope, folder)) else Login()
+    if "caFile" in fields:
+        login = replace(login, files={"sslCAInfo": _file(fields, "caFile", folder)})
+    if "sshKeyFile" in fields or scope.scheme == "ssh":
+        key, hosts = (_file(fields, name, folder) for name in ("sshKeyFile", "sshKnownHostsFile"))
+        login = replace(login, ssh_key=key, known_hosts=hosts)
+    return Entry(redact(url), scope, login, fields.flag("passCredentials"))
+
+
+def _authorization(fields: Fields, scope: Scope, folder: Path) -> str:
+    """The value of the header; empty for none."""
+    for name in ("tokenEnv", "tokenFile"):
+        if name in fields:
+            return f"Bearer {_secret(fields, name, folder)}"
+    for name in ("password", "passwordEnv", "passwordFile"):
+        if name in fields:
+            password = fields.text(name) if name == "password" else _secret(fields, name, folder)
+            return _basic(fields.text("username") or "git", password)
+    if "registryConfig" in fields:
+        found = registry_login(_file(fields, "registryConfig", folder), scope.server)
+        if not found:
+            raise _wrong(f"{fields.at('registryConfig')} has no login for {scope.server}", fields.place)
+        return found
+    return ""
+
+
+def _secret(fields: Fields, name: str, folder: Path) -> str:
+    """What a variable or a file holds, by a field that names one."""
+    if name.endswith("Env"):
+        found = os.environ.get(fields.text(name), "")
+        if not found:
+            raise _wrong(f"the variable that {fields.at(name)} names is not set", fields.place)
+    else:
+        found = _file(fields, name, folder).read_text(encoding="utf-8", errors="replace").strip()
+    if not found.isprintable():
+        raise _wrong(f"what {fields.at(name)} names is no line of text", fields.place)
+    return found
+
+
+def _file(fields: Fields, name: str, folder: Path) -> Path:
+    path = folder / Path(fields.text(name)).expanduser()
+    if not fields.text(name) or not path.is_file() or not os.access(path, os.R_OK):
+        raise _wrong(f"{fields.at(name)} names no file that can be read", fields.place)
+    return path
+
+
+def registry_login(config: Path, server: str) -> str:
+    """The header for a registry that a configuration of container tools has; empty if it has none.
+
+    Programs that it names are not run.
+    """
+    try:
+        data: Any = json.loads(config.read_bytes())
+        logins = data.get("auths") or {}
+        for name in (server, f"https://{server}", f"https://{server}/v1/", f"https://{server}/v2/"):
+            found = logins.get(name)
+            if isinstance(found, Mapping) and found.get("auth"):
+                user, _, password = base64.b64decode(found["auth"], validate=True).decode().partition(":")
+                return _basic(user, password)
+            if isinstance(found, Mapping) and found.get("username"):
+                return _basic(str(found["username"]), str(found.get("password", "")))
+    except (OSError, ValueError, AttributeError, TypeError, binascii.Error):
+        return ""
+    return ""
+
+
+def _basic(user: str, password: str) -> str:
+    return f"Basic {base64.b64encode(f'{user}:{password}'.encode()).decode()}"
+
+
+def _wrong(message: str, *places: Location, hint: str = "") -> InputError:
+    return InputError(
+        "CMD-ARGO-323",
+        f"the file of credentials cannot be used: {message}",
+        hint=hint or "write a list such as - {url: https://git.example.com/team, username: bot, passwordEnv: TOKEN}",
+        locations=list(places),
+    )
