@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from commodore.argocd.comparing import reads_of
+from commodore.argocd.comparing.owners import files_read, generate_paths, missed_by
 from commodore.argocd.finishing import desired, manifests
+from commodore.argocd.model.application import Application
 from commodore.argocd.normalising import Normaliser
 from commodore.argocd.normalising.server_side import tell_server_side
 from commodore.argocd.question import Question
@@ -25,5 +28,17 @@ def check_all(listing: Listing, asked: Question) -> None:
                 tell_server_side(application, (one.data for one in objects), listing.settings, found)
                 with Normaliser(application, listing.settings, found):
                     pass
+                _tell_missed(application, listing, asked)
             except CommodoreError as error:
                 found.take(error, application=listing.label(application))
+
+
+def _tell_missed(application: Application, listing: Listing, asked: Question) -> None:
+    """Tell if the annotation `manifest-generate-paths` misses files that an Application reads."""
+    paths = generate_paths(application, listing.own)
+    if not paths:
+        return
+    reads = reads_of(application, listing.settings, listing.own, asked.context.limits)
+    files = files_read(reads, next(iter(listing.own.values())).root)
+    if missed := missed_by(paths, files, listing.label(application), application):
+        asked.found.add(missed)

@@ -9,6 +9,7 @@ from fnmatch import fnmatchcase
 from itertools import groupby
 from typing import Any
 
+from commodore.argocd.planning.generate_paths import GeneratePaths
 from commodore.errors import CommodoreError, InputError, PolicyError, raise_all
 from commodore.events import Announce, Warned
 from commodore.git import redact, repository_key
@@ -111,29 +112,9 @@ def is_affected(group: Group, changed: Iterable[str]) -> bool:
     Args:
         changed: paths in the dry repository.
     """
-    paths = list(changed)
-    return any(not one.generate_paths or _touches(one, paths) for one in group.members)
-
-
-def _touches(hydration: Hydration, changed: Sequence[str]) -> bool:
-    for wanted in filter(None, (part.strip() for part in hydration.generate_paths.split(";"))):
-        base = "" if wanted.startswith("/") else hydration.dry_path
-        pattern = _normal(f"{base}/{wanted}")
-        if any(path == pattern or path.startswith(f"{pattern}/") or fnmatchcase(path, pattern) for path in changed):
-            return True
-        if not pattern and changed:
-            return True
-    return False
-
-
-def _normal(path: str) -> str:
-    parts: list[str] = []
-    for part in path.split("/"):
-        if part == "..":
-            parts = parts[:-1]
-        elif part not in ("", "."):
-            parts.append(part)
-    return "/".join(parts)
+    files = list(changed)
+    known = [GeneratePaths(one.generate_paths, [one.dry_path]) for one in group.members]
+    return any(not paths or any(map(paths.cover, files)) for paths in known)
 
 
 def _same_path(hydrations: Iterable[Hydration]) -> list[CommodoreError]:

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from commodore.argocd.model.fields import Fields
+from commodore.argocd.planning.generate_paths import GENERATE_PATHS
 from commodore.errors import CommodoreError, InputError, Location, did_you_mean, raise_all
 from commodore.git import Author, normalize, redact, repository_key
 from commodore.hydrate.clones import revision_of
@@ -23,7 +24,6 @@ Clusters = Callable[[str], Cluster]
 API_VERSION = "commodore.dev/v1alpha1"
 CONFIG_KIND = "HydrateConfig"
 _ENTRY_KIND = "HydrateEntry"  # what an entry of a `hydrate.yaml` is turned into: an Application that may have more
-_GENERATE_PATHS = "argocd.argoproj.io/manifest-generate-paths"
 _DRY = ("repoURL", "targetRevision", "path", "helm", "kustomize", "directory", "plugin")
 _OPTIONS = ("helm", "kustomize", "directory")
 _ADDITIONAL = ("repoURL", "targetRevision", "path", "chart", "ref", *_OPTIONS)
@@ -93,7 +93,7 @@ def read_hydration(
         path=output_path(sync.text("path"), place),
         target_namespace=spec.fields("destination").text("namespace"),
         settings=_settings(hydrator),
-        generate_paths=metadata.text_map("annotations").get(_GENERATE_PATHS, ""),
+        generate_paths=metadata.text_map("annotations").get(GENERATE_PATHS, ""),
         place=place,
         catalog=origin.catalog,
         additional=origin.additional,

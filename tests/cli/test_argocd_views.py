@@ -164,6 +164,17 @@ def test_diagnostics(run: Call, shop: Path) -> None:
     )
 
 
+@pytest.mark.requirement("D62")
+def test_diagnostics_of_an_annotation_that_misses_files(run: Call, shop: Path) -> None:
+    value = json.loads(app("b", "b"))
+    for paths, missed in (("pod.json", True), (".", False)):
+        value["metadata"]["annotations"] = {"argocd.argoproj.io/manifest-generate-paths": paths}
+        (shop / "b.json").write_text(json.dumps(value), encoding="utf-8")
+        (shop / "b" / "other.json").write_text(pod("nginx", "other"), encoding="utf-8")
+        code, out, _ = run("diagnostics", "--render")
+        assert (code, "reads: b/other.json [CMD-ARGO-804]" in out) == (0, missed)
+
+
 def test_diagnostics_for_code_scanning(run: Call, shop: Path) -> None:
     (shop / "bad.yaml").write_text("a: [argocd-cm", encoding="utf-8")
     (log,) = json.loads(run("diagnostics", "-o", "sarif")[1])["runs"]

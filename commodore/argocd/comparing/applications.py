@@ -48,6 +48,7 @@ class Verdict:
         unchanged: how many objects are the same.
         note: why it is unknown, or what it was called.
         before: whether it is unknown for the same reason on both sides.
+        files: the changed files for which it was rendered; none if all Applications are.
     """
 
     name: str
@@ -61,6 +62,7 @@ class Verdict:
     unchanged: int = 0
     note: str = ""
     before: bool = False
+    files: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,6 +18,7 @@ from commodore.argocd.comparing.applications import (
     own_change,
 )
 from commodore.argocd.comparing.changed import Considered
+from commodore.argocd.comparing.owners import ChangedFiles, generate_paths, missed_by, unowned
 from commodore.argocd.comparing.reads import reads_of
 from commodore.argocd.comparing.sides import Side
 from commodore.argocd.configuration import ArgoSettings
@@ -189,13 +190,18 @@ class _Work:
     def verdicts(self) -> list[Verdict]:
         names = self._selected()
         self._tell_foreign(names)
-        affected = self._affected(names)
-        wanted = [name for name in names if affected is None or name in affected]
+        owners = self._owners(names)
+        wanted = [name for name in names if name in owners] if owners is not None else names
         sides = [self._rendered(tree, wanted) for tree in (self.old, self.new)]
+        verdicts = {
+            name: self._verdict(name, sides[0].get(name, _Rendered()), sides[1].get(name, _Rendered()))
+            for name in wanted
+        }
+        for name, files in (owners or {}).items():
+            verdicts[name] = replace(verdicts[name], files=tuple(sorted(files)))
         return [
-            self._verdict(name, sides[0].get(name, _Rendered()), sides[1].get(name, _Rendered()))
-            if affected is None or name in affected
-            else Verdict(name, self.old.applications.get(name), self.new.applications.get(name), "not-rendered")
+            verdicts.get(name)
+            or Verdict(name, self.old.applications.get(name), self.new.applications.get(name), "not-rendered")
             for name in names
         ]
 
@@ -244,23 +250,26 @@ class _Work:
                 )
             )
 
-    def _affected(self, names: Sequence[str]) -> set[str] | None:
-        """The Applications that need rendering; None for all."""
+    def _owners(self, names: Sequence[str]) -> dict[str, set[str]] | None:
+        """The Applications that need rendering, with the changed files that belong to each; None for all."""
         if not self.wanted.changed_only or len(names) < 2:
             return None
         if self.old.listing.settings.profile != self.new.listing.settings.profile:
             return None
         roots = [tree.side.root for tree in (self.old, self.new)]
-        paths = self.wanted.considered.paths(*roots)
-        if not paths:
+        changed = ChangedFiles(self.wanted.considered.paths(*roots))
+        if not changed.paths:
             self.found.add(
                 Diagnostic("CMD-ARGO-802", "no file that counts has changed, so nothing is rendered", "info")
             )
-            return set()
+            return {}
         if _values(self.old.listing.settings) != _values(self.new.listing.settings):
             return None
-        asked = 1 if self._tells_all(paths, roots) else 2
-        return {name for name in names if self._is_affected(name, paths, asked)}
+        asked = 1 if self._tells_all(changed.paths, roots) else 2
+        found = {name: self._files_of(name, changed, asked) for name in names}
+        owners = {name: files for name, files in found.items() if files is not None}
+        self._tell_unowned(names, owners, changed)
+        return owners
 
     def _tells_all(self, paths: Iterable[str], roots: Iterable[Path]) -> bool:
         """Whether what an Application reads of one tree tells what it reads of the other, if none of it has changed:
@@ -271,19 +280,41 @@ class _Work:
             return False
         return not any(os.path.islink(root / path) for path in paths for root in roots)
 
-    def _is_affected(self, name: str, paths: Iterable[str], asked: int) -> bool:
+    def _files_of(self, name: str, changed: ChangedFiles, asked: int) -> set[str] | None:
+        """The changed files that an Application reads, or for which Argo CD looks at it again; None if it need not be
+        rendered.
+
+        Args:
+            asked: how many trees are asked before it is taken to read none of them.
+        """
         sides = self._sides(name)
-        if len(sides) < 2 or sides[0][1].data != sides[1][1].data:
-            return True
-        for tree, application in sides[:asked]:
+        redefined = len(sides) < 2 or sides[0][1].data != sides[1][1].data
+        files = {application.place.place for _, application in sides} & changed.paths if redefined else set()
+        known = True
+        for number, (tree, application) in enumerate(sides, 1):
+            if number > asked and not files:
+                break
             try:
                 reads = reads_of(application, tree.listing.settings, tree.listing.own, self.context.limits)
             except CommodoreError as error:
-                self._tell_unknown_reads(name, error)
-                return True
-            if any(map(reads.touches, paths)):
-                return True
-        return False
+                known = False
+                if not redefined:
+                    self._tell_unknown_reads(name, error)
+                break
+            read = changed.read_by(reads)
+            paths = generate_paths(application, tree.listing.own)
+            files |= read | {path for path in changed.paths if paths and paths.cover(path)}
+            if not redefined and tree is self.new and (missed := missed_by(paths, read, name, application)):
+                self.found.add(missed)
+        return files if files or redefined or not known else None
+
+    def _tell_unowned(self, names: Iterable[str], owners: Mapping[str, set[str]], changed: ChangedFiles) -> None:
+        """Tell which files changed in vain, unless an ApplicationSet may have read them for what it makes."""
+        made = (tree.listing.origins.get(name, Origin()) for name in names for tree, _ in self._sides(name))
+        if any(one.kind == "set" for one in made):
+            return
+        if told := unowned(changed, owners):
+            self.found.add(told)
 
     def _tell_unknown_reads(self, name: str, error: CommodoreError) -> None:
         strict = self.wanted.strict_changed_only

@@ -53,7 +53,13 @@ def difference_data(found: Difference) -> dict[str, Any]:
         ],
         "groups": list(map(_group, review.groups)),
         "applications": [
-            {"name": one.name, "state": one.state, "note": one.note, "objects": changes.get(one.name, [])}
+            {
+                "name": one.name,
+                "state": one.state,
+                "note": one.note,
+                "files": list(one.files),
+                "objects": changes.get(one.name, []),
+            }
             for one in found.applications
         ],
     }

@@ -42,13 +42,6 @@ class Reads:
     folders: set[str] = field(default_factory=set)
     flat: set[str] = field(default_factory=set)
 
-    def touches(self, path: str) -> bool:
-        """Whether a path is among them."""
-        if path in self.files or "" in self.folders:
-            return True
-        parents = list(_parents(path))
-        return parents[0] in self.flat or any(parent in self.folders for parent in parents)
-
     def as_lines(self) -> list[str]:
         """The paths in order, as people write them, without those that are below others."""
         if "" in self.folders:

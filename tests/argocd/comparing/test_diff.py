@@ -310,6 +310,57 @@ def test_a_file_of_two_applications_concerns_both(trees: Trees) -> None:
     assert trees.states() == {"a": "changed", "b": "changed", "c": "not-rendered"}
 
 
+def annotated(name: str, path: str, paths: str) -> str:
+    """An Application with the annotation `manifest-generate-paths`."""
+    value = json.loads(app(name, path))
+    value["metadata"]["annotations"] = {"argocd.argoproj.io/manifest-generate-paths": paths}
+    return json.dumps(value)
+
+
+@pytest.mark.requirement("D62")
+def test_the_annotation_adds_to_what_is_read(trees: Trees) -> None:
+    trees.write({"a.json": annotated("a", "x", ".; /lib/*.json;"), "b.json": app("b", "y"), "c.json": app("c", "z")})
+    trees.write({"x/c.json": config(k="1"), "y/c.json": config(k="1"), "z/c.json": config(k="1")})
+    trees.write({"lib/k.json": "1", "lib/deep/k.json": "1", "README": "1"}, "base")
+    trees.write({"lib/k.json": "2", "lib/deep/k.json": "2", "README": "2"}, "target")
+    found = trees.diff()
+    assert {one.name: (one.state, one.files) for one in found.applications} == {
+        "argocd/a": ("unchanged", ("lib/k.json",)),
+        "argocd/b": ("not-rendered", ()),
+        "argocd/c": ("not-rendered", ()),
+    }
+    (told,) = trees.found.found()
+    assert (told.code, told.severity) == ("CMD-ARGO-806", "info")
+    assert told.message == "2 changed files belong to no Application that is compared: README, lib/deep/k.json"
+
+
+@pytest.mark.requirement("D62", "D75")
+def test_what_the_annotation_misses_is_told(trees: Trees) -> None:
+    trees.write({"a.json": annotated("a", "x", "/x/a.json"), "b.json": app("b", "y"), "y/c.json": config(k="1")})
+    trees.write({"x/a.json": config("a"), "x/c.json": config("c", k="1")}, "base")
+    trees.write({"x/a.json": config("a"), "x/c.json": config("c", k="2"), "y/new.json": config("new")}, "target")
+    assert trees.states() == {"a": "changed", "b": "changed"}
+    (told,) = trees.found.found()
+    assert (told.code, told.severity, told.application) == ("CMD-ARGO-804", "info", "argocd/a")
+    assert told.message.endswith("misses files that the Application reads: x/c.json")
+    trees.write({"a.json": annotated("a", "x", "."), "z": "1"}, "target")
+    assert {one.name: one.files for one in trees.diff().applications} == {
+        "argocd/a": ("a.json", "x/c.json"),  # it is defined anew, so Argo CD looks at it anyway
+        "argocd/b": ("y/new.json",),
+    }
+    assert trees.codes() == ["CMD-ARGO-806"]
+
+
+def test_what_sets_read_belongs_to_them(trees: Trees) -> None:
+    spec = {"generators": [{"list": {"elements": [{"n": "s"}]}}], "template": json.loads(app("{{n}}", "y"))}
+    value = {"apiVersion": "argoproj.io/v1alpha1", "kind": "ApplicationSet", "metadata": {"name": "s"}, "spec": spec}
+    trees.write({"a.json": app("a", "x"), "set.json": json.dumps(value)})
+    trees.write({"x/c.json": config(k="1"), "y/c.json": config(k="1")})
+    trees.write({"elements.json": "2"}, "target")
+    assert trees.states() == {"a": "not-rendered", "s": "not-rendered"}
+    assert trees.codes() == []
+
+
 def test_applications_by_name_on_either_side(two: Trees) -> None:
     two.write({"gone.json": app("gone", "two")}, "base")
     assert two.states(apps=("gone",)) == {"gone": "removed"}

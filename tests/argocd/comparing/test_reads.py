@@ -11,6 +11,7 @@ import pytest
 
 from commodore.argocd import ArgoSettings
 from commodore.argocd.acquiring import repository_identity
+from commodore.argocd.comparing.owners import ChangedFiles
 from commodore.argocd.comparing.reads import Reads, reads_of
 from commodore.argocd.model.application import read_application
 from commodore.argocd.trees import Tree
@@ -157,9 +158,10 @@ def test_paths_that_leave_the_repository_are_not_followed(read: Read) -> None:
     [("f/a", True), ("f/b", False), ("d/x/y", True), ("d", False), ("flat/a", True), ("flat/a/b", False), ("x", False)],
 )
 def test_what_touches(path: str, touched: bool) -> None:
-    assert Reads({"f/a"}, {"d"}, {"flat"}).touches(path) is touched
+    assert ChangedFiles([path]).read_by(Reads({"f/a"}, {"d"}, {"flat"})) == ({path} if touched else set())
 
 
 def test_the_whole_repository() -> None:
-    assert Reads(folders={""}).touches("a/b")
-    assert (Reads(flat={""}).touches("a"), Reads(flat={""}).touches("a/b")) == (True, False)
+    changed = ChangedFiles(["a", "a/b"])
+    assert changed.read_by(Reads(folders={""})) == {"a", "a/b"}
+    assert changed.read_by(Reads(flat={""})) == {"a"}

@@ -1,0 +1,93 @@
+"""Which changed files belong to which Application: what it reads, and what it tells Argo CD that it reads."""
+
+from __future__ import annotations
+
+import os
+import posixpath
+from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path
+
+from commodore.argocd.acquiring import repository_identity
+from commodore.argocd.comparing.reads import Reads
+from commodore.argocd.diagnostics import Diagnostic
+from commodore.argocd.model.application import Application
+from commodore.argocd.planning.generate_paths import GENERATE_PATHS, GeneratePaths
+from commodore.argocd.trees import is_git
+from commodore.printable import some_of
+from commodore.tree import children, walk
+
+
+class ChangedFiles:
+    """Paths that have changed, by the folders that they are in."""
+
+    def __init__(self, paths: Iterable[str]) -> None:
+        self.paths = frozenset(paths)
+        self._within: dict[str, set[str]] = {}
+        self._below: dict[str, set[str]] = {}
+        for path in self.paths:
+            folder = posixpath.dirname(path)
+            self._within.setdefault(folder, set()).add(path)
+            self._below.setdefault("", set()).add(path)
+            while folder:
+                self._below.setdefault(folder, set()).add(path)
+                folder = posixpath.dirname(folder)
+
+    def read_by(self, reads: Reads) -> set[str]:
+        """Those that are among what an Application reads."""
+        found = self.paths & reads.files
+        for folder in reads.folders:
+            found |= self._below.get(folder, set())
+        for folder in reads.flat:
+            found |= self._within.get(folder, set())
+        return set(found)
+
+
+def generate_paths(application: Application, own: Iterable[str]) -> GeneratePaths:
+    """The annotation of an Application.
+
+    Args:
+        own: the repositories of which the paths are, by `repository_identity`.
+    """
+    identities = {*own}
+    folders = [one.path for one in application.sources if repository_identity(one.repo_url) in identities]
+    return GeneratePaths(application.annotations.get(GENERATE_PATHS, ""), folders)
+
+
+def missed_by(paths: GeneratePaths, files: Iterable[str], label: str, application: Application) -> Diagnostic | None:
+    """What is told if the annotation of an Application misses files that it reads; None if it misses none.
+
+    Args:
+        label: the Application as `namespace/name`.
+    """
+    missed = sorted(file for file in files if not paths.cover(file)) if paths else []
+    if not missed:
+        return None
+    return Diagnostic(
+        "CMD-ARGO-804",
+        f"the annotation {GENERATE_PATHS} misses files that the Application reads: {some_of(missed)}",
+        "info",
+        "add them to it; until then Argo CD renders a change of them late",
+        application=label,
+        locations=(application.place,),
+    )
+
+
+def files_read(reads: Reads, root: Path) -> Iterator[str]:
+    """The files of a tree that are among what an Application reads."""
+    yield from (path for path in reads.files if (root / path).is_file())
+    below = (entry for folder in reads.folders for _, entry in walk(root / folder, skip=is_git))
+    within = (entry for folder in reads.flat for entry in children(root / folder))
+    yield from (os.path.relpath(one.path, root) for one in (*below, *within) if one.is_file())
+
+
+def unowned(changed: ChangedFiles, owners: Mapping[str, set[str]]) -> Diagnostic | None:
+    """What is told of changed files that belong to no Application; None if there are none.
+
+    Args:
+        owners: the changed files by Application.
+    """
+    left = sorted(changed.paths.difference(*owners.values()))
+    if not left:
+        return None
+    count = "1 changed file belongs" if len(left) == 1 else f"{len(left)} changed files belong"
+    return Diagnostic("CMD-ARGO-806", f"{count} to no Application that is compared: {some_of(left)}", "info")

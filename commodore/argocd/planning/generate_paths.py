@@ -1,0 +1,42 @@
+"""The paths for which Argo CD looks at an Application again: its annotation `manifest-generate-paths`."""
+
+from __future__ import annotations
+
+import posixpath
+from collections.abc import Iterable
+
+from commodore.argocd.appsets.globs import folder_pattern
+
+GENERATE_PATHS = "argocd.argoproj.io/manifest-generate-paths"
+
+
+class GeneratePaths:
+    """Paths and patterns of paths of a repository.
+
+    Args:
+        text: the annotation; its entries are relative to the folder of a source, or begin with `/` at the root.
+        folders: those of the sources that are in the repository.
+    """
+
+    def __init__(self, text: str, folders: Iterable[str]) -> None:
+        written = [one for one in map(str.strip, text.split(";")) if one]
+        self._entries = {
+            posixpath.normpath(posixpath.join("/", folder, entry)).lstrip("/")
+            for folder in folders
+            for entry in written
+        }
+
+    def __bool__(self) -> bool:
+        """Whether there are any; without, Argo CD looks at the Application after every change."""
+        return bool(self._entries)
+
+    def cover(self, path: str) -> bool:
+        """Whether a change of this file makes Argo CD look again."""
+        return any(_covers(entry, path) for entry in self._entries)
+
+
+def _covers(entry: str, path: str) -> bool:
+    if not entry or path == entry or path.startswith(f"{entry}/"):
+        return True
+    pattern = folder_pattern(entry)
+    return pattern is not None and pattern.fullmatch(path) is not None
