@@ -26,6 +26,7 @@ from commodore.argocd.options import Options, Tree
 from commodore.argocd.rendering import Capabilities
 from commodore.argocd.rendering.plugins import AVP
 from commodore.argocd.running import Named, tell_unused
+from commodore.caches import cache_folder, refused_write
 from commodore.errors import PolicyError, UsageError
 from commodore.events import stage
 from commodore.git import find_root
@@ -59,6 +60,7 @@ class Question:
         home = self.scratch / "git"
         access = Credentials(entries, home, self.context, ambient=given.ambient_credentials)
         self.context = replace(self.context, access=access)
+        self._tell_cache()
         return self
 
     def __exit__(self, *_: object) -> None:
@@ -245,6 +247,18 @@ class Question:
             exact=options.exact_tools,
             version=options.argocd_version,
         )
+
+    def _tell_cache(self) -> None:
+        folder = cache_folder()
+        if why := refused_write(folder):
+            self.found.add(
+                Diagnostic(
+                    "CMD-ARGO-331",
+                    f"nothing is kept for the next run: the cache {folder} cannot be written to: {why}",
+                    "warning",
+                    "make room there, or let XDG_CACHE_HOME name a folder that you may write to",
+                )
+            )
 
     def _check_credentials(self, folder: Path) -> None:
         """Refuse credentials of the tree itself, which a change of it could lead elsewhere.

@@ -6,9 +6,12 @@ from __future__ import annotations
 
 import os
 import stat
+import tempfile
 from pathlib import Path
 
 from commodore.errors import PolicyError
+
+_PROBE = 4096  # bytes; an empty file needs no room
 
 
 def cache_folder() -> Path:
@@ -38,6 +41,17 @@ def usable(section: Path) -> Path:
         if found.st_mode & (stat.S_IWGRP | stat.S_IWOTH) and stat.S_ISDIR(found.st_mode):
             folder.chmod(stat.S_IMODE(found.st_mode) & ~(stat.S_IWGRP | stat.S_IWOTH))
     return section
+
+
+def refused_write(folder: Path) -> str:
+    """Why nothing can be kept in a folder of the cache, which need not exist; empty if that can be."""
+    there = next(one for one in (folder, *folder.parents) if os.path.lexists(one))
+    try:
+        with tempfile.TemporaryFile(dir=there, buffering=0) as file:
+            file.write(bytes(_PROBE))
+    except OSError as error:
+        return error.strerror or str(error)
+    return ""
 
 
 def _refusal(folder: Path, reason: str) -> PolicyError:

@@ -17,7 +17,7 @@ from commodore.argocd.configuration import Profile
 from commodore.argocd.diagnostics import Diagnostic, Diagnostics
 from commodore.argocd.model.sources import Source
 from commodore.argocd.trees import OwnRevisions, Tree, commit_tree, folder_tree
-from commodore.caches import cache_folder
+from commodore.caches import cache_folder, refused_write
 from commodore.context import Context
 from commodore.errors import CommodoreError, EnvironmentFault, InputError, PolicyError
 from commodore.git import RepositoryStore, normalize, redact
@@ -157,10 +157,8 @@ class Repositories:
                 hint="a revision is a branch, a tag, a commit or a range of versions",
             )
         if self._store is None:
-            self._store = RepositoryStore(
-                cache_folder() / "argocd" / "repositories",
-                self.context,
-            )
+            kept = cache_folder() / "argocd" / "repositories"
+            self._store = RepositoryStore(self.scratch / "clones" if refused_write(kept) else kept, self.context)
         wanted = None if revision in ("", "HEAD") else revision
         try:
             if wanted is not None and is_range(wanted, prefix):
