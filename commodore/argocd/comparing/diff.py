@@ -313,7 +313,8 @@ class _Work:
         made = (tree.listing.origins.get(name, Origin()) for name in names for tree, _ in self._sides(name))
         if any(one.kind == "set" for one in made):
             return
-        if told := unowned(changed, owners):
+        wrong = (one for tree in (self.old, self.new) for one in tree.found.found())
+        if told := unowned(changed, (*owners.values(), (place.place for one in wrong for place in one.locations))):
             self.found.add(told)
 
     def _tell_unknown_reads(self, name: str, error: CommodoreError) -> None:

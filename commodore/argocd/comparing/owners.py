@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import posixpath
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from commodore.argocd.acquiring import repository_identity
@@ -80,13 +80,13 @@ def files_read(reads: Reads, root: Path) -> Iterator[str]:
     yield from (os.path.relpath(one.path, root) for one in (*below, *within) if one.is_file())
 
 
-def unowned(changed: ChangedFiles, owners: Mapping[str, set[str]]) -> Diagnostic | None:
+def unowned(changed: ChangedFiles, owned: Iterable[Iterable[str]]) -> Diagnostic | None:
     """What is told of changed files that belong to no Application; None if there are none.
 
     Args:
-        owners: the changed files by Application.
+        owned: those that belong to something.
     """
-    left = sorted(changed.paths.difference(*owners.values()))
+    left = sorted(changed.paths.difference(*owned))
     if not left:
         return None
     count = "1 changed file belongs" if len(left) == 1 else f"{len(left)} changed files belong"
