@@ -133,6 +133,7 @@ class Options:
         reuse: use what helm and kustomize wrote before, and keep what they write.
         jobs: how many Applications are rendered at the same time; 0 for one per usable CPU.
         credentials: a file with credentials of servers, as `--credentials`.
+        refresh: what is asked anew though the cache has it, as `--refresh`: `git`, `charts`, `remotes`, `oci`, `all`.
         ambient_credentials: whether servers are asked with what git and others would use of the user's own.
         providers: what is given in place of the network.
         context: who listens, limits, whether there is network access, and what cancels.
@@ -195,5 +196,6 @@ class Options:
     jobs: int = 0
     credentials: Path | None = None
     ambient_credentials: bool = False
+    refresh: tuple[str, ...] = ()
     providers: Providers = field(default_factory=Providers)
     context: Context = field(default_factory=lambda: Context(ignore, DEFAULT_LIMITS))

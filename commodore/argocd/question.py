@@ -39,7 +39,7 @@ class Question:
     """What answering needs: a folder of its own while it is open, and what was found.
 
     Raises:
-        UsageError: CMD-ARGO-020, an entry of the map is none.
+        UsageError: CMD-ARGO-020, an entry of the map is none; CMD-ARGO-034, something is to be asked anew offline.
     """
 
     def __init__(self, options: Options) -> None:
@@ -50,7 +50,11 @@ class Question:
             limits = replace(limits, argocd_source_seconds=options.timeout)
         self.context = replace(given, limits=limits)
         self.found = Diagnostics()
-        self.repo_map = RepoMap(_mapped(options), options.providers)
+        if options.refresh and given.offline:
+            raise UsageError(
+                "CMD-ARGO-034", "--refresh asks servers, and --offline asks none", hint="leave one of them out"
+            )
+        self.repo_map = RepoMap(_mapped(options), options.providers, options.refresh)
         self._folders = contextlib.ExitStack()
 
     def __enter__(self) -> Question:

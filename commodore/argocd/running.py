@@ -321,7 +321,8 @@ class _Search:
     def _rounds(self, scanned: Scanned, settings: ArgoSettings, rendered: list[Raw], heard: Diagnostics) -> Rounds:
         """One search with these settings."""
         with temporary_folder() as scratch:
-            charts = Charts(self.context, scratch, self.repositories.repo_map.providers)
+            repo_map = self.repositories.repo_map
+            charts = Charts(self.context, scratch, repo_map.providers, repo_map.wants_anew)
             renderer = Renderer(
                 settings, self.repositories, charts, self.capabilities, self.context, scratch, Diagnostics()
             )
@@ -400,7 +401,7 @@ def open_run(
     """
     with temporary_folder() as scratch:
         repositories = Repositories(context, repo_map, scratch, own, found)
-        charts = Charts(context, scratch, repo_map.providers)
+        charts = Charts(context, scratch, repo_map.providers, repo_map.wants_anew)
         renderer = Renderer(settings, repositories, charts, capabilities, context, scratch, found)
         try:
             yield Run(settings, repositories, renderer, found)

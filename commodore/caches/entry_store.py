@@ -208,11 +208,14 @@ class TreeStore(EntryStore):
         super().__init__(name, root, limits)
         self.rules = rules
 
-    def add(self, place: Path, fill: Callable[[Path], Measure], about: Mapping[str, Any]) -> None:
+    def add(
+        self, place: Path, fill: Callable[[Path], Measure], about: Mapping[str, Any], *, anew: bool = False
+    ) -> None:
         """Keep a folder.
 
         Args:
             fill: puts the content at a path, and measures it by the rules.
+            anew: replace what is kept there.
 
         Raises:
             EnvironmentFault, OSError: it was not kept: the disk refused, or it is nothing to keep.
@@ -220,7 +223,7 @@ class TreeStore(EntryStore):
         with self.staging() as aside:
             fresh = aside / "entry"
             fresh.mkdir()
-            self.publish(fresh, place, {**about, "digest": fill(fresh / "content").digest})
+            self.publish(fresh, place, {**about, "digest": fill(fresh / "content").digest}, anew=anew)
 
     def copy(self, place: Path, target: Path) -> bool:
         """Copy the content of an entry to a new folder. Returns False if there is none that is sound."""

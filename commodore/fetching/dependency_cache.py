@@ -110,10 +110,15 @@ class DependencyCache:
         """Whether `folder` has exactly the files of an entry, and nothing else but what `unless` says it of."""
         return self.store.holds(self._place(key), folder, lambda entry: unless(entry.path))
 
-    def add(self, key: CacheKey, folder: Path) -> None:
-        """Keep a copy of `folder`. Nothing happens if it is too large, holds devices, or another process was faster."""
+    def add(self, key: CacheKey, folder: Path, *, anew: bool = False) -> None:
+        """Keep a copy of `folder`. Nothing happens if it is too large, holds devices, or another process was faster.
+
+        Args:
+            anew: replace what is kept.
+        """
+        rules = self.store.rules
         with contextlib.suppress(OSError, EnvironmentFault):  # it is fetched again the next time
-            self.store.add(self._place(key), lambda content: measure(folder, content, self.store.rules), key.about)
+            self.store.add(self._place(key), lambda content: measure(folder, content, rules), key.about, anew=anew)
             if not key.private:
                 self.added.append(key)
 

@@ -53,6 +53,16 @@ OFFLINE = Setting(
     kind="switch",
     default=False,
 )
+REFRESH = Setting(
+    "refresh",
+    ("--refresh",),
+    "Ask servers anew for what the cache has: charts of web servers (`charts`) or of registries (`oci`). Branches, "
+    "tags, indexes (`git`) and files (`remotes`) are asked for in each run anyway. May be repeated.",
+    kind="choice",
+    choices=("git", "charts", "remotes", "oci", "all"),
+    multiple=True,
+    metavar="WHAT",
+)
 CREDENTIALS = (
     Setting(
         "credentials",
@@ -382,6 +392,7 @@ LOOKED_AT = (
     ),
     *CAPABILITIES,
     OFFLINE,
+    REFRESH,
     *CREDENTIALS,
     *RENDERING,
 )

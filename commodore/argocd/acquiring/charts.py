@@ -7,7 +7,7 @@ import hashlib
 import re
 import tarfile
 import threading
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Hashable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -49,11 +49,13 @@ class Charts:
     Args:
         scratch: a folder for this run, in which charts are unpacked.
         providers: are asked before the cache and the network.
+        wants_anew: says of a kind and a name whether it is asked for though the cache has it, see `RepoMap`.
     """
 
     context: Context
     scratch: Path
     providers: Providers = field(default_factory=Providers)
+    wants_anew: Callable[[str, Hashable], bool] = lambda *_: False
     _indexes: dict[str, ChartIndex] = field(default_factory=dict)
     _charts: dict[tuple[str, str, str], Chart] = field(default_factory=dict)
     _lock: threading.RLock = field(default_factory=threading.RLock)
@@ -84,14 +86,16 @@ class Charts:
         found = given.resolve(url, name, wanted) if given is not None else None
         if given is not None and found is not None:
             return Chart(given.chart(url, name, found).resolve(), found)
-        kept = self._kept(url, name, wanted) if _EXACT.fullmatch(wanted) else None
+        in_registry = url.startswith("oci://") or "://" not in url
+        anew = self.wants_anew("oci" if in_registry else "charts", (url, name, wanted))
+        kept = self._kept(url, name, wanted) if _EXACT.fullmatch(wanted) and not anew else None
         if kept is not None:
             return kept
-        if url.startswith("oci://") or "://" not in url:
-            return self._from_registry(url, name, wanted)
+        if in_registry:
+            return self._from_registry(url, name, wanted, anew)
         entry = self._entry(url, name, wanted)
         version = str(entry.get("version"))
-        chart = self._kept(url, name, version)
+        chart = self._kept(url, name, version) if not anew else None
         return chart if chart is not None else self._download(url, name, version, entry)
 
     def _entry(self, url: str, name: str, wanted: str) -> Mapping[str, Any]:
@@ -103,7 +107,7 @@ class Charts:
         versions = {str(one.get("version")): one for one in entries if isinstance(one, Mapping)}
         return versions[_chosen(list(versions), url, name, wanted)]
 
-    def _from_registry(self, url: str, name: str, wanted: str) -> Chart:
+    def _from_registry(self, url: str, name: str, wanted: str, anew: bool) -> Chart:
         from commodore.oci import CHART, content_layer, parse_reference
 
         if self.context.offline:
@@ -118,7 +122,7 @@ class Charts:
             if not _EXACT.fullmatch(wanted):
                 tags = [tag.replace("_", "+") for tag in registries.tags(repository)]
                 version = _chosen(tags, url, name, wanted)
-                kept = self._kept(url, name, version)
+                kept = self._kept(url, name, version) if not anew else None
                 if kept is not None:
                     return kept
             reference = repository.at(version)
@@ -156,7 +160,8 @@ class Charts:
     def _unpacked(self, archive: bytes, url: str, name: str, version: str) -> Chart:
         folder = self.scratch / f"chart-{len(self._charts)}"
         unpack_chart(archive, folder, f"{name} {version}", self.context)
-        self._cache(lambda cache, key: cache.add(key, folder), url, name, version)
+        # What is downloaded was not kept, or is wanted anew.
+        self._cache(lambda cache, key: cache.add(key, folder, anew=True), url, name, version)
         return Chart(folder, version)
 
     def _kept(self, url: str, name: str, version: str) -> Chart | None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Hashable, Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -39,10 +39,17 @@ class RepoMap:
     """What stands for what is elsewhere: folders by repository (`--repo-map`), and what a caller provides.
 
     Remembers which folders were used.
+
+    Args:
+        anew: what is asked anew though the cache has it: `charts` of web servers, of registries (`oci`), or `all`.
     """
 
-    def __init__(self, entries: Iterable[Mapped] = (), providers: Providers | None = None) -> None:
+    def __init__(
+        self, entries: Iterable[Mapped] = (), providers: Providers | None = None, anew: Iterable[str] = ()
+    ) -> None:
         self.providers = providers or Providers()
+        self._anew = frozenset(anew)
+        self._asked: set[Hashable] = set()
         self._entries = {repository_identity(one.url): one for one in entries}
         self._used: set[str] = set()
 
@@ -56,7 +63,14 @@ class RepoMap:
 
     def providing(self, providers: Providers) -> RepoMap:
         """The same map with what a caller provides."""
-        return RepoMap(self._entries.values(), providers)
+        return RepoMap(self._entries.values(), providers, self._anew)
+
+    def wants_anew(self, kind: str, name: Hashable) -> bool:
+        """Whether something is asked for though the cache has it: each thing once."""
+        if not self._anew & {kind, "all"} or name in self._asked:
+            return False
+        self._asked.add(name)
+        return True
 
     def unused(self) -> list[Mapped]:
         """Entries that nothing has asked for."""

@@ -10,7 +10,9 @@ from pathlib import Path
 
 import pytest
 
+from commodore.argocd import Options
 from commodore.argocd.acquiring import Charts
+from commodore.argocd.question import Question
 from commodore.context import Context
 from commodore.errors import CommodoreError
 from commodore.events import ignore
@@ -88,6 +90,50 @@ def test_a_chart_is_fetched_once(repository: Repository, argo: Argo) -> None:
     with pytest.raises(CommodoreError) as caught:
         argo.objects({**source, "targetRevision": "2.0.0"})
     assert caught.value.code == "CMD-ARGO-310"
+
+
+@pytest.mark.parametrize("wanted", ["1.2.3", "1.*"])
+@pytest.mark.parametrize("what", [(), ("oci",), ("charts",), ("all",)])
+def test_a_chart_that_was_published_again(
+    repository: Repository, tmp_path: Path, what: tuple[str, ...], wanted: str
+) -> None:
+    """It is asked for anew if that is wanted, once in a run, and kept in place of the other."""
+    found = []
+    repository.publish(WEB)
+    for number, anew in enumerate(((), what, ())):
+        options = Options(refresh=anew)
+        with Question(options) as question:
+            for again in "ab":
+                scratch = tmp_path / f"{number}{again}"
+                scratch.mkdir()
+                charts = Charts(question.context, scratch, wants_anew=question.repo_map.wants_anew)
+                folder = charts.chart(repository.site, "web", wanted).folder
+                found.append((folder / "values.yaml").read_text())
+        repository.files.clear()
+        repository.publish({**WEB, "web/values.yaml": "a: again\n"})
+    new = "a: again\n" if {*what} & {"charts", "all"} else "a: chart\n"
+    assert found == ["a: chart\n"] * 2 + [new] * 4
+    assert repository.asked.count("/web-1.2.3.tgz") == (2 if {*what} & {"charts", "all"} else 1)
+
+
+def test_a_chart_of_a_registry_that_was_pushed_again(tmp_path: Path) -> None:
+    found = []
+    with RegistryServer() as server:
+        for number, anew in enumerate(((), ("charts",), ("oci",))):
+            server.push("team/web", "1.2.3", [(CHART, packed({**WEB, "web/values.yaml": f"a: {number}\n"}))])
+            scratch = tmp_path / str(number)
+            scratch.mkdir()
+            with Question(Options(refresh=anew)) as question:
+                charts = Charts(question.context, scratch, wants_anew=question.repo_map.wants_anew)
+                folder = charts.chart(f"oci://{server.name}/team", "web", "1.2.3").folder
+            found.append((folder / "values.yaml").read_text())
+    assert found == ["a: 0\n", "a: 0\n", "a: 2\n"]
+
+
+def test_nothing_is_asked_anew_offline() -> None:
+    with pytest.raises(CommodoreError) as caught:
+        Question(Options(refresh=("all",), context=Context(ignore, DEFAULT_LIMITS, offline=True)))
+    assert caught.value.code == "CMD-ARGO-034"
 
 
 @pytest.mark.requirement("D49")
