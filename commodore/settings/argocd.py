@@ -9,8 +9,8 @@ from commodore.settings.model import Setting
 INSTALLATION = Setting(
     "argocd_settings",
     ("--argocd-settings",),
-    "A YAML file with objects of the installation: the ConfigMaps argocd-cm and argocd-cmd-params-cm, cluster Secrets, "
-    "AppProjects; may be repeated.",
+    "A YAML file with objects of the installation: the ConfigMaps argocd-cm and argocd-cmd-params-cm, an ArgoCD of the "
+    "operator, cluster Secrets, AppProjects; may be repeated.",
     kind="file",
     multiple=True,
     metavar="FILE",

@@ -17,6 +17,8 @@ from commodore.argocd.configuration.model import (
     Provenanced,
     with_defaults,
 )
+from commodore.argocd.configuration.operator import KIND as OPERATED
+from commodore.argocd.configuration.operator import config_maps_of
 from commodore.argocd.configuration.profiles import NEWEST, Profile
 from commodore.argocd.diagnostics import Diagnostic, Diagnostics
 from commodore.argocd.model.cluster import SECRET_TYPE, Cluster, read_cluster
@@ -70,6 +72,11 @@ class Candidates:
             cluster = read_cluster(fields.data, fields.place)
             self.clusters.setdefault(cluster.server, cluster)
 
+    def operated(self, value: Any, place: Location, level: Level) -> None:
+        """Take in an `ArgoCD`, from which the operator makes ConfigMaps."""
+        for one in config_maps_of(value, place):
+            self.config_map(Fields.of(one, "", place), level)
+
     def take(self, value: Mapping[str, Any], place: Location, level: Level = "tree") -> None:
         """Take in an object that has settings. What is wrong with it is told.
 
@@ -82,6 +89,8 @@ class Candidates:
                 name = fields.fields("metadata").text("name")
                 if all(one["metadata"].get("name") != name for one, _ in self.projects):
                     self.projects.append((value, place))
+            elif kind == OPERATED:
+                self.operated(value, place, level)
             elif kind == "ConfigManagementPlugin":
                 self.plugins += filter(None, [rule_of_definition(value, place)])
             elif kind == "ConfigMap" and PLUGIN in fields.fields("data"):
@@ -150,7 +159,7 @@ def read_settings(files: Iterable[Path], limits: Limits, found: Diagnostics) -> 
 def read_candidates(
     files: Iterable[Path], limits: Limits, found: Diagnostics, candidates: Candidates | None = None
 ) -> Candidates:
-    """What YAML streams of an installation's objects say: ConfigMaps, cluster Secrets, AppProjects.
+    """What YAML streams of an installation's objects say: ConfigMaps, ArgoCDs, cluster Secrets, AppProjects.
 
     Args:
         found: hears of conflicts and of values that mean nothing.
@@ -184,6 +193,8 @@ def _add(candidates: Candidates, value: Any, place: Location) -> None:
     kind, name = fields.text("kind"), fields.fields("metadata").text("name")
     if kind == "ConfigMap" and name in (CONFIG, PARAMETERS):
         candidates.config_map(fields, "option")
+    elif kind == OPERATED:
+        candidates.operated(value, place, "option")
     elif kind == "Secret":
         candidates.secret(fields)
     elif kind == "AppProject":
@@ -192,7 +203,7 @@ def _add(candidates: Candidates, value: Any, place: Location) -> None:
         raise InputError(
             "CMD-ARGO-103",
             f"{kind or 'an object without kind'} {name!r} is no setting of Argo CD",
-            hint=f"the file holds ConfigMaps {CONFIG} and {PARAMETERS}, Secrets of clusters and AppProjects",
+            hint=f"the file holds ConfigMaps {CONFIG} and {PARAMETERS}, ArgoCDs, Secrets of clusters and AppProjects",
             locations=[place],
         )
 

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from itertools import pairwise
 
 _GROUP = (b"argoproj.io/", b"argoproj.io\\/")  # the latter in JSON
-_KINDS = (b"Application", b"AppProject", b"ConfigManagementPlugin")
+_KINDS = (b"Application", b"AppProject", b"ConfigManagementPlugin", b"ArgoCD")
 _NAMES = (b"argocd-cm", b"secret-type", b"configs:", b'configs":', b"configs':")
 _OLD_VALUES = (b"config:", b'config":', b"config':")
 _BEGIN = b"\n---"

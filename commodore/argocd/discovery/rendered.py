@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Protocol
 
+from commodore.argocd.configuration.operator import KIND as OPERATED
 from commodore.argocd.configuration.read import Candidates
 from commodore.argocd.diagnostics import Diagnostic, Diagnostics
 from commodore.argocd.discovery.model import Discovered, Key, Origin, Raw
@@ -121,7 +122,7 @@ class Rounds:
                 self._take(value, application.place, origin)
 
     def _take(self, value: Mapping[str, Any], place: Location, origin: Origin) -> None:
-        if value["kind"] == "ConfigMap" and origin.kind == "rendered":
+        if value["kind"] in ("ConfigMap", OPERATED) and origin.kind == "rendered":
             self.settings.append((value, place))
         else:
             take(value, place, origin, self.discovered, self.candidates, self.found)

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from commodore.argocd.configuration import objects_of_values
+from commodore.argocd.configuration.operator import KIND as OPERATED
 from commodore.argocd.configuration.read import CONFIG, PARAMETERS, PLUGIN, Candidates
 from commodore.argocd.diagnostics import Diagnostic, Diagnostics
 from commodore.argocd.discovery.documents import of_interest
@@ -163,7 +164,7 @@ def objects_of(value: Any) -> Iterator[Mapping[str, Any]]:
 def is_of_argo(value: Mapping[str, Any]) -> bool:
     """Whether an object is one that `take` takes."""
     kind = value["kind"]
-    if kind in ("Application", "ApplicationSet", "AppProject", "ConfigManagementPlugin"):
+    if kind in ("Application", "ApplicationSet", "AppProject", "ConfigManagementPlugin", OPERATED):
         return _group(value) == GROUP
     metadata = value.get("metadata") if kind in ("ConfigMap", "Secret") else None
     if kind == "ConfigMap":

@@ -1,0 +1,81 @@
+"""What an `ArgoCD` object says of an installation, as the ConfigMaps that the Argo CD operator makes of it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from commodore.argocd.configuration.customisations import PREFIX
+from commodore.argocd.model.fields import Fields
+from commodore.errors import Location
+from commodore.manifests import dump
+
+KIND = "ArgoCD"
+_TEXTS = {
+    "applicationInstanceLabelKey": "application.instanceLabelKey",
+    "installationID": "installationID",
+    "kustomizeBuildOptions": "kustomize.buildOptions",
+    "resourceExclusions": "resource.exclusions",
+    "resourceInclusions": "resource.inclusions",
+    "resourceTrackingMethod": "application.resourceTrackingMethod",
+}
+"""Fields of the specification that are texts of `argocd-cm`."""
+_IGNORED = ("jsonPointers", "jqPathExpressions", "managedFieldsManagers")
+
+
+def config_maps_of(value: Any, place: Location) -> Iterator[dict[str, Any]]:
+    """The ConfigMaps `argocd-cm` and `argocd-cmd-params-cm`, as far as they count here.
+
+    Raises:
+        InputError: CMD-ARGO-103, a field has a wrong type.
+    """
+    fields = Fields.of(value, "", place)
+    metadata, spec = fields.fields("metadata"), fields.fields("spec")
+    data = {key: spec.text(name) for name, key in _TEXTS.items() if spec.text(name)}
+    for one in spec.items("kustomizeVersions"):
+        data[f"kustomize.version.{one.required('version')}"] = one.text("path")
+    data |= _customisations(spec)
+    data |= spec.text_map("extraConfig")
+    yield _config_map("argocd-cm", metadata, data)
+    yield _config_map("argocd-cmd-params-cm", metadata, _parameters(spec))
+
+
+def _customisations(spec: Fields) -> dict[str, str]:
+    found: dict[str, str] = {}
+    for one in spec.items("resourceHealthChecks"):
+        found[_key("health", one)] = one.text("check")
+    for one in spec.items("resourceActions"):
+        found[_key("actions", one)] = one.text("action")
+    ignored = spec.fields("resourceIgnoreDifferences")
+    if (everywhere := ignored.optional("all")) is not None:
+        found[f"{PREFIX}.ignoreDifferences.all"] = _ignored(everywhere)
+    for one in ignored.items("resourceIdentifiers"):
+        found[_key("ignoreDifferences", one)] = _ignored(one.fields("customization"))
+    return found
+
+
+def _key(what: str, one: Fields) -> str:
+    group, kind = one.text("group"), one.required("kind")
+    return f"{PREFIX}.{what}.{f'{group}_{kind}' if group else kind}"
+
+
+def _ignored(fields: Fields) -> str:
+    return dump({name: list(fields.texts(name)) for name in _IGNORED if name in fields})
+
+
+def _parameters(spec: Fields) -> dict[str, str]:
+    sets = spec.fields("applicationSet")
+    found = {
+        "application.namespaces": ",".join(spec.texts("sourceNamespaces")),
+        "applicationsetcontroller.namespaces": ",".join(sets.texts("sourceNamespaces")),
+        "applicationsetcontroller.allowed.scm.providers": ",".join(sets.texts("scmProviders")),
+    }
+    return {key: value for key, value in found.items() if value} | spec.text_map("cmdParams")
+
+
+def _config_map(name: str, metadata: Fields, data: Mapping[str, str]) -> dict[str, Any]:
+    return {
+        "kind": "ConfigMap",
+        "metadata": {"name": name, "namespace": metadata.text("namespace")},
+        "data": dict(data),
+    }
