@@ -14,6 +14,7 @@ import zlib
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from typing import IO
 
 from commodore.errors import EnvironmentFault, PolicyError
 from commodore.exhaustion import hint_for
@@ -279,23 +280,17 @@ def write_atomically(
         if _has(path, content, mode):
             return False
         path.parent.mkdir(parents=True, exist_ok=True)
-        handle, name = _open_beside(path)
-        with os.fdopen(handle, "wb") as file:
-            try:
-                file.write(content)
-                file.flush()
-                if durable:
-                    os.fsync(handle)
-                os.fchmod(handle, mode)
-                os.close(os.dup(handle))  # some file systems tell only at closing that the disk is full
-                os.replace(name, path)
-            except BaseException:
-                with contextlib.suppress(OSError):
-                    os.unlink(name)
-                raise
+        with _open_beside(path) as file:
+            file.write(content)
+            file.flush()
+            if durable:
+                os.fsync(file.fileno())
+            os.fchmod(file.fileno(), mode)
+            os.close(os.dup(file.fileno()))  # some file systems tell only at closing that the disk is full
+            os.replace(file.name, path)
             # A process that another thread is just starting has the file, too: it must not hold what is complete.
             with contextlib.suppress(OSError):
-                fcntl.flock(handle, fcntl.LOCK_UN)
+                fcntl.flock(file, fcntl.LOCK_UN)
         if durable:
             _sync_folder(path.parent)
     return True
@@ -309,6 +304,7 @@ def _sync_folder(folder: Path) -> None:
         os.close(handle)
 
 
+_BESIDE = os.O_RDWR | os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK
 _READABLE = 32  # characters of a name that temporary names repeat; the longest names have no room for more
 
 
@@ -319,22 +315,50 @@ def _temporary_name(path: Path) -> Path:
     return path.with_name(f".{path.name[:_READABLE]}-{zlib.crc32(os.fsencode(path.name)):08x}")
 
 
-def _open_beside(path: Path) -> tuple[int, str]:
-    """An empty file beside `path`: its handle and its name. While it is open no other run gets that name.
+@contextlib.contextmanager
+def _open_beside(path: Path) -> Iterator[IO[bytes]]:
+    """An empty file beside `path`, which goes if it is not renamed. While it is open no other run gets its name.
 
     If another process is making the same file right now, or something else is in the way, the name is a new one.
     """
+    files: list[IO[bytes]] = []
     name = str(_temporary_name(path))
+    ours = False
+    try:
+        ours = _open_alone(name, files)
+        if not ours:
+            handle, other = tempfile.mkstemp(prefix=f".{path.name[:_READABLE]}-", dir=path.parent)
+            files.append(open(other, "wb", opener=lambda *_: handle))  # noqa: SIM115 - closed below
+            ours = True
+        yield files[-1]
+    except BaseException:
+        if ours:
+            with contextlib.suppress(OSError):
+                os.unlink(files[-1].name)
+        while files:
+            files.pop().close()
+        if not ours:  # Ctrl-C, perhaps just after the file was made
+            _remove_unused(name)
+        raise
+    finally:
+        for file in files:
+            file.close()
+
+
+def _open_alone(name: str, files: list[IO[bytes]]) -> bool:
+    """Add the open file of that name. Returns False if another run writes it or something else is in the way."""
     with contextlib.suppress(OSError):
-        handle = os.open(name, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK, 0o600)
-        try:
-            if _is_alone(handle, name):
-                return handle, name
-        except OSError:
-            os.close(handle)
-            raise
-        os.close(handle)
-    return tempfile.mkstemp(prefix=f".{path.name[:_READABLE]}-", dir=path.parent)
+        handle = os.open(name, _BESIDE | os.O_CREAT, 0o600)
+        files.append(open(name, "wb", opener=lambda *_: handle))  # noqa: SIM115 - the caller closes it
+        return _is_alone(handle, name)
+    return False
+
+
+def _remove_unused(name: str) -> None:
+    """Remove a file unless another run writes it."""
+    with contextlib.suppress(OSError), open(name, "rb", opener=lambda *_: os.open(name, _BESIDE)) as file:
+        if _is_alone(file.fileno(), name):
+            os.unlink(name)
 
 
 def _is_alone(handle: int, name: str) -> bool:
@@ -385,9 +409,9 @@ def link_relative(link: Path, target: Path, *, root: Path | None = None) -> None
                 hint="move the folder away and run again",
             )
         temporary = _temporary_name(place)
-        temporary.unlink(missing_ok=True)
-        temporary.symlink_to(text)
         try:
+            temporary.unlink(missing_ok=True)
+            temporary.symlink_to(text)
             os.replace(temporary, place)
         except BaseException:
             temporary.unlink(missing_ok=True)

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import contextlib
 import errno
+import gc
+import itertools
 import json
 import multiprocessing
 import os
@@ -13,9 +15,12 @@ import subprocess
 import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from types import FrameType
+from typing import Any
 
 import pytest
 
+from commodore import workspace
 from commodore.errors import EnvironmentFault, PolicyError
 from commodore.limits import DEFAULT_LIMITS, Limits
 from commodore.workspace import (
@@ -458,6 +463,56 @@ def test_what_a_killed_process_leaves_of_a_link_is_used_up(tmp_path: Path) -> No
     link_relative(tmp_path / "link", tmp_path / "target")
     assert list(tmp_path.iterdir()) == [tmp_path / "link"]
     assert os.readlink(tmp_path / "link") == "target"
+
+
+def interrupted(number: int, function: Callable[[], object]) -> bool:
+    """Run it, with Ctrl-C just before that line of the module that is executed; False if there are not so many."""
+    left = number
+
+    def trace(frame: FrameType, event: str, _: object) -> Callable[..., Any] | None:
+        nonlocal left
+        if frame.f_code.co_filename != workspace.__file__:
+            return None
+        if event == "line":
+            left -= 1
+            if left == 0:
+                raise KeyboardInterrupt
+        return trace
+
+    before = sys.gettrace()
+    sys.settrace(trace)
+    try:
+        function()
+    except KeyboardInterrupt:
+        return True
+    finally:
+        sys.settrace(before)
+    return False
+
+
+@pytest.mark.parametrize(
+    "write",
+    [
+        lambda place: write_atomically(place, b"new", 0o600, durable=True),
+        lambda place: link_relative(place, place.parent.parent),
+    ],
+    ids=["file", "link"],
+)
+@pytest.mark.filterwarnings(
+    "ignore::pytest.PytestUnraisableExceptionWarning"
+)  # a file that Ctrl-C leaves to the collector
+def test_ctrl_c_at_any_line_leaves_the_place_alone(tmp_path: Path, write: Callable[[Path], object]) -> None:
+    for number in itertools.count(1):
+        place = tmp_path / str(number) / "place"
+        place.parent.mkdir()
+        place.write_text("old")
+        again = interrupted(number, lambda place=place: write(place))  # type: ignore[misc]
+        gc.collect()
+        assert list(place.parent.iterdir()) == [place], number
+        assert place.is_symlink() or place.read_text() in ("old", "new"), number
+        if not again:
+            break
+    assert number > 10
 
 
 class TestReplaceTree:
