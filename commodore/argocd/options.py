@@ -15,6 +15,7 @@ from commodore.errors import UsageError
 from commodore.events import ignore
 from commodore.limits import DEFAULT_LIMITS
 from commodore.manifests.object_diff import DEFAULT_NOISE, NoiseRule
+from commodore.manifests.textdiff import CONTEXT
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,6 +125,7 @@ class Options:
             `/spec/selector`.
         mask_kinds: where objects have secrets beside what is known, likewise.
         grouped: show equal changes of a comparison once.
+        context_lines: how many lines of a text are shown around what differs in it.
         follow_renames: take an Application that goes and one that comes with the same sources and destination for one.
         hooks: whether hooks count.
         health: in tests, run the health scripts of the settings.
@@ -186,6 +188,7 @@ class Options:
     immutable: tuple[str, ...] = ()
     mask_kinds: tuple[str, ...] = ()
     grouped: bool = True
+    context_lines: int = CONTEXT
     follow_renames: bool = False
     hooks: bool = True
     health: bool = True

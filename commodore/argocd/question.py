@@ -192,6 +192,7 @@ class Question:
             watched=Watched(self.image_places, _places(options.immutable, "--immutable", "/spec/selector")),
             secrets=_places(options.mask_kinds, "--mask-kind"),
             apart=not options.grouped,
+            context=options.context_lines,
             follow_renames=options.follow_renames,
             cluster_scoped=options.cluster_scoped,
             capabilities=self.capabilities,

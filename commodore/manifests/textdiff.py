@@ -61,11 +61,17 @@ def changes(old: Sequence[str], new: Sequence[str], limits: Limits) -> list[Chan
     return [Change(*(line + start for line in lines)) for tag, *lines in opcodes if tag != "equal"]
 
 
-def unified(old: Sequence[str], new: Sequence[str], differences: Sequence[Change]) -> Iterator[DiffLine]:
-    """The lines of a unified diff with three lines of context, without its two header lines."""
-    for hunk in _hunks(differences):
-        before = min(CONTEXT, hunk[0].old_start)
-        after = min(CONTEXT, len(old) - hunk[-1].old_end)
+def unified(
+    old: Sequence[str], new: Sequence[str], differences: Sequence[Change], context: int = CONTEXT
+) -> Iterator[DiffLine]:
+    """The lines of a unified diff, without its two header lines.
+
+    Args:
+        context: how many lines are shown around a change.
+    """
+    for hunk in _hunks(differences, context):
+        before = min(context, hunk[0].old_start)
+        after = min(context, len(old) - hunk[-1].old_end)
         old_span = _span(hunk[0].old_start - before, hunk[-1].old_end + after)
         new_span = _span(hunk[0].new_start - before, hunk[-1].new_end + after)
         yield DiffLine("hunk", f"@@ -{old_span} +{new_span} @@")
@@ -78,11 +84,11 @@ def unified(old: Sequence[str], new: Sequence[str], differences: Sequence[Change
         yield from _lines("context", " ", old[position : position + after])
 
 
-def _hunks(differences: Sequence[Change]) -> Iterator[list[Change]]:
+def _hunks(differences: Sequence[Change], context: int) -> Iterator[list[Change]]:
     """Changes whose context would touch or overlap, together."""
     hunk: list[Change] = []
     for change in differences:
-        if hunk and change.old_start - hunk[-1].old_end > 2 * CONTEXT:
+        if hunk and change.old_start - hunk[-1].old_end > 2 * context:
             yield hunk
             hunk = []
         hunk.append(change)

@@ -645,6 +645,14 @@ _COUNTED = (
         kind="switch",
         default=True,
     ),
+    Setting(
+        "context_lines",
+        ("--context",),
+        "How many lines of a text are shown around what differs in it.",
+        kind="integer",
+        default=3,
+        metavar="LINES",
+    ),
     HOOKS,
 )
 ARGOCD_DIFF = (

@@ -46,6 +46,7 @@ from commodore.manifests.object_diff import (
     review_of,
 )
 from commodore.manifests.objects import ObjectKey
+from commodore.manifests.textdiff import CONTEXT
 from commodore.printable import some_of
 
 _NOTE = 200
@@ -69,6 +70,7 @@ class Wanted:
         watched: what counts as a danger beside what is known.
         secrets: where objects have secrets beside what is known.
         apart: whether equal changes are shown one by one.
+        context: how many lines of a text are shown around what differs in it.
         follow_renames: whether an Application that goes and one that comes with the same sources and destination are
             one.
         cluster_scoped: kinds without namespace beside those that are known.
@@ -86,6 +88,7 @@ class Wanted:
     watched: Watched = field(default_factory=Watched)
     secrets: tuple[KindPointer, ...] = ()
     apart: bool = False
+    context: int = CONTEXT
     follow_renames: bool = False
     cluster_scoped: tuple[str, ...] = ()
     capabilities: Capabilities = field(default_factory=Capabilities)
@@ -465,6 +468,7 @@ def _difference(verdicts: list[Verdict], lost: list[Part], wanted: Wanted) -> Di
             parts.append(Part(one.name, one.state, added, changed, removed, one.note))
     review = replace(
         review,
+        groups=tuple(replace(one, context=wanted.context) for one in review.groups),
         parts=tuple(parts),
         ignored=sum(one.ignored for one in verdicts),
         ignored_only=sum(one.ignored_only for one in verdicts),

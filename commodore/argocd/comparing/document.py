@@ -71,5 +71,5 @@ def _group(one: Group) -> dict[str, Any]:
         "applications": list(dict.fromkeys(change.source for change in one.changes)),
         "objects": [key_data(change.key) for change in one.changes],
         "flags": sorted({flag.name for flag in one.flags}),
-        "text": [line.text for line in change_lines(one.changes[0])],
+        "text": [line.text for line in change_lines(one)],
     }

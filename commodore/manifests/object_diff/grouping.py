@@ -10,6 +10,7 @@ from typing import Any
 from commodore.manifests.object_diff.flags import FLAGS, Flag
 from commodore.manifests.object_diff.model import Comparison, FieldChange, ObjectChange, path_text
 from commodore.manifests.object_diff.values import identity
+from commodore.manifests.textdiff import CONTEXT
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,11 +22,13 @@ class Group:
         flags: their dangers, the worst first.
         sources: the Applications that they are in, if they are not these themselves; empty if reports have nothing to
             say of that.
+        context: how many lines of a text are shown around what differs in it.
     """
 
     changes: tuple[ObjectChange, ...]
     flags: tuple[Flag, ...]
     sources: tuple[str, ...] = ()
+    context: int = CONTEXT
 
 
 def group(

@@ -61,5 +61,5 @@ def _group(one: Group) -> dict[str, Any]:
         "also": list(map(object_name, others_of(one))),
         "flags": list(flags.items()),
         "dangers": list(dict.fromkeys(printable(f"{flag.name}: {flag.message}") for flag in one.flags)),
-        "lines": [[line.style, line.text] for line in change_lines(one.changes[0])],
+        "lines": [[line.style, line.text] for line in change_lines(one)],
     }

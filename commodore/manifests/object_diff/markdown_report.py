@@ -107,7 +107,7 @@ def _plain(text: str, most: int) -> str:
 
 
 def _group(one: Group) -> str:
-    lines = [line.text for line in change_lines(one.changes[0])]
+    lines = [line.text for line in change_lines(one)]
     also = "".join(
         f"\n{word} {_plain(names, 2000)}\n"
         for word, names in (("in", source_names(one, 20)), ("also", other_names(one, 20)))

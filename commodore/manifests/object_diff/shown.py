@@ -158,8 +158,9 @@ def _names(keys: Sequence[ObjectKey], shown: int) -> str:
     return ", ".join(map(object_name, keys[:shown])) + (f" and {more} more" if more > 0 else "")
 
 
-def change_lines(change: ObjectChange) -> Iterator[DiffLine]:
-    """What differs in an object: a line for each field, the whole of an added or removed object."""
+def change_lines(one: Group) -> Iterator[DiffLine]:
+    """What differs in the objects of a group: a line for each field, the whole of an added or removed object."""
+    change = one.changes[0]
     if change.old is None and change.new is not None:
         yield from _whole(change.new.content, "add", "+")
     elif change.new is None and change.old is not None:
@@ -168,7 +169,7 @@ def change_lines(change: ObjectChange) -> Iterator[DiffLine]:
         if change.is_moved and change.kind != "moved":
             yield DiffLine("context", f"in another file: {_move(change)}")
         for field in change.fields:
-            yield from field_lines(field)
+            yield from field_lines(field, one.context)
 
 
 def _whole(content: Any, style: Any, sign: str) -> Iterator[DiffLine]:
@@ -183,13 +184,13 @@ def _yaml(content: Any) -> str:
         return "(nested too deeply)\n"
 
 
-def field_lines(field: FieldChange) -> Iterator[DiffLine]:
-    """One field that differs, below the line that names it."""
+def field_lines(field: FieldChange, context: int) -> Iterator[DiffLine]:
+    """One field that differs, below the line that names it; of a text so many lines around what differs."""
     path = printable(_shown_path(field.path)) or "(the whole document)"
     if field.inside:
         yield DiffLine("header", f"{path}: in the document")
         for inner in field.inside:
-            for line in field_lines(inner):
+            for line in field_lines(inner, context):
                 yield DiffLine(line.style, f"  {line.text}")
     elif field.kind == "reordered":
         yield DiffLine("header", f"{path}: in another order")
@@ -197,7 +198,7 @@ def field_lines(field: FieldChange) -> Iterator[DiffLine]:
         yield DiffLine("add", f"+ {_shortened(_value(field.new))}")
     elif isinstance(field.old, str) and isinstance(field.new, str) and "\n" in field.old.strip() + field.new.strip():
         yield DiffLine("header", f"{path}: lines")
-        yield from _text_lines(field.old, field.new)
+        yield from _text_lines(field.old, field.new, context)
     else:
         yield DiffLine("header", path)
         old, new = _around(_value(field.old), _value(field.new))
@@ -227,7 +228,7 @@ def _shown_path(path: Path) -> str:
     return f"{path_text(path[:3])} schema of {text.removeprefix('.') or 'the object'}{f': {words}' if words else ''}"
 
 
-def _text_lines(old: str, new: str) -> Iterator[DiffLine]:
+def _text_lines(old: str, new: str, context: int) -> Iterator[DiffLine]:
     if not old.endswith("\n") and not new.endswith("\n"):  # which then says nothing
         old, new = f"{old}\n", f"{new}\n"
     before, after = textdiff.split_lines(old), textdiff.split_lines(new)
@@ -235,7 +236,7 @@ def _text_lines(old: str, new: str) -> Iterator[DiffLine]:
     if differences is None:
         yield DiffLine("summary", f"too many differences to show ({len(before)} lines became {len(after)})")
         return
-    for line in textdiff.unified(before, after, differences):
+    for line in textdiff.unified(before, after, differences, context):
         yield DiffLine(line.style, _shortened(printable(line.text)))
 
 

@@ -60,7 +60,7 @@ def _style(flag: Flag) -> LineStyle:
 
 def _body(one: Group, *, folded: bool) -> Iterator[DiffLine]:
     change = one.changes[0]
-    lines = [DiffLine(line.style, f"    {line.text}") for line in change_lines(change)]
+    lines = [DiffLine(line.style, f"    {line.text}") for line in change_lines(one)]
     most = _WHOLE_LINES if change.kind in ("added", "removed") else _CHANGED_LINES
     if not folded or len(lines) <= most + 1:
         yield from lines

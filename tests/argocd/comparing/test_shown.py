@@ -127,3 +127,16 @@ def test_what_is_no_place(text: str, tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="says no place in objects") as error:
         argocd.diff(Tree.folder(tmp_path), Tree.folder(tmp_path), dataclasses.replace(OFFLINE, mask_kinds=(text,)))
     assert error.value.code == "CMD-ARGO-030"
+
+
+def test_lines_around_what_differs_in_a_text(trees: Trees) -> None:
+    trees.write({"web.json": app("web", "web")})
+    lines = [f"line {number}" for number in range(9)]
+    trees.write({"web/c.json": config(text="\n".join(lines))}, "base")
+    trees.write({"web/c.json": config(text="\n".join([*lines[:4], "new", *lines[5:]]))}, "target")
+    for around in (0, 1, 3):
+        shown = compared(trees, context_lines=around)
+        for text in (shown.text(), shown.markdown(), str(shown.as_dict()["groups"]), shown.html()):
+            assert [number for number in range(9) if f" line {number}" in text.replace("-line", "")] == [
+                number for number in range(4 - around, 5 + around) if number != 4
+            ]
