@@ -100,10 +100,12 @@ class CommodoreError(Exception):
         """Errors cross process borders (workers), so they pickle with all their fields."""
         return _rebuild, (type(self), self.code, self.message, self.hint, self.locations)
 
-    def about(self, subject: str = "", *, at: Sequence[Location | str] = ()) -> CommodoreError:
-        """The same error with its message put under a subject, and with further places after its own."""
+    def about(
+        self, subject: str = "", *, at: Sequence[Location | str] = (), first: Sequence[Location | str] = ()
+    ) -> CommodoreError:
+        """The same error with its message put under a subject, and with further places after and before its own."""
         message = f"{subject}: {self.message}" if subject else self.message
-        return type(self)(self.code, message, hint=self.hint, locations=[*self.locations, *at])
+        return type(self)(self.code, message, hint=self.hint, locations=[*first, *self.locations, *at])
 
     def hinting(self, advice: str) -> CommodoreError:
         """The same error with further advice after its hint."""
@@ -175,9 +177,11 @@ class Findings(CommodoreError):
     def __reduce__(self) -> tuple[Any, ...]:
         return Findings, (self.errors,)
 
-    def about(self, subject: str = "", *, at: Sequence[Location | str] = ()) -> CommodoreError:
+    def about(
+        self, subject: str = "", *, at: Sequence[Location | str] = (), first: Sequence[Location | str] = ()
+    ) -> CommodoreError:
         """The same errors, each of them put under the subject."""
-        return Findings(error.about(subject, at=at) for error in self.errors)
+        return Findings(error.about(subject, at=at, first=first) for error in self.errors)
 
     def hinting(self, advice: str) -> CommodoreError:
         """The same errors, each of them with further advice."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import json
+import shutil
 import sys
 import textwrap
 from collections.abc import Iterable, Iterator, Sequence
@@ -33,13 +34,15 @@ from commodore.events import (
     as_record,
 )
 from commodore.limits import DEFAULT_LIMITS
-from commodore.printable import printable_lines, shortened
+from commodore.printable import cells, printable_lines, shortened
 from commodore.settings.model import Settings
 
 if TYPE_CHECKING:
     from commodore.cli._progress import Display
 
 LogFormat = Literal["text", "json"]
+
+_NARROWEST = 40  # columns of a terminal, for which text is broken
 
 _CLI_CODES = "CMD-CLI-"  # what is wrong with a command line, its message and hint say in full
 
@@ -109,11 +112,12 @@ class Console:
             if self.log_format == "json":
                 self._json({"event": "Error", **one.as_dict()})
                 continue
-            self._say(f"{_problem('error')}: {printable_lines(one.message)} [{one.code}]")
+            text = self._wrapped(f"error: {printable_lines(one.message)} [{one.code}]")
+            self._say(_problem("error") + text.removeprefix("error"))
             for location in one.locations:
                 self._say(f"  at {printable_lines(str(location))}")
             if one.hint:
-                self._say(f"  hint: {printable_lines(one.hint)}")
+                self._say(self._wrapped(f"  hint: {printable_lines(one.hint)}"))
         explained = next((one.code for one in errors if not one.code.startswith(_CLI_CODES)), "")
         if explained and not self._explained and self.log_format == "text" and self.err.isatty():
             self._explained = True
@@ -185,13 +189,11 @@ class Console:
                 self._display = None
 
     def _stage(self, event: StageStarted | StageAdvanced | StageFinished) -> None:
-        """The stages where lines are read: how long each took, and that one with many items begins; with `-v` what is
-        done.
-        """
+        """The stages where lines are read: that each begins, and how long it took; with `-v` what is done."""
         if self.quiet:
             return
         match event:
-            case StageStarted(stage, total) if self._display is None and total is not None:
+            case StageStarted(stage) if self._display is None:
                 self._say(f"{sentence(stage)} …")
             case StageAdvanced(_, item, seconds, source) if self.verbosity >= 1 and (seconds or source):
                 how, took = f": {source}" if source else "", f" ({seconds:.2f} s)" if seconds else ""
@@ -215,12 +217,23 @@ class Console:
             self._say(_problem(shown) if failed else shown)
 
     def _say(self, text: str, hint: str = "") -> None:
-        lines = [shortened(text)] + ([f"  hint: {shortened(printable_lines(hint))}"] if hint else [])
+        lines = [shortened(text)] + ([self._wrapped(f"  hint: {printable_lines(hint)}")] if hint else [])
         if self._display is not None:
             for line in lines:
                 self._display.say(line)
         else:
             click.echo("\n".join(lines), file=self.err)
+
+    def _wrapped(self, text: str) -> str:
+        """Text as a terminal shows it, broken between words; where no person is looking, one line stays one line."""
+        if not self.err.isatty():
+            return text
+        width = max(_NARROWEST, shutil.get_terminal_size().columns)
+        return "\n".join(
+            broken
+            for line in shortened(text).split("\n")
+            for broken in (_wrap(line, width) if cells(line) > width else [line])
+        )
 
     def _json(self, record: dict[str, Any]) -> None:
         click.echo(json.dumps(record, sort_keys=True), file=self.err)
@@ -258,6 +271,10 @@ def paint(lines: Iterable[tuple[str, str]]) -> Iterator[str]:
 def sentence(stage: str) -> str:
     """The name of a stage as the beginning of a line."""
     return stage[:1].upper() + stage[1:]
+
+
+def _wrap(line: str, width: int) -> list[str]:
+    return textwrap.wrap(line, width, subsequent_indent="    ", break_long_words=False, break_on_hyphens=False)
 
 
 def _warning(text: str) -> str:

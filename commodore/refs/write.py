@@ -75,7 +75,7 @@ def build_refs(references: Iterable[Reference], parameters: Mapping[str, Any]) -
     try:
         vault_params = vault_parameters(parameters)
     except InputError as error:
-        raise error.about(at=[next(iter(wanted.values())).setting]) from error
+        raise error.about(first=[next(iter(wanted.values())).setting]) from error
     return {file: _content(wanted[file], vault_params) for file in sorted(wanted)}
 
 

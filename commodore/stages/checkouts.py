@@ -85,7 +85,7 @@ class Fetcher:
             users = [spec for spec, _ in wanted if spec.url in urls]
             plural = "s" if len(users) > 1 else ""
             settings = [setting for spec in users for setting in spec.settings(what, "url")]
-            return error.about(f"{what}{plural} {some_of(sorted(repr(spec.name) for spec in users))}", at=settings)
+            return error.about(f"{what}{plural} {some_of(sorted(repr(spec.name) for spec in users))}", first=settings)
 
         self.store.sync(((spec.url, spec.version) for spec, _ in wanted), explain)
         return collect(lambda pair: self._check_out(*pair, what), wanted, self.context.limits.git_threads)
@@ -95,7 +95,7 @@ class Fetcher:
         try:
             revision = repository.resolve(spec.version)
         except CommodoreError as error:
-            raise error.about(f"{what} {spec.name!r}", at=spec.settings(what, "version")) from error
+            raise error.about(f"{what} {spec.name!r}", first=spec.settings(what, "version")) from error
         try:
             checkout = check_out(repository, folder, revision, force=self.force)
             moving = " (a branch, which moves)" if revision.kind == "branch" else ""

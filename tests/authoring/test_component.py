@@ -100,6 +100,23 @@ def test_references_are_revealed_with_made_up_values(folder: Path, tmp_path: Pat
     assert out(tmp_path)["secret"] == "a/b/key"
 
 
+@pytest.mark.parametrize(
+    ("field", "line"),
+    [
+        ("input_type: jsonet", 7),
+        ("input_type: jsonnet\n        output_type: yamll", 8),
+        ("input_type: jsonnet\n        typo: 1", 8),
+        ("input_type: copy", 5),
+    ],
+)
+def test_a_wrong_compile_entry_is_named_by_its_line(folder: Path, tmp_path: Path, field: str, line: int) -> None:
+    entry = f"      - input_paths: [nothing]\n        output_path: .\n        {field}\n"
+    write(folder, {"class/my-app.yml": f"parameters:\n  kapitan:\n    compile:\n\n{entry}"})
+    result = compile_(str(folder), cwd=tmp_path)
+    place = result.error["locations"][0]
+    assert (place["place"], place["line"]) == (str(folder.resolve() / "class" / "my-app.yml"), line)
+
+
 @pytest.mark.requirement("C45", "C46")
 def test_libraries_of_a_component(folder: Path, tmp_path: Path) -> None:
     """Its jsonnetfile, further search paths, and its own libraries; its folder stays clean."""

@@ -10,6 +10,7 @@ import pytest
 
 from commodore.cli._progress import Display
 from commodore.cli.console import Console
+from commodore.errors import InputError
 from commodore.events import (
     Event,
     Noted,
@@ -144,12 +145,29 @@ def test_items_without_news_are_not_told(capfd: pytest.CaptureFixture[str]) -> N
     assert said(capfd, Noted("hello")) == "hello\n"
 
 
-def test_a_log_has_one_line_for_each_stage(capfd: pytest.CaptureFixture[str]) -> None:
-    assert said(capfd, StageStarted("fetching packages")) == ""
+def test_a_log_tells_that_a_stage_begins_and_how_long_it_took(capfd: pytest.CaptureFixture[str]) -> None:
+    assert said(capfd, StageStarted("fetching packages")) == "Fetching packages …\n"
+    assert said(capfd, StageStarted("compiling", 9)) == "Compiling …\n"
     assert said(capfd, StageFinished("fetching packages", 0.25)) == "Fetching packages: 0.2 s\n"
+    assert said(capfd, StageStarted("fetching packages"), quiet=True) == ""
     assert said(capfd, StageFinished("fetching packages", 0.25), quiet=True) == ""
 
 
-def test_a_log_tells_that_a_stage_with_many_items_begins(capfd: pytest.CaptureFixture[str]) -> None:
-    assert said(capfd, StageStarted("compiling", 9)) == "Compiling …\n"
-    assert said(capfd, StageStarted("compiling", 9), quiet=True) == ""
+LONG = InputError("CMD-ENG-019", "kustomize: " + "word " * 20 + "end", hint="hint " * 20, locations=["/x" * 50])
+
+
+def test_a_terminal_gets_long_errors_broken_between_words(screen: Screen) -> None:
+    console = Console()
+    console.err = screen
+    console.error(LONG)
+    lines = screen.text.splitlines()
+    assert [len(line) <= 80 for line in lines if "/x" not in line] == [True] * (len(lines) - 1)
+    assert lines[0].startswith("error: kustomize: word")
+    assert lines[1].startswith("    word")
+    assert lines[2] == f"  at {'/x' * 50}"  # whole, to be copied
+    assert lines[4].startswith("    hint")
+
+
+def test_a_log_has_an_error_on_one_line(capfd: pytest.CaptureFixture[str]) -> None:
+    Console().error(LONG)
+    assert capfd.readouterr().err.splitlines()[0] == f"error: {LONG.message} [CMD-ENG-019]"

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import os
 import re
+import shlex
+import tempfile
 import traceback
 from dataclasses import dataclass
 
@@ -16,13 +19,17 @@ from kapitan.errors import (
     RefHashMismatchError,
 )
 
+from commodore.engine.cache.static_key import WRAPPER
 from commodore.engine.jsonnet.go import JsonnetError
 from commodore.engine.kapitan.patches import CommandError
-from commodore.errors import CommodoreError, EnvironmentFault, InputError, Location
+from commodore.errors import CommodoreError, EnvironmentFault, Findings, InputError, Location, Setting
 from commodore.exhaustion import find_exhaustion, find_in_output
+from commodore.git import redact
+from commodore.manifests.kustomize_errors import read_kustomize_failure
 
 _TAG = re.compile(r"\?\{[^}]*\}")
-_COMMAND_NOT_FOUND = (126, 127)
+_NOT_EXECUTABLE = 126
+_COMMAND_NOT_FOUND = (_NOT_EXECUTABLE, 127)
 _KUSTOMIZE_WRAPPER_FINDS_NOTHING = 7
 _IMPORT_HINT = "name its repository in the component's jsonnetfile.json, or include the component that publishes it"
 _JSONNET_HINT = "the first place is where it failed, those below it are where it was called from"
@@ -43,8 +50,22 @@ class EntryPlace:
             f"instance {self.instance!r}, compile entry {self.index} ({self.input_type} to {self.output_path or '.'})"
         )
 
+    def setting(self, *keys: str | int) -> Setting:
+        """Where a class file has the entry, or a field of it."""
+        path = ("kapitan", "compile", self.index, *keys)
+        return Setting(f"{self.instance}: parameters.kapitan.compile[{self.index}]", path=path, target=self.instance)
+
 
 def explain(error: Exception, place: EntryPlace, path: str) -> CommodoreError:
+    """What an entry raised, as `explain_cause` tells it, with the place of the entry in the class files."""
+    found = explain_cause(error, place, path)
+    errors = found.errors if isinstance(found, Findings) else (found,)
+    if any(isinstance(at, Setting) for one in errors for at in one.locations):
+        return found
+    return found.about(at=[place.setting()])
+
+
+def explain_cause(error: Exception, place: EntryPlace, path: str) -> CommodoreError:
     """What an entry raised, as an error.
 
     Args:
@@ -53,7 +74,7 @@ def explain(error: Exception, place: EntryPlace, path: str) -> CommodoreError:
         path: the input file or folder that was worked on, or an empty string.
     """
     chain = _causes(error)
-    at = [Location(path)] if path else []
+    at = [Location(path)] if path and path != str(WRAPPER) else []
     fault = find_exhaustion(error, str(place)) or find_in_output(_said(chain), str(place))
     if fault is not None:
         return fault.about(at=at)
@@ -64,7 +85,7 @@ def explain(error: Exception, place: EntryPlace, path: str) -> CommodoreError:
             where = cause.locations or tuple(at)
             hint = _IMPORT_HINT if cause.message.startswith("cannot find the import") else _JSONNET_HINT
             return InputError("CMD-ENG-015", f"{place}: {cause.message}", hint=hint, locations=where)
-    for explainer in (_explain_missing_tool, _explain_tool, _explain_template, _explain_reference):
+    for explainer in (_explain_missing_tool, _explain_kustomize, _explain_tool, _explain_template, _explain_reference):
         for cause in chain:
             found = explainer(cause, place, at)
             if found is not None:
@@ -111,15 +132,16 @@ def _explain_missing_tool(error: BaseException, place: EntryPlace, at: list[Loca
     elif isinstance(error, FileNotFoundError) and place.input_type in ("kustomize", "cuelang") and error.filename:
         tool = error.filename if error.filename in ("kustomize", "cue") else ""
     elif isinstance(error, CommandError) and (
-        error.status in _COMMAND_NOT_FOUND
-        or (error.status == _KUSTOMIZE_WRAPPER_FINDS_NOTHING and any(p.place.endswith("run-kustomize") for p in at))
+        error.status in _COMMAND_NOT_FOUND or (error.status == _KUSTOMIZE_WRAPPER_FINDS_NOTHING and error.kustomization)
     ):
-        return EnvironmentFault("CMD-ENG-016", f"{place}: {tail(error.stderr)}", locations=at, hint=_INSTALL)
+        hint = _EXECUTABLE if error.status == _NOT_EXECUTABLE else _INSTALL
+        return EnvironmentFault("CMD-ENG-016", f"{place}: {tail(error.stderr)}", locations=at, hint=hint)
     if not tool:
         return None
     return EnvironmentFault("CMD-ENG-016", f"{place}: the program {tool!r} was not found", locations=at, hint=_INSTALL)
 
 
+_EXECUTABLE = "make the file executable (chmod +x), and let its first line name a program that is installed"
 _INSTALL = "install it (for helm and kustomize see 'commodore tool install --help'), or put its folder into PATH"
 
 
@@ -137,9 +159,9 @@ def _explain_tool(error: BaseException, place: EntryPlace, at: list[Location]) -
             "CMD-ENG-018",
             f"{place}: {tail(text)}",
             hint="correct the chart, or the values that the entry gives it",
-            locations=at,
+            locations=[*_in_chart(text, at), *at],
         )
-    if isinstance(error, KustomizeTemplateError | CuelangTemplateError):
+    if isinstance(error, CuelangTemplateError):
         said = text.partition(": ")[2] if ": " in text else text
         return InputError(
             "CMD-ENG-019", f"{place}: {tail(said)}", hint="try the same call in the folder named", locations=at
@@ -155,6 +177,49 @@ def _explain_tool(error: BaseException, place: EntryPlace, at: list[Location]) -
     return None
 
 
+def _in_chart(said: str, at: list[Location]) -> list[Location]:
+    """The line of the chart's template that helm names. It calls the folder by the name of the chart."""
+    found = _TEMPLATE_LINE.search(said)
+    if found is None or not at:
+        return []
+    file = os.path.join(at[0].place, found["file"])
+    column = int(found["column"]) if found["column"] else None
+    return [Location(file, int(found["line"]), column)] if os.path.isfile(file) else []
+
+
+_TEMPLATE_LINE = re.compile(r"[\w.-]+/(?P<file>[\w./-]*\btemplates/[^\s:()]+):(?P<line>\d+)(?::(?P<column>\d+))?")
+
+
+def _explain_kustomize(error: BaseException, place: EntryPlace, at: list[Location]) -> CommodoreError | None:
+    """The kustomization that is wrong, and the resource of it."""
+    if isinstance(error, KustomizeTemplateError):
+        built = at[0].place if at else ""
+        # Kapitan builds a copy of the folder, in a folder of its own
+        copies = re.compile(
+            rf"({re.escape(tempfile.gettempdir())}|{re.escape(os.path.realpath(tempfile.gettempdir()))})/[^/]+/"
+        )
+        said = copies.sub(
+            lambda _: os.path.join(os.path.dirname(built), ""), str(error).partition(": ")[2] or str(error)
+        )
+    elif isinstance(error, CommandError) and error.kustomization:
+        built, said = error.kustomization, error.stderr
+    else:
+        return None
+    failure = read_kustomize_failure(tail(said))
+    folder = failure.folder or built
+    resource = os.path.normpath(os.path.join(folder, failure.resource)) if failure.resource else folder
+    hint = f"`kustomize build {shlex.quote(redact(built))}` says all of it"
+    if isinstance(error, KustomizeTemplateError) and not f"{resource}/".startswith(f"{built}/"):
+        resource, hint = folder, _NOT_COPIED
+    where = resource if os.path.isfile(resource) else folder
+    return InputError("CMD-ENG-019", f"{place}: kustomize: {failure.reason}", hint=hint, locations=[redact(where)])
+
+
+_NOT_COPIED = (
+    "this input type builds a copy of its folder, without what lies around it; the kustomize wrapper builds it in place"
+)
+
+
 def tail(text: str) -> str:
     """What a tool's error output says is wrong, on one line: all from the first line that begins with `Error`, with the
     indented lines that go on with it, else the last lines.
@@ -163,20 +228,9 @@ def tail(text: str) -> str:
     begin = next((place for place, line in enumerate(lines) if line.lower().startswith(("error", "fatal"))), None)
     said = ""
     for line in lines[-3:] if begin is None else lines[begin:]:
-        goes_on = line[0].isspace() and begin is not None
-        said += f"{'' if not said else ' ' if goes_on else '; '}{_innermost(line.strip())}"
-    return said or "it said nothing"
-
-
-def _innermost(line: str) -> str:
-    """What kustomize says of the kustomization that fails, without those around it and what was tried in vain."""
-    *_, last = line.split("recursed accumulation of path '")
-    folder, inside, reason = last.partition("': ") if last != line else ("", "", line)
-    reason = reason.removeprefix("Error: ").removeprefix("error: ").removeprefix("accumulating resources: ")
-    first, tried, _ = reason.removeprefix("accumulation err='").partition("': must build at directory: ")
-    if not inside and not tried:
-        return line
-    return f"Error: {first}" + (f" (in {folder})" if inside else "")
+        goes_on = (line[0].isspace() and begin is not None) or said.endswith(":")
+        said += f"{'' if not said else ' ' if goes_on else '; '}{line.strip()}"
+    return re.sub(r"^[Ee]rror: ", "", said) or "it said nothing"
 
 
 def _explain_template(error: BaseException, place: EntryPlace, at: list[Location]) -> CommodoreError | None:
@@ -189,7 +243,8 @@ def _explain_template(error: BaseException, place: EntryPlace, at: list[Location
         frames = [f for f in traceback.extract_tb(error.__traceback__) if f.name in _TEMPLATE_FRAMES]
         if frames:
             where.insert(0, Location(frames[-1].filename, frames[-1].lineno))
-    return InputError("CMD-ENG-021", f"{place}: {error}", hint=_ENTRY_HINT, locations=where)
+    places = [one for one in where if one.line is not None or one.place != where[0].place]
+    return InputError("CMD-ENG-021", f"{place}: {error}", hint=_ENTRY_HINT, locations=places or where)
 
 
 _TEMPLATE_FRAMES = ("top-level template code", "template", "<module>")

@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property, lru_cache
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 from kapitan.inventory import Inventory, InventoryTarget
+from kapitan.inventory.model.input_types import CompileInputTypeConfig
 from kapitan.utils import normalise_join_path
 from pydantic import ValidationError
 
 from commodore.engine.inventory_transfer import WrittenNodes
 from commodore.engine.tasks import Run
-from commodore.errors import CommodoreError, Findings, InputError, did_you_mean
+from commodore.errors import CommodoreError, Findings, InputError, Setting, did_you_mean
 
 _UNIONS = ("compile", "dependencies")
 _RECENT = 16
@@ -58,29 +59,85 @@ def _validate(name: str, node: Mapping[str, Any]) -> Any:
 
 
 def _explain(target: str, detail: Mapping[str, Any]) -> CommodoreError:
-    path = ""
     place = detail["loc"]
-    for position, part in enumerate(place):
-        if isinstance(part, int):
-            path += f"[{part}]"
-        elif position < 2 or not (isinstance(place[position - 1], int) and place[position - 2] in _UNIONS):
-            path += f".{part}" if path else str(part)  # what is left out is pydantic's own name of a member of a union
-    message = str(detail["msg"])
-    hint = "the fields of compile entries, dependencies and secrets are Kapitan's; a misspelt one is an error"
-    if detail["type"] == "extra_forbidden":
-        message = "unknown field"
-    elif detail["type"] == "union_tag_invalid":  # pydantic names the members of Python's enum
-        context = detail["ctx"]
-        known = re.findall(r"'([\w.-]+)'(?=>|,|$)", context["expected_tags"])
-        field = str(context["discriminator"]).strip("'")
-        message = f"there is no {field} {context['tag']!r}"
-        hint = did_you_mean(context["tag"], known) or f"it is one of {', '.join(known)}"
+    # what is left out is pydantic's own name of a member of a union
+    keys = [
+        part
+        for position, part in enumerate(place)
+        if position < 2
+        or isinstance(part, int)
+        or not (isinstance(place[position - 1], int) and place[position - 2] in _UNIONS)
+    ]
+    path = "".join(f"[{key}]" if isinstance(key, int) else f".{key}" for key in keys).removeprefix(".")
+    message, hint = _meaning(detail)
+    if detail["type"] == "union_tag_invalid":
+        keys.append(_discriminator(detail))  # whose value is wrong, and has a line of its own
     return InputError(
         "CMD-ENG-008",
-        f"instance {target!r}: {path}: {message[:1].lower()}{message[1:]}",
+        f"instance {target!r}: {path}: {message}",
         hint=hint,
-        locations=[f"{target}: {path}"],
+        locations=[Setting(f"{target}: {path}", path=tuple(keys[1:]), target=target)],
     )
+
+
+_EXPECTED = {
+    "list_type": "a list",
+    "dict_type": "a map",
+    "model_type": "a map",
+    "model_attributes_type": "a map",
+    "string_type": "a text",
+    "bool_type": "true or false",
+    "bool_parsing": "true or false",
+    "int_type": "a whole number",
+    "int_parsing": "a whole number",
+}
+
+
+def _meaning(detail: Mapping[str, Any]) -> tuple[str, str]:
+    """What is wrong with a field, and what to do about it."""
+    kind, given = str(detail["type"]), detail.get("input")
+    fields = "the fields of compile entries, dependencies and secrets are Kapitan's; a misspelt one is an error"
+    if kind == "extra_forbidden":
+        return "unknown field", did_you_mean(str(detail["loc"][-1]), _FIELDS.get(detail["loc"][-2], ())) or fields
+    if kind == "missing":
+        return "the field is missing", fields
+    if kind == "union_tag_not_found":
+        return f"{_discriminator(detail)} is missing", "it says how the entry's other fields are read"
+    if kind == "union_tag_invalid":  # pydantic names the members of Python's enum
+        context = detail["ctx"]
+        known = re.findall(r"'([\w.-]+)'(?=>|,|$)", context["expected_tags"])
+        return f"there is no {_discriminator(detail)} {context['tag']!r}", _choice(context["tag"], known)
+    if kind in ("enum", "literal_error"):
+        known = re.findall(r"'([^']*)'", detail["ctx"]["expected"])
+        return f"there is no {detail['loc'][-1]} {given!r}", _choice(given, known)
+    if kind in _EXPECTED:
+        return f"it is {_named(given)}, not {_EXPECTED[kind]}", ""
+    message = str(detail["msg"])
+    return f"{message[:1].lower()}{message[1:]}", fields
+
+
+# Of compile entries, by their input type.
+_FIELDS: dict[Any, list[str]] = {
+    model.model_fields["input_type"].default.value: list(model.model_fields)
+    for model in get_args(get_args(CompileInputTypeConfig)[0])
+}
+
+
+def _discriminator(detail: Mapping[str, Any]) -> str:
+    return str(detail["ctx"]["discriminator"]).strip("'")
+
+
+def _choice(given: object, known: Sequence[str]) -> str:
+    near = did_you_mean(str(given), known)
+    return f"{near} It is one of {', '.join(known)}" if near else f"it is one of {', '.join(known)}"
+
+
+def _named(value: object) -> str:
+    if value is None or isinstance(value, bool):
+        return {None: "null", True: "true", False: "false"}[value]
+    if isinstance(value, Mapping):
+        return "a map"
+    return "a list" if isinstance(value, list) else f"{'the text ' if isinstance(value, str) else ''}{value!r}"
 
 
 class RenderedInventory(Inventory):  # type: ignore[misc]

@@ -69,6 +69,8 @@ class Kustomize:
         """Whether the result is there already, so that nothing is to be run."""
         self._listings: dict[Fetch, dict[str, str]] = {}
         self._user_git = ""
+        self.source = ""
+        """What is built."""
 
     def environment(self, environment: Mapping[str, str]) -> dict[str, str]:
         """The wrapper's environment, with our git in front of the one on its path."""
@@ -102,6 +104,7 @@ class Kustomize:
             arguments: those of the wrapper, the output folder first, as the entry has them.
             environment: the variables that the entry sets.
         """
+        self.source = source
         if not _PLAIN.fullmatch(arguments[0]) or not all(_HARMLESS.fullmatch(argument) for argument in arguments[1:]):
             self._reads.refuse(f"kustomize was called with {' '.join(arguments)}")
             return

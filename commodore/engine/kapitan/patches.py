@@ -54,10 +54,12 @@ class CommandError(Exception):
     Args:
         status: its exit code, negative for a signal.
         stderr: what it said.
+        kustomization: folder or URL of the kustomization that it was to build; empty if it was another command.
     """
 
-    def __init__(self, status: int, stderr: str) -> None:
+    def __init__(self, status: int, stderr: str, kustomization: str = "") -> None:
         super().__init__(stderr)
+        self.kustomization = kustomization
         self.status = status
         self.stderr = stderr
 
@@ -387,5 +389,7 @@ def _run_external(command: str, **kwargs: Any) -> Any:
     is_ours = watch is not None and not starts_programs(shlex.split(command))
     result = current().confinement.run(words, is_ours=is_ours, **{**kwargs, "shell": False})
     if result.returncode != 0:
-        raise CommandError(result.returncode, watch.words(result.stderr) if watch is not None else result.stderr)
+        if watch is None:
+            raise CommandError(result.returncode, result.stderr)
+        raise CommandError(result.returncode, watch.words(result.stderr), watch.source)
     return result

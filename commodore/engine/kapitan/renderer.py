@@ -37,7 +37,7 @@ from commodore.engine.kapitan.apart import run_apart
 from commodore.engine.kapitan.commands import check_kustomization, prepare_external
 from commodore.engine.kapitan.confining import Confinements
 from commodore.engine.kapitan.context import SearchPaths, Work, current, working
-from commodore.engine.kapitan.errors import EntryPlace, explain
+from commodore.engine.kapitan.errors import EntryPlace, explain, explain_cause
 from commodore.engine.kapitan.inventory import RenderedInventory
 from commodore.engine.kapitan.kustomize_trace import Kustomize
 from commodore.engine.tasks import KapitanDependency, Run
@@ -53,6 +53,9 @@ _READ_ALL_TARGETS = ("jinja2", "kadet")
 
 # Inputs that may leave links in the output.
 _RUN_CODE = ("external", "kadet")
+
+# What the program brings for components: no user's file is misspelt there.
+_OWN_FILES = str(WRAPPER.parent.parent)
 
 
 class _FakeReference(PlainRef):  # type: ignore[misc]
@@ -214,10 +217,10 @@ class Renderer:
             compiler = get_compiler(entry.input_type)(
                 str(confinement.output.parent), search, self._references, place.instance, self._arguments
             )
-            for wanted in entry.input_paths:
+            for position, wanted in enumerate(entry.input_paths):
                 found = find_inputs(wanted, search, reads, confinement)
                 if not found and not entry.ignore_missing:
-                    raise _missing(place, wanted, search, confinement)
+                    raise _missing(place, position, wanted, search, confinement)
                 for path in found:
                     if place.input_type == "remove":
                         confinement.check(path, "path to remove")
@@ -229,7 +232,7 @@ class Renderer:
                     run = functools.partial(compiler.compile_input_path, own, program, folder)
                     with self._observed(entry, place, path, folder):
                         if _runs_python(place, confinement):
-                            run_apart(confinement, run, functools.partial(explain, place=place, path=path))
+                            run_apart(confinement, run, functools.partial(explain_cause, place=place, path=path))
                         else:
                             run()
                 if place.input_type == "helm":  # Kapitan takes these out of the entry with its first chart
@@ -355,16 +358,19 @@ def find_inputs(wanted: str, search: SearchPaths, reads: TraceRecorder, confinem
     return list(found.values())[::-1]
 
 
-def _missing(place: EntryPlace, wanted: str, search: SearchPaths, confinement: Confinement) -> InputError:
-    folders = search.for_name(wanted)
+def _missing(
+    place: EntryPlace, position: int, wanted: str, search: SearchPaths, confinement: Confinement
+) -> InputError:
+    folders = [folder for folder in search.for_name(wanted) if folder != search.workplace]  # which is gone then
     near: set[str] = set()
-    for folder in folders:
+    for folder in (*folders, search.workplace):
         parent = os.path.dirname(os.path.join(folder, wanted))
-        if confinement.is_open(parent) and os.path.isdir(parent):
+        if folder != _OWN_FILES and confinement.is_open(parent) and os.path.isdir(parent):
             near.update(os.path.join(os.path.dirname(wanted), name) for name in os.listdir(parent))
+    looked_up = dict.fromkeys(os.path.join(folder, wanted) for folder in folders)
     return InputError(
         "CMD-ENG-011",
         f"{place}: the input path {wanted!r} does not exist",
         hint=did_you_mean(wanted, near) or "it is looked up in the search paths listed here",
-        locations=[os.path.join(folder, wanted) for folder in folders],
+        locations=[place.setting("input_paths", position), *looked_up],
     )

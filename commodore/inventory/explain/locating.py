@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from itertools import takewhile
 from pathlib import Path
 
 from commodore.context import Context
@@ -18,8 +19,9 @@ _HOPS = 10  # references that are followed from the key that is asked for to the
 def locate_settings(error: CommodoreError, inventory: Path, context: Context) -> CommodoreError:
     """The same error with files and lines in place of the settings that it is about.
 
-    The file with the value comes first, then those whose references lead to it. A field that is set nowhere is looked
-    for in what it would be a part of. What cannot be found stays as it is named.
+    The file with the value comes first, then those whose references lead to it; they stand where the first setting was
+    among the error's places. A field that is set nowhere is looked for in what it would be a part of. What cannot be
+    found stays as it is named.
 
     Args:
         inventory: the folder with `classes/` and `targets/`.
@@ -37,14 +39,15 @@ class _Locating:
         if isinstance(error, Findings):
             return Findings(self.locate(one) for one in error.errors)
         settings = [one for one in error.locations if isinstance(one, Setting)]
-        others = [one for one in error.locations if not isinstance(one, Setting)]
         found = dict.fromkeys(place for one in settings for place in self._places(one, one.path))
         if settings and not found:
             parts = [(one, one.path[:size]) for one in settings for size in range(len(one.path) - 1, _ENTRY - 1, -1)]
             found = dict.fromkeys(next(filter(None, (self._places(*part) for part in parts)), []))
         if not found:
             return error
-        return type(error)(error.code, error.message, hint=error.hint, locations=[*found, *others])
+        before = list(takewhile(lambda one: not isinstance(one, Setting), error.locations))
+        after = [one for one in error.locations[len(before) :] if not isinstance(one, Setting)]
+        return type(error)(error.code, error.message, hint=error.hint, locations=[*before, *found, *after])
 
     def _places(self, setting: Setting, path: tuple[object, ...]) -> list[Location]:
         chains = self._of(setting.target)

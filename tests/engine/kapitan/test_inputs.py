@@ -10,6 +10,7 @@ import pytest
 import yaml
 
 from commodore.confinement import TrustPolicy
+from commodore.engine.cache.static_key import WRAPPER
 from commodore.errors import EnvironmentFault, InputError, Location, PolicyError
 from tests.engine.world import World, jsonnet
 
@@ -108,8 +109,8 @@ def test_helm_errors(world: World) -> None:
     error = world.fail_once()
     assert isinstance(error, InputError)
     assert error.code == "CMD-ENG-018"
-    assert error.message == "instance 'a', compile entry 1 (helm to out): Error: chart is broken"
-    assert error.locations == (Location(str(chart)),)
+    assert error.message == "instance 'a', compile entry 1 (helm to out): chart is broken"
+    assert error.locations[0] == Location(str(chart))
 
 
 def test_helm_is_not_installed(world: World) -> None:
@@ -196,7 +197,36 @@ def test_kustomize_errors(world: World) -> None:
     world.tool("kustomize", "echo 'Error: no matches for Id' >&2; exit 1")
     error = world.fail_once()
     assert error.code == "CMD-ENG-019"
-    assert error.message.endswith(": Error: no matches for Id")
+    assert error.message.endswith("compile entry 0 (kustomize to k): kustomize: no matches for Id")
+
+
+def test_a_kustomization_that_is_wrong_is_named_where_the_user_has_it(world: World) -> None:
+    """And neither the wrapper nor the copy that Kapitan builds."""
+    world.write("k/kustomization.yaml", "resources: [base]\n")
+    world.write("k/base/kustomization.yaml", "resources: [missing.yaml]\n")
+    built = f"{world.root}/k"
+    world.add("a", {"input_type": "kustomize", "input_paths": [built], "output_path": "."})
+    arguments = {"env_vars": {"INPUT_DIR": built}, "args": ["${compiled_target_dir}/a"]}
+    world.add("b", external(str(WRAPPER), **arguments))
+    for error in world.fail():
+        assert error.code == "CMD-ENG-019"
+        assert error.message.endswith(
+            "): kustomize: accumulating resources from 'missing.yaml': no such file or directory"
+        )
+        places = [str(at) for at in error.locations]
+        assert places == [f"{built}/base", f"{error.message[10]}: parameters.kapitan.compile[0]"]
+        assert error.hint == f"`kustomize build {built}` says all of it"
+
+
+def test_a_copy_of_a_kustomization_has_nothing_around_it(world: World) -> None:
+    world.write("x.yaml", "kind: X\n")
+    world.write("k/kustomization.yaml", "resources: [../x.yaml]\n")
+    world.add("a", {"input_type": "kustomize", "input_paths": [f"{world.root}/k"], "output_path": "."})
+    error = world.fail_once()
+    assert (str(error.locations[0]), error.hint[:43]) == (
+        f"{world.root}/k",
+        "this input type builds a copy of its folder",
+    )
 
 
 def test_kustomize_is_not_installed(world: World) -> None:
@@ -232,11 +262,69 @@ def test_external_errors_do_not_show_the_environment(world: World) -> None:
 
 
 def test_the_kustomize_wrapper_without_kustomize(world: World) -> None:
-    wrapper = world.write("run-kustomize", "#!/bin/sh\necho 'no kustomize in PATH' >&2; exit 7", executable=True)
-    world.add("a", external(str(wrapper)))
+    world.write("k/kustomization.yaml", "{}")
+    world.environment["PATH"] = str(world.root)
+    arguments = {"env_vars": {"INPUT_DIR": f"{world.root}/k"}, "args": ["${compiled_target_dir}/a"]}
+    world.add("a", external(str(WRAPPER), **arguments))
     error = world.fail_once()
     assert isinstance(error, EnvironmentFault)
-    assert "no kustomize in PATH" in error.message
+    assert "found neither kustomize nor kubectl" in error.message
+
+
+def test_a_command_that_cannot_be_run(world: World) -> None:
+    world.write("run.sh", "#!/bin/sh\n")
+    world.add("a", external("run.sh"))
+    error = world.fail_once()
+    assert (error.code, "chmod" in error.hint) == ("CMD-ENG-016", True)
+
+
+def test_the_line_of_a_template_that_helm_names(world: World) -> None:
+    world.write("dependencies/a/chart/Chart.yaml", "{apiVersion: v2, name: named-otherwise, version: 1.0.0}")
+    world.write("dependencies/a/chart/templates/x.yaml", "\na: {{ .Values.a.b }}\n")
+    world.add("a", {"input_type": "helm", "input_paths": ["a/chart"], "output_path": "."})
+    error = world.fail_once()
+    assert (error.code, error.message[-52:]) == ("CMD-ENG-018", "<.Values.a.b>: nil pointer evaluating interface {}.b")
+    assert str(error.locations[0]) == f"{world.root}/dependencies/a/chart/templates/x.yaml:2:13"
+
+
+def test_a_missing_input_path_is_looked_up_once_in_each_place(world: World) -> None:
+    world.add("a", {"input_type": "copy", "input_paths": [f"{world.root}/nothing"], "output_path": "."})
+    error = world.fail_once()
+    assert [str(at) for at in error.locations] == ["a: parameters.kapitan.compile[0]", f"{world.root}/nothing"]
+
+
+@pytest.mark.parametrize(
+    ("field", "value", "said", "hint"),
+    [
+        ("input_paths", "x", "input_paths: it is the text 'x', not a list", ""),
+        ("prune", "maybe", "prune: it is the text 'maybe', not true or false", ""),
+        ("helm_params", [1], "helm_params: it is a list, not a map", ""),
+        ("helm_path", None, "", ""),
+        ("name", 3, "name: it is 3, not a text", ""),
+        (
+            "input_path",
+            ["x"],
+            "input_path: unknown field",
+            "did you mean 'input_paths' or 'output_path' or 'input_params'?",
+        ),
+    ],
+)
+def test_wrong_fields(world: World, field: str, value: object, said: str, hint: str) -> None:
+    entry = {"input_type": "helm", "input_paths": [], "output_path": ".", field: value}
+    world.add("a", entry)
+    if not said:
+        world.compile()
+        return
+    error = world.fail_once()
+    assert (error.message, error.hint) == (f"instance 'a': parameters.kapitan.compile[0].{said}", hint)
+
+
+def test_an_output_type_that_does_not_exist(world: World) -> None:
+    world.add("a", jsonnet("x", output_type="yamll"), {"output_path": "."})
+    wrong, missing = world.fail()
+    assert wrong.message == "instance 'a': parameters.kapitan.compile[0].output_type: there is no output_type 'yamll'"
+    assert wrong.hint == "did you mean 'yaml' or 'yml'? It is one of json, yaml, yml, plain, toml, auto"
+    assert missing.message == "instance 'a': parameters.kapitan.compile[1]: input_type is missing"
 
 
 def test_jinja2(world: World) -> None:
@@ -299,7 +387,7 @@ def test_a_missing_input_path(world: World) -> None:
     error = world.fail_once()
     assert error.code == "CMD-ENG-011"
     assert "'a/main.jsonnet'" in error.hint
-    assert error.locations[0].place == str(world.root / "dependencies" / "a" / "mian.jsonnet")
+    assert error.locations[1].place == str(world.root / "dependencies" / "a" / "mian.jsonnet")
 
 
 def test_patterns(world: World) -> None:
@@ -323,7 +411,7 @@ def test_a_misspelt_input_type_is_suggested(world: World) -> None:
     world.add("a", {"input_type": "jsonet", "input_paths": ["x"], "output_path": "."})
     error = world.fail_once()
     assert error.message == "instance 'a': parameters.kapitan.compile[0]: there is no input_type 'jsonet'"
-    assert error.hint == "did you mean 'jsonnet'?"
+    assert error.hint.startswith("did you mean 'jsonnet'? It is one of jinja2, external, copy, kadet, jsonnet, helm")
 
 
 def test_invalid_entries_are_named_by_their_path(world: World) -> None:
@@ -336,7 +424,7 @@ def test_invalid_entries_are_named_by_their_path(world: World) -> None:
     assert "instance 'a': parameters.kapitan.compile[0].outputpath: unknown field" in messages
     assert "instance 'a': parameters.kapitan.compile[1]: there is no input_type 'nonsense'" in messages
     assert any(error.hint.startswith("it is one of jinja2, external, copy, kadet, jsonnet, helm") for error in errors)
-    assert "instance 'a': parameters.kapitan.dependencies[0].source: field required" in messages
+    assert "instance 'a': parameters.kapitan.dependencies[0].source: the field is missing" in messages
 
 
 def jsonnet_error(world: World, text: str) -> tuple[str, list[str]]:
@@ -344,7 +432,8 @@ def jsonnet_error(world: World, text: str) -> tuple[str, list[str]]:
     world.write("dependencies/a/main.jsonnet", text)
     error = world.fail_once()
     assert error.code == "CMD-ENG-015"
-    places = [str(place).replace(f"{world.root}/dependencies/", "") for place in error.locations]
+    *places, entry = (str(place).replace(f"{world.root}/dependencies/", "") for place in error.locations)
+    assert entry == "a: parameters.kapitan.compile[0]"
     return error.message.removeprefix("instance 'a', compile entry 0 (jsonnet to .): "), places
 
 

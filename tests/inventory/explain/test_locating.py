@@ -35,7 +35,11 @@ def field(*path: object, target: str = "t") -> Setting:
 def test_the_class_that_counts_is_named(tmp_path: Path) -> None:
     write(tmp_path, [NFS, "components: {nfs: {version: v2}}"])
     assert located(tmp_path, field("components", "nfs", "version"), "elsewhere") == ["c1.yml:2:22", "elsewhere"]
-    assert located(tmp_path, "elsewhere", field("components", "nfs", "url")) == ["c0.yml:4:7", "elsewhere"]
+    assert located(tmp_path, "elsewhere", field("components", "nfs", "url"), "last") == [
+        "elsewhere",
+        "c0.yml:4:7",
+        "last",
+    ]
 
 
 def test_the_value_comes_before_the_reference_that_leads_to_it(tmp_path: Path) -> None:
