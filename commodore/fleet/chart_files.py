@@ -63,11 +63,12 @@ def read_chart(fleet: Fleet, limits: Limits) -> Chart:
         return Chart("fleet", {"Chart.yaml": _CHART, **texts}, own=False, has_chart_yaml=False)
     folder = fleet.root / fleet.choices.chart
     found = {str(path.relative_to(folder)): read_bytes(path, fleet.root, limits) for path in _files(folder)}
-    has_chart_yaml = "Chart.yaml" in found
+    has_chart_yaml = "Chart.yaml" in found and fleet.choices.output == "charts"
     if any(path.startswith("templates/") for path in found):  # a whole chart
         found.setdefault("Chart.yaml", _CHART)
-        return Chart(folder.name, found, own=True, has_chart_yaml=has_chart_yaml and fleet.choices.output == "charts")
-    files = {"Chart.yaml": found.pop("Chart.yaml", _CHART)}
+        return Chart(folder.name, found, own=True, has_chart_yaml=has_chart_yaml)
+    chart_yaml = found.pop("Chart.yaml", _CHART)  # its placeholders are for cells, not for helm
+    files = {"Chart.yaml": chart_yaml if has_chart_yaml else _CHART}
     for path, text in found.items():
         name = path.rpartition("/")[2]
         if not (name.startswith("README") or (name.startswith("values") and name.endswith(".yaml"))):

@@ -51,7 +51,7 @@ def sample_cluster(fleet: Fleet, cell: Prefix, texts: Sequence[str]) -> dict[str
     sample: dict[str, object] = dict(zip(fleet.config.singulars, cell, strict=True))
     for text in texts:
         for found in _CLUSTER_VALUE.finditer(text):
-            _put(sample, (found[1] or found[2]).strip(".").split("."))
+            _put(sample, found[1].strip(".").split(".") if found[1] else [found[2]])
     given: Mapping[str, object] = fleet.config.generator.get("sample_cluster") or {}
     return {**sample, **given}
 

@@ -20,6 +20,8 @@ from commodore.fleet.repository.schema import static_schema
 from commodore.printable import some_of
 
 _SAFE_INTEGER = 2**53
+# What the YAML writer of helm refuses; its function toYaml gives nothing then, and no error.
+_UNWRITABLE = re.compile("[\x7f-\x84\x86-\x9f\ufffe\uffff]")
 _LITERAL = re.compile(r"\{\{-?\s*`.*?`\s*-?\}\}", re.DOTALL)
 _ANY = re.compile(r"\{\{.*?\}\}", re.DOTALL)
 _QUOTING = re.compile(r"\|\s*(toJson|quote|squote)\s*-?\}\}")
@@ -31,9 +33,11 @@ def check_values(fleet: Fleet, chart: Chart, cells: Sequence[CellValues], report
     in_quotes = any(b"'{{" in text for text in chart.templates.values())
     for kind in fleet.types:
         for layer in layers_of(kind):
-            report.add(*_unknown_keys(layer), *_long_integers(layer))
+            report.add(*_unknown_keys(layer))
             if in_quotes:
                 report.add(*_broken_quotes(layer))
+        for layer in (*_defaults_of(kind), *layers_of(kind)):
+            report.add(*_lost_in_helm(layer))
 
 
 def layers_of(kind: TypeConfig) -> Iterator[Layer]:
@@ -41,6 +45,11 @@ def layers_of(kind: TypeConfig) -> Iterator[Layer]:
     for app in kind.apps:
         yield from (app.base, *app.overrides.values(), *app.flat.values())
         yield from (file.layer for patch in app.patches for file in patch.files)
+
+
+def _defaults_of(kind: TypeConfig) -> Iterator[Layer]:
+    for layers in kind.defaults.values():
+        yield from layers
 
 
 def _lacking(fleet: Fleet, cells: Sequence[CellValues]) -> Iterator[CommodoreError | Warned]:
@@ -119,15 +128,25 @@ def _unknown_keys(layer: Layer) -> Iterator[Warned]:
                     )
 
 
-def _long_integers(layer: Layer) -> Iterator[Warned]:
-    for path, value in leaves(layer.values):
-        for number in value if isinstance(value, list) else [value]:
-            if isinstance(number, int) and not isinstance(number, bool) and abs(number) > _SAFE_INTEGER:
-                yield Warned(
-                    "CMD-FLT-054",
-                    f"the number {number} at {at(layer.at(path))} loses digits in helm",
-                    "write it as a text",
+def _lost_in_helm(layer: Layer) -> Iterator[CommodoreError | Warned]:
+    """Numbers and texts that do not come out of helm as they went in."""
+    for path, value in _scalars(layer.values):
+        if isinstance(value, str):
+            if found := _UNWRITABLE.search(value):
+                location = layer.at(path)
+                yield InputError(
+                    "CMD-FLT-061",
+                    f"{at(location)}: the text has the character U+{ord(found[0]):04X}, with which helm's toYaml "
+                    "leaves out the whole field",
+                    hint="remove the character",
+                    locations=[location],
                 )
+        elif isinstance(value, int) and not isinstance(value, bool) and abs(value) > _SAFE_INTEGER:
+            yield Warned(
+                "CMD-FLT-054",
+                f"the number {shown(value)} at {at(layer.at(path))} loses digits in helm",
+                "write it as a text",
+            )
 
 
 def _broken_quotes(layer: Layer) -> Iterator[CommodoreError]:
@@ -225,25 +244,28 @@ def _places(locations: Sequence[Location]) -> str:
 def _all_texts(fleet: Fleet) -> Iterator[tuple[Layer, tuple[object, ...], str]]:
     """All texts with expressions in defaults, values, overrides and patches."""
     for kind in fleet.types:
-        for layer in (*(one for layers in kind.defaults.values() for one in layers), *layers_of(kind)):
-            for path, text in _texts(layer.values):
-                yield layer, path, text
+        for layer in (*_defaults_of(kind), *layers_of(kind)):
+            for path, text in _scalars(layer.values):
+                if isinstance(text, str) and "{{" in text:
+                    yield layer, path, text
 
 
-def _texts(value: Any, path: tuple[object, ...] = ()) -> Iterator[tuple[tuple[object, ...], str]]:
+def _scalars(value: Any, path: tuple[object, ...] = ()) -> Iterator[tuple[tuple[object, ...], Any]]:
+    """All keys, and all values that are no map and no list, with their paths."""
     if isinstance(value, dict):
         for key, inner in value.items():
-            yield from _texts(inner, (*path, key))
+            yield (*path, key), key
+            yield from _scalars(inner, (*path, key))
     elif isinstance(value, list):
         for number, inner in enumerate(value):
-            yield from _texts(inner, (*path, number))
-    elif isinstance(value, str) and "{{" in value:
+            yield from _scalars(inner, (*path, number))
+    else:
         yield path, value
 
 
 def _plain_texts(objects: Iterable[Any]) -> Iterator[str]:
     for one in objects:
-        yield from (text for _, text in _texts(one))
+        yield from (text for _, text in _scalars(one) if isinstance(text, str) and "{{" in text)
 
 
 def _expressions(text: str) -> list[str]:

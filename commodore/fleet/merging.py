@@ -30,12 +30,10 @@ def merge(
             merged[key] = copy(value) if inner is _MISSING else merge(value, inner, strategies, (*path, key), changed)
         for key, value in over.items():
             if key not in base:
-                merged[key] = (
-                    _appended([], value, strategies.get((*path, key))) if isinstance(value, list) else copy(value)
-                )
+                merged[key] = copy(value)
         return merged
-    if isinstance(over, list) and (base is None or isinstance(base, list)):
-        return _appended(base or [], over, strategies.get(path))
+    if isinstance(base, list) and isinstance(over, list) and strategies.get(path) in ("append", "append-unique"):
+        return _appended(base, over, unique=strategies[path] == "append-unique")
     if changed is not None and base is not None and over is not None and _kind(base) != _kind(over):
         changed(path, base, over)
     return copy(over)
@@ -83,11 +81,9 @@ def _kind(value: object) -> type:
     return type(value) if isinstance(value, (dict, list)) else str
 
 
-def _appended(base: list[Any], over: list[Any], strategy: str | None) -> list[Any]:
-    if strategy not in ("append", "append-unique"):
-        return [copy(value) for value in over]
-    merged = [copy(value) for value in base]
+def _appended(base: list[Any], over: list[Any], *, unique: bool) -> list[Any]:
+    merged: list[Any] = copy(base)
     for value in over:
-        if strategy == "append" or not any(same(value, other) for other in merged):
+        if not unique or not any(same(value, other) for other in merged):
             merged.append(copy(value))
     return merged

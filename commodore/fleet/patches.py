@@ -7,11 +7,11 @@ from typing import Any
 
 from commodore.errors import CommodoreError, InputError
 from commodore.events import Warned
-from commodore.fleet.findings import Finding, Report, cells_in_words, dotted, shown
+from commodore.fleet.findings import Finding, Report, cells_in_words, dotted
 from commodore.fleet.merging import Path_, leaves, same
-from commodore.fleet.paths import strategy_path, value_at
+from commodore.fleet.paths import map_path, strategy_path, value_at
 from commodore.fleet.repository.config import FleetConfig, Prefix, covers, in_path
-from commodore.fleet.repository.model import App, Fleet, Patch, PatchFile, TypeConfig
+from commodore.fleet.repository.model import App, Fleet, Patch, PatchFile
 
 
 def covered(config: FleetConfig, prefixes: Iterable[Prefix]) -> tuple[Prefix, ...]:
@@ -41,14 +41,15 @@ def active(patch: Patch, cell: Prefix) -> tuple[PatchFile, ...]:
 
 
 def strategies_of(file: PatchFile, sections: Sequence[str]) -> dict[Path_, str]:
-    """The strategies of a patch by the path in values."""
+    """The strategies of a patch by the path in values, with the keys that the patch has."""
     said: Mapping[str, str] = file.metadata.get("merge_strategy") or {}
-    return {strategy_path(path, sections): word for path, word in said.items()}
+    paths = ((strategy_path(path, sections), word) for path, word in said.items())
+    return {map_path(file.layer.values, path) or path: word for path, word in paths}
 
 
-def differing_paths(first: PatchFile, second: PatchFile) -> list[str]:
-    """What two copies disagree in, but for their description and id."""
-    ours, theirs = (_comparable(file) for file in (first, second))
+def differing_paths(first: PatchFile, second: PatchFile, sections: Sequence[str]) -> list[str]:
+    """What two copies disagree in, but for their description and id, and for the way in which they write paths."""
+    ours, theirs = (_comparable(file, sections) for file in (first, second))
     left, right = dict(leaves(ours)), dict(leaves(theirs))
     paths = dict.fromkeys((*left, *right))
     return [dotted(path) for path in paths if not same(left.get(path, _NOTHING), right.get(path, _NOTHING))]
@@ -57,16 +58,27 @@ def differing_paths(first: PatchFile, second: PatchFile) -> list[str]:
 _NOTHING = object()
 
 
-def _comparable(file: PatchFile) -> dict[str, Any]:
+def _comparable(file: PatchFile, sections: Sequence[str]) -> dict[str, Any]:
     metadata = {key: part for key, part in file.metadata.items() if key not in ("description", "id")}
+    metadata["merge_strategy"] = {dotted(path): word for path, word in strategies_of(file, sections).items()}
+    needs = metadata.get("dependencies") or []
+    metadata["dependencies"] = [
+        _plain_paths(one, sections) if isinstance(one, dict) else one
+        for one in (needs if isinstance(needs, list) else [{path: value} for path, value in needs.items()])
+    ]
     return {"metadata": metadata, **file.layer.values}
 
 
-def copies_differ(patch: Patch) -> tuple[PatchFile, PatchFile, list[str]] | None:
+def _plain_paths(needs: Mapping[object, Any], sections: Sequence[str]) -> dict[str, Any]:
+    texts = ((str(path), value) for path, value in needs.items())
+    return {path if path.startswith("$") else dotted(strategy_path(path, sections)): value for path, value in texts}
+
+
+def copies_differ(patch: Patch, sections: Sequence[str]) -> tuple[PatchFile, PatchFile, list[str]] | None:
     """The first two copies that disagree, and where."""
     first = patch.files[0]
     for other in patch.files[1:]:
-        if paths := differing_paths(first, other):
+        if paths := differing_paths(first, other, sections):
             return first, other, paths
     return None
 
@@ -77,7 +89,7 @@ def check_patches(fleet: Fleet, report: Report) -> None:
         for app in kind.apps:
             for patch in app.patches:
                 report.add(*_wrong_strategies(patch, kind.sections), *_state(fleet.config, app, patch))
-                if found := copies_differ(patch):
+                if found := copies_differ(patch, kind.sections):
                     first, other, paths = found
                     message = f"copies of {patch.name} differ: {first.place} and {other.place} at {', '.join(paths)}"
                     report.add(Warned("CMD-FLT-032", message, "make them equal"))
@@ -86,11 +98,12 @@ def check_patches(fleet: Fleet, report: Report) -> None:
 def _wrong_strategies(patch: Patch, sections: Sequence[str]) -> Iterator[CommodoreError]:
     for file in patch.files:
         for path in file.metadata.get("merge_strategy") or {}:
-            if not isinstance(value_at(file.layer.values, strategy_path(path, sections)), list):
+            reached = map_path(file.layer.values, strategy_path(path, sections))
+            if reached is None or not isinstance(value_at(file.layer.values, reached), list):
                 yield InputError(
                     "CMD-FLT-034",
                     f"{file.place}: there is a strategy for {path}, where the patch has no list",
-                    hint="name the path of a list, beginning with the application",
+                    hint="name the path of a list that lies in no other list, beginning with the application",
                     locations=[file.layer.document.at(("metadata", "merge_strategy", path))],
                 )
 
@@ -123,16 +136,3 @@ def _state(config: FleetConfig, app: App, patch: Patch) -> Iterator[CommodoreErr
             f"the patch {patch.name} of {app.type}/{app.name} is at {last}, but not in {left}",
             "place it there, too",
         )
-
-
-def find_patch(kind: TypeConfig | None, app: str, name: str) -> Patch | None:
-    """A patch by its name or id."""
-    folder = kind.app(app) if kind else None
-    if folder is None:
-        return None
-    return next((one for one in folder.patches if name in (one.name, *(file.id for file in one.files))), None)
-
-
-def value_in_words(value: object) -> str:
-    """A value of a patch for messages."""
-    return shown(value)

@@ -33,7 +33,8 @@ def value_at(data: Any, path: Path_) -> Any:
     """The value at a path; `MISSING` if there is none. A number selects in lists."""
     for step in path:
         if isinstance(data, dict):
-            data = data[step] if step in data else _by_text(data, step)
+            key = _key(data, step)
+            data = MISSING if key is MISSING else data[key]
         elif isinstance(data, list):
             text = str(step)
             data = data[int(text)] if text.isdecimal() and int(text) < len(data) else MISSING
@@ -44,6 +45,28 @@ def value_at(data: Any, path: Path_) -> Any:
     return data
 
 
-def _by_text(data: dict[Any, Any], step: object) -> Any:
-    """Keys of files may be numbers; in a pointer all steps are texts."""
-    return next((value for key, value in data.items() if not isinstance(key, str) and str(key) == step), MISSING)
+def map_path(data: Any, path: Path_) -> Path_ | None:
+    """A path with the keys that the maps have; None if it does not lead through maps alone to a value."""
+    steps: list[object] = []
+    for step in path:
+        if not isinstance(data, dict):
+            return None
+        key = _key(data, step)
+        if key is MISSING:
+            return None
+        steps.append(key)
+        data = data[key]
+    return tuple(steps)
+
+
+def _key(data: dict[Any, Any], step: object) -> Any:
+    """The key that is meant: those of files may be numbers or booleans, in a pointer all steps are texts."""
+    if step in data:
+        return step
+    return next((key for key in data if not isinstance(key, str) and _in_yaml(key) == step), MISSING)
+
+
+def _in_yaml(key: object) -> str:
+    if key is None:
+        return "null"
+    return str(key).lower() if isinstance(key, bool) else str(key)

@@ -15,7 +15,7 @@ from commodore.engine import ChartResults
 from commodore.errors import CommodoreError, InputError, Location, PolicyError
 from commodore.fleet.cells import CellValues
 from commodore.fleet.chart_files import Chart
-from commodore.fleet.charts import sample_cluster
+from commodore.fleet.charts import cell_chart, sample_cluster
 from commodore.fleet.findings import Report, cells_in_words, shown
 from commodore.fleet.helm import Helm, HelmRefused
 from commodore.fleet.merging import leaves
@@ -97,13 +97,10 @@ class Renderer:
         ]
 
     def _once(self, kind: str, values: str, job: Job) -> str:
-        return self._helm.template(f"{kind}-apps", self._proof_chart(values), self._sample(job))
-
-    def _proof_chart(self, values: str) -> Path:
-        place = self._folder / "proof" / hashlib.sha256(values.encode()).hexdigest() / self._chart.name
-        templates = {path: text for path, text in self._chart.files.items() if path.startswith("templates/")}
-        _write(place, {**templates, "Chart.yaml": self._chart.files["Chart.yaml"], "values.yaml": values.encode()})
-        return place
+        digest = hashlib.sha256(f"{job.name}\n{values}".encode()).hexdigest()
+        place = self._folder / "proof" / digest / self._chart.name
+        _write(place, cell_chart(self._fleet, self._chart, kind, job.cell.cell, values))
+        return self._helm.template(f"{kind}-apps", place, self._sample(job))
 
     def _sample(self, job: Job) -> str:
         texts = [job.text, *(text.decode("utf-8", "replace") for text in self._chart.templates.values())]
@@ -231,17 +228,9 @@ def _as_files(printed: str) -> dict[str, bytes]:
     files: dict[str, bytes] = {}
     kinds: dict[str, str] = {}
     for document in load_rendered(printed, place="what helm has made"):
-        metadata = document.get("metadata") if isinstance(document, dict) else None
-        name = metadata.get("name") if isinstance(metadata, dict) else None
-        if not name:
+        name = _name_of(document)
+        if name is None:
             continue
-        name = str(name)
-        if "/" in name or name in (".", "..") or not name.isprintable() or len(name.encode()) > 240:
-            raise PolicyError(
-                "CMD-FLT-058",
-                f"the name {shown(name)} of a resource cannot be that of a file",
-                hint="look at the names of applications, and at what the chart makes of them",
-            )
         path = f"{name}.yaml"
         kind = str(document.get("kind"))
         if path in files:
@@ -252,6 +241,25 @@ def _as_files(printed: str) -> dict[str, bytes]:
             )
         kinds[path], files[path] = kind, as_yaml(document).encode()
     return files
+
+
+def _name_of(document: Any) -> str | None:
+    metadata = document.get("metadata") if isinstance(document, dict) else None
+    if not isinstance(metadata, dict) or "name" not in metadata:
+        return None
+    name = metadata["name"]
+    if not isinstance(name, str) or name in ("", ".", "..") or not _may_be_file(name):
+        raise PolicyError(
+            "CMD-FLT-058",
+            f"the name {shown(name)} of a resource cannot be that of a file",
+            hint="look at the names of applications, and at what the chart makes of them; names are texts, so charts "
+            "put them in quotes",
+        )
+    return name
+
+
+def _may_be_file(name: str) -> bool:
+    return "/" not in name and name.isprintable() and len(name.encode()) <= 240
 
 
 def names_twice(values: Values) -> list[tuple[str, tuple[str, str]]]:

@@ -70,7 +70,12 @@ def dump_ordered(document: object, quoted: Callable[[str], bool]) -> str:
     def write_text(dumper: yaml.SafeDumper, text: str) -> yaml.ScalarNode:
         return dumper.represent_scalar("tag:yaml.org,2002:str", text, style="'" if quoted(text) else None)
 
+    def write_set(dumper: yaml.SafeDumper, data: set[Any]) -> yaml.MappingNode:
+        members = sorted(data, key=lambda one: (type(one).__name__, str(one)))  # a set has no order of its own
+        return dumper.represent_mapping("tag:yaml.org,2002:set", dict.fromkeys(members))
+
     Dumper.add_representer(str, write_text)
+    Dumper.add_representer(set, write_set)
     return _written([document], Dumper, sort_keys=False, width=1000)
 
 

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from commodore.limits import DEFAULT_LIMITS
-from tests.fleet.conftest import APP, CELLS, CONFIG, World, charts, codes, manifests, patch
+from tests.fleet.conftest import APP, CELLS, CONFIG, WEB, World, charts, codes, manifests, patch
 from tests.fleet.made_up import MadeUp
 
 TAG = "source: {helm: {valuesObject: {image: {tag: %s}}}}"
@@ -135,6 +135,28 @@ def test_appending(world: World, path: str) -> None:
         "X=true",
     ]
     assert codes(report) == []
+
+
+@pytest.mark.parametrize("key", ["8080", "true", "null", "a/b"])
+def test_appending_below_keys_that_are_no_texts(world: World, key: str) -> None:
+    text = patch(f"source: {{helm: {{valuesObject: {{{key}: [new]}}}}}}", "merge_strategy:\n  PATH: append")
+    text = text.replace("PATH", "/web/source/helm/valuesObject/" + key.replace("/", "~1"))
+    base = WEB.replace("cpu: 1", f"{key}: [old]")
+    merged, report = world.lay(charts(**{f"{APP}/values.yaml": base, f"{APP}/int/patch-001.yaml": text})).merged()
+    values = merged[CELLS[0]]["applications"]["web"]["source"]["helm"]["valuesObject"]
+    assert next(iter(values.values())) == ["old", "new"]
+    assert codes(report) == []
+
+
+def test_copies_may_write_paths_and_forms_differently(world: World) -> None:
+    path, fields = "web/syncPolicy/syncOptions", "syncPolicy: {syncOptions: [X=true]}"
+    plain = patch(fields, f"merge_strategy: {{/{path}: append}}\ndependencies: [{{/db/version: v1.13.3}}]")
+    wrapped = (
+        f"metadata: {{merge_strategy: {{applications/{path}: append}}, dependencies: {{db/version: v1.13.3}}}}\n"
+        f"patch: {{web: {{{fields}}}}}\n"
+    )
+    files = {f"{APP}/int/int-1/patch-001.yaml": plain, f"{APP}/int/int-2/patches/patch-001.yaml": wrapped}
+    assert codes(world.lay(charts(**files)).merged()[1]) == []
 
 
 @pytest.mark.parametrize("place", ["int/patch-001.yaml", "int/patches/any.yaml"])

@@ -181,6 +181,15 @@ ERRORS: list[tuple[str, dict[str, str | None], list[str]]] = [
         ["a strategy for /web/project, where the patch has no list", "patch-1.yaml:2:"],
     ),
     (
+        "CMD-FLT-034",
+        {
+            f"{APP}/int/patch-1.yaml": patch(
+                "sources: [{helm: {valueFiles: [a]}}]", "merge_strategy: {/web/sources/0/helm/valueFiles: append}"
+            )
+        },
+        ["/web/sources/0/helm/valueFiles", "in no other list"],
+    ),
+    (
         "CMD-FLT-035",
         {f"{APP}/int/patch-1.yaml": patch("info: []", "merge_strategy: {/web/info: prepend}")},
         ["the strategy 'prepend' for /web/info is not replace, append or append-unique"],
@@ -208,6 +217,19 @@ ERRORS: list[tuple[str, dict[str, str | None], list[str]]] = [
         "CMD-FLT-046",
         needs("/wep/version", "v1"),
         ["the patch depends on applications.wep, which main does not have", "did you mean 'web'?"],
+    ),
+    (
+        "CMD-FLT-061",
+        {f"{APP}/int/values.yaml": patch('info: [{name: a, value: "b\\x7f"}]')},
+        ["U+007F", f"{APP}/int/values.yaml:3:"],
+    ),
+    (
+        "CMD-FLT-061",
+        {
+            "config/main/application-defaults.yaml": "defaults: {project: p, destination: {name: x}, "
+            'info: ["\\x85\\x9b"]}'
+        },
+        ["U+009B", "application-defaults.yaml:1:"],
     ),
     ("CMD-FLT-049", needs("/db/version", "'>=new'"), ["which is no version"]),
     (
@@ -272,6 +294,14 @@ MANIFESTS: list[tuple[str, dict[str, str | None], list[str]]] = [
             "argocd-apps/templates/a.yaml": "metadata: {name: ../../x}\nkind: A\napiVersion: v1\n",
         },
         ["'../../x'"],
+    ),
+    (
+        "CMD-FLT-058",
+        {
+            "argocd-apps/Chart.yaml": "apiVersion: v2\nname: x\nversion: 1.0.0\n",
+            "argocd-apps/templates/a.yaml": "metadata: {name: no}\nkind: A\napiVersion: v1\n",
+        },
+        ["the name false of a resource", "put them in quotes"],
     ),
     (
         "CMD-FLT-057",
@@ -378,8 +408,8 @@ WARNINGS: list[tuple[str, dict[str, str | None], list[str]]] = [
     ),
     (
         "CMD-FLT-054",
-        {f"{APP}/int/values.yaml": patch("info: [9007199254740993]")},
-        ["9007199254740993 at", f"{APP}/int/values.yaml:3:5"],
+        {f"{APP}/int/values.yaml": patch("info: [{name: a, value: 9007199254740993}]")},
+        ["9007199254740993 at", f"{APP}/int/values.yaml:3:22"],
     ),
 ]
 

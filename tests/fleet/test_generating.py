@@ -15,6 +15,7 @@ from commodore.errors import EnvironmentFault, PolicyError
 from commodore.file_lock import hold
 from commodore.fleet.generating import GenerateOptions, Selection, generate
 from commodore.fleet.previewing import preview
+from commodore.fleet.values_text import as_yaml
 from tests.fleet.conftest import APP, CELLS, CONFIG, WEB, World, charts, manifests, patch
 
 CHART = [
@@ -252,7 +253,7 @@ def test_a_clusters_values_are_resolved_text_by_text(world: World, tmp_path: Pat
 
 def test_a_template_of_ones_own(world: World) -> None:
     files = {
-        "templates/Chart.yaml": "# ours\nname: '{{ cluster_type }}-{{ environment }}-{{region}}'\nversion: 2.0.0\n"
+        "templates/Chart.yaml": "# ours\nname: '{{ cluster_type }}-{{ environment }}'\nversion: 2.0.0-{{region}}\n"
         "apiVersion: v2\n",
         "templates/app.yaml": "a: {{ .Values.applications | toJson }}\n",
         "templates/README.md": "x",
@@ -263,7 +264,7 @@ def test_a_template_of_ones_own(world: World) -> None:
     assert {
         path.removeprefix(f"{cell}/"): text for path, text in world.rendered().items() if path.startswith(cell)
     } == {
-        "Chart.yaml": b"# ours\nname: 'main-int-r1'\nversion: 2.0.0\napiVersion: v2\n",
+        "Chart.yaml": b"# ours\nname: 'main-int'\nversion: 2.0.0-r1\napiVersion: v2\n",
         "templates/app.yaml": files["templates/app.yaml"].encode(),
         "values.yaml": world.rendered()[f"{cell}/values.yaml"],
     }
@@ -277,6 +278,30 @@ def test_a_chart_yaml_without_placeholders(world: World) -> None:
         "version: 3.0.0\nname: main-apps\ntype: application\napiVersion: v2\n"
         "description: ArgoCD applications for main in int/int-1/r1\n"
     )
+
+
+def test_a_chart_yaml_of_ones_own_is_for_charts_only(world: World) -> None:
+    files = {
+        "templates/Chart.yaml": "apiVersion: v2\nname: '{{ cluster_type }}'\nversion: 2.0.0\n",
+        "templates/app.yaml": "{kind: A, apiVersion: v1, metadata: {name: x}}\n",
+    }
+    world.lay(manifests(**files)).generate()
+    assert b"name: main-int-int-1-r1\n" in world.rendered()["main/int/int-1/r1/Chart.yaml"]
+
+
+def test_keys_of_cluster_values_may_have_dots(world: World) -> None:
+    said = {f"{APP}/int/values.yaml": patch('project: \'{{ index .Values.cluster "a.b/c" | required "none" }}\'')}
+    assert world.lay(charts(**said)).generate(need_helm=True).report.warnings == []
+
+
+def test_sets_are_written_in_one_order() -> None:
+    letters = {chr(97 + number) for number in range(26)}
+    written = as_yaml({"set": letters}).splitlines()
+    assert written == ["set: !!set", *(f"  {yaml_key(one)}: null" for one in sorted(letters))]
+
+
+def yaml_key(text: str) -> str:
+    return f"'{text}'" if text in "yn" else text
 
 
 def test_choices_can_be_made_one_by_one(world: World) -> None:

@@ -45,7 +45,8 @@ def test_lists_follow_their_strategy(strategy: dict[str, Any], expected: list[in
 def test_appending_where_there_is_no_list_sets_it() -> None:
     assert merge({}, {"a": [1, 1]}, {("a",): "append"}) == {"a": [1, 1]}
     assert merge({"a": None}, {"a": [1]}, {("a",): "append"}) == {"a": [1]}
-    assert merge({}, {"a": [1, 1]}, {("a",): "append-unique"}) == {"a": [1]}
+    assert merge({}, {"a": [1, 1]}, {("a",): "append-unique"}) == {"a": [1, 1]}
+    assert merge({}, {"a": {"b": [1, 1]}}, {("a", "b"): "append-unique"}) == {"a": {"b": [1, 1]}}
 
 
 def test_changes_of_kind_are_told() -> None:

@@ -97,7 +97,7 @@ def find_patch(fleet: Fleet, kind: str, app: str, name: str) -> Found:
             f"there is no patch {name} of {app} in {kind}",
             hint=what if there or not type_ else f"{kind} has none",
         )
-    if differing := copies_differ(patch):
+    if differing := copies_differ(patch, type_.sections):
         first, other, paths = differing
         raise InputError(
             "CMD-FLT-032",

@@ -142,11 +142,14 @@ def _finished(step: Step, placements: list[PatchFile], options: PromoteOptions) 
     config = step.found.fleet.config
     moves = coalesced(config, prefixes, allowed) if options.coalesce and prefixes else []
     writes = dict(step.writes)
+    paths = {one.prefix: one.layer.document.path for one in step.found.patch.placements}
+    if step.place is not None:
+        paths[step.place] = file_at(step.found, step.place)
     for prefix, below in moves:
         first = next(one for one in placements if one.prefix == below[0])
         writes[file_at(step.found, prefix)] = first.layer.document.text
         for one in below:
-            writes = _without(writes, file_at(step.found, one))
+            writes = _without(writes, paths[one])
     everywhere = is_foldable(config, current.patch.prefixes) or (
         options.coalesce and is_complete(config, current.patch)
     )

@@ -140,6 +140,12 @@ def test_a_file_that_is_there_already(world: World) -> None:
     assert world.config() == before
 
 
+def test_placements_of_both_forms_become_one(world: World) -> None:
+    world.lay(manifests(**{FIRST: VERSION, f"{APP}/int/int-1/r2/patches/patch-001.yaml": VERSION}))
+    step(world)
+    assert places(world) == ["int/patches"]
+
+
 @pytest.mark.requirement("FP11")
 def test_coalescing_that_would_lose_is_left_out_and_told(world: World) -> None:
     override = {f"{APP}/int/int-1/r2/override.yaml": patch("source: {targetRevision: v4.16.0}")}
