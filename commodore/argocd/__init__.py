@@ -52,7 +52,7 @@ if TYPE_CHECKING:
     from commodore.argocd.configuration import ArgoSettings, Provenanced, read_settings
     from commodore.argocd.diagnostics import Diagnostic, Diagnostics, Severity
     from commodore.argocd.discovery import Origin
-    from commodore.argocd.model import Cluster
+    from commodore.argocd.model import Cluster, KnownRepository
     from commodore.argocd.model.application import Destination
     from commodore.argocd.options import Options, Tree
     from commodore.argocd.rendered import RenderedApplication, Stage
@@ -102,7 +102,7 @@ __getattr__ = lazy_exports(
         "configuration": ("ArgoSettings", "Provenanced", "read_settings"),
         "diagnostics": ("Diagnostic", "Diagnostics", "Severity"),
         "discovery": ("Origin",),
-        "model": ("Cluster",),
+        "model": ("Cluster", "KnownRepository"),
         "model.application": ("Destination",),
         "options": ("NoiseRule", "Options", "Tree"),
         "rendered": ("RenderedApplication", "Stage"),
@@ -126,6 +126,7 @@ __all__ = [
     "GitProvider",
     "Image",
     "Images",
+    "KnownRepository",
     "ListedApplication",
     "ListedSource",
     "Listing",

@@ -20,7 +20,7 @@ from commodore.argocd.configuration import Provenanced
 from commodore.argocd.diagnostics import Diagnostic
 from commodore.argocd.discovery import Origin
 from commodore.argocd.explaining_objects import explain_object
-from commodore.argocd.model import Cluster
+from commodore.argocd.model import Cluster, KnownRepository
 from commodore.argocd.model.application import Application, Destination
 from commodore.argocd.options import Options, Tree
 from commodore.argocd.question import Question
@@ -234,11 +234,13 @@ class Settings(Found):
     Attributes:
         namespace: that of Argo CD.
         clusters: those that cluster Secrets describe, without their credentials.
+        repositories: those that Secrets and values of the chart describe, likewise.
     """
 
     namespace: str
     values: tuple[SettingValue, ...]
     clusters: tuple[Cluster, ...]
+    repositories: tuple[KnownRepository, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -370,7 +372,7 @@ def settings(tree: Tree | None, options: Options | None = None) -> Settings:
             listing = asked.listing(tree)
             read, diagnostics = listing.settings, asked.listed(listing)
         values = tuple(SettingValue(*row) for row in read.rows())
-        return Settings(diagnostics, read.namespace, values, tuple(read.clusters))
+        return Settings(diagnostics, read.namespace, values, tuple(read.clusters), read.repositories)
 
 
 def explain(tree: Tree, application: str, options: Options | None = None, object_: str = "") -> Explanation:

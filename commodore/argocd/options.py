@@ -100,6 +100,7 @@ class Options:
         app_namespaces: patterns of the namespaces in which Applications count beside it.
         config_maps, parameters: files with the ConfigMaps `argocd-cm` and `argocd-cmd-params-cm`, as `--argocd-cm`.
         build_options: words for `kustomize build`, as `--kustomize-build-option`.
+        repository_secrets: files with Secrets of repositories, as `--repo-secret`; credentials in them are not read.
         shipped_defaults: whether kinds are excluded that the manifests of Argo CD exclude.
         ignored_paths: patterns of files and folders that are not looked at for Applications.
         dry_sources: whether Applications that are hydrated stand for their dry source; None for comparisons alone.
@@ -163,6 +164,7 @@ class Options:
     config_maps: tuple[Path, ...] = ()
     parameters: tuple[Path, ...] = ()
     build_options: tuple[str, ...] = ()
+    repository_secrets: tuple[Path, ...] = ()
     shipped_defaults: bool = False
     ignored_paths: tuple[str, ...] = ()
     dry_sources: bool | None = None

@@ -246,6 +246,7 @@ class Question:
                 options.app_namespaces,
                 options.build_options,
                 options.shipped_defaults,
+                options.repository_secrets,
             ),
             ignored=options.ignored_paths,
             dry=compared if options.dry_sources is None else options.dry_sources,

@@ -124,6 +124,7 @@ _OPTIONS = {
     "argocd_cm": "config_maps",
     "cmd_params": "parameters",
     "kustomize_build_option": "build_options",
+    "repo_secret": "repository_secrets",
     "ignore_path": "ignored_paths",
 }
 """Options of commands that the library calls otherwise."""

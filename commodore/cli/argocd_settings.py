@@ -59,7 +59,18 @@ def _data(read: Settings) -> dict[str, Any]:
         }
         for one in read.clusters
     ]
-    return {"namespace": read.namespace, "settings": rows, "clusters": clusters}
+    repositories = [
+        {
+            "url": known.url,
+            "type": known.kind,
+            "name": known.name,
+            "project": known.project,
+            "template": known.is_template,
+            "enableOCI": known.enable_oci,
+        }
+        for known in read.repositories
+    ]
+    return {"namespace": read.namespace, "settings": rows, "clusters": clusters, "repositories": repositories}
 
 
 def _text(read: Settings) -> str:
@@ -69,5 +80,8 @@ def _text(read: Settings) -> str:
         where = str(value.place) if value.place else "default"
         also = f", overrides {', '.join(map(str, value.overridden))}" if value.overridden else ""
         lines.append(f"{one.config_map} {printable(one.key)}: {printable(value.value)!r} ({printable(where + also)})")
+    for known in read.repositories:
+        name = f"{known.kind} repository {known.name}".rstrip()
+        lines.append(f"{printable(name)}: {printable(known.url)}{' ...' if known.is_template else ''}")
     lines += [f"cluster {printable(known.name)}: {printable(known.server)}" for known in read.clusters]
     return "\n".join(lines)

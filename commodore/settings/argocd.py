@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from commodore.limits import DEFAULT_LIMITS
+from commodore.settings.argocd_access import CREDENTIALS, OFFLINE, REFRESH, REPO_MAP
 from commodore.settings.common import REVIEWED
 from commodore.settings.model import Setting
 
@@ -37,49 +38,6 @@ SHOWN = Setting(
     kind="choice",
     choices=("actionable", "all", "none"),
     default="actionable",
-)
-REPO_MAP = Setting(
-    "repo_map",
-    ("--repo-map",),
-    "A folder that stands for a repository, as it lies, whatever revision is asked for; with #REVISION that revision "
-    "of it; with @ the tree itself; may be repeated.",
-    multiple=True,
-    metavar="URL=FOLDER",
-)
-OFFLINE = Setting(
-    "offline",
-    ("--offline",),
-    "Fetch nothing: work with what is mapped or in the cache.",
-    kind="switch",
-    default=False,
-)
-REFRESH = Setting(
-    "refresh",
-    ("--refresh",),
-    "Ask servers anew for what the cache has: charts of web servers (`charts`) or of registries (`oci`). Branches, "
-    "tags, indexes (`git`) and files (`remotes`) are asked for in each run anyway. May be repeated.",
-    kind="choice",
-    choices=("git", "charts", "remotes", "oci", "all"),
-    multiple=True,
-    metavar="WHAT",
-)
-CREDENTIALS = (
-    Setting(
-        "credentials",
-        ("--credentials",),
-        "A file with credentials for servers, each for what begins with a URL. Nothing else of yours is sent to "
-        "servers that a repository names.",
-        kind="file",
-        metavar="FILE",
-    ),
-    Setting(
-        "ambient_credentials",
-        ("--ambient-credentials",),
-        "Ask servers with what git would use of yours, too: its configuration, helpers, agents and keys, .netrc, "
-        "logins of container tools.",
-        kind="switch",
-        default=False,
-    ),
 )
 PATH = Setting(
     "path",
@@ -303,6 +261,15 @@ GIVEN = (
         "cmd_params",
         ("--cmd-params",),
         "The same of argocd-cmd-params-cm.",
+        kind="file",
+        multiple=True,
+        metavar="FILE",
+    ),
+    Setting(
+        "repo_secret",
+        ("--repo-secret",),
+        "A file with Secrets of repositories that the installation has, for their names and types; credentials in them "
+        "are not read. May be repeated.",
         kind="file",
         multiple=True,
         metavar="FILE",

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from commodore.settings.argocd import APP, INSTALLATION, REPO_MAP, output
+from commodore.settings.argocd import APP, INSTALLATION, output
+from commodore.settings.argocd_access import REPO_MAP
 from commodore.settings.common import API, CLUSTER_FILE
 from commodore.settings.model import Setting
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
-from commodore.settings.argocd import CAPABILITIES, FACTS, INSTALLATION, OFFLINE, SELF_URL
+from commodore.settings.argocd import CAPABILITIES, FACTS, INSTALLATION, SELF_URL
+from commodore.settings.argocd_access import OFFLINE
 from commodore.settings.model import Kind, Setting
 
 

@@ -16,6 +16,7 @@ from commodore.argocd.configuration.model import DEFAULTS, PARAMETER_DEFAULTS, P
 from commodore.argocd.finishing import desired, manifests
 from commodore.argocd.model.application import Application, read_application
 from commodore.argocd.model.plugins import PluginRule
+from commodore.argocd.model.repository import KnownRepository
 from commodore.argocd.rendering import Capabilities, Rendered
 from commodore.argocd.running import open_run
 from commodore.context import Access, Context
@@ -69,6 +70,7 @@ class Argo:
     profile: Profile = NEWEST
     plugins: tuple[PluginRule, ...] = ()
     access: Access | None = None
+    repositories: tuple[KnownRepository, ...] = ()
 
     def files(self, files: Mapping[str, str | bytes], *, url: str = URL, below: str = "") -> Path:
         """Write files of a repository; returns its folder."""
@@ -95,6 +97,7 @@ class Argo:
             parameters=table(self.parameters, PARAMETER_DEFAULTS),
             profile=self.profile,
             plugins=self.plugins,
+            repositories=self.repositories,
         )
 
     def application(self, *sources: Mapping[str, Any], **spec: Any) -> Application:

@@ -28,6 +28,8 @@ def objects_of_values(values: Any) -> Iterator[dict[str, Any]]:
         yield from _config_map("argocd-cm", config, DEFAULTS)
         yield from _config_map("argocd-cmd-params-cm", _map(configs, "params"), PARAMETER_DEFAULTS)
         yield from _clusters(configs.get("clusterCredentials"))
+        yield from _repositories(configs.get("repositories"), "repository")
+        yield from _repositories(configs.get("credentialTemplates"), "repo-creds")
 
 
 def _map(value: Mapping[str, Any], key: str) -> Mapping[str, Any]:
@@ -46,6 +48,15 @@ def _text(value: Any) -> str:
     if isinstance(value, str):
         return value
     return "" if value is None else dump(value).rstrip("\n")
+
+
+def _repositories(given: Any, kind: str) -> Iterator[dict[str, Any]]:
+    """The Secrets of repositories, without credentials, from a map."""
+    for one in given.values() if isinstance(given, Mapping) else ():
+        if isinstance(one, Mapping) and isinstance(one.get("url"), str):
+            known = ("url", "name", "type", "project", "enableOCI")
+            fields = {key: _text(one[key]) for key in known if isinstance(one.get(key), str | bool)}
+            yield {"kind": "Secret", "metadata": {"labels": {SECRET_TYPE: kind}}, "stringData": fields}
 
 
 def _clusters(given: Any) -> Iterator[dict[str, Any]]:

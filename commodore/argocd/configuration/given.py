@@ -8,7 +8,9 @@ from pathlib import Path
 from typing import Any
 
 from commodore.argocd.configuration.read import CONFIG, PARAMETERS, Candidates, read_file
+from commodore.argocd.model.cluster import SECRET_TYPE
 from commodore.argocd.model.fields import Fields
+from commodore.argocd.model.repository import REPOSITORY_TYPES
 from commodore.errors import InputError, Location
 from commodore.limits import Limits
 from commodore.manifests import dump
@@ -39,6 +41,7 @@ class Given:
         config, parameters: files with `argocd-cm` and `argocd-cmd-params-cm`: the ConfigMaps, or their data alone.
         namespaces: patterns of the namespaces in which Applications count.
         build_options: words for `kustomize build`.
+        secrets: files with Secrets of repositories, of which no credentials are read.
         shipped: whether kinds are excluded that the manifests of Argo CD exclude, unless something else says which.
     """
 
@@ -48,6 +51,7 @@ class Given:
     namespaces: tuple[str, ...] = ()
     build_options: tuple[str, ...] = ()
     shipped: bool = False
+    secrets: tuple[Path, ...] = ()
 
     def take_into(self, candidates: Candidates, limits: Limits) -> None:
         """Say it first: candidates keep what they have.
@@ -66,6 +70,9 @@ class Given:
                 for value, line in read_placed_documents(read_file(file, limits), place=str(file)):
                     place = Location(str(file), line)
                     candidates.config_map(Fields.of(_config_map(value, name, place), "", place), "option")
+        for file in self.secrets:
+            for value, line in read_placed_documents(read_file(file, limits), place=str(file)):
+                candidates.secret(_secret(value, Location(str(file), line)))
 
     def defaults(self) -> dict[str, str]:
         """What keys of `argocd-cm` are where nothing says it."""
@@ -89,6 +96,19 @@ def _config_map(value: Any, name: str, place: Location) -> dict[str, Any]:
             locations=[place],
         )
     return {**fields.data, "metadata": {**metadata.data, "name": name}}
+
+
+def _secret(value: Any, place: Location) -> Fields:
+    fields = Fields.of(value, "", place)
+    kind = fields.fields("metadata").text_map("labels").get(SECRET_TYPE)
+    if fields.text("kind") != "Secret" or kind not in REPOSITORY_TYPES:
+        raise InputError(
+            "CMD-ARGO-103",
+            "the file holds something else than Secrets of repositories",
+            hint=f"they have the label {SECRET_TYPE}: repository, or repo-creds",
+            locations=[place],
+        )
+    return fields
 
 
 def _take(candidates: Candidates, name: str, data: Mapping[str, str], place: str) -> None:

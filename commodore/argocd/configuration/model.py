@@ -10,6 +10,7 @@ from commodore.argocd.configuration.customisations import ResourceOverride
 from commodore.argocd.configuration.profiles import NEWEST, Profile
 from commodore.argocd.model.cluster import Cluster
 from commodore.argocd.model.plugins import PluginRule
+from commodore.argocd.model.repository import KnownRepository
 from commodore.errors import Location
 
 Level = Literal["option", "tree", "chart", "default"]
@@ -77,6 +78,7 @@ class ArgoSettings:
         overrides: `resource.customizations`, by `group/Kind`; of the core group just `Kind`.
         profile: the version of Argo CD that is followed.
         plugins: what becomes of the sources of config management plugins, the strongest first.
+        repositories: those that are known, the strongest first.
     """
 
     namespace: str = "argocd"
@@ -87,6 +89,7 @@ class ArgoSettings:
     projects: tuple[tuple[Mapping[str, Any], Location], ...] = ()
     profile: Profile = NEWEST
     plugins: tuple[PluginRule, ...] = ()
+    repositories: tuple[KnownRepository, ...] = ()
 
     def __getitem__(self, key: str) -> str:
         """A value of `argocd-cm`; empty if it is not set and has no default."""
@@ -125,6 +128,14 @@ class ArgoSettings:
     def new_git_file_globbing(self) -> bool:
         """Whether git generators match files by `**` and `*` instead of git's pathspecs."""
         return self.parameter("applicationsetcontroller.enable.new.git.file.globbing") == "true"
+
+    def chart_repository(self, name: str) -> str:
+        """The URL of the repository of charts with a name, with its scheme; empty if none is known."""
+        known = (one for one in self.repositories if one.name == name and one.kind in ("helm", "oci"))
+        found = next((one for one in known if not one.is_template), None)
+        if found is None:
+            return ""
+        return found.url if "://" in found.url else f"oci://{found.url}"
 
     def kustomize_versions(self) -> tuple[str, ...]:
         """The versions of kustomize that are registered beside the built-in one."""

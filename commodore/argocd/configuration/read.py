@@ -24,6 +24,7 @@ from commodore.argocd.diagnostics import Diagnostic, Diagnostics
 from commodore.argocd.model.cluster import SECRET_TYPE, Cluster, read_cluster
 from commodore.argocd.model.fields import Fields
 from commodore.argocd.model.plugins import PluginRule, rule_of_definition
+from commodore.argocd.model.repository import REPOSITORY_TYPES, KnownRepository, read_repository
 from commodore.errors import InputError, Location
 from commodore.limits import Limits
 from commodore.manifests.kube_yaml import read_documents, read_placed_documents
@@ -54,6 +55,7 @@ class Candidates:
     projects: list[tuple[Mapping[str, Any], Location]] = field(default_factory=list)
     profile: Profile = NEWEST
     plugins: list[PluginRule] = field(default_factory=list)
+    repositories: dict[tuple[bool, str], KnownRepository] = field(default_factory=dict)
     defaults: dict[str, str] = field(default_factory=dict)
     differing: dict[str, list[Location]] = field(default_factory=dict)
 
@@ -67,10 +69,14 @@ class Candidates:
             self._take(table, key, Provenanced(value, level, fields.place))
 
     def secret(self, fields: Fields) -> None:
-        """Take in a Secret, if it is that of a cluster."""
-        if fields.fields("metadata").text_map("labels").get(SECRET_TYPE) == "cluster":
+        """Take in a Secret, if it is that of a cluster or a repository."""
+        kind = fields.fields("metadata").text_map("labels").get(SECRET_TYPE)
+        if kind == "cluster":
             cluster = read_cluster(fields.data, fields.place)
             self.clusters.setdefault(cluster.server, cluster)
+        elif kind in REPOSITORY_TYPES:
+            known = read_repository(fields.data, kind, fields.place)
+            self.repositories.setdefault((known.is_template, known.url), known)
 
     def operated(self, value: Any, place: Location, level: Level) -> None:
         """Take in an `ArgoCD`, from which the operator makes ConfigMaps."""
@@ -99,9 +105,18 @@ class Candidates:
             elif kind == "ConfigMap":
                 self.config_map(fields, level)
             elif kind == "Secret":
-                self.secret(fields)
+                self._secret_of_tree(fields)
         except InputError as error:
             self.found.take(error)
+
+    def _secret_of_tree(self, fields: Fields) -> None:
+        try:
+            self.secret(fields)
+        except InputError as error:
+            if fields.fields("metadata").text_map("labels").get(SECRET_TYPE) not in REPOSITORY_TYPES:
+                raise
+            message = f"the Secret of a repository says nothing that can be read: {error.message}"
+            self.found.add(Diagnostic("CMD-ARGO-124", message, "info", locations=(fields.place,)))
 
     def settings(self, namespace: str = "") -> ArgoSettings:
         """The settings, with defaults for what was not found."""
@@ -117,6 +132,7 @@ class Candidates:
             projects=tuple(self.projects),
             profile=self.profile,
             plugins=tuple(self.plugins),
+            repositories=tuple(self.repositories.values()),
         )
 
     def _take(self, table: dict[str, Provenanced], key: str, new: Provenanced) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import tarfile
 from collections.abc import Iterator, Mapping
@@ -16,6 +17,8 @@ from commodore.errors import InputError, Location
 from commodore.git import redact
 from commodore.manifests.kube_yaml import read_documents
 
+_NAMED = re.compile(r"(?:@|alias:)(.+)")
+"""A repository by the name that an installation has for it."""
 _GIT = shutil.ignore_patterns(".git")
 
 
@@ -123,12 +126,16 @@ def _bring(unit: Unit, one: _Dependency, place: Path) -> None:
             )
         shutil.copytree(source, place, ignore_dangling_symlinks=True, ignore=_GIT)
         return
-    if "://" not in one.repository:
+    repository = one.repository
+    if name := _NAMED.fullmatch(repository):
+        repository = unit.settings.chart_repository(name[1])
+    if "://" not in repository:
         where = f"names the repository {redact(one.repository)!r}" if one.repository else "names no repository"
         raise InputError(
             "CMD-ARGO-406",
             f"the dependency {one.name} is not in charts/ and {where}",
-            hint="name the URL of its chart repository, or put it into charts/",
+            hint="name the URL of its chart repository, or the Secret that has it by --repo-secret, or put it into "
+            "charts/",
         )
-    chart = unit.charts.chart(one.repository, one.name, one.version)
+    chart = unit.charts.chart(repository, one.name, one.version)
     shutil.copytree(chart.folder, place)

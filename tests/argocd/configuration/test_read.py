@@ -8,9 +8,12 @@ from typing import Any
 import pytest
 
 from commodore.argocd import ArgoSettings, Diagnostics, read_settings
-from commodore.argocd.configuration import Candidates, IgnoredFields, objects_of_values
+from commodore.argocd.configuration import NEWEST, Candidates, Given, IgnoredFields, objects_of_values
 from commodore.argocd.model.fields import Fields
+from commodore.argocd.running import Named, list_applications
+from commodore.context import Context
 from commodore.errors import InputError, Location
+from commodore.events import ignore
 from commodore.limits import DEFAULT_LIMITS
 
 CONFIG = """\
@@ -89,6 +92,51 @@ def test_clusters_are_read_without_their_credentials(tmp_path: Path) -> None:
     ]
     assert settings.clusters[0].labels["env"] == "prod"
     assert "t0psecret" not in repr(settings)
+
+
+SECRET = """\
+kind: Secret
+metadata: {name: %s, labels: {argocd.argoproj.io/secret-type: %s}}
+stringData: {url: "%s", name: %s, type: helm, password: t0psecret, username: bot}
+---
+"""
+
+
+@pytest.mark.requirement("D15", "D18", "D41")
+def test_repositories_are_read_without_their_credentials(tmp_path: Path) -> None:
+    """Those of an option count before those of files, these before values of the chart."""
+    option, tree = tmp_path / "secret.yaml", tmp_path / "tree"
+    tree.mkdir()
+    option.write_text(SECRET % ("a", "repository", "https://bot:t0psecret@charts.example.com", "stable"))
+    (tree / "secrets.yaml").write_text(
+        SECRET % ("b", "repository", "https://other.example.com", "stable")
+        + SECRET % ("c", "repo-creds", "https://git.example.com/team", "team")
+        + SECRET % ("d", "repository", "", "encrypted")
+    )
+    (tree / "values.yaml").write_text(
+        "argo-cd:\n  configs:\n    repositories:\n"
+        "      one: {url: registry.example.com/charts, type: helm, name: own, enableOCI: true, password: t0psecret}\n"
+        "    credentialTemplates:\n      two: {url: 'https://git.example.com/all', sshPrivateKey: t0psecret}\n"
+    )
+    found = Diagnostics()
+    named = Named(tree, given=Given(secrets=(option,)), depth=0)
+    settings = list_applications(named, Context(ignore, DEFAULT_LIMITS, offline=True), found).settings
+    assert settings.chart_repository("stable") == "https://charts.example.com"
+    assert settings.chart_repository("own") == "oci://registry.example.com/charts"
+    assert settings.chart_repository("team") == ""
+    assert [(one.name, one.is_template) for one in settings.repositories] == [
+        ("stable", False),
+        ("stable", False),
+        ("team", True),
+        ("own", False),
+        ("", True),
+    ]
+    assert "CMD-ARGO-124" in [one.code for one in found.found() if one.severity == "info"]
+    assert "t0psecret" not in repr(settings)
+    option.write_text(CONFIG)
+    with pytest.raises(InputError) as caught:
+        named.candidates(NEWEST, DEFAULT_LIMITS, found)
+    assert caught.value.code == "CMD-ARGO-103"
 
 
 @pytest.mark.requirement("D19")

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from commodore.argocd.configuration import PROFILES
+from commodore.argocd.model.repository import KnownRepository
 from commodore.argocd.rendering import Capabilities
 from commodore.errors import CommodoreError
 from tests.argocd.conftest import OTHER, Argo, chart
@@ -184,6 +185,23 @@ def test_dependencies_that_cannot_be_had(repository: str, code: str, argo: Argo)
     with pytest.raises(CommodoreError) as caught:
         argo.objects({"path": "web"})
     assert caught.value.code == code
+
+
+@pytest.mark.parametrize(("name", "code"), [("private", "CMD-ARGO-310"), ("git", "CMD-ARGO-406")])
+@pytest.mark.parametrize("form", ["'@{}'", "alias:{}"])
+def test_dependencies_in_repositories_that_are_known_by_name(form: str, name: str, code: str, argo: Argo) -> None:
+    """The repository that the name stands for is asked, or would be; one of git has no charts."""
+    argo.repositories = (
+        KnownRepository("charts.example.com/team", "helm", "private", is_template=True),
+        KnownRepository("charts.example.com/team", "helm", "private", enable_oci=True),
+        KnownRepository("https://git.example.com", "git", "git"),
+    )
+    dependencies = f"dependencies:\n- {{name: sub, version: 1.2.3, repository: {form.format(name)}}}\n"
+    argo.files(chart(**{"Chart.yaml": f"apiVersion: v2\nname: web\nversion: 1.0.0\n{dependencies}"}), below="web")
+    with pytest.raises(CommodoreError) as caught:
+        argo.objects({"path": "web"})
+    assert caught.value.code == code
+    assert ("oci://charts.example.com/team/sub" in caught.value.message) is (code == "CMD-ARGO-310")
 
 
 def test_templates_that_fail(argo: Argo) -> None:

@@ -1,0 +1,58 @@
+"""What the Secrets of an installation say of repositories. Credentials are never read."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from commodore.argocd.model.cluster import secret_text
+from commodore.argocd.model.fields import Fields
+from commodore.errors import InputError, Location
+from commodore.git import redact
+
+REPOSITORY_TYPES = ("repository", "repo-creds", "repository-write", "repo-write-creds")
+
+
+@dataclass(frozen=True, slots=True)
+class KnownRepository:
+    """A repository that Argo CD knows, or the beginning of the URLs of several.
+
+    Attributes:
+        kind: `git`, `helm` or `oci`.
+        name: by which charts name it, if it has charts.
+        is_template: whether the URL is the beginning of others.
+        enable_oci: whether its charts are in a registry.
+    """
+
+    url: str
+    kind: str = "git"
+    name: str = ""
+    project: str = ""
+    is_template: bool = False
+    enable_oci: bool = False
+    place: Location | None = None
+
+
+def read_repository(secret: Mapping[str, Any], kind: str, place: Location) -> KnownRepository:
+    """The repository of a Secret.
+
+    Args:
+        kind: one of `REPOSITORY_TYPES`.
+
+    Raises:
+        InputError: CMD-ARGO-103, a field is missing or has the wrong type.
+    """
+    fields = Fields.of(secret, "", place)
+    url = secret_text(fields, "url")
+    if not url:
+        raise InputError("CMD-ARGO-103", "data.url is missing", hint="add the field", locations=[place])
+    return KnownRepository(
+        url=redact(url),
+        kind=secret_text(fields, "type") or "git",
+        name=secret_text(fields, "name"),
+        project=secret_text(fields, "project"),
+        is_template=kind not in ("repository", "repository-write"),
+        enable_oci=secret_text(fields, "enableOCI") == "true",
+        place=place,
+    )
