@@ -66,6 +66,7 @@ class LibrarySources:
         self._cache = ExportCache(cache / "exports", store.context)
         self._seen = cache / "versions"
         self._commits: dict[tuple[Remote, str], str] = {}
+        self._judged: set[Remote] = set()
 
     @property
     def context(self) -> Context:
@@ -197,12 +198,15 @@ class LibrarySources:
         (self._policy or DEFAULT_POLICY).require_host(remote.url, f"the Jsonnet library {remote.identity}")
 
     def _check_way(self, remote: Remote) -> None:
-        """Refuse a remote whose server redirects to a host that the policy does not name, if it names some."""
+        """Refuse a remote whose server redirects to a host that the policy does not name, if it names some. Its server
+        is asked once in a run.
+        """
         policy, context = self._policy, self._store.context
-        if policy is None or not policy.names_hosts or context.offline:
+        if policy is None or not policy.names_hosts or context.offline or remote in self._judged:
             return
         judged = replace(context, check_host=lambda url: policy.require_host(url, f"what {remote.identity} leads to"))
         Git(Path(tempfile.gettempdir()), judged).locate(remote.url)
+        self._judged.add(remote)
 
     def _export_one(self, repository: Repository, source: GitSource, sha: str, staged: Path) -> Export:
         if not repository.has_commits([sha]):

@@ -18,7 +18,7 @@ from commodore.dependencies.bundle.jsonnetfile import GitSource
 from commodore.dependencies.bundle.remotes import parse_remote
 from commodore.dependencies.bundle.sources import LibrarySources, Wanted
 from commodore.engine.kapitan.fetch_git import _update_submodules
-from commodore.errors import Location, PolicyError
+from commodore.errors import CommodoreError, Location, PolicyError
 from commodore.git import RepositoryStore
 from commodore.limits import DEFAULT_LIMITS
 from tests.engine.world import PACKAGE, World, jsonnet
@@ -351,6 +351,19 @@ def test_a_library_whose_server_redirects(tmp_path: Path, version: str) -> None:
         assert other.asked == []
     assert isinstance(error, PolicyError)
     assert error.code == NEAR
+
+
+@pytest.mark.harmless
+def test_where_a_library_lies_is_asked_once_in_a_run(tmp_path: Path) -> None:
+    """One question is for the policy, one for the version, and one fetches."""
+    remotes = repositories(tmp_path)
+    with GitServer(remotes.root) as server:
+        store = RepositoryStore(tmp_path / "repos", make_context())
+        sources = LibrarySources(store, tmp_path / "cache", policy=TrustPolicy(hosts=("127.0.0.1",)))
+        remote = parse_remote(f"{server.site}/new.git", Location("jsonnetfile.json"), DEFAULT_LIMITS)
+        (found,) = sources.obtain([Wanted(GitSource(remote), "master")]).values()
+        assert not isinstance(found, CommodoreError), found
+    assert sum("info/refs" in path for _, path in server.asked) == 3
 
 
 @pytest.mark.allowed
