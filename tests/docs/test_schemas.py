@@ -27,6 +27,13 @@ def test_schemas_are_schemas(schema: str) -> None:
     Draft202012Validator.check_schema(json.loads((REFERENCE / f"{schema}-schema.json").read_text(encoding="utf-8")))
 
 
+@pytest.mark.parametrize("schema", ["class-file", "cluster-file"])
+def test_every_pattern_is_said_in_words(schema: str) -> None:
+    """For editors, and for the linter."""
+    text = (REFERENCE / f"{schema}-schema.json").read_text(encoding="utf-8")
+    assert text.count('"pattern":') == text.count('"patternErrorMessage":') > 0
+
+
 def test_class_files_of_the_examples_fit() -> None:
     folders = [*EXAMPLES.glob("component-*/class"), EXAMPLES / "global-defaults", EXAMPLES / "tenant-config"]
     files = [file for folder in [*folders, EXAMPLES / "package-monitoring"] for file in folder.rglob("*.yml")]

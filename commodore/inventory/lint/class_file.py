@@ -42,6 +42,11 @@ def is_text(node: Node | None) -> TypeGuard[ScalarNode]:
     return isinstance(node, ScalarNode) and node.tag == f"{_TAG}str"
 
 
+def is_text_for_reclass(node: Node) -> bool:
+    """Whether this is a boolean of YAML 1.1 (`yes`, `off`), which reclass takes for a text, as YAML 1.2 does."""
+    return node.tag == f"{_TAG}bool" and node.value.lower() not in ("true", "false")
+
+
 def is_null(node: Node | None) -> bool:
     return node is not None and node.tag == f"{_TAG}null"
 
@@ -203,7 +208,8 @@ def texts(node: Node, path: str = "") -> Iterator[tuple[str, ScalarNode]]:
 def plain_data(node: Node, name: Callable[[Node], str] = key_text) -> Any:
     """A node as data that checks of types, keys and texts can look at.
 
-    Each node is made once, as aliases may nest. Of numbers only the type is kept.
+    Each node is made once, as aliases may nest. Of numbers only the type is kept. `yes` and `on` are texts, as they are
+    for reclass.
 
     Args:
         name: the key that the data has for the key of a map.
@@ -212,8 +218,9 @@ def plain_data(node: Node, name: Callable[[Node], str] = key_text) -> Any:
 
     def plain(part: Node) -> Any:
         if isinstance(part, ScalarNode):
-            on = part.value.lower() in ("true", "yes", "on")
-            kinds = {"null": None, "bool": on, "int": 1, "float": 1.5}
+            if is_text_for_reclass(part):
+                return part.value
+            kinds = {"null": None, "bool": part.value.lower() == "true", "int": 1, "float": 1.5}
             return kinds.get(part.tag.removeprefix(_TAG), part.value)
         if id(part) not in made:
             made[id(part)] = None

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Final
 
@@ -19,6 +19,7 @@ from commodore.inventory.lint.class_file import (
     is_list,
     is_map,
     is_text,
+    is_text_for_reclass,
     key_text,
     kind_of,
     plain_data,
@@ -73,7 +74,10 @@ class Schema(Linter):
         wanted: Any = error.validator_value
         match error.validator:
             case "type":
-                message, hint = f"{shown} must be {types_in_words(wanted)}, it is {kind_of(node)}", ""
+                message, hint = (
+                    f"{shown} must be {types_in_words(wanted)}, it is {_kind_of(node)}",
+                    _switch(wanted, node),
+                )
             case "required":
                 missing = ", ".join(repr(key) for key in wanted if key not in error.instance)
                 message, hint = f"{shown} has no {missing}", f"add {missing}"
@@ -88,14 +92,26 @@ class Schema(Linter):
                     yield file.finding(self.name, rule, at, said, parameter=_dotted((*path, key)), hint=hint)
                 return
             case "anyOf":
-                message, hint = f"{shown} must be {types_in_words(alternative_types(error))}, it is {kind_of(node)}", ""
+                types = alternative_types(error)
+                message, hint = f"{shown} must be {types_in_words(types)}, it is {_kind_of(node)}", _switch(types, node)
             case "minLength":
                 message, hint = f"{shown} is empty", ""
             case "pattern":
-                message, hint = f"{shown} is not of the form {wanted}", ""
+                # `patternErrorMessage` is what editors show, too
+                message = f"{shown} must be {error.schema.get('patternErrorMessage', 'of another form')}"
+                hint = f"the pattern is {wanted}"
             case _:
                 message, hint = f"{shown} is not as the schema's {error.validator!r} wants it", ""
         yield file.finding(self.name, rule, place, message, parameter=parameter, hint=hint)
+
+
+def _kind_of(node: Node) -> str:
+    return f"the text {node.value!r}" if is_text_for_reclass(node) else kind_of(node)
+
+
+def _switch(types: str | Sequence[str], node: Node) -> str:
+    wanted = "boolean" in types and is_text_for_reclass(node)
+    return "reclass takes yes, no, on and off for texts; write true or false" if wanted else ""
 
 
 def unsaid(findings: Iterable[Finding]) -> list[Finding]:

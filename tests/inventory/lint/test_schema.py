@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+import reclass_rs
 
 from tests.inventory.lint.world import findings, shown
 
@@ -62,6 +63,44 @@ def test_messages_name_the_field_and_what_it_must_be(tmp_path: Path) -> None:
     (found,) = findings(tmp_path, {"a.yml": content}, "schema")
     assert found.message == "parameters.a._metadata.multi_version must be true or false, it is a number"
     assert (found.severity, found.parameter) == ("warning", "parameters.a._metadata.multi_version")
+
+
+@pytest.mark.parametrize("written", ["yes", "on", "Off", "NO"])
+def test_switches_of_old_yaml_are_texts_as_they_are_for_reclass(tmp_path: Path, written: str) -> None:
+    content = f"parameters:\n  a:\n    _metadata: {{multi_instance: {written}}}\n"
+    (found,) = findings(tmp_path, {"a.yml": content}, "schema")
+    place = "parameters.a._metadata.multi_instance"
+    assert found.message == f"{place} must be true or false, it is the text '{written}'"
+    assert found.hint == "reclass takes yes, no, on and off for texts; write true or false"
+    assert reclass_reads(tmp_path, written) == written
+    assert findings(tmp_path, {"a.yml": content.replace(written, "TRUE")}, "schema") == []
+    assert reclass_reads(tmp_path, "TRUE") is True
+
+
+def reclass_reads(folder: Path, written: str) -> object:
+    inventory = folder / "inventory"
+    for name, text in {"classes/c.yml": f"parameters: {{a: {written}}}", "targets/t.yml": "classes: [c]"}.items():
+        (inventory / name).parent.mkdir(parents=True, exist_ok=True)
+        (inventory / name).write_text(text)
+    config = reclass_rs.Config.from_dict(str(inventory), {"nodes_uri": "targets", "classes_uri": "classes"})
+    return reclass_rs.Reclass.from_config(config).inventory().as_dict()["nodes"]["t"]["parameters"]["a"]
+
+
+@pytest.mark.parametrize(
+    ("file", "message"),
+    [
+        (
+            "applications: [a b c]",
+            "applications[0] must be 'component', 'component as instance' or 'pkg.package', with",
+        ),
+        ("tenant: {id: T, gitRepo: {}}", "tenant.id must be lower-case letters, digits, '.', '_' and '-', beginning"),
+    ],
+)
+def test_patterns_are_told_in_words(tmp_path: Path, file: str, message: str) -> None:
+    cluster = "\ncluster: {id: c, tenant: t, facts: {cloud: x, distribution: y}}" if "tenant" in file else ""
+    (found,) = findings(tmp_path, {"a.yml": f"{file}{cluster}"}, "schema")
+    assert found.message.startswith(message)
+    assert found.hint.startswith("the pattern is ^")
 
 
 def test_several_missing_keys_are_one_finding(tmp_path: Path) -> None:
