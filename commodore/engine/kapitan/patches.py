@@ -13,6 +13,7 @@ import contextlib
 import os
 import shlex
 import subprocess
+import tarfile
 import tempfile
 from collections.abc import Mapping
 from pathlib import Path
@@ -28,7 +29,7 @@ from kapitan.utils import PrettyDumper
 
 from commodore import manifests
 from commodore.confinement import start
-from commodore.confinement.chart_schemas import refers_elsewhere
+from commodore.confinement.chart_schemas import copy_without_schemas, refers_elsewhere
 from commodore.confinement.helm_options import list_item
 from commodore.engine.cache.tool_identity import defaults_digest, tool_digest
 from commodore.engine.kapitan import jsonnet_natives, templates
@@ -287,8 +288,8 @@ def _render_chart(
         helm_values_file and _for_helm(helm_values_file),
         [_for_helm(file) for file in helm_values_files or ()],
     )
-    given = {**helm_params, **_without_foreign_schema(chart_dir, helm_params)}
-    done = _original_render_chart(chart_dir, output_path, helm_path, given, own, others, dict(flags))
+    safe, given = _without_foreign_schema(chart_dir, helm_params), dict(helm_params)
+    done = _original_render_chart(safe, output_path, helm_path, given, own, others, dict(flags))
     for file in helm_values_files or ():  # once more: it may have changed meanwhile
         reads.file(os.path.join(os.getcwd(), file))
     if key and not done[1] and key == _chart_key(chart_dir, program, helm_params, flags, values):
@@ -302,16 +303,26 @@ def _for_helm(file: str) -> str:
     return list_item(os.path.join(".", file.removeprefix(here)) if file.startswith(here) else file)
 
 
-def _without_foreign_schema(chart: str, parameters: Mapping[str, Any]) -> dict[str, Any]:
-    """The parameter with which helm asks no server and reads no file for the schema of the values."""
+def _without_foreign_schema(chart: str, parameters: Mapping[str, Any]) -> str:
+    """The chart, or a copy of it for which helm asks no server and reads no file for the schema of the values."""
     work, name = current(), os.path.basename(os.path.normpath(chart))
     if parameters.get("skip_schema_validation") is True or not refers_elsewhere(Path(chart)):
-        return {}
+        return chart
     if work.confinement.policy.allows("helm_options", work.confinement.component):
-        return {}
+        return chart
     said = f"the values of the chart {name} are not checked, as their schema refers to what is elsewhere"
     work.context.announce(Warned("CMD-CONF-014", said))
-    return {"skip_schema_validation": True}
+    copy = Path(tempfile.mkdtemp()) / name
+    try:
+        copy_without_schemas(Path(chart), copy)
+    except (OSError, tarfile.TarError, EOFError) as error:
+        raise InputError(
+            "CMD-ENG-018",
+            f"the chart {name} cannot be read: {error}",
+            hint="a packed chart below `charts` may be damaged",
+            locations=[chart],
+        ) from error
+    return str(copy)
 
 
 def _helm_defaults(parameters: Mapping[str, Any]) -> tuple[str, ...]:
