@@ -87,8 +87,20 @@ class Diagnostics:
             limit = one.severity == "error" and one.code in boundaries
             self.add(replace(one, severity="boundary", family="") if limit else one)
 
-    def take(self, error: CommodoreError, *, application: str = "", set_: str = "", source: int | None = None) -> None:
-        """Take an error in, each of several ones by itself."""
+    def take(
+        self,
+        error: CommodoreError,
+        *,
+        application: str = "",
+        set_: str = "",
+        source: int | None = None,
+        place: Location | None = None,
+    ) -> None:
+        """Take an error in, each of several ones by itself.
+
+        Args:
+            place: where the Application or the set is, for errors that name no place, such as those of a fetch.
+        """
         for one in error.errors if isinstance(error, Findings) else (error,):
             self.add(
                 Diagnostic(
@@ -100,7 +112,7 @@ class Diagnostics:
                     application=application,
                     set=set_,
                     source=source,
-                    locations=one.locations,
+                    locations=one.locations or ((place,) if place else ()),
                 )
             )
 

@@ -17,7 +17,7 @@ from yaml.constructor import ConstructorError
 from commodore.limits import DEFAULT_LIMITS
 from commodore.manifests._loader import Loader as _Bounded
 from commodore.manifests._loader import TooMuchError, explain
-from commodore.manifests.kube_yaml import Problem, whole
+from commodore.manifests.kube_yaml import Problem, scalar_text, whole
 
 _TRUE = {"y", "Y", "yes", "Yes", "YES", "on", "On", "ON", "true", "True", "TRUE"}
 _FALSE = {"n", "N", "no", "No", "NO", "off", "Off", "OFF", "false", "False", "FALSE"}
@@ -36,7 +36,7 @@ _STARTS = frozenset("0123456789+-.")
 _LARGEST, _SMALLEST = (1 << 64) - 1, -(1 << 63)
 
 _TAG = "tag:yaml.org,2002:"
-_TEXT, _PLAIN = f"{_TAG}str", "!plain"
+_TEXT, _MERGE, _PLAIN = f"{_TAG}str", f"{_TAG}merge", "!plain"
 
 
 class _Loader(_Bounded):
@@ -92,29 +92,25 @@ class _Builder:
             self._inside.discard(id(node))
 
     def _map(self, node: Any) -> dict[str, Any]:
-        own: dict[str, Any] = {}
-        merged: list[dict[str, Any]] = []
+        """A map whose keys and merges count in their order: what is merged replaces the keys before it."""
+        result: dict[str, Any] = {}
+        own: set[str] = set()
         for key_node, value_node in node.value:
-            if key_node.tag == _PLAIN and key_node.value == "<<":
-                merged.append(self._merged(value_node))
+            if key_node.value == "<<" and key_node.tag in (_PLAIN, _MERGE):
+                result.update(self._merged(value_node))
                 continue
             key = _key(key_node)
             if key in own and self._problems is not None:
                 self._problems.append((f"the key {key!r} stands twice", key_node.start_mark.line + 1))
-            own[key] = self.build(value_node)
-        if not merged:
-            return own
-        result: dict[str, Any] = {}
-        for one in merged:
-            result.update(one)
-        result.update(own)
+            own.add(key)
+            result[key] = self.build(value_node)
         return result
 
-    def _merged(self, node: Any) -> dict[str, Any]:
-        if type(node) is yaml.SequenceNode:
+    def _merged(self, node: Any, *, several: bool = True) -> dict[str, Any]:
+        if several and type(node) is yaml.SequenceNode:
             result: dict[str, Any] = {}
             for child in reversed(node.value):
-                result.update(self._merged(child))
+                result.update(self._merged(child, several=False))
             return result
         if type(node) is not yaml.MappingNode:
             raise ConstructorError(None, None, "what is merged by '<<' is no map", node.start_mark)
@@ -129,11 +125,7 @@ def _key(node: Any) -> str:
     value = _scalar(node)
     if value is None:
         raise ConstructorError(None, None, "a key is null", node.start_mark)
-    if isinstance(value, bool):
-        return "true" if value else "false"
-    if isinstance(value, float):
-        return f"{value:g}"
-    return str(value)
+    return scalar_text(value)
 
 
 def _scalar(node: Any) -> Any:
@@ -145,7 +137,7 @@ def _scalar(node: Any) -> Any:
     kind = tag.removeprefix(_TAG) if tag.startswith(_TAG) else ""
     if kind == "binary":
         try:
-            return base64.b64decode(text).decode("utf-8", "replace")
+            return base64.b64decode("".join(text.split()), validate=True).decode("utf-8", "replace")
         except (binascii.Error, ValueError):
             raise ConstructorError(None, None, "a !!binary value is no base64", node.start_mark) from None
     if kind in ("int", "float", "bool", "null"):

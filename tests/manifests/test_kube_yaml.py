@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from commodore.errors import InputError
-from commodore.manifests.kube_yaml import Problem, read_documents, read_json, read_placed_documents
+from commodore.manifests.kube_yaml import Problem, read_documents, read_json, read_placed_documents, scalar_text
 
 
 def read(text: str | bytes, problems: list[Problem] | None = None) -> Any:
@@ -59,7 +59,20 @@ def test_keys_are_texts() -> None:
     assert list(read_documents("true: a\n1: b\n1.5: c\nyes: d\n", place="a")) == [{"true": "d", "1": "b", "1.5": "c"}]
 
 
-@pytest.mark.parametrize("text", ["null: a", "v: .inf", "v: .nan", "? [a]\n: b", "v: !!int x", "v: *none", "v:\n\t- a"])
+@pytest.mark.parametrize(
+    "text",
+    [
+        "null: a",
+        "v: .inf",
+        "v: .nan",
+        "? [a]\n: b",
+        "v: !!int x",
+        "v: *none",
+        "v:\n\t- a",
+        "<<: [[{a: 1}]]",
+        "v: !!binary '*'",
+    ],
+)
 def test_what_json_cannot_say_is_refused(text: str) -> None:
     with pytest.raises(InputError) as caught:
         list(read_documents(text, place="a.yaml"))
@@ -67,11 +80,44 @@ def test_what_json_cannot_say_is_refused(text: str) -> None:
     assert caught.value.locations[0].place == "a.yaml"
 
 
-def test_maps_are_merged() -> None:
-    text = "a: &a {p: 1, q: 2}\nb: {<<: *a, q: 3}\nc:\n  q: 4\n  <<: [*a, {r: 5}]\n"
-    (value,) = read_documents(text, place="a")
-    assert value["b"] == {"p": 1, "q": 3}
-    assert value["c"] == {"p": 1, "q": 4, "r": 5}
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [
+        ("<<: {a: 1}\na: 2", {"a": 2}),
+        ("a: 2\n<<: {a: 1, b: 3}", {"a": 1, "b": 3}),
+        ("a: {p: 2}\n<<: {a: {q: 1}}\na: {r: 3}", {"a": {"r": 3}}),
+        ("<<: {a: 1}\n<<: {a: 5}", {"a": 5}),
+        ("<<: [{a: 1}, {a: 2, b: 3}]", {"a": 1, "b": 3}),
+        ("<<: {<<: {a: 1}, b: 2, a: 7}", {"a": 7, "b": 2}),
+        ("!!merge <<: {a: 1}\nb: 2", {"a": 1, "b": 2}),
+        ('!!merge "<<": {a: 1}', {"a": 1}),
+        ('"<<": {a: 1}', {"<<": {"a": 1}}),
+        ("!!str <<: {a: 1}", {"<<": {"a": 1}}),
+        ("!!merge z: {a: 1}", {"z": {"a": 1}}),
+        ("3.14159265: pi", {"3.1415927": "pi"}),
+        ("18446744073709551616: more", {"1.8446744e+19": "more"}),
+    ],
+)
+def test_keys_and_merges(text: str, value: object) -> None:
+    """As sigs.k8s.io/yaml 1.6 reads them."""
+    assert list(read_documents(text, place="a")) == [value]
+
+
+@pytest.mark.parametrize(
+    ("number", "text"),
+    [
+        (True, "true"),
+        (20240101, "20240101"),
+        (0.1, "0.1"),
+        (3.14159265, "3.1415927"),
+        (123456.5, "123456.5"),
+        (1e-7, "1e-07"),
+        (1e300, "+Inf"),
+    ],
+)
+def test_scalars_where_texts_belong(number: int | float, text: str) -> None:
+    """As sigs.k8s.io/yaml 1.6 makes texts of them."""
+    assert scalar_text(number) == text
 
 
 def test_aliases_are_copies() -> None:

@@ -102,7 +102,7 @@ class Expander:
                 if isinstance(error, PolicyError) and error.code == "CMD-ARGO-217":
                     raise
                 failed = True
-                self._found.take(error, set_=one.name)
+                self._found.take(error, set_=one.name, place=one.place)
         self._check(one, made, failed=failed)
         return made
 
@@ -134,16 +134,19 @@ class Expander:
         return (*self._facts.clusters, *self._settings.clusters)
 
     def _check(self, one: ApplicationSet, made: list[Generated], *, failed: bool) -> None:
-        """Say what looks wrong with a set's Applications."""
+        """Say what looks wrong with a set's Applications.
+
+        Nothing of it is an error: Argo CD's own preview shows such Applications, too, which its controller refuses.
+        """
         names: dict[str, Generated] = {}
         for generated in made:
             first = names.setdefault(generated.name, generated)
             if first is not generated:
-                self._say(one, "CMD-ARGO-209", "error_of_set", _twice(first, generated), "names must differ")
+                self._say(one, "CMD-ARGO-209", "warning", _twice(first, generated), "names must differ")
             if not _NAME.fullmatch(generated.name) or len(generated.name) > 253:
                 hint = "names are lower case letters, digits, '-' and '.'; use normalize or nameNormalized"
                 message = f"{generated.path}, set {generated.number} makes an Application named {generated.name!r}"
-                self._say(one, "CMD-ARGO-214", "error_of_set", message, hint)
+                self._say(one, "CMD-ARGO-214", "warning", message, hint)
             for path, text in _texts(generated.data):
                 self._look_at(one, generated, path, text)
         if not made and not failed and not self._clusters and any(map(_asks_for_clusters, one.entries)):
@@ -165,10 +168,8 @@ class Expander:
             hint = "the parameter has another name, or it is a Go template and goTemplate is not set"
             self._say(one, "CMD-ARGO-215", "warning", f"{path} of {name} still holds {{{{: {text!r}", hint)
 
-    def _say(self, one: ApplicationSet, code: str, severity: str, message: str, hint: str) -> None:
-        # Argo CD's own preview shows such Applications, too; it is the controller that refuses them.
-        kind: Severity = "warning" if severity == "error_of_set" else severity  # type: ignore[assignment]
-        self._found.add(Diagnostic(code, message, kind, hint=hint, set=one.name, locations=(one.place,)))
+    def _say(self, one: ApplicationSet, code: str, severity: Severity, message: str, hint: str) -> None:
+        self._found.add(Diagnostic(code, message, severity, hint=hint, set=one.name, locations=(one.place,)))
 
 
 def _asks_for_clusters(entry: Entry) -> bool:

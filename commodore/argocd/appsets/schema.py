@@ -11,7 +11,7 @@ from typing import Any, Final
 
 from commodore.argocd.model.fields import wrong_type
 from commodore.errors import Location
-from commodore.gotemplate import float_text
+from commodore.manifests.kube_yaml import scalar_text
 
 
 class Kind:
@@ -236,15 +236,10 @@ def _filled(value: Any, kind: Kind) -> Any:
 
 def _scalar(value: Any, wanted: str, path: str, place: Location) -> Any:
     if wanted == "text":
-        if isinstance(value, bool):
-            return "true" if value else "false"
-        if isinstance(value, int):
-            return str(value)
-        if isinstance(value, float):
-            return float_text(value)
-        if not isinstance(value, str):
+        if not isinstance(value, str | int | float):
             raise wrong_type(path, "text", value, place)
-    elif wanted == "flag":
+        return scalar_text(value)
+    if wanted == "flag":
         if not isinstance(value, bool):
             raise wrong_type(path, "true or false", value, place)
     elif isinstance(value, bool) or not isinstance(value, int):

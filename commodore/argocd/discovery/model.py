@@ -97,10 +97,12 @@ class Discovered:
     def _compare(
         self, known: Application, before: Origin, application: Application, origin: Origin, found: Diagnostics
     ) -> None:
-        if _content(known) == _content(application):
-            return
+        if _content(known) == _content(application) or (origin.kind == "set" and before.set == origin.set):
+            return  # of one set: its expansion says which of its parameters make a name twice
         rendered = {before.kind, origin.kind} == {"file", "rendered"}
-        by = "by two files" if before.kind == origin.kind == "file" else f"by {before} and by {origin}"
+        by = f"by {before} and by {origin}"
+        if before.kind == origin.kind == "file":
+            by = "by two documents of a file" if known.place.place == application.place.place else "by two files"
         found.add(
             Diagnostic(
                 "CMD-ARGO-106" if rendered else "CMD-ARGO-105",

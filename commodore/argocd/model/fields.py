@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from commodore.errors import InputError, Location, did_you_mean
+from commodore.manifests.kube_yaml import scalar_text
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,15 +49,9 @@ class Fields:
         return default if value is None else self._text(value, self.at(key))
 
     def _text(self, value: Any, path: str) -> str:
-        if isinstance(value, str):
-            return value
-        if isinstance(value, bool):
-            return "true" if value else "false"
-        if isinstance(value, int):
-            return str(value)
-        if isinstance(value, float):
-            return f"{value:g}"
-        raise wrong_type(path, "text", value, self.place)
+        if not isinstance(value, str | int | float):
+            raise wrong_type(path, "text", value, self.place)
+        return scalar_text(value)
 
     def required(self, key: str) -> str:
         """A text that must be there and not be empty. It names something, so a number is a mistake."""

@@ -119,7 +119,7 @@ class _Kustomize:
             if _NEEDS_HELM in error.message:
                 raise InputError(
                     code,
-                    "the kustomization has charts, which kustomize builds with the option --enable-helm alone",
+                    "the kustomization has charts, which kustomize builds only with the option --enable-helm",
                     hint="Argo CD needs it, too: name a file by --argocd-settings with a ConfigMap argocd-cm that says "
                     "kustomize.buildOptions: --enable-helm",
                 ) from error

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import random
 import subprocess
@@ -135,6 +136,40 @@ def test_what_is_defined_twice(folder: Folder) -> None:
     assert folder.names() == ["x", "x"]
     (told,) = folder.found.found()
     assert (told.code, [str(one) for one in told.locations]) == ("CMD-ARGO-105", ["a.yaml:1", "b.yaml:1"])
+    assert "differently: by two files;" in told.message
+
+
+def test_what_one_file_defines_twice(folder: Folder) -> None:
+    folder.file("a.yaml", app("x") + "---\n" + app("x", path="other"))
+    folder.listing()
+    (told,) = folder.found.found()
+    assert "differently: by two documents of a file;" in told.message
+
+
+def set_of(**generator: Any) -> str:
+    """The text of an ApplicationSet with one generator, of parameters `name` and `path`."""
+    source = {"repoURL": "https://git.example.com/a", "path": "{{.path}}"}
+    template = {
+        "metadata": {"name": "{{.name}}"},
+        "spec": {"source": source, "destination": {"server": "https://kubernetes.default.svc"}},
+    }
+    spec = {"goTemplate": True, "generators": [generator], "template": template}
+    return json.dumps(
+        {"apiVersion": "argoproj.io/v1alpha1", "kind": "ApplicationSet", "metadata": {"name": "s"}, "spec": spec}
+    )
+
+
+def test_a_name_that_a_set_makes_twice_is_told_once(folder: Folder) -> None:
+    elements = [{"name": "x", "path": "one"}, {"name": "x", "path": "two"}]
+    folder.file("set.yaml", set_of(list={"elements": elements}))
+    assert (folder.names(), folder.codes()) == (["x"], ["CMD-ARGO-209"])
+
+
+def test_an_error_of_a_generator_says_where_its_set_is(folder: Folder) -> None:
+    folder.file("set.yaml", set_of(git={"repoURL": "ext::sh -c x", "directories": [{"path": "*"}]}))
+    folder.listing()
+    told = folder.found.found()[0]
+    assert (told.code, [str(one) for one in told.locations]) == ("CMD-ARGO-320", ["set.yaml:1"])
 
 
 @pytest.mark.requirement("D27", "D84")

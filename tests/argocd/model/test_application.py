@@ -27,8 +27,10 @@ def test_the_defaults() -> None:
 
 def test_scalars_become_texts_as_for_kubernetes() -> None:
     """`namespace: n` without quotes is false, and then the text `false`."""
-    application = read({"source": {**SOURCE, "targetRevision": 1.5}, "destination": {**SERVER, "namespace": False}})
-    assert (application.destination.namespace, application.sources[0].revision) == ("false", "1.5")
+    numbers = {"path": 1234567.5, "targetRevision": 1.5}
+    application = read({"source": {**SOURCE, **numbers}, "destination": {**SERVER, "namespace": False}})
+    (source,) = application.sources
+    assert (application.destination.namespace, source.revision, source.path) == ("false", "1.5", "1.2345675e+06")
 
 
 def test_what_is_hydrated() -> None:
