@@ -226,6 +226,7 @@ APART = {
     "rendering/chart_dependencies.py _present read_bytes": "the same",
     "rendering/chart_dependencies.py _present open": "the same",
     "rendering/directory.py _objects read_bytes": "a plain file of such a repository; its size was asked for",
+    "rendering/helm.py _asks_for_apis read_bytes": "looks for a word in templates of a chart of such a repository",
     "rendering/kustomize.py _read read_text": "a kustomization of such a repository",
     "rendering/jsonnet.py _asked run": "starts this program's own worker, with limits of time and memory",
     "rendering/programs.py run_program Popen": "the one place that starts helm and kustomize, with limits",

@@ -112,6 +112,7 @@ class Options:
         argocd_version: the version of Argo CD that is followed, as `--argocd-version`.
         base_argocd_version: the same of the base of a comparison; empty for the same version.
         kube_version, api_versions: what charts are told of the cluster.
+        api_versions_from_tree: whether charts that ask are told of the APIs of CustomResourceDefinitions in the tree.
         cluster_scoped: further kinds without namespace, as `GROUP/KIND`.
         kinds: objects of these kinds alone; all if there are none.
         left_out: no objects of these kinds.
@@ -176,6 +177,7 @@ class Options:
     base_argocd_version: str = ""
     kube_version: str = ""
     api_versions: tuple[str, ...] = ()
+    api_versions_from_tree: bool = True
     cluster_scoped: tuple[str, ...] = ()
     kinds: tuple[str, ...] = ()
     left_out: tuple[str, ...] = ()

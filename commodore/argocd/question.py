@@ -138,7 +138,8 @@ class Question:
             found: hears of what does not fail, instead of the question's own.
         """
         heard = self.found if found is None else found
-        opened = running.open_run(listing.settings, self.repo_map, self.capabilities, self.context, heard, listing.own)
+        seen = listing.seen_by(self.capabilities, self.context.limits)
+        opened = running.open_run(listing.settings, self.repo_map, seen, self.context, heard, listing.own)
         with stage(self.context.announce, "rendering"), opened as run:
             yield run
 
@@ -290,7 +291,8 @@ class Question:
         Raises:
             CommodoreError: a facts file cannot be read.
         """
-        return Capabilities(self.options.kube_version, self.options.api_versions, self.facts.clusters)
+        given = self.options
+        return Capabilities(given.kube_version, given.api_versions, self.facts.clusters, given.api_versions_from_tree)
 
     @cached_property
     def facts(self) -> Facts:

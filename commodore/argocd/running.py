@@ -33,6 +33,7 @@ from commodore.argocd.discovery import (
     Raw,
     Rounds,
     Scanned,
+    ServedApis,
     defining_folders,
     own_repositories,
     scan,
@@ -152,6 +153,13 @@ class Listing:
     failures: Mapping[str, CommodoreError] = field(default_factory=dict)
     sets: tuple[ApplicationSet, ...] = ()
     generated: tuple[Generated, ...] = ()
+
+    def seen_by(self, capabilities: Capabilities, limits: Limits) -> Capabilities:
+        """What charts are told of clusters, with what the tree shows."""
+        if not self.own:
+            return capabilities
+        served = ServedApis(self.own, self.applications, self.settings.clusters, limits)
+        return capabilities.seeing(served.of)
 
     def label(self, application: Application) -> str:
         """An Application as `namespace/name`."""

@@ -147,6 +147,13 @@ CAPABILITIES = (
         metavar="GROUP/VERSION[/KIND]",
     ),
 )
+APIS_FROM_TREE = Setting(
+    "api_versions_from_tree",
+    ("--api-versions-from-tree/--no-api-versions-from-tree",),
+    "Tell charts that ask also of the APIs of CustomResourceDefinitions in the files that go to the same cluster.",
+    kind="switch",
+    default=True,
+)
 DISCOVERY = (
     Setting(
         "discovery",
@@ -358,6 +365,7 @@ LOOKED_AT = (
         default=False,
     ),
     *CAPABILITIES,
+    APIS_FROM_TREE,
     OFFLINE,
     REFRESH,
     *CREDENTIALS,

@@ -23,7 +23,7 @@ from commodore.argocd.comparing.reads import reads_of
 from commodore.argocd.comparing.sides import Side
 from commodore.argocd.configuration import ArgoSettings
 from commodore.argocd.diagnostics import Diagnostic, Diagnostics
-from commodore.argocd.discovery import Kinds, Narrowing, Origin, select
+from commodore.argocd.discovery import Kinds, Narrowing, Origin, select, served_by
 from commodore.argocd.finishing import desired, manifests
 from commodore.argocd.finishing.hooks import hook_phases
 from commodore.argocd.model.application import Application
@@ -129,7 +129,14 @@ def diff(
     for listing, one in zip(listings, heard, strict=True):
         listing.tell_failures(one, but=listing.applications)
     runs = [
-        open_run(listing.settings, repo_map, wanted.capabilities, context, one, listing.own)
+        open_run(
+            listing.settings,
+            repo_map,
+            listing.seen_by(wanted.capabilities, context.limits),
+            context,
+            one,
+            listing.own,
+        )
         for listing, one in zip(listings, heard, strict=True)
     ]
     with runs[0] as first, runs[1] as second:
@@ -268,11 +275,18 @@ class _Work:
             return {}
         if _values(self.old.listing.settings) != _values(self.new.listing.settings):
             return None
+        if self.wanted.capabilities.from_tree and self._serve_others(changed.paths, roots):
+            return None
         asked = 1 if self._tells_all(changed.paths, roots) else 2
         found = {name: self._files_of(name, changed, asked) for name in names}
         owners = {name: files for name, files in found.items() if files is not None}
         self._tell_unowned(names, owners, changed)
         return owners
+
+    def _serve_others(self, paths: Iterable[str], roots: Sequence[Path]) -> bool:
+        """Whether a changed file shows other APIs than before, for which charts may ask anywhere."""
+        limits = self.context.limits
+        return any(len({served_by(root / path, limits) for root in roots}) > 1 for path in paths)
 
     def _tells_all(self, paths: Iterable[str], roots: Iterable[Path]) -> bool:
         """Whether what an Application reads of one tree tells what it reads of the other, if none of it has changed:

@@ -8,6 +8,7 @@ from commodore.argocd.discovery.reach import defining_folders, may_define
 from commodore.argocd.discovery.rendered import Chain, Rounds
 from commodore.argocd.discovery.scan import Scanned, scan
 from commodore.argocd.discovery.select import Kinds, Narrowing, parse_selector, select
+from commodore.argocd.discovery.served import ServedApis, served_by
 
 __all__ = [
     "Chain",
@@ -18,6 +19,7 @@ __all__ = [
     "Raw",
     "Rounds",
     "Scanned",
+    "ServedApis",
     "defining_folders",
     "may_define",
     "own_repositories",
@@ -25,5 +27,6 @@ __all__ = [
     "remotes_of",
     "scan",
     "select",
+    "served_by",
     "stands_for",
 ]

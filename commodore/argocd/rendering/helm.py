@@ -25,6 +25,7 @@ from commodore.limits import Limits
 from commodore.manifests.kube_yaml import read_documents
 from commodore.printable import printable
 
+_APIS = b"APIVersions"
 _COMMA = re.compile(r"(?<!\\),")
 _VERSION = re.compile(r"v?(\d+)(?:\.(\d+))?(?:\.(\d+))?(?:[-+.].*)?")
 
@@ -44,7 +45,7 @@ def render_helm(unit: Unit) -> Iterator[Rendered]:
     home.mkdir()
     chart = _chart(unit)
     helm = _without_foreign_schemas(unit, helm, chart)
-    arguments = ["template", ".", *_arguments(unit, helm)]
+    arguments = ["template", ".", *_arguments(unit, _with_apis(unit, helm, chart))]
     unit.commands.append(shlex.join(["helm", *(_shown(word, unit) for word in arguments)]))
     program = Program(
         "helm",
@@ -122,6 +123,34 @@ def _without_foreign_schemas(unit: Unit, helm: HelmOptions, chart: Path) -> Helm
         (unit.source.place,),
     )
     return replace(helm, skip_schema_validation=True)
+
+
+def _with_apis(unit: Unit, helm: HelmOptions, chart: Path) -> HelmOptions:
+    """The options with the APIs that the chart is told of, if it asks for them and nothing else says them."""
+    capabilities = unit.capabilities
+    if helm.api_versions or capabilities.served is None or not _asks_for_apis(chart):
+        return helm
+    seen = capabilities.in_tree
+    if not capabilities.api_versions:
+        unit.note(
+            "CMD-ARGO-416",
+            "the chart asks which APIs its cluster has: it gets those of helm"
+            f"{f', and {len(seen)} of CustomResourceDefinitions in the tree' if seen else ''}",
+            "info",
+            "say what the cluster has by --api-version, or by apiVersions of a cluster in --facts",
+            (unit.source.place,),
+        )
+    return replace(helm, api_versions=(*capabilities.api_versions, *seen))
+
+
+def _asks_for_apis(chart: Path) -> bool:
+    """Whether templates of a chart, or of one that it is made of, may ask for them."""
+    for name, path in files_below(chart, "."):
+        if name.endswith(".tgz"):
+            return True
+        if "/templates/" in name and _APIS in path.read_bytes():
+            return True
+    return False
 
 
 def _check_version(unit: Unit, helm: HelmOptions) -> None:

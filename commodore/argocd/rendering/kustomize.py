@@ -242,7 +242,8 @@ def _helm_options(unit: Unit, options: KustomizeOptions, build: list[str]) -> It
         return
     if version := options.kube_version or unit.capabilities.kube_version:
         yield from ("--helm-kube-version", told_version(version, unit))
-    for one in options.api_versions or unit.capabilities.api_versions:
+    told = (*unit.capabilities.api_versions, *unit.capabilities.in_tree)
+    for one in options.api_versions or told:
         yield from ("--helm-api-versions", one)
     yield from ("--helm-command", command_of("helm", unit.settings.profile.name)[0])
 

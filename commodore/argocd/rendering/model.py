@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -25,11 +25,17 @@ class Capabilities:
 
     Attributes:
         clusters: of those that are known, each may say it itself, which counts more.
+        from_tree: whether CustomResourceDefinitions of the tree count for charts that ask.
+        served: gives the APIs of these for the address of a cluster; None if there is no tree.
+        address: of the one cluster that is meant.
     """
 
     kube_version: str = ""
     api_versions: tuple[str, ...] = ()
     clusters: tuple[Cluster, ...] = ()
+    from_tree: bool = False
+    served: Callable[[str], tuple[str, ...]] | None = None
+    address: str = ""
 
     def of(self, destination: Destination) -> Capabilities:
         """What charts are told that go to a cluster."""
@@ -37,8 +43,21 @@ class Capabilities:
         for one in self.clusters:
             if one.server == address:
                 kube_version = one.kube_version or self.kube_version
-                return Capabilities(kube_version, one.api_versions or self.api_versions, self.clusters)
-        return self
+                known = replace(self, kube_version=kube_version, address=address)
+                if one.api_versions:
+                    known = replace(known, api_versions=one.api_versions, served=None)
+                return known
+        return replace(self, address=address)
+
+    def seeing(self, served: Callable[[str], tuple[str, ...]]) -> Capabilities:
+        """The same with the APIs that a tree shows, if these count."""
+        return replace(self, served=served) if self.from_tree else self
+
+    @property
+    def in_tree(self) -> tuple[str, ...]:
+        """The APIs of the cluster that is meant, as far as the tree shows them and nothing else has said them."""
+        found = self.served(self.address) if self.served is not None else ()
+        return tuple(one for one in found if one not in self.api_versions)
 
 
 class Note(Protocol):

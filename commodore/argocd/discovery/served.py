@@ -1,0 +1,112 @@
+"""The APIs of CustomResourceDefinitions that the files of a tree hold, for charts that ask what a cluster has."""
+
+from __future__ import annotations
+
+import os
+import threading
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from commodore.argocd.acquiring import repository_identity
+from commodore.argocd.discovery.scan import ENDINGS, objects_of
+from commodore.argocd.model import Cluster
+from commodore.argocd.model.application import Application
+from commodore.argocd.trees import Tree, is_git
+from commodore.errors import InputError
+from commodore.limits import Limits
+from commodore.manifests.kube_yaml import read_documents
+from commodore.tree import walk
+
+_CRD = "CustomResourceDefinition"
+_GROUP = "apiextensions.k8s.io/"
+
+
+@dataclass
+class ServedApis:
+    """What the clusters of Applications serve by the CustomResourceDefinitions in a tree, as far as files show it.
+
+    Those below the folder of a source count for the clusters that its Applications go to, others for all. The files
+    are looked at when it is first asked for.
+
+    Args:
+        own: the tree, by the repositories that it stands for.
+        clusters: those that are known.
+    """
+
+    own: Mapping[str, Tree]
+    applications: Sequence[Application]
+    clusters: tuple[Cluster, ...]
+    limits: Limits
+    _found: dict[str, tuple[str, ...]] | None = None
+    _lock: threading.Lock = field(default_factory=threading.Lock)
+
+    def of(self, address: str) -> tuple[str, ...]:
+        """The APIs of a cluster, `GROUP/VERSION` and `GROUP/VERSION/KIND`, sorted.
+
+        Args:
+            address: of the cluster.
+        """
+        with self._lock:
+            if self._found is None:
+                self._found = self._look()
+            apis: set[str] = set()
+            for path, served in self._found.items():
+                addresses = self._addresses(path)
+                if not addresses or address in addresses:
+                    apis |= set(served)
+            return tuple(sorted(apis))
+
+    def _look(self) -> dict[str, tuple[str, ...]]:
+        roots = {tree.root for tree in self.own.values()}
+        return {str(path): served for root in sorted(roots) for path, served in _files(root, self.limits)}
+
+    def _addresses(self, path: str) -> set[str]:
+        """The clusters that Applications go to of which a source has a file in its folder."""
+        found = set()
+        for one in self.applications:
+            for source in one.sources:
+                tree = self.own.get(repository_identity(source.repo_url)) if source.path else None
+                if tree is not None and Path(path).is_relative_to(os.path.normpath(tree.root / source.path)):
+                    found.add(one.destination.address(self.clusters))
+        return found
+
+
+def _files(root: Path, limits: Limits) -> Iterator[tuple[Path, tuple[str, ...]]]:
+    """The files below a folder with CustomResourceDefinitions, and the APIs that these serve."""
+    for _, entry in walk(root, skip=is_git):
+        if entry.is_file() and not entry.is_symlink() and (served := served_by(Path(entry.path), limits)):
+            yield Path(entry.path), served
+
+
+def served_by(file: Path, limits: Limits) -> tuple[str, ...]:
+    """The APIs that the CustomResourceDefinitions of a file serve; none of templates, and of what cannot be read."""
+    try:
+        if not file.name.endswith(ENDINGS) or file.stat().st_size > limits.argocd_scanned_bytes:
+            return ()
+        content = file.read_bytes()
+        if _CRD.encode() not in content or _GROUP.encode() not in content:
+            return ()
+        objects = [one for value in read_documents(content, place=file.name) for one in objects_of(value)]
+    except (OSError, InputError):
+        return ()
+    return tuple(dict.fromkeys(api for one in objects for api in _apis(one)))
+
+
+def _apis(value: Mapping[str, Any]) -> Iterable[str]:
+    spec = value.get("spec")
+    if value["kind"] != _CRD or not str(value.get("apiVersion")).startswith(_GROUP) or not isinstance(spec, Mapping):
+        return
+    names = spec.get("names")
+    group, kind = spec.get("group"), names.get("kind") if isinstance(names, Mapping) else None
+    versions = spec.get("versions")
+    listed = versions if isinstance(versions, list) else [{"name": spec.get("version"), "served": True}]
+    for one in listed:
+        if isinstance(one, Mapping) and one.get("served") and all(map(_is_name, (group, kind, one.get("name")))):
+            yield f"{group}/{one['name']}"
+            yield f"{group}/{one['name']}/{kind}"
+
+
+def _is_name(text: Any) -> bool:
+    return isinstance(text, str) and text.replace(".", "").replace("-", "").isalnum() and text.isascii()
