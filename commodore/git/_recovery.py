@@ -186,8 +186,9 @@ class _Completion:
 
     @property
     def _known(self) -> list[str]:
-        head = [] if self.move.head is None else [self.move.head]
-        return list(dict.fromkeys([*head, *self.move.known, self.move.target]))
+        """The commits whose files may lie there. The target comes last, wherever else it is named."""
+        others = dict.fromkeys(name for name in (self.move.head, *self.move.known) if name not in (None, self.move.target))
+        return [*filter(None, others), self.move.target]
 
     def _remove_locks(self) -> None:
         locks = [self.git_dir / "index.lock", self.git_dir / "HEAD.lock"]
@@ -216,7 +217,7 @@ class _Completion:
     def _move_files(self) -> None:
         """Bring all files to the target that are the program's. The other index is the target's afterwards."""
         trees = {name: self.git.entries(name) for name in self._known}
-        # The target comes last, so that the other index is the target's.
+        # The target is the last of them, so that the other index is the target's.
         differing = {name: self.git.differing(name) for name in self._known}
         target = trees[self.move.target]
         moved = set().union(*trees.values()) if self.move.head is None else _changed(trees.values())

@@ -183,8 +183,6 @@ def push(folder: Path, branch: str, context: Context, *, url: str | None = None)
 
     `url` is the remote's, with the credentials that the clone does not know; by default it is the clone's.
 
-    `url` is the remote's, with the credentials that the clone does not know; by default it is the clone's.
-
     When the remote has moved meanwhile, its new state is fetched and `MOVED` returned: update, build again, push again.
 
     Raises:

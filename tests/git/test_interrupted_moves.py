@@ -16,6 +16,7 @@ import pytest
 
 from commodore.errors import CommodoreError, EnvironmentFault, PolicyError
 from commodore.git import Checkout, RepositoryStore, check_out, recover
+from commodore.git.backups import OUTPUT
 from tests.git.conftest import Heard
 from tests.world.context import make_context, working_clone
 from tests.world.repos import Content, GitWorld, Link, Remote, Script, dying_git, git
@@ -650,3 +651,24 @@ def test_an_update_of_the_clone_to_publish_from(
     assert git(folder, "status", "--porcelain") == ""
     assert git(folder, "rev-parse", "master") == new
     assert working_clone(remote.url, folder, make_context()).sha == new
+
+
+@pytest.mark.parametrize("steps", [0, 3, 9, 13])
+def test_an_update_to_the_same_commit_of_a_clone_that_holds_the_output_of_a_run(
+    world: GitWorld, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, steps: int
+) -> None:
+    """The files on the way are the commit's, which HEAD is at before and afterwards, and those of the output."""
+    folder = tmp_path / "catalog"
+    remote = world.remote(files=OLD)
+    old = remote.sha()
+    new = remote.commit(NEW)
+    working_clone(remote.url, folder, make_context())
+    git(folder, "read-tree", "-u", "--reset", old)
+    git(folder, "update-ref", OUTPUT, git(folder, "write-tree"))
+    armed = dying_git(tmp_path, monkeypatch, "checkout", "kill -9 $$")
+    with pytest.raises(EnvironmentFault):
+        working_clone(remote.url, folder, make_context())
+    armed.unlink()
+    advance(folder, old, new, steps, cut=True)
+    assert working_clone(remote.url, folder, make_context()).sha == new
+    assert git(folder, "status", "--porcelain") == ""
