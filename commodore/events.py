@@ -146,10 +146,16 @@ class InCluster(Event):
 
 @dataclass(frozen=True, slots=True)
 class WaveBegun(Event):
-    """The clusters of a wave are compiled from now on. `total` counts those that are not done yet."""
+    """The clusters of a wave are compiled from now on.
+
+    Args:
+        total: counts those that are not done yet.
+        expected: seconds that these took the last time, done as many at once as now; 0 if one of them is new.
+    """
 
     wave: str
     total: int
+    expected: float = 0.0
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import time
+from collections import Counter
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import dataclass, field
 from typing import IO
 
 from rich.console import Console, RenderableType
@@ -22,8 +24,10 @@ from rich.text import Text
 
 from commodore.cli.console import sentence
 from commodore.events import (
+    ClusterBegun,
     ClusterEnded,
     Event,
+    InCluster,
     StageAdvanced,
     StageFinished,
     StageGrown,
@@ -36,11 +40,42 @@ from commodore.events import (
 from commodore.printable import printable
 
 _Work = tuple[str, str, str]
-_FETCHES, _UNSEEN = "fetch", "inspect"
+_FETCHES, _UNSEEN, _CLUSTER = "fetch", "inspect", "cluster"
+
+
+@dataclass(slots=True)
+class _Wave:
+    """How far the clusters of a wave are.
+
+    Args:
+        total: how many are compiled.
+        expected: seconds that this takes, 0 if that is not known.
+    """
+
+    bar: TaskID
+    total: int
+    expected: float
+    states: dict[str, str] = field(default_factory=dict)
+    done: int = 0
+    begun: float = field(default_factory=time.monotonic)
+
+    def describe(self, name: str) -> str:
+        """What has become of its clusters, how many are done in a minute, and how long the others take."""
+        told = [f"{count} {state}" for state, count in sorted(Counter(self.states.values()).items())]
+        left, spent = self.total - self.done, time.monotonic() - self.begun
+        if left > 0 and self.done and spent > 0:
+            seconds = self.expected * left / self.total or spent * left / self.done
+            told.append(f"{60 * self.done / spent:.1f} a minute, about {_rounded(seconds)} left")
+        return sentence(f"wave {name}{': ' if told else ''}{', '.join(told)}")
+
+
+def _rounded(seconds: float) -> str:
+    return f"{seconds:.0f} s" if seconds < 90 else f"{seconds / 60:.0f} min"
 
 
 class Display:
     """Draws the stages that run, below them the tasks of workers; a stage that has ended stays as a line with its time.
+    Of a fleet it draws the waves, and the clusters at work with their stages.
 
     Args:
         keep: whether stages that have ended stay.
@@ -56,6 +91,8 @@ class Display:
         self._running: dict[_Work, float] = {}
         self._progress = _Progress(*columns, console=Console(file=err), running=self._running)
         self._stages: dict[str, TaskID] = {}
+        self._waves: dict[str, _Wave] = {}
+        self._publishing: set[str] = set()
         self._keep = keep
 
     def __enter__(self) -> Display:
@@ -96,14 +133,37 @@ class Display:
                     self._running[task, item, place] = time.monotonic()
             case TaskEnded(task, item, place):
                 self._running.pop((task, item, place), None)
-            case WaveBegun(wave, total):
-                self._stages[f"wave {wave}"] = self._progress.add_task(sentence(f"wave {wave}"), total=total)
-            case ClusterEnded(_, wave, state):
-                if (known := self._stages.get(f"wave {wave}")) is not None:
-                    self._progress.update(known, advance=0 if state == "pushed" else 1)
+            case WaveBegun() | WaveEnded() | ClusterBegun() | ClusterEnded() | InCluster():
+                self._hear_of_fleet(event)
+
+    def _hear_of_fleet(self, event: WaveBegun | WaveEnded | ClusterBegun | ClusterEnded | InCluster) -> None:
+        match event:
+            case WaveBegun(wave, total, expected):
+                bar = self._progress.add_task(sentence(f"wave {wave}"), total=total)
+                self._waves[wave] = _Wave(bar, total, expected)
             case WaveEnded(wave):
-                if (known := self._stages.pop(f"wave {wave}", None)) is not None:
-                    self._progress.remove_task(known)
+                if (known := self._waves.pop(wave, None)) is not None:
+                    self._progress.remove_task(known.bar)
+            case ClusterBegun(cluster, _, publishing):
+                self._at_work(cluster, "publishing" if publishing else "")
+                if publishing:
+                    self._publishing.add(cluster)
+            case InCluster(cluster, StageStarted(stage)):
+                self._at_work(cluster, stage)
+            case ClusterEnded(cluster, wave, state):
+                self._leave(cluster)
+                if (known := self._waves.get(wave)) is not None:
+                    known.states[cluster] = state
+                    known.done += cluster not in self._publishing
+                    self._progress.update(known.bar, completed=known.done, description=known.describe(wave))
+
+    def _at_work(self, cluster: str, stage: str) -> None:
+        self._leave(cluster)
+        self._running[_CLUSTER, f"{cluster} {stage}".strip(), cluster] = time.monotonic()
+
+    def _leave(self, cluster: str) -> None:
+        for work in [work for work in list(self._running) if work[0] == _CLUSTER and work[2] == cluster]:
+            self._running.pop(work, None)
 
     def _task(self, stage: str) -> TaskID | None:
         """A room names its own step ("fetch") within the stage that runs ("fetching components")."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import json
 import re
 from collections.abc import Iterable
 
@@ -12,7 +13,10 @@ from commodore.cli._progress import Display
 from commodore.cli.console import Console
 from commodore.errors import InputError
 from commodore.events import (
+    ClusterBegun,
+    ClusterEnded,
     Event,
+    InCluster,
     Noted,
     StageAdvanced,
     StageFinished,
@@ -21,6 +25,8 @@ from commodore.events import (
     TaskBegun,
     TaskEnded,
     Traced,
+    WaveBegun,
+    WaveEnded,
 )
 
 
@@ -117,7 +123,41 @@ def test_stages_need_not_stay(screen: Screen) -> None:
     assert "12.50 s" not in screen.text
 
 
+def compiled(cluster: str, state: str, code: str = "") -> ClusterEnded:
+    return ClusterEnded(cluster, "canary", state, 1.25, "no such class" if code else "3 modified", code)
+
+
+@pytest.mark.requirement("FC12")
+def test_a_wave_tells_what_became_of_its_clusters_and_which_are_at_work(screen: Screen) -> None:
+    """Those that are published were counted before; what the last run took says how long it is."""
+    events: list[Event] = [WaveBegun("canary", 4, expected=4000.0)]
+    events += [ClusterBegun(name, "canary") for name in ("c-1", "c-2", "c-3")]
+    events += [InCluster(name, StageStarted("fetching components")) for name in ("c-1", "c-2", "c-3")]
+    events += [InCluster("c-3", begun("compile", "argocd")), compiled("c-1", "changed")]
+    events += [compiled("c-2", "failed", "CMD-INV-001"), InCluster("c-3", StageStarted("compiling", 2))]
+    events += [ClusterBegun("c-1", "canary", publishing=True), compiled("c-1", "pushed")]
+    one, two = drawn(screen, [*events, ClusterBegun("c-4", "canary")])
+    assert re.search(r"Wave canary: 1 failed, 1 pushed, [0-9.]+ a minute, about 33 min left", one)
+    assert re.fullmatch(r"  c-3 compiling \d+ s, c-4 \d+ s", two)
+    over = [compiled("c-3", "unchanged"), compiled("c-4", "unchanged"), WaveEnded("canary", "failed")]
+    assert drawn(Screen(), [*events, ClusterBegun("c-4", "canary"), *over]) == []
+
+
 # Without a terminal
+
+
+@pytest.mark.requirement("FC12")
+def test_a_log_has_one_line_for_each_cluster(capfd: pytest.CaptureFixture[str]) -> None:
+    assert said(capfd, WaveBegun("canary", 4, 10.0)) == "Wave canary: 4 clusters …\n"
+    assert said(capfd, ClusterBegun("c-1", "canary")) == ""
+    assert said(capfd, InCluster("c-1", StageStarted("compiling", 2))) == ""
+    assert said(capfd, compiled("c-1", "changed")) == "c-1: changed, 3 modified (1.2 s)\n"
+    assert said(capfd, compiled("c-1", "changed"), quiet=True) == ""
+    failed = "c-1: failed, no such class [CMD-INV-001]\n"
+    assert said(capfd, compiled("c-1", "failed", "CMD-INV-001")) == failed
+    assert said(capfd, compiled("c-1", "failed", "CMD-INV-001"), quiet=True) == failed
+    line = said(capfd, InCluster("c-1", StageStarted("compiling", 2)), log_format="json")
+    assert json.loads(line) == {"event": "StageStarted", "stage": "compiling", "total": 2, "cluster": "c-1"}
 
 
 def said(capfd: pytest.CaptureFixture[str], event: Event, **options: object) -> str:

@@ -291,7 +291,7 @@ class _Fleet:
         result = WaveResult(wave.name, "interrupted", wave=wave.as_dict())
         self._states[wave.name] = result
         begun = self._begin(ids)
-        self._context.announce(WaveBegun(wave.name, len(begun)))
+        self._context.announce(WaveBegun(wave.name, len(begun), self._expected(ids)))
         for future in as_completed(begun):
             future.result()
         if self._is_exhausted:
@@ -320,6 +320,12 @@ class _Fleet:
             if one.id not in self._begun:
                 self._begun[one.id] = self._pool.submit(self._compile, one)
         return [self._begun[one.id] for one in left]
+
+    def _expected(self, ids: Sequence[str]) -> float:
+        """Seconds that compiling what is left of these clusters takes, if it takes as long as the last time."""
+        left = [one.id for one in self._of(ids) if one.state in ("not-begun", "cancelled")]
+        known = [self._durations[name] for name in left if name in self._durations]
+        return sum(known) / self._work.threads if len(known) == len(left) else 0.0
 
     def _soak(self, wave: Wave, pushed: Sequence[str]) -> str:
         """Let some time pass after a wave was pushed; why no later wave may begin then, or nothing."""
