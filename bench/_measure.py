@@ -16,6 +16,7 @@ import contextlib
 import ctypes
 import json
 import os
+import platform
 import resource
 import shutil
 import signal
@@ -29,6 +30,8 @@ from pathlib import Path
 from types import TracebackType
 
 PR_SET_CHILD_SUBREAPER = 36
+_KCMP = {"x86_64": 312, "aarch64": 272}.get(platform.machine())  # number of the system call
+_KCMP_VM = 1
 SAMPLING_SECONDS = 0.1
 LINGERING_SECONDS = 60.0  # what still runs so long after the command has ended is killed
 
@@ -39,7 +42,8 @@ class Cost:
 
     `wall`: seconds from its start to its end. `cpu`: user and system seconds of the whole process tree. `pss`, `rss`:
     the highest sums over the tree in bytes, seen in samples; pss counts memory that processes share once, rss once for
-    each. `lingering`: seconds for which processes outlived the command. `load`: the machine's load when it started.
+    each; a child that is still in its parent's memory, as between vfork and exec, does not count. `lingering`: seconds
+    for which processes outlived the command. `load`: the machine's load when it started.
     """
 
     code: int
@@ -129,10 +133,8 @@ def descendants(ancestor: int) -> list[int]:
     children: dict[int, list[int]] = {}
     for name in os.listdir("/proc"):
         if name.isdigit():
-            with contextlib.suppress(OSError), open(f"/proc/{name}/stat", "rb") as file:
-                # The name of the program, in parentheses, may hold anything; the parent is the second field after it.
-                parent = int(file.read().rpartition(b")")[2].split()[1])
-                children.setdefault(parent, []).append(int(name))
+            with contextlib.suppress(OSError):
+                children.setdefault(_parent(int(name)), []).append(int(name))
     found = list(children.get(ancestor, []))
     for process in found:  # grows while it is walked
         found += children.get(process, [])
@@ -159,9 +161,28 @@ class _MemorySampler:
 
     def _watch(self) -> None:
         while not self._stop.wait(SAMPLING_SECONDS):
-            sizes = [_memory(process) for process in descendants(os.getpid())]
+            sizes = [_memory(process) for process in descendants(os.getpid()) if not _is_in_its_parent(process)]
             self.pss = max(self.pss, sum(pss for pss, _ in sizes))
             self.rss = max(self.rss, sum(rss for _, rss in sizes))
+
+
+def _parent(process: int) -> int:
+    """The id of a process's parent; the name of the program, in parentheses, may hold anything.
+
+    Raises:
+        OSError: it has ended.
+    """
+    with open(f"/proc/{process}/stat", "rb") as file:
+        return int(file.read().rpartition(b")")[2].split()[1])
+
+
+def _is_in_its_parent(process: int) -> bool:
+    """Whether a process uses the memory of its parent. Each of the two seems to have all of it."""
+    if _KCMP is None:
+        return False
+    with contextlib.suppress(OSError):
+        return bool(ctypes.CDLL(None).syscall(_KCMP, process, _parent(process), _KCMP_VM, 0, 0) == 0)
+    return False
 
 
 def _memory(process: int) -> tuple[int, int]:
