@@ -82,6 +82,7 @@ class TcpProxy:
         answers: how many parts of answers there were.
         answered: is called after each, with their number.
         connections: how many there were.
+        asked: is called with all that clients send.
     """
 
     def __init__(self, port: int) -> None:
@@ -91,6 +92,7 @@ class TcpProxy:
         self.connections = 0
         self.answered: Callable[[int], None] = lambda number: None
         self.answers = 0
+        self.asked: Callable[[bytes], None] = lambda content: None
         self._stopping = threading.Event()
         self._open: list[socket.socket] = []
 
@@ -143,7 +145,7 @@ class TcpProxy:
     def _pass_on(self, client: socket.socket) -> None:
         try:
             with socket.create_connection(("127.0.0.1", self.target)) as server:
-                threading.Thread(target=_copy, args=(client, server), daemon=True).start()
+                threading.Thread(target=self._ask, args=(client, server), daemon=True).start()
                 while content := server.recv(1 << 16):
                     time.sleep(self.latency)
                     if self.fault == "cut":
@@ -156,9 +158,9 @@ class TcpProxy:
             client.shutdown(socket.SHUT_RDWR)
             client.close()
 
-
-def _copy(source: socket.socket, target: socket.socket) -> None:
-    with contextlib.suppress(OSError):
-        while content := source.recv(1 << 16):
-            target.sendall(content)
-        target.shutdown(socket.SHUT_WR)
+    def _ask(self, client: socket.socket, server: socket.socket) -> None:
+        with contextlib.suppress(OSError):
+            while content := client.recv(1 << 16):
+                self.asked(content)
+                server.sendall(content)
+            server.shutdown(socket.SHUT_WR)

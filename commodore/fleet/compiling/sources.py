@@ -19,6 +19,7 @@ from commodore.lieutenant import (
     read_cluster_file,
 )
 
+_AT_ONCE = 8  # questions to an API about clusters
 _SUFFIXES = (".yml", ".yaml", ".json")
 
 
@@ -34,7 +35,7 @@ class FleetSource(ClusterSource, Protocol):
 
 
 class ApiFleet:
-    """The clusters of the Lieutenant API. Each tenant is asked for once.
+    """The clusters of the Lieutenant API. Each tenant is asked for once, and few clusters at the same time.
 
     Args:
         client: asks the API; its creator closes it.
@@ -45,6 +46,7 @@ class ApiFleet:
         self._client = client
         self._dynamic_facts = dynamic_facts
         self._lock = threading.Lock()
+        self._turns = threading.BoundedSemaphore(_AT_ONCE)
         self._tenants: dict[str, Future[dict[str, Any]]] = {}
         self.api_url = client.api_url
 
@@ -59,7 +61,8 @@ class ApiFleet:
 
     def cluster(self, cluster_id: str) -> dict[str, Any]:
         """One cluster's object."""
-        return self._client.cluster(cluster_id)
+        with self._turns:
+            return self._client.cluster(cluster_id)
 
     def tenant(self, tenant_id: str) -> dict[str, Any]:
         """A tenant's object; if it could not be had, the next cluster asks again."""

@@ -23,6 +23,7 @@ from tests.world import many_clusters
 from tests.world.cluster import ROOT
 from tests.world.context import make_context
 from tests.world.many_clusters import FleetWorld
+from tests.world.object_store import TcpProxy
 
 distributed = pytest.importorskip("distributed")
 
@@ -121,9 +122,11 @@ def test_clusters_on_dask(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> No
     assert [world.commits(name) for name in world.names] == [2, 2, 2]
 
 
-@pytest.mark.requirement("FC5", "FC8")
-def test_workers_that_come_and_go(tmp_path: Path) -> None:
-    """Workers with other tools are not used; one that comes later is; a cluster that ends its workers fails."""
+@pytest.mark.requirement("FC5", "FC8", "FC14")
+def test_workers_that_come_and_go(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Workers with other tools are not used; one that comes later is; a cluster that ends its workers fails. No
+    credentials travel to them.
+    """
     world = FleetWorld(tmp_path, 1)
     helm = tmp_path / "helm"
     helm.write_text("#!/bin/sh\necho v1.2.3\n")
@@ -142,6 +145,16 @@ def test_workers_that_come_and_go(tmp_path: Path) -> None:
         [warning] = [event for event in world.events if isinstance(event, Warned)]
         assert warning.code == "CMD-FLT-108"
         assert "has helm v1.2.3" in warning.message
+
+        monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", "hush-hush")
+        secret = world.cluster_file().read_text().replace(world.catalogs["c-1"].url, "http://me:hush-hush@127.0.0.1:1/")
+        (tmp_path / "secret.json").write_text(secret)
+        source, sent = FileFleet([read_cluster_file(tmp_path / "secret.json", make_context())], {}), bytearray()
+        with TcpProxy(int(dask.address(2).rpartition(":")[2])) as proxy:
+            proxy.asked = sent.extend
+            report = world.run_with(source, dask=DaskOptions(proxy.site.replace("http", "tcp")))
+        assert [one.state for one in report.clusters] == ["failed"]
+        assert (b"Cluster c-1" in sent, b"hush" in sent) == (True, False)
 
         world.change({"value": "2"})
         world.catalogs["c-1"].hook("pre-receive", killing(dask))
@@ -166,13 +179,16 @@ def test_a_scheduler_that_is_not_there(tmp_path: Path, monkeypatch: pytest.Monke
     DaskOptions("tls://dask.example.com:8786").check()
 
 
+@pytest.mark.requirement("FC5")
 def test_dask_is_an_extra(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Without it clusters are compiled here."""
     world = FleetWorld(tmp_path, 1)
     monkeypatch.setitem(sys.modules, "distributed", None)
     monkeypatch.delitem(sys.modules, "commodore.fleet.compiling.on_dask", raising=False)
     with pytest.raises(CommodoreError) as error:
         world.run(dask=DaskOptions())
     assert (error.value.code, error.value.hint) == ("CMD-FLT-104", "pip install 'commodore-catalog[dask]'")
+    assert [one.state for one in world.run().clusters] == ["pushed"]
 
 
 @pytest.mark.requirement("FC5")

@@ -23,6 +23,7 @@ from commodore.lieutenant import Cluster, read_cluster_file
 from commodore.limits import Limits
 from commodore.workspace import Workspace
 from tests.world import many_clusters
+from tests.world.cluster import ROOT, Running
 from tests.world.context import make_context
 from tests.world.kubernetes import wait_until
 from tests.world.many_clusters import FleetWorld
@@ -66,6 +67,11 @@ def test_a_failing_cluster_harms_no_other(tmp_path: Path) -> None:
     assert (report.exit_code, report.waves[0].state) == (1, "failed")
     assert "1 of 3 clusters of wave one failed, none may" in report.waves[0].reason
     assert [world.commits(name) for name in world.names] == [0, 0, 0]
+    assert report.folder is not None
+    logs = {path.stem: path.read_text().splitlines() for path in (report.folder / "logs").iterdir()}
+    ended = {"event": "StageFinished", "stage": "compiling"}
+    compiled = {name: any(ended.items() <= json.loads(line).items() for line in log) for name, log in logs.items()}
+    assert compiled == {"c-1": True, "c-2": False, "c-3": True}
     report = world.run(Wave("one", max_failures=Amount(1)))
     assert states(report) == {"c-1": "pushed", "c-2": "failed", "c-3": "pushed"}
     assert [world.commits(name) for name in world.names] == [1, 0, 1]
@@ -199,6 +205,31 @@ def test_each_remote_is_asked_once(tmp_path: Path, monkeypatch: pytest.MonkeyPat
     world.run(push=False)
     common = ("app", "defaults", "tenant")
     assert {name: trips.by_remote[name] for name in common} == dict.fromkeys(common, 1)
+
+
+LOADING = """
+import os, sys
+class Finder:
+    def find_spec(self, name, path=None, target=None):
+        if name == "kapitan.errors":
+            with open(os.environ["LOADED"], "a") as file:
+                file.write("x")
+sys.meta_path.insert(0, Finder())
+"""
+
+
+@pytest.mark.requirement("FC4")
+def test_kapitan_is_loaded_once(tmp_path: Path) -> None:
+    """By the process from which all workers come, whatever clusters they work for."""
+    world = FleetWorld(tmp_path / "world", 3)
+    world.world.publish()
+    (tmp_path / "sitecustomize.py").write_text(LOADING)
+    path = os.pathsep.join([str(tmp_path), str(ROOT)])
+    loaded = tmp_path / "loaded"
+    running = Running(world.command("--workers", "2"), world.root, {"PYTHONPATH": path, "LOADED": str(loaded)})
+    done = running.finish()
+    assert done.code == 0, done.stderr
+    assert loaded.read_text() == "x"
 
 
 @pytest.mark.requirement("FC8")
