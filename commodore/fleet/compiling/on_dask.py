@@ -72,6 +72,14 @@ class _Answer:
         return bool(self.worker) and outcome.state == "failed" and outcome.exit_code == EnvironmentFault.exit_code
 
 
+@dataclass(frozen=True, slots=True)
+class _Asked:
+    """A task that the scheduler has, and whether it has ended, whatever came of it."""
+
+    future: Any
+    ended: threading.Event = field(default_factory=threading.Event)
+
+
 @dataclass(slots=True)
 class _Given:
     """The source of a worker: the cluster of the task. Reports are handed back to the process that began the run."""
@@ -385,15 +393,15 @@ class DaskWork:
         Raises:
             EnvironmentFault: CMD-FLT-106, the scheduler is gone, or all workers are.
         """
-        future: Any = None
+        given: _Asked | None = None
         workers: frozenset[str] = frozenset()
         alone_since = 0.0
         while not self._local.stopped.is_set():
             with _reaching(self._scheduler):
                 if workers.isdisjoint(self._usable):
                     workers = self._usable - {avoided} or self._usable
-                    future = self._client.submit(_perform, task, pure=False, workers=list(workers)) if workers else None
-                answer = self._wait(future, task)
+                    given = self._submit(task, workers) if workers else None
+                answer = self._wait(given, task)
                 if answer is not None:
                     return answer
                 connected = self._client.status == "running"
@@ -402,18 +410,27 @@ class DaskWork:
             alone_since = 0.0 if connected and self._usable else alone_since or time.monotonic()
             if alone_since and time.monotonic() - alone_since > self._limits.dask_wait:
                 raise _lost("no worker is left" if connected else "the scheduler does not answer any more")
-        if future is not None:
+        if given is not None:
             with contextlib.suppress(Exception):  # the scheduler may be gone
-                future.cancel()
+                given.future.cancel()
         return _Answer(Compiled(replace(task.outcome, state="cancelled")))
 
-    def _wait(self, future: Any, task: _Task) -> _Answer | None:
-        """The answer of a worker, if it comes soon."""
-        if future is None:
+    def _submit(self, task: _Task, workers: frozenset[str]) -> _Asked:
+        given = _Asked(self._client.submit(_perform, task, pure=False, workers=list(workers)))
+        given.future.add_done_callback(lambda _: given.ended.set())
+        return given
+
+    def _wait(self, given: _Asked | None, task: _Task) -> _Answer | None:
+        """The answer of a worker, if it comes soon. It is fetched once it is there: to fetch it takes longer than a
+        look on a busy machine, and what is given up is begun again from the start.
+        """
+        if given is None:
             self._local.stopped.wait(_LOOK)
             return None
+        if not given.ended.wait(_LOOK):
+            return None
         try:
-            answer: _Answer = future.result(timeout=_LOOK)
+            answer: _Answer = given.future.result(timeout=self._limits.dask_wait)
         except (TimeoutError, _CancelledInside):
             return None
         except distributed.KilledWorker:

@@ -205,11 +205,13 @@ def test_workers_of_this_machine(tmp_path: Path) -> None:
 @pytest.mark.requirement("FC13", "FC14")
 def test_a_worker_that_fails_again_and_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """What it cannot do is done by another one. After three failures in a row it gets no more if there is another. A
-    question that Dask itself cancels, as it may on a busy machine, is asked again.
+    question that Dask itself cancels, as it may on a busy machine, is asked again. An answer is fetched when it is
+    there, and not by many short attempts, of which none may be long enough.
     """
-    asked, ask = iter([True]), distributed.Future.result
+    asked, ask, found = iter([True]), distributed.Future.result, set()
 
     def result(future: Any, timeout: float | None = None) -> Any:
+        found.add((future.status, timeout))
         if next(asked, False):
             raise UnboundLocalError  # as `distributed.utils.sync` does then
         return ask(future, timeout)
@@ -236,3 +238,4 @@ def test_a_worker_that_fails_again_and_again(tmp_path: Path, monkeypatch: pytest
     [warning] = [event for event in world.events if isinstance(event, Warned)]
     assert warning.code == "CMD-FLT-125"
     assert "3 in a row failed on it" in warning.message
+    assert found == {("finished", many_clusters.LIMITS.dask_wait)}
