@@ -187,7 +187,9 @@ class _Completion:
     @property
     def _known(self) -> list[str]:
         """The commits whose files may lie there. The target comes last, wherever else it is named."""
-        others = dict.fromkeys(name for name in (self.move.head, *self.move.known) if name not in (None, self.move.target))
+        others = dict.fromkeys(
+            name for name in (self.move.head, *self.move.known) if name not in (None, self.move.target)
+        )
         return [*filter(None, others), self.move.target]
 
     def _remove_locks(self) -> None:
