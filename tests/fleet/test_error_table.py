@@ -57,6 +57,22 @@ ERRORS: list[tuple[str, dict[str, str | None], list[str]]] = [
         config("- name: int\n", "- name: int\n      soak: 1w\n"),
         ["/sequence/environments/0/soak is '1w'"],
     ),
+    (
+        "CMD-FLT-003",
+        config("- name: int\n", '- name: int\n      soak: "1h\\n"\n'),
+        ["/sequence/environments/0/soak is '1h"],
+    ),
+    (
+        "CMD-FLT-003",
+        config("{name: r2}", "patches"),
+        ["int/int-1/patches has the name of the folders that hold patches"],
+    ),
+    ("CMD-NAME-001", config("- name: int\n", '- name: "int\\n"\n'), [f"{CONFIG_FILE}:4:"]),
+    (
+        "CMD-NAME-001",
+        {f"{APP}/values.yaml": '{"applications": {"web\\n": {}}}'},
+        ["cannot be the name of an application"],
+    ),
     ("CMD-FLT-003", {f"{APP}/values.yaml": WEB + "    project: 1\n"}, ["/applications/web/project is a number (1)"]),
     ("CMD-FLT-003", {f"{APP}/values.yaml": WEB + "cluster: {}\n"}, ["/cluster has a reserved name"]),
     (

@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
+import contextlib
+import copy
 import difflib
 import io
-from collections.abc import Mapping
+from codecs import BOM_UTF8
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from commodore.errors import InputError
+from commodore.errors import CommodoreError, InputError
 from commodore.fleet.merging import Path_, same
+from commodore.fleet.repository.files import positions_of
 from commodore.fleet.values_text import as_yaml, is_read_otherwise
-from commodore.manifests import load
+from commodore.manifests import compose, load
 from commodore.names import requirement
 
-_FORMS = ((2, 0), (4, 2), (2, 2))  # columns of list items, and of their dashes
+# Columns of keys, of list items, and of their dashes.
+_FORMS = ((2, 2, 0), (2, 4, 2), (2, 2, 2), (4, 2, 0), (4, 4, 2), (4, 6, 4))
 
 
 def set_values(text: bytes, changes: Mapping[Path_, Any], wanted: Any, place: str) -> bytes:
@@ -30,17 +35,30 @@ def set_values(text: bytes, changes: Mapping[Path_, Any], wanted: Any, place: st
     Raises:
         InputError: CMD-FLT-025, what keeps comments is not installed.
     """
-    original = text.decode("utf-8", "replace")
-    written = _edited(original, changes)
-    if written is None or not same(load(written, place=place), wanted):
-        written = as_yaml(wanted)
-    return written.encode()
+    original = text.decode("utf-8-sig", "replace")
+    lines = original.replace("\r\n", "\n")
+    for written in (*_edited(lines, changes), as_yaml(wanted)):
+        if _says(written, wanted, place):
+            break
+    if "\r\n" in original:
+        written = written.replace("\n", "\r\n")
+    return text[: len(text) - len(text.removeprefix(BOM_UTF8))] + written.encode()
 
 
-def _edited(text: str, changes: Mapping[Path_, Any]) -> str | None:
+def _says(text: str, wanted: Any, place: str) -> bool:
+    with contextlib.suppress(CommodoreError):
+        for node in compose(text, place=place):
+            positions_of(node, place)  # no key twice
+        return same(load(text, place=place), wanted)
+    return False
+
+
+def _edited(text: str, changes: Mapping[Path_, Any]) -> Iterator[str]:
+    """The file with its changes, in the form that it has; else in the form in which ruamel.yaml writes it."""
     try:
         from ruamel.yaml import YAML
         from ruamel.yaml.error import YAMLError
+        from ruamel.yaml.resolver import VersionedResolver
     except ImportError as error:
         raise InputError(
             "CMD-FLT-025",
@@ -48,33 +66,63 @@ def _edited(text: str, changes: Mapping[Path_, Any]) -> str | None:
             hint=f"install it: pip install '{requirement('fleet')}'",
         ) from error
 
-    def reader(columns: int, dash: int) -> YAML:
+    class Resolver(VersionedResolver):
+        versioned_resolver = _resolvers()  # what has which kind, as PyYAML sees it
+
+    def reader(form: tuple[int, int, int]) -> YAML:
         yaml = YAML()
         yaml.preserve_quotes = True
         yaml.width = 4096
-        yaml.indent(mapping=2, sequence=columns, offset=dash)
+        yaml.indent(*form)
         yaml.representer.add_representer(type(None), _write_null)
-        yaml.explicit_start = text.startswith("---")
+        yaml.version = (1, 1)
+        yaml.Resolver = Resolver
         return yaml
 
-    def written(columns: int, dash: int, data: Any) -> str:
+    def written(form: tuple[int, int, int], data: Any) -> str:
         stream = io.StringIO()
-        reader(columns, dash).dump(data, stream)
-        return stream.getvalue()
+        reader(form).dump(data, stream)
+        return stream.getvalue().removeprefix("" if text.startswith("%") else "%YAML 1.1\n---\n")
 
-    def likeness(form: tuple[int, int]) -> float:
-        ours = written(*form, reader(*form).load(text)).splitlines()
-        return difflib.SequenceMatcher(None, text.splitlines(), ours, autojunk=False).ratio()
+    def unchanged(form: tuple[int, int, int]) -> str:
+        return written(form, reader(form).load(text))
 
     try:
-        form = max(_FORMS, key=likeness)
-        data = reader(*form).load(text)
+        form = max(_FORMS, key=lambda one: _likeness(text, unchanged(one)))
+        data = reader(form).load(text)
         for path, value in changes.items():
             _put(data, path, value)
-        done = written(*form, data)
-        return done if text.endswith("\n") else done.rstrip("\n")
+        done, before = written(form, data), unchanged(form)
     except (YAMLError, KeyError, TypeError, ValueError, AttributeError):
-        return None
+        return
+    whole = text.endswith("\n")
+    yield _upon(text if whole else f"{text}\n", before, done).removesuffix("" if whole else "\n")
+    yield done if whole else done.rstrip("\n")
+
+
+def _likeness(text: str, other: str) -> float:
+    return difflib.SequenceMatcher(None, text.splitlines(), other.splitlines(), autojunk=False).ratio()
+
+
+def _upon(text: str, before: str, after: str) -> str:
+    """A text with what differs between two others: its lines stay where theirs are equal, however those are written."""
+    lines, old, new = (one.splitlines(keepends=True) for one in (text, before, after))
+    ours, theirs = _matches(old, lines), _matches(old, new)
+    merged: list[str] = []
+    start = (0, 0, 0)
+    for here in (*(at for at in range(len(old)) if at in ours and at in theirs), len(old)):
+        end = (here, ours.get(here, len(lines)), theirs.get(here, len(new)))
+        same_there = old[start[0] : end[0]] == new[start[2] : end[2]]
+        merged += lines[start[1] : end[1]] if same_there else new[start[2] : end[2]]
+        merged += lines[end[1] : end[1] + 1]
+        start = (end[0] + 1, end[1] + 1, end[2] + 1)
+    return "".join(merged)
+
+
+def _matches(first: Sequence[str], second: Sequence[str]) -> dict[int, int]:
+    """By the number of a line that of the same line in another text."""
+    blocks = difflib.SequenceMatcher(None, first, second, autojunk=False).get_matching_blocks()
+    return {block.a + offset: block.b + offset for block in blocks for offset in range(block.size)}
 
 
 def _write_null(representer: Any, _: None) -> Any:
@@ -84,29 +132,61 @@ def _write_null(representer: Any, _: None) -> Any:
 def _put(data: Any, path: Path_, value: Any) -> None:
     for step in path[:-1]:
         if not isinstance(data.get(step), dict):
-            data[step] = {}
-        data = data[step]
-    last = path[-1]
+            data[_plain(step)] = {}
+        data = _own(data, step)
+    last = _plain(path[-1])
     old = data.get(last)
     if isinstance(value, list) and isinstance(old, list):
-        _fill(old, value)
+        _fill(_own(data, last), value)
     elif isinstance(value, str) and isinstance(old, str) and type(old) is not str:
         data[last] = type(old)(value)  # the quotes that were there
     else:
         data[last] = _plain(value)
 
 
+def _own(data: Any, step: object) -> Any:
+    """The map or list at a key, without its anchor: aliases of it stay what they were."""
+    found = data[step]
+    if hasattr(found, "yaml_set_anchor") and found.anchor.value:
+        found = data[step] = copy.copy(found)
+        found.yaml_set_anchor(None)
+    return found
+
+
 def _fill(old: Any, new: list[Any]) -> None:
-    """Give a list other items; what stands behind its last item stays there."""
-    tail = old.ca.items.pop(len(old) - 1, None) if old else None
+    """Give a list other items; what stands behind its last item stays behind the last one."""
+    last = len(old) - 1
+    tail = old.ca.items.pop(last, None)
     for number, value in enumerate(new):
         if number >= len(old):
             old.append(_plain(value))
         elif not same(_bare(old[number]), value):
-            old[number] = _plain(value)
+            _replace(old, number, value)
     del old[len(new) :]
-    if tail is not None and old:
+    if tail and tail[0] and len(old) > last + 1:
+        line, _, behind = tail[0].value.partition("\n")
+        if line:  # a comment beside the item that was the last one
+            old.ca.items[last] = [_comment(f"{line}\n", tail[0]), *tail[1:]]
+            tail = [_comment(f"\n{behind}", tail[0]), *tail[1:]] if behind else None
+    if tail and old:
         old.ca.items[len(old) - 1] = tail
+
+
+def _comment(text: str, like: Any) -> Any:
+    return type(like)(text, like.start_mark, None)
+
+
+def _replace(data: Any, key: Any, value: Any) -> None:
+    """Give a key or an item another value; of maps and lists only what differs changes."""
+    old = data[key]
+    if isinstance(old, dict) and isinstance(value, dict):
+        for name in [name for name in old if name not in value]:
+            del old[name]
+        for name, inner in value.items():
+            if name not in old or not same(_bare(old[name]), inner):
+                _put(old, (name,), inner)
+    else:
+        data[key] = _plain(value)
 
 
 def _bare(value: Any) -> Any:
@@ -136,8 +216,10 @@ def _plain(value: Any) -> Any:
 
 def _resolves(text: str) -> bool:
     """Whether YAML 1.1 takes a text without quotes for something else."""
+    return any(pattern.match(text) for _, pattern in _resolvers().get(text[:1], ()))
+
+
+def _resolvers() -> dict[str, list[tuple[str, Any]]]:
     from yaml import SafeLoader
 
-    resolvers = SafeLoader.yaml_implicit_resolvers
-    found = (*resolvers.get(text[:1], ()), *resolvers.get(None, ()))
-    return any(pattern.match(text) for _, pattern in found)
+    return {first: list(found) for first, found in SafeLoader.yaml_implicit_resolvers.items()}

@@ -198,7 +198,17 @@ def _types(document: Document, items: Sequence[Any]) -> Iterator[ClusterType]:
 
 
 def _repeated(document: Document, config: FleetConfig) -> list[CommodoreError]:
-    problems = _repetitions("cluster type", [(kind.name, kind.location) for kind in config.types])
+    problems: list[CommodoreError] = [
+        InputError(
+            "CMD-FLT-003",
+            f"{document.place}: {in_path(node.prefix)} has the name of the folders that hold patches",
+            hint="choose another one",
+            locations=[node.location],
+        )
+        for node in config.each()
+        if node.prefix[-1] == "patches"
+    ]
+    problems += _repetitions("cluster type", [(kind.name, kind.location) for kind in config.types])
     for number, kind in enumerate(config.types):
         places = [
             (name, document.at(("cluster_types", number, "applications", index)))

@@ -72,7 +72,7 @@ def read_document(path: Path, root: Path, limits: Limits) -> Document:
         positions: dict[Path_, tuple[int, int]] = {}
         if nodes:
             _check_size(nodes[0], place, limits)
-            _locate(nodes[0], (), positions, place)
+            positions = positions_of(nodes[0], place)
         return Document(place, path, copy(load(text, place=place)), text, positions)  # aliases share parts
     except InputError as error:
         if error.code != "CMD-YAML-001":
@@ -146,6 +146,17 @@ def _check_size(node: Node, place: str, limits: Limits) -> None:
         raise _refused(
             place, f"holds more than {limits.fleet_values} values (fleet_values)", "split it; look at aliases"
         )
+
+
+def positions_of(node: Node, place: str) -> dict[Path_, tuple[int, int]]:
+    """Line and column of each key and item, by path.
+
+    Raises:
+        InputError: CMD-FLT-002, a key stands there twice.
+    """
+    positions: dict[Path_, tuple[int, int]] = {}
+    _locate(node, (), positions, place)
+    return positions
 
 
 def _locate(node: Node, path: Path_, positions: dict[Path_, tuple[int, int]], place: str) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import json
+import re
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -41,28 +42,11 @@ _NAMES: dict[str, Any] = {
 def config_schema(dimensions: Sequence[str]) -> dict[str, Any]:
     """The schema of `config/config.yaml` for a fleet with these dimensions."""
     name = {"$ref": "#/$defs/name"}
-    gate = {
-        "promotion": {"enum": ["automated", "manual"]},
-        "soak": {"type": "string", "pattern": "^[0-9]+[smhd]$"},
-    }
-    definitions = dict(_NAMES)
-    for level, _ in enumerate(dimensions, 1):
-        node: dict[str, Any] = {
-            "type": "object",
-            "required": ["name"],
-            "additionalProperties": False,
-            "properties": {"name": name, **gate},
-        }
-        if level < len(dimensions):
-            node["required"].append(dimensions[level])
-            node["properties"][dimensions[level]] = {"$ref": f"#/$defs/level{level + 1}"}
-        items = node if level < len(dimensions) else {"anyOf": [name, node]}
-        definitions[f"level{level}"] = {"type": "array", "minItems": 1, "items": items}
     kind = {
         "type": "object",
         "required": ["name"],
         "additionalProperties": False,
-        "properties": {"name": name, "applications": {"type": "array", "items": name}},
+        "properties": {"name": name, "applications": {"type": "array", "uniqueItems": True, "items": name}},
     }
     first = dimensions[0]
     return {
@@ -72,7 +56,13 @@ def config_schema(dimensions: Sequence[str]) -> dict[str, Any]:
         "required": ["dimensions", "sequence", "cluster_types"],
         "additionalProperties": False,
         "properties": {
-            "dimensions": {"type": "array", "minItems": 1, "maxItems": 8, "items": {"$ref": "#/$defs/dimension"}},
+            "dimensions": {
+                "type": "array",
+                "minItems": 1,
+                "maxItems": 8,
+                "uniqueItems": True,
+                "items": {"$ref": "#/$defs/dimension"},
+            },
             "sequence": {
                 "type": "object",
                 "required": [first],
@@ -95,8 +85,31 @@ def config_schema(dimensions: Sequence[str]) -> dict[str, Any]:
                 },
             },
         },
-        "$defs": definitions,
+        "$defs": {**_NAMES, **_levels(dimensions)},
     }
+
+
+def _levels(dimensions: Sequence[str]) -> dict[str, Any]:
+    """The definitions of the nodes of each dimension."""
+    name = {"$ref": "#/$defs/name"}
+    gate = {
+        "promotion": {"enum": ["automated", "manual"]},
+        "soak": {"type": "string", "pattern": "^[0-9]+[smhd]$"},
+    }
+    definitions: dict[str, Any] = {}
+    for level, _ in enumerate(dimensions, 1):
+        node: dict[str, Any] = {
+            "type": "object",
+            "required": ["name"],
+            "additionalProperties": False,
+            "properties": {"name": name, **gate},
+        }
+        if level < len(dimensions):
+            node["required"].append(dimensions[level])
+            node["properties"][dimensions[level]] = {"$ref": f"#/$defs/level{level + 1}"}
+        items = node if level < len(dimensions) else {"anyOf": [name, node]}
+        definitions[f"level{level}"] = {"type": "array", "minItems": 1, "items": items}
+    return definitions
 
 
 def schema_problems(document: Document, schema: dict[str, Any], data: Any = None) -> list[CommodoreError]:
@@ -105,18 +118,29 @@ def schema_problems(document: Document, schema: dict[str, Any], data: Any = None
     Args:
         data: what of the file is looked at, by default all.
     """
-    from jsonschema import Draft202012Validator
-
     data = document.data if data is None else data
     texts = list(_wrong_keys(document, data, ()))
     if texts:
         return texts
     return [
         problem
-        for error in Draft202012Validator(schema).iter_errors(data)
+        for error in _validator()(schema).iter_errors(data)
         for one in meant_errors(error)
         for problem in _explain(document, one)
     ]
+
+
+@functools.cache
+def _validator() -> Any:
+    """A validator to which `$` in a pattern is the end of the text, as in JSON Schema, and no line feed before it."""
+    from jsonschema import Draft202012Validator, ValidationError
+    from jsonschema.validators import extend
+
+    def pattern(_: Any, wanted: str, text: object, __: Any) -> Iterator[ValidationError]:
+        if isinstance(text, str) and not re.search(re.sub(r"\$$", r"\\Z", wanted), text):
+            yield ValidationError(f"{text!r} does not match {wanted!r}")
+
+    return extend(Draft202012Validator, {"pattern": pattern})
 
 
 def _wrong_keys(document: Document, data: Any, path: tuple[object, ...]) -> Iterator[CommodoreError]:
@@ -153,6 +177,8 @@ def _explain(document: Document, error: ValidationError) -> Iterator[CommodoreEr
             yield _wrong(document, path, f"{pointer(path)} is {_found(found)}, must be a name or a map")
         case "minItems" | "minProperties":
             yield _wrong(document, path, f"{pointer(path)} is empty, must have at least one entry")
+        case "uniqueItems":
+            return  # read_config says which, and where
         case "maxItems":
             yield _wrong(document, path, f"{pointer(path)} has {len(found)} entries, must have at most {wanted}")
         case "not":

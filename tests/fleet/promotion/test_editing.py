@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import copy
 import sys
+import warnings
 from typing import Any
 
 import pytest
@@ -28,14 +30,22 @@ applications:
 """
 
 
+class Apart(dict[int, Any]):
+    """What was copied already, forgotten at once: aliases share nothing."""
+
+    def __setitem__(self, key: int, value: Any) -> None:
+        return None
+
+
 def edited(text: str, changes: dict[tuple[object, ...], Any]) -> str:
-    wanted = yaml.safe_load(text)
+    wanted = copy.deepcopy(yaml.safe_load(text), Apart())
     for path, value in changes.items():
         inner = wanted
         for step in path[:-1]:
             inner = inner.setdefault(step, {})
         inner[path[-1]] = value
-    found = set_values(text.encode(), changes, wanted, "f").decode()
+    with warnings.catch_warnings(action="error"):
+        found = set_values(text.encode(), changes, wanted, "f").decode()
     assert yaml.safe_load(found) == wanted
     return found
 
@@ -53,6 +63,67 @@ def test_only_the_changed_line_changes() -> None:
     found = edited(TEXT, {(*WEB, "source", "targetRevision"): "v2"})
     assert found == TEXT.replace('"v1"', '"v2"')
     assert edited(TEXT, {(*WEB, "source", "plain"): 2}) == TEXT.replace("plain: 1", "plain: 2")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "\ufeff" + TEXT,
+        TEXT.replace("\n", "\r\n"),
+        f"# first\n---\n{TEXT}",
+        f"%YAML 1.1\n---\n{TEXT}",
+        TEXT.replace("  ", "    "),
+        TEXT + '    none:\n    tilde: ~\n    flow: {a: [b,c]}\n    long: one\n      line\n    escaped: "\\u00fc"\n',
+        TEXT + "    08: a\n    1e3: b\n    y: c\n    yes: d\n    'on': e\n    017: f\n    time: 1:30\n    sum: +1\n",
+        TEXT + "anchors:\n  one: &one {a: [1]}\n  two: {<<: *one, b: 1}\n  three: *one\n",
+    ],
+)
+def test_only_the_changed_line_changes_in_any_form(text: str) -> None:
+    found = edited(text, {(*WEB, "source", "targetRevision"): "v2"})
+    assert found == text.replace('"v1"', '"v2"')
+
+
+def test_keys_are_found_as_values_have_them() -> None:
+    text = TEXT + "    08: a  # one\n    1e3: b  # two\n    0o17: c  # three\n"
+    found = edited(text, {(*WEB, "08"): "z", (*WEB, "1e3"): "z", (*WEB, "0o17"): "z", (*WEB, "yes"): "new"})
+    assert (
+        found
+        == text.replace(": a  #", ": z  #").replace(": b  #", ": z  #").replace(": c  #", ": z  #") + "    'yes': new\n"
+    )
+
+
+@pytest.mark.parametrize(
+    ("path", "kept"),
+    [
+        ((*WEB, "source", "targetRevision"), ["# about", "chart: x", "<<:", "list: *list"]),
+        ((*WEB, "list"), ["# about", "source: &source", "<<: *source"]),
+        (("applications", "other", "list"), ["# about", "source: &source", "<<: *source", "list: [1]"]),
+    ],
+)
+def test_what_an_anchor_is_used_for_elsewhere_stays(path: tuple[object, ...], kept: list[str]) -> None:
+    text = """\
+# about
+applications:
+  web:
+    list: &list [1]
+    source: &source
+      targetRevision: v1
+      chart: x
+  other:
+    list: *list
+    source:
+      <<: *source
+      repoURL: y
+"""
+    found = edited(text, {path: [2] if path[-1] == "list" else "v2"})
+    assert [word for word in kept if word not in found] == [], found
+
+
+def test_comments_beside_and_behind_items_stay_there() -> None:
+    text = "a:\n- one  # first\n- two  # second\n# behind\nb: 1\n"
+    assert edited(text, {("a",): ["one", "two", "three"]}) == text.replace("# behind", "- three\n# behind")
+    text = "a:\n- name: x  # first\n  value: 1  # a number\nb: 1\n"
+    assert edited(text, {("a",): [{"name": "x", "value": 2}]}) == text.replace("value: 1", "value: 2")
 
 
 @pytest.mark.parametrize(
