@@ -52,6 +52,12 @@ LOWERABLE: Final[Mapping[str, Lowerable]] = {
             linter="applications",
         ),
         Lowerable(
+            "CMD-DEP-004",
+            "the names of two components or instances differ in `-` and `_` only",
+            "they share their parameters",
+            "rename one of them, or give it another alias",
+        ),
+        Lowerable(
             "CMD-DEP-015",
             "an entry of `parameters.components` or `parameters.packages` has a key that looks like a typing error",
             "the key does not count",
@@ -101,6 +107,34 @@ LOWERABLE: Final[Mapping[str, Lowerable]] = {
             "`name` is not included",
             "remove the `~name`, or both entries",
             linter="removals",
+        ),
+        Lowerable(
+            "CMD-REF-003",
+            "a secret reference has characters that Kapitan does not take for a reference",
+            "it stays in the manifests as it is, and its ref file is written",
+            "rename the path or key in Vault, or correct the reference",
+            linter="secret-references",
+        ),
+        Lowerable(
+            "CMD-REF-004",
+            "a secret reference has a sub-variable (`@`)",
+            "its ref file is written; the compile fails if a manifest holds the reference",
+            "name the key after the last `/`",
+            linter="secret-references",
+        ),
+        Lowerable(
+            "CMD-REF-006",
+            "a secret reference has more parts than count",
+            "its ref file is made of the second part; the others do not count",
+            "write two parts: `?{vaultkv:path/key}`",
+            linter="secret-references",
+        ),
+        Lowerable(
+            "CMD-REF-018",
+            "a secret reference ends with `/`",
+            "its ref file names an empty key; the compile fails if a manifest holds the reference",
+            "name the key after the last `/`",
+            linter="secret-references",
         ),
         Lowerable(
             "CMD-TOOL-025",

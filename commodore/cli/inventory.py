@@ -115,8 +115,8 @@ def inventory_show(ctx: click.Context, /, **values: Any) -> None:
 
 def _show_section(ctx: click.Context, section: str, values: Mapping[str, Any]) -> None:
     console = console_of(ctx)
-    found = _parameters(ctx, values, console).get(section)
-    show_parameters({} if found is None else found, values["output_format"], console, whole=True)
+    found = _parameters(ctx, values, console).get(section, {})
+    show_parameters(found, values["output_format"], console, whole=True)
 
 
 def _parameters(ctx: click.Context, values: Mapping[str, Any], console: Console) -> Mapping[Any, Any]:

@@ -25,7 +25,8 @@ def class_files(target: Path, patterns: Iterable[str] = ()) -> Iterator[Path]:
     Args:
         target: a file or folder.
         patterns: glob patterns; one that begins with `/` is anchored at the folder, any other matches at any depth.
-            The lines of the folder's `.commodoreignore` are added. Blank lines mean nothing.
+            The lines of the folder's `.commodoreignore` are added. `/` and `.` are the folder itself, blank lines mean
+            nothing.
 
     Raises:
         InputError: a pattern that means nothing.
@@ -58,9 +59,13 @@ def _ignored(base: Path, patterns: Iterable[str]) -> set[Path]:
     for line in patterns:
         pattern = line.strip()
         anchored = pattern.startswith("/")
-        pattern = pattern.strip("/")
-        if not pattern or ".." in Path(pattern).parts:
+        relative = pattern.lstrip("/")  # a slash at the end stays: such a pattern matches folders only
+        if not pattern or ".." in Path(relative).parts:
             continue
+        if not Path(relative).parts:
+            matched.add(base)
+            continue
+        pattern = relative
         try:
             found = list(base.glob(pattern) if anchored else base.rglob(pattern))
         except ValueError as error:

@@ -34,8 +34,8 @@ class Token:
 
     @property
     def file(self) -> str:
-        """The ref file, relative to the refs folder, without the empty segments of `a//b`."""
-        return "/".join(segment for segment in self.path.split("/") if segment)
+        """The ref file, relative to the refs folder, without the empty segments of `a//b` and those of `./a/b`."""
+        return "/".join(segment for segment in self.path.split("/") if segment not in ("", "."))
 
     @property
     def secret(self) -> str:
@@ -69,8 +69,20 @@ def parse(tag: str, place: str) -> Token:
         place: where it was found; named in errors.
 
     Raises:
-        InputError: CMD-REF-001 to CMD-REF-006 and CMD-REF-008, it would not work or lose something.
+        InputError: CMD-REF-001 to CMD-REF-006, CMD-REF-008 and CMD-REF-018, it would not work or lose something.
         PolicyError: CMD-REF-007, its ref file would lie outside the refs folder or get in git's way.
+    """
+    token, fault = read(tag, place)
+    if fault is not None:
+        raise fault
+    return token
+
+
+def read(tag: str, place: str) -> tuple[Token, CommodoreError | None]:
+    """The token that syn-commodore makes of a tag, and why that does not work; None if it does.
+
+    Raises:
+        InputError, PolicyError: no ref file can be written for it.
     """
     token, bar, _ = tag[2:-1].partition("|")
     kind, colon, rest = token.partition(":")
@@ -83,21 +95,20 @@ def parse(tag: str, place: str) -> Token:
         raise PolicyError(
             "CMD-REF-007",
             f"{shown(tag)} in {place} {reason}; its file must lie below catalog/refs",
-            hint="write a plain relative path, without '.' and '..'",
+            hint="write a plain relative path, without '..'",
         )
-    _check_recognised(tag, rest, bar, place)
     folder, slash, key = path.rpartition("/")
-    if not slash or not key:
-        missing = "key after the last '/'" if slash else "'/' between path and key"
-        raise InputError("CMD-REF-001", f"{shown(tag)} in {place} has no {missing}", hint=_FORM)
-    _check_parts(tag, extra.split(":") if rest != path else [], folder, key, place)
+    fault = _unrecognised(tag, rest, bar, place) or _without_key(tag, path, place)
+    fault = fault or _lost_parts(tag, extra.split(":") if rest != path else [], folder, key, place)
+    if fault is not None and (bar or not slash or not _is_text(path)):
+        raise fault
     if any(len(segment.encode()) > PATH_SEGMENT_BYTES for segment in path.split("/")):
         raise InputError(
             "CMD-REF-008",
             f"{shown(tag)} in {place} has a path segment of more than {PATH_SEGMENT_BYTES} bytes",
             hint="a ref file is named after it, and file systems allow no longer names",
         )
-    return Token(tag, kind, path)
+    return Token(tag, kind, path), fault
 
 
 def _unsupported(tag: str, kind: str, place: str) -> CommodoreError:
@@ -116,42 +127,56 @@ def _leaves(path: str) -> str | None:
         return "has an absolute path"
     if "\0" in path:
         return "has a NUL character in its path"
-    if "." in segments or ".." in segments:
-        return "has '.' or '..' in its path"
+    if ".." in segments or segments[-1] == ".":
+        return "has '..' in its path, or '.' at its end"
     if any(segment.lower().startswith(".git") for segment in segments):
         return "has a path segment that git gives a meaning to"
     return None
 
 
-def _check_recognised(tag: str, rest: str, bar: str, place: str) -> None:
-    """Refuse what Kapitan reads in another way than as the name of a ref file."""
+def _is_text(path: str) -> bool:
+    """Whether a file can have this name."""
+    return path.encode(errors="replace").decode() == path
+
+
+def _without_key(tag: str, path: str, place: str) -> CommodoreError | None:
+    if "/" not in path:
+        return InputError("CMD-REF-001", f"{shown(tag)} in {place} has no '/' between path and key", hint=_FORM)
+    if path.endswith("/"):
+        return InputError("CMD-REF-018", f"{shown(tag)} in {place} has no key after the last '/'", hint=_FORM)
+    return None
+
+
+def _unrecognised(tag: str, rest: str, bar: str, place: str) -> CommodoreError | None:
+    """What Kapitan reads in another way than as the name of a ref file."""
     if "@" in rest:
-        raise InputError(
+        return InputError(
             "CMD-REF-004",
             f"{shown(tag)} in {place} has a sub-variable ('@'), which a {SUPPORTED_TYPE} reference cannot have",
             hint="name the key of the secret after the last '/' instead",
         )
     if bar:
-        raise InputError(
+        return InputError(
             "CMD-REF-005",
             f"{shown(tag)} in {place} has a function ('||'), which would create a secret in Vault while compiling",
             hint="create the secret in Vault and refer to it by its path and key alone",
         )
     if not _RECOGNISED.fullmatch(rest):
-        raise InputError(
+        return InputError(
             "CMD-REF-003",
             f"{shown(tag)} in {place} has characters that no reference can have; it would stay as it is",
             hint="letters, digits and -_.=/: are allowed",
         )
+    return None
 
 
-def _check_parts(tag: str, extra: list[str], folder: str, key: str, place: str) -> None:
+def _lost_parts(tag: str, extra: list[str], folder: str, key: str, place: str) -> CommodoreError | None:
     """Three parts end with a hash, which Kapitan checks; five name mount, path and key in Vault, which a ref file
     made from the second part contradicts unless they say the same."""
     if not extra or (len(extra) == 1 and extra[0] not in ("", "embedded")):
-        return
+        return None
     if len(extra) != 3:
-        raise InputError(
+        return InputError(
             "CMD-REF-006",
             f"{shown(tag)} in {place} has {len(extra) + 2} parts; Kapitan reads two, or three with a hash",
             hint=_FORM,
@@ -160,9 +185,10 @@ def _check_parts(tag: str, extra: list[str], folder: str, key: str, place: str) 
     lost = [f"mount {mount!r}"] if mount else []
     lost += [f"path {path_in_vault!r}"] if path_in_vault not in ("", folder) else []
     lost += [f"key {key_in_vault!r}"] if key_in_vault != key else []
-    if lost:
-        raise InputError(
-            "CMD-REF-006",
-            f"{shown(tag)} in {place} has five parts, of which {', '.join(lost)} would be lost",
-            hint="the second part alone says where the secret is: path/key; the mount is set for the whole cluster",
-        )
+    if not lost:
+        return None
+    return InputError(
+        "CMD-REF-006",
+        f"{shown(tag)} in {place} has five parts, of which {', '.join(lost)} would be lost",
+        hint="the second part alone says where the secret is: path/key; the mount is set for the whole cluster",
+    )

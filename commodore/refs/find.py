@@ -65,7 +65,8 @@ def find_references(
         target: its name, for messages.
         only_keys: top-level keys to search; None searches all. A key that is not there is no error.
         skip_keys: top-level keys to leave out.
-        context: hears of references in map keys (CMD-REF-011) and of unclosed ones (CMD-REF-016).
+        context: hears of references in map keys (CMD-REF-011), of unclosed ones (CMD-REF-016), and of malformed ones
+            that it allows.
 
     Raises:
         InputError, PolicyError, Findings: malformed references, all of them.
@@ -142,12 +143,14 @@ class _Search:
         place = _place(target, written)
         setting = Setting(place, path=path, target=target)
         for tag in _token.tags(text):
+            fault: CommodoreError | None
             try:
-                token = _token.parse(tag, place)
-            except CommodoreError as error:
-                self._faults.setdefault((error.code, tag), (error, []))[1].append(setting)
-            else:
+                token, fault = _token.read(tag, place)
                 self.references.append(Reference(token.type, token.path, tag, written, target, setting))
+            except CommodoreError as error:
+                fault = error
+            if fault is not None:
+                self._faults.setdefault((fault.code, tag), (fault, []))[1].append(setting)
         if beginning := _token.unclosed(text):
             self._context.announce(
                 events.Warned(
@@ -168,10 +171,11 @@ class _Search:
             )
 
     def errors(self) -> list[CommodoreError]:
-        return [
+        """The faults that stop the run; those that are allowed are announced as warnings."""
+        return self._context.problems(
             type(error)(error.code, error.message, hint=error.hint, locations=places)
             for error, places in self._faults.values()
-        ]
+        )
 
 
 def _texts(parameters: Mapping[str, Any]) -> Iterator[tuple[str, tuple[Any, ...], bool]]:

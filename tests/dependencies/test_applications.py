@@ -105,6 +105,13 @@ def test_twin_keys(entries: tuple[str, ...]) -> None:
     assert "'comp_a'" in error.message.split("key")[1]
 
 
+def test_twin_keys_that_are_allowed() -> None:
+    heard: list[Event] = []
+    found = parse_applications(["x as comp-a", "x as comp_a"], make_context(heard.append, allowed=["CMD-DEP-004"]))
+    assert found.instances == {"comp-a": "x", "comp_a": "x"}
+    assert [one.code for one in heard if isinstance(one, Warned)] == ["CMD-DEP-004"]
+
+
 def test_several_aliases_in_one_entry() -> None:
     """The original calls `a as b as c` an unknown component."""
     (error,) = errors_of("a as b as c")

@@ -100,6 +100,7 @@ class TestSpellings:
             ("?{vaultkv:a/b=}", "a/b=", "a:b="),
             ("?{vaultkv:a.b/c-d_e}", "a.b/c-d_e", "a.b:c-d_e"),
             ("?{vaultkv:.a/...}", ".a/...", ".a:..."),
+            ("?{vaultkv:./a/./b}", "a/b", "./a/.:b"),
             ("?{vaultkv:a/b:deadbeef}", "a/b", "a:b"),
             ("?{vaultkv:a/b:::b}", "a/b", "a:b"),
             ("?{vaultkv:a/b/c::a/b:c}", "a/b/c", "a/b:c"),
@@ -116,7 +117,7 @@ class TestSpellings:
             ("?{vaultkv}", "CMD-REF-001", "names no type and path"),
             ("?{2,3}", "CMD-REF-001", "names no type and path"),
             ("?{vaultkv:nokey}", "CMD-REF-001", "has no '/' between path and key"),
-            ("?{vaultkv:a/b/}", "CMD-REF-001", "has no key after the last '/'"),
+            ("?{vaultkv:a/b/}", "CMD-REF-018", "has no key after the last '/'"),
             ("?{vaultkv:}", "CMD-REF-003", "characters that no reference can have"),
             ("?{base64:a/b}", "CMD-REF-002", "the type 'base64', which is known to Kapitan but cannot be written"),
             ("?{vaultkvv:a/b}", "CMD-REF-002", "the type 'vaultkvv', which is unknown"),
@@ -149,6 +150,32 @@ class TestSpellings:
         assert message in error.message
         assert error.hint
 
+    @pytest.mark.parametrize(
+        ("tag", "code", "file", "secret"),
+        [
+            ("?{vaultkv:a b/c d}", "CMD-REF-003", "a b/c d", "a b:c d"),
+            ("?{vaultkv:a/$b}", "CMD-REF-003", "a/$b", "a:$b"),
+            ("?{vaultkv:a/b@x.y}", "CMD-REF-004", "a/b@x.y", "a:b@x.y"),
+            ("?{vaultkv:a/b:m:p:k}", "CMD-REF-006", "a/b", "a:b"),
+            ("?{vaultkv:a/b/}", "CMD-REF-018", "a/b", "a/b:"),
+        ],
+    )
+    def test_allowed(self, tag: str, code: str, file: str, secret: str) -> None:
+        """The ref file is the one that the published tool writes."""
+        heard: list[Event] = []
+        context = make_context(announce=heard.append, allowed=frozenset({code}))
+        nodes = {"cluster": node(facts={"x": tag})}
+        (found,) = collect(nodes, {}, context)
+        assert (found.tag, found.file, found.secret) == (tag, file, secret)
+        assert [one.code for one in heard if isinstance(one, Warned)] == [code]
+        with pytest.raises(InputError, match=code):
+            collect(nodes, {}, make_context())
+
+    def test_what_has_no_ref_file_is_left_out_if_it_is_allowed(self) -> None:
+        for path in ("", "a/\ud800"):
+            context = make_context(allowed=frozenset({"CMD-REF-003"}))
+            assert find_references({"a": f"?{{vaultkv:{path}}}"}, context, target="t") == ()
+
     @pytest.mark.requirement("C65")
     @pytest.mark.parametrize(
         "path",
@@ -160,8 +187,6 @@ class TestSpellings:
             "/abs/x/key",
             "//abs/key",
             "/key",
-            "./a/key",
-            "a/./key",
             "a/.",
             ".",
             "a\0b/key",
