@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from commodore.strictness import LOWERABLE
-from tests.differential.cases import CASES
+from tests.differential.suite import CASES
 
 ROOT = Path(__file__).resolve().parents[2]
 COMMANDS = {
@@ -27,7 +27,7 @@ COMMANDS = {
 
 
 def test_there_are_cases_of_every_kind() -> None:
-    assert len(CASES) >= 1200
+    assert len(CASES) >= 2400
     assert len({case.name for case in CASES}) == len(CASES)
     assert {case.name.split("/")[0] for case in CASES} == COMMANDS
 

@@ -67,14 +67,30 @@ DIFFERS = {
     "instances-alias-blanks": "blanks do not count",
     "instances-blank": "blanks do not count",
     "no-defaults": "the defaults are taken as empty",
+    "unused-function": "a function in a reference would create a secret in Vault",
+    "unused-bar": "a function in a reference would create a secret in Vault",
+    "unused-git": "the path of a reference must not mean anything to git",
+    "vault-none": "ref files would name no Vault",
+    "named-kapitan": "a name must not take parameters with a meaning of their own",
     "one-file": "of what two instances write, the last in name order wins",
 }
+_UNREAD = ("blanks", "unicode", "quotes", "comma", "dollar", "brace", "new-line", "escaped-reference")
+REFERENCES = (
+    ("unused", "CMD-REF-003", _UNREAD),
+    ("used", "CMD-REF-003", ("blanks", "quotes")),
+    ("unused", "CMD-REF-004", ("sub-variable",)),
+    ("unused", "CMD-REF-006", ("five", "five-equal", "six", "embedded")),
+    ("used", "CMD-REF-006", ("five",)),
+    ("unused", "CMD-REF-018", ("no-key",)),
+)
 ALLOW = {
     "instances-alias-itself-and-bare": ("CMD-DEP-003",),
     "metadata-aliases-missing": ("CMD-DEP-036",),
     "library-prefix": ("CMD-DEP-031",),
     "one-file": ("CMD-CAT-001",),
     "jsonnet-text": ("CMD-ENG-012",),
+    **{f"named-{name}": ("CMD-DEP-004",) for name in ("one-key", "alias-key")},
+    **{f"{kind}-{name}": (code,) for kind, code, names in REFERENCES for name in names},
 }
 
 
