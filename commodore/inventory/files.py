@@ -75,7 +75,7 @@ def _ignored(base: Path, patterns: Iterable[str]) -> set[Path]:
                 hint="`**` stands for whole folders: `a/**/b`",
                 locations=[str(base / IGNORE_FILE)] if (base / IGNORE_FILE).is_file() else [],
             ) from error
-        matched.update(path for path in found if path != base and _visible(path, base, pattern))
+        matched.update(path for path in found if _visible(path, base, pattern))
     return matched
 
 

@@ -61,6 +61,7 @@ def test_lines_that_mean_nothing(folder: Path, ignore: str) -> None:
         ("*", []),
         ("/", []),
         (".", []),
+        ("**", []),
     ],
 )
 @pytest.mark.parametrize("source", ["option", "file"])
