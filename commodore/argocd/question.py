@@ -58,9 +58,9 @@ class Question:
         self._folders = contextlib.ExitStack()
 
     def __enter__(self) -> Question:
-        self.scratch = self._folders.enter_context(temporary_folder())
         given, file = self.options, self.options.credentials
         entries = read_credentials(file, self.context.limits) if file is not None else ()
+        self.scratch = self._folders.enter_context(temporary_folder())
         home = self.scratch / "git"
         access = Credentials(entries, home, self.context, ambient=given.ambient_credentials)
         self.context = replace(self.context, access=access)

@@ -19,7 +19,7 @@ from commodore.git.urls import holds_credentials
 from commodore.workspace import guard_disk
 
 _KEPT = re.compile(
-    r"PATH|TMPDIR|LD_LIBRARY_PATH|GIT_EXEC_PATH|SSL_CERT_(FILE|DIR)|CURL_CA_BUNDLE|GIT_SSL_(CAINFO|CAPATH|NO_VERIFY)"
+    r"PATH|TMPDIR|LD_LIBRARY_PATH|GIT_EXEC_PATH|GIT_ALLOW_PROTOCOL|SSL_CERT_(FILE|DIR)|CURL_CA_BUNDLE|GIT_SSL_(CAINFO|CAPATH|NO_VERIFY)"
     r"|(https?|all|no)_proxy|(HTTPS?|ALL|NO)_PROXY"
 )
 """Variables that say where something is, and not who asks."""
