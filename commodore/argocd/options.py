@@ -95,6 +95,7 @@ class Options:
         cluster: the address of the destination, or a pattern of its name.
         destination_namespace: a pattern of the namespace of the destination.
         plugin_policy: a file that says what becomes of the sources of plugins, as `--plugin-policy`.
+        enable_plugins: whether programs run that the policy names.
         avp: whether the usual plugins for secrets of Vault are rendered with their placeholders.
         namespace: that of Argo CD, if nothing else is to say it.
         app_namespaces: patterns of the namespaces in which Applications count beside it.
@@ -159,6 +160,7 @@ class Options:
     cluster: str = ""
     destination_namespace: str = ""
     plugin_policy: Path | None = None
+    enable_plugins: bool = False
     avp: bool = False
     namespace: str = ""
     app_namespaces: tuple[str, ...] = ()

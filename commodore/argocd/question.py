@@ -56,6 +56,7 @@ class Question:
             )
         self.repo_map = RepoMap(_mapped(options), options.providers, options.refresh)
         self._folders = contextlib.ExitStack()
+        self._compared: tuple[Path, ...] = ()
 
     def __enter__(self) -> Question:
         given, file = self.options, self.options.credentials
@@ -165,6 +166,7 @@ class Question:
         Raises:
             InputError: CMD-ARGO-001, 003, 004, 005, a tree is not there.
         """
+        self._compared = tuple(one.path for one in (base, target) if one is not None)
         new = self.side(target, name="target", compared=True)
         version = self.options.base_argocd_version
         if base is not None:
@@ -239,7 +241,7 @@ class Question:
             depth=options.max_depth,
             facts=self.facts,
             jobs=options.jobs,
-            plugins=self._plugins,
+            plugins=self._plugins_beside(folder),
             given=Given(
                 options.namespace,
                 options.config_maps,
@@ -307,6 +309,18 @@ class Question:
             return replace(facts, moment=_moment(self.options.fixed_time))
         return facts if clock is None else replace(facts, moment=clock.now())
 
+    def _plugins_beside(self, folder: Path) -> tuple[PluginRule, ...]:
+        """What becomes of the sources of plugins. Programs run if they are enabled, and if neither they nor the policy
+        are of what is looked at: a change cannot allow itself anything.
+        """
+        rules = self._plugins
+        if not self.options.enable_plugins or all(one.program is None for one in rules):
+            return rules
+        options = self.options
+        mapped = (one.folder for one in _mapped(options))
+        looked_at = [_checkout(one) for one in (folder, *self._compared, *mapped, *options.files, *options.sets)]
+        return tuple(_allowed(one, looked_at) for one in rules)
+
     @cached_property
     def _plugins(self) -> tuple[PluginRule, ...]:
         policy = self.options.plugin_policy
@@ -322,6 +336,23 @@ def _moment(text: str) -> datetime:
             "CMD-ARGO-033", f"--fixed-time {text!r} is no time", hint="write it as 2026-01-31T12:00:00Z"
         ) from None
     return found if found.tzinfo is not None else found.replace(tzinfo=UTC)
+
+
+def _checkout(path: Path) -> Path:
+    """The checkout or bare repository that holds a path; the path itself if there is none."""
+    real = Path(os.path.realpath(path))
+    return next((one for one in (real, *real.parents) if (one / ".git").exists()), real)
+
+
+def _allowed(rule: PluginRule, looked_at: Sequence[Path]) -> PluginRule:
+    """A rule whose program may be run, unless it or its policy lies in what is looked at."""
+    if rule.program is None or rule.place is None:
+        return rule
+    for what, path in (("the policy", rule.place.place), ("its program", rule.program.generate[0])):
+        forms = (Path(os.path.abspath(path)), Path(os.path.realpath(path)))
+        if any(form.is_relative_to(one) for form in forms for one in looked_at):
+            return replace(rule, refusal=f"{what} lies in what is looked at")
+    return replace(rule, refusal="")
 
 
 def _places(texts: Sequence[str], option: str, pointer: str = "") -> tuple[KindPointer, ...]:

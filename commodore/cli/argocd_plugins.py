@@ -21,7 +21,7 @@ _WORDS = {
     "native-kustomize": "is rendered as a kustomization",
     "native-helm": "is rendered as a chart",
     "avp": "is rendered with placeholders of secrets as they are",
-    "exec": "would run a program, which is not done: its sources fail",
+    "exec": "is run with --enable-plugins alone: ",
     "container": "would run a container, which is not done: its sources fail",
 }
 
@@ -43,7 +43,8 @@ def plugins() -> None:
 def check(ctx: click.Context, /, file: Path, **_: Any) -> int:
     """Read the policy FILE strictly, and say what becomes of the sources of each plugin.
 
-    Nothing is run, now or later: policies name what gives the same as a plugin.
+    Nothing is run now. Programs of a policy run with --enable-plugins alone, and not if the policy lies in the
+    repository that is looked at.
     """
     from commodore.argocd.configuration import read_policy
 
@@ -55,6 +56,8 @@ def check(ctx: click.Context, /, file: Path, **_: Any) -> int:
 
 def _line(rule: PluginRule) -> Iterator[str]:
     yield f"{rule.name} {_WORDS[rule.engine]}"
+    if rule.program is not None:
+        yield " ".join(rule.program.generate)
     if rule.options:
         yield f", with {' '.join(rule.options)}"
     if rule.base:

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from commodore.confinement.namespaces import View, launcher
     from commodore.confinement.policy import CAPABILITIES, DEFAULT_POLICY, TrustPolicy
     from commodore.confinement.policy_file import read_policy
-    from commodore.confinement.programs import BUBBLEWRAP, NAMESPACES, cannot_isolate, isolation, start
+    from commodore.confinement.programs import BUBBLEWRAP, NAMESPACES, cannot_isolate, isolation, kept_apart, start
     from commodore.confinement.views import view_of
     from commodore.confinement.words import split_words
 
@@ -31,6 +31,7 @@ __all__ = [
     "cannot_isolate",
     "is_absent",
     "isolation",
+    "kept_apart",
     "launcher",
     "read_policy",
     "split_words",
@@ -44,7 +45,7 @@ __getattr__ = lazy_exports(
         "confinement": ("Confinement", "Roots", "is_absent"),
         "policy": ("CAPABILITIES", "DEFAULT_POLICY", "TrustPolicy"),
         "namespaces": ("View", "launcher"),
-        "programs": ("BUBBLEWRAP", "NAMESPACES", "cannot_isolate", "isolation", "start"),
+        "programs": ("BUBBLEWRAP", "NAMESPACES", "cannot_isolate", "isolation", "kept_apart", "start"),
         "policy_file": ("read_policy",),
         "views": ("view_of",),
         "words": ("split_words",),

@@ -34,15 +34,23 @@ def start(
         subprocess.TimeoutExpired: it took longer than the `timeout` among the options.
     """
     if view is not None:
-        means = isolation()
-        if not means and required:
+        if not isolation() and required:
             raise cannot_isolate()
         located = _located(command, options.get("env"))
-        if means == NAMESPACES:
-            command = launcher(view, located)
-        elif means == BUBBLEWRAP:
-            command = _bubblewrap(view, located, os.fspath(options.get("cwd") or os.getcwd()))
+        command = kept_apart(located, view, os.fspath(options.get("cwd") or os.getcwd()))
     return subprocess.run(command, **{"check": False, **options})
+
+
+def kept_apart(command: Sequence[str], view: View, folder: str) -> Sequence[str]:
+    """The command that runs another one with this view, in a folder; itself if this machine cannot, see `isolation`.
+
+    Args:
+        command: with the absolute path of its program.
+    """
+    means = isolation()
+    if means == NAMESPACES:
+        return launcher(view, command)
+    return _bubblewrap(view, command, folder) if means == BUBBLEWRAP else command
 
 
 def isolation() -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from commodore.limits import DEFAULT_LIMITS
 from commodore.settings.argocd_access import CREDENTIALS, OFFLINE, REFRESH, REPO_MAP
+from commodore.settings.argocd_compared import CHANGED, REPORTS
 from commodore.settings.common import REVIEWED
 from commodore.settings.model import Setting
 
@@ -244,6 +245,13 @@ PLUGINS = (
         "A file that says what becomes of the sources of config management plugins.",
         kind="file",
         metavar="FILE",
+    ),
+    Setting(
+        "enable_plugins",
+        ("--enable-plugins",),
+        "Run the programs that --plugin-policy names, each without network and with a copy of its source alone.",
+        kind="switch",
+        default=False,
     ),
     Setting(
         "avp",
@@ -510,43 +518,6 @@ SIDES = (
         metavar="FOLDER",
     ),
 )
-_CHANGED = (
-    Setting(
-        "changed_only",
-        ("--changed-only/--all",),
-        "Render only Applications that read a file that has changed; on for more than one.",
-        kind="switch",
-        default=True,
-    ),
-    Setting(
-        "strict_changed_only",
-        ("--strict-changed-only",),
-        "Make it an error if it cannot be told what an Application reads.",
-        kind="switch",
-        default=False,
-    ),
-    Setting(
-        "changed_include",
-        ("--changed-include",),
-        "Only changed files that fit count, such as 'apps/**'; may be repeated.",
-        multiple=True,
-        metavar="GLOB",
-    ),
-    Setting(
-        "changed_ignore",
-        ("--changed-ignore",),
-        "Changed files that fit do not count; may be repeated.",
-        multiple=True,
-        metavar="GLOB",
-    ),
-    Setting(
-        "changed_file",
-        ("--changed-file",),
-        "A file that lists the changed files, a line each, instead of a comparison of the trees.",
-        kind="file",
-        metavar="FILE",
-    ),
-)
 IMAGE_POINTER = Setting(
     "image_pointer",
     ("--image-pointer",),
@@ -554,26 +525,6 @@ IMAGE_POINTER = Setting(
     "be repeated.",
     multiple=True,
     metavar="GROUP/KIND:POINTER",
-)
-_REPORTS = (
-    Setting(
-        "markdown",
-        ("--markdown",),
-        "Write a Markdown report to this file, too.",
-        kind="path",
-        metavar="FILE",
-    ),
-    Setting("html", ("--html",), "Write an HTML report to this file, too.", kind="path", metavar="FILE"),
-    Setting("sarif", ("--sarif",), "Write dangers and diagnostics to this file, too.", kind="path", metavar="FILE"),
-    Setting("json", ("--json",), "Write a JSON report to this file, too.", kind="path", metavar="FILE"),
-    Setting(
-        "fail_on",
-        ("--fail-on",),
-        "End with 2 if this danger is found, such as deletes-crd, or any; may be repeated.",
-        metavar="FLAG",
-        multiple=True,
-    ),
-    Setting("no_exit_code", ("--no-exit-code",), "End with 0 if something differs.", kind="switch", default=False),
 )
 _COUNTED = (
     Setting(
@@ -637,10 +588,10 @@ ARGOCD_DIFF = (
     *SKIPPED,
     *SEARCH,
     CLUSTER_SCOPED,
-    *_CHANGED,
+    *CHANGED,
     *_COUNTED,
     *REVIEWED,
-    *_REPORTS,
+    *REPORTS,
     *COMMON,
     output("text", "stat", "json", "yaml", "markdown", "html", "sarif"),
 )

@@ -114,6 +114,8 @@ class _Reader:
         source, files = overridden(source, folder, self._tree.root, instance, self._limits)
         self._found.files |= {posixpath.join(path, name) for name in files}
         kind = source_type(source, folder, self._settings)
+        if kind == "Plugin":
+            self._plugin(source)
         if kind == "Directory":
             self._directory(source, path)
         elif kind == "Kustomize":
@@ -122,6 +124,14 @@ class _Reader:
         else:
             self._chart(path)
         self.value_files(source, path)
+
+    def _plugin(self, source: Source) -> None:
+        """What the rule for a plugin lets its program see beside the folder of a source."""
+        name = source.plugin.name if source.plugin is not None else ""
+        for rule in self._settings.plugins:
+            if rule.name == name and rule.program is not None:
+                self._found.files |= {*rule.program.paths}
+                self._found.folders |= {*rule.program.paths}
 
     def value_files(self, source: Source, path: str | None) -> None:
         """The value files and file parameters of a source.

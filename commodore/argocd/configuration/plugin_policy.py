@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import os
+import re
 from collections.abc import Collection
 from pathlib import Path
 from typing import get_args
 
 from commodore.argocd.configuration.read import read_file
 from commodore.argocd.model.fields import Fields
-from commodore.argocd.model.plugins import Base, Engine, PluginRule
+from commodore.argocd.model.plugins import Base, Engine, PluginProgram, PluginRule
 from commodore.errors import InputError, Location, did_you_mean
 from commodore.limits import Limits
 from commodore.manifests.kube_yaml import Problem, read_placed_documents
@@ -23,6 +25,23 @@ _FIELDS: dict[Engine, tuple[str, ...]] = {
     "container": (*_COMMON, "image", "generate", "env", "paths", "timeouts"),
 }
 _BASES: tuple[Base, ...] = get_args(Base)
+
+
+_REFUSALS: dict[Engine, str] = {
+    "exec": "it runs a program, which is done with --enable-plugins alone",
+    "container": "it would run a container, which is not done",
+}
+_INTERPRETER = re.compile(
+    r"(?:ba|da|z|k|mk|a|fi|c|tc|s)?sh|busybox|toybox|env|xargs|nohup|timeout|setsid|stdbuf|nice|sudo|su|doas|chroot|unshare|"
+    r"nsenter|ssh|find|parallel|make|gmake|ld[-.].*|(?:python|pypy|perl|ruby|lua|luajit|php|tclsh|node|nodejs|deno|bun)[\d.]*|"
+    r"[gmn]?awk|npm|npx|java|go|docker|podman"
+)
+"""Programs that run whatever their arguments say, so that a digest says nothing of what they do."""
+
+_DIGEST = re.compile(r"sha256:([0-9a-f]{64})")
+_SECONDS = {"init": 10, "generate": 60, "post": 30}
+_MOST_SECONDS = 600
+_MOST_VARIABLES = 64
 
 
 def read_policy(file: Path, limits: Limits) -> tuple[PluginRule, ...]:
@@ -71,7 +90,50 @@ def _rule(fields: Fields) -> PluginRule:
         base=base,
         crds=fields.flag("includeCRDs", True),
         place=fields.place,
+        program=_program(fields) if engine == "exec" else None,
+        refusal=_REFUSALS.get(engine, ""),
     )
+
+
+def _program(fields: Fields) -> PluginProgram:
+    generate, init, post = (fields.texts(name) for name in ("generate", "init", "post"))
+    if not generate:
+        raise _wrong(
+            f"{fields.at('generate')} is missing", "write the program and its arguments as a list", fields.place
+        )
+    program = generate[0]
+    names = {os.path.basename(program), os.path.basename(os.path.realpath(program))}
+    if not os.path.isabs(program) or os.path.normpath(program) != program:
+        raise _wrong(f"{program} is no absolute path of a program", "write its whole path", fields.place)
+    if any(map(_INTERPRETER.fullmatch, names)):
+        raise _wrong(
+            f"{program} runs what its arguments or files say", "name a program, or a script of your own", fields.place
+        )
+    if any(words[0] != program for words in (init, post) if words):
+        raise _wrong("init and post run another program than generate", "a rule has one program", fields.place)
+    digest = _DIGEST.fullmatch(fields.text("digest"))
+    if digest is None:
+        raise _wrong(f"{fields.at('digest')} is no digest", "write it as sha256:, and 64 hex digits", fields.place)
+    env, paths = fields.texts("env"), fields.texts("paths")
+    if len(env) > _MOST_VARIABLES:
+        raise _wrong(f"{fields.at('env')} has more than {_MOST_VARIABLES} names", "name fewer", fields.place)
+    for path in paths:
+        if path.startswith("/") or {"..", ".git", ""} & {*path.split("/")}:
+            raise _wrong(f"{path!r} leads out of the repository", "paths begin at its root", fields.place)
+    return PluginProgram(init, generate, post, digest[1], env, paths, _seconds(fields.fields("timeouts")))
+
+
+def _seconds(fields: Fields) -> tuple[float, float, float]:
+    _check_known(fields, tuple(_SECONDS))
+    found = []
+    for name, default in _SECONDS.items():
+        value = fields.raw(name)
+        if value is None:
+            value = default
+        if not isinstance(value, int | float) or isinstance(value, bool) or not 0 < value <= _MOST_SECONDS:
+            raise _wrong(f"{fields.at(name)} is no time", f"write seconds, at most {_MOST_SECONDS}", fields.place)
+        found.append(float(value))
+    return found[0], found[1], found[2]
 
 
 def _check_known(fields: Fields, known: Collection[str]) -> None:

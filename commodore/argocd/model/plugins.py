@@ -19,17 +19,42 @@ _HARMLESS = set("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789 
 
 
 @dataclass(frozen=True, slots=True)
+class PluginProgram:
+    """A program that renders sources, as a policy of the user has it.
+
+    Attributes:
+        init: how it is called before `generate`, in the same folder; empty if it is not.
+        generate: how it is called for the manifests, which it writes to standard output.
+        post: how it is called with these as standard input, to write others; empty if it is not.
+        digest: the SHA-256 of the program, in hex.
+        env: the names of `plugin.env` that sources may set.
+        paths: files and folders of the repository that it sees beside the folder of the source.
+        seconds: how long `init`, `generate` and `post` may take.
+    """
+
+    init: tuple[str, ...]
+    generate: tuple[str, ...]
+    post: tuple[str, ...]
+    digest: str
+    env: tuple[str, ...] = ()
+    paths: tuple[str, ...] = ()
+    seconds: tuple[float, float, float] = (10.0, 60.0, 30.0)
+
+
+@dataclass(frozen=True, slots=True)
 class PluginRule:
     """What becomes of the sources of a plugin.
 
     Attributes:
         name: as sources name it.
         engine: `native-kustomize` and `native-helm`: a source of that type; `avp`: one whose placeholders of secrets
-            stay as they are; `exec` and `container` are read and never run.
+            stay as they are; `exec`: one that `program` renders; `container` is read and never run.
         repositories: patterns of the repositories whose sources it is for; all if there are none.
         options: words after `kustomize build .`.
         base: the type that `avp` renders; empty for what lies in the folder.
         crds: whether CRDs of charts are rendered.
+        program: what `exec` runs.
+        refusal: why it is not run; empty if it may be.
     """
 
     name: str
@@ -39,6 +64,8 @@ class PluginRule:
     base: Base = ""
     crds: bool = True
     place: Location | None = None
+    program: PluginProgram | None = None
+    refusal: str = ""
 
 
 def rule_of_definition(value: Mapping[str, Any], place: Location) -> PluginRule | None:

@@ -13,6 +13,7 @@ from commodore.argocd.acquiring import Charts, PluginSource, Repositories
 from commodore.argocd.configuration import ArgoSettings
 from commodore.argocd.diagnostics import Diagnostic, Diagnostics, Severity
 from commodore.argocd.model.application import Application, check_application
+from commodore.argocd.model.plugins import PluginRule
 from commodore.argocd.model.sources import Source
 from commodore.argocd.planning import BuildEnvironment, build_environment, overridden, source_type
 from commodore.argocd.rendering.directory import render_directory
@@ -20,6 +21,7 @@ from commodore.argocd.rendering.helm import render_helm
 from commodore.argocd.rendering.kept import Kept
 from commodore.argocd.rendering.kustomize import render_kustomize
 from commodore.argocd.rendering.model import Capabilities, Rendered, Unit
+from commodore.argocd.rendering.plugin_run import run_plugin
 from commodore.argocd.rendering.plugins import as_native, rule_for
 from commodore.argocd.trees import folder_of
 from commodore.caches import result_cache, usable
@@ -127,12 +129,15 @@ class Renderer:
         kind = source_type(source, folder, self.settings)
         environment = build_environment(application, instance, source, revision, noter.unknown_variable)
         settings = self.settings
+        rule: PluginRule | None = None
         if kind == "Plugin":
             given = self._by_plugin(application, source, folder, environment)
             if given is not None:
                 return given
-            source, settings = self._natively(source, folder, noter)
-            kind = source_type(source, folder, settings)
+            rule = self._rule(source)
+            if rule.program is None:
+                source, settings = self._natively(source, rule, folder, noter)
+                kind = source_type(source, folder, settings)
         scratch = self.scratch / f"unit-{next(self._numbers)}"
         scratch.mkdir(parents=True)
         unit = Unit(
@@ -152,7 +157,7 @@ class Renderer:
             commands=[] if commands is None else commands,
             providers=self.repositories.repo_map.providers,
         )
-        return list(_RENDERERS[kind](unit))
+        return list(_RENDERERS[kind](unit) if rule is None or rule.program is None else run_plugin(unit, rule))
 
     def _by_plugin(
         self, application: Application, source: Source, folder: Path, environment: BuildEnvironment
@@ -165,20 +170,25 @@ class Renderer:
                 return [Rendered(copy.deepcopy({**data})) for data in one.render(given)]
         return None
 
-    def _natively(self, source: Source, folder: Path, noter: _Noter) -> tuple[Source, ArgoSettings]:
-        """A source of a plugin as one that is rendered here.
+    def _rule(self, source: Source) -> PluginRule:
+        """What becomes of a source of a plugin.
 
         Raises:
             PolicyError: CMD-ARGO-420, 423, that is not allowed.
         """
         rule = rule_for(source, self.settings)
-        if rule is None or (rule.engine != "avp" and (source.data.get("plugin") or {}).get("env")):
+        sets_variables = bool((source.data.get("plugin") or {}).get("env"))
+        if rule is None or (rule.engine.startswith("native-") and sets_variables):
             raise PolicyError(
                 "CMD-ARGO-420",
                 "the source is rendered by a plugin, which is a program of other people, and is not run",
                 hint="say by --plugin-policy what gives the same, or render it by helm, kustomize or as a directory",
                 locations=[source.place],
             )
+        return rule
+
+    def _natively(self, source: Source, rule: PluginRule, folder: Path, noter: _Noter) -> tuple[Source, ArgoSettings]:
+        """A source of a plugin as one that is rendered here."""
         places = (rule.place,) if rule.place is not None else ()
         noter.note("CMD-ARGO-425", f"the plugin {rule.name} is not run: {rule.engine} renders", "info", "", places)
         return as_native(source, rule, folder, self.settings)

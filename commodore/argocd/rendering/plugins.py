@@ -26,7 +26,7 @@ def rule_for(source: Source, settings: ArgoSettings) -> PluginRule | None:
     """The rule for a source of a plugin, if there is one.
 
     Raises:
-        PolicyError: CMD-ARGO-423, the rule would run a program.
+        PolicyError: CMD-ARGO-423, the rule runs what it may not.
     """
     name = source.plugin.name if source.plugin is not None else ""
     url = repository_identity(source.repo_url)
@@ -34,10 +34,10 @@ def rule_for(source: Source, settings: ArgoSettings) -> PluginRule | None:
         fits = [matches(repository_identity(one), url, separator="/") for one in rule.repositories]
         if rule.name != name or (fits and not any(fits)):
             continue
-        if rule.engine in ("exec", "container"):
+        if rule.refusal:
             raise PolicyError(
                 "CMD-ARGO-423",
-                f"the plugin {name} would run a program, which is not done",
+                f"the plugin {name} is not run: {rule.refusal}",
                 hint="render it as native-kustomize, native-helm or avp if that gives the same",
                 locations=[source.place],
             )

@@ -6,11 +6,13 @@ import contextlib
 import json
 import os
 import re
+import resource
 import selectors
 import shlex
 import shutil
 import signal
 import subprocess
+import sys
 import tempfile
 import time
 from collections.abc import Mapping, Sequence
@@ -19,7 +21,7 @@ from pathlib import Path
 from typing import IO
 
 from commodore.confinement import NAMESPACES, View, isolation, launcher, view_of
-from commodore.errors import CommodoreError, EnvironmentFault, InputError, PolicyError
+from commodore.errors import EnvironmentFault, InputError, PolicyError
 from commodore.git import redact_text
 from commodore.limits import Limits
 from commodore.printable import printable_lines
@@ -102,33 +104,85 @@ def run_program(program: Program, limits: Limits) -> bytes:
     command += program.arguments[1:] if within_kubectl else program.arguments
     if program.confined is not None and isolation() == NAMESPACES:
         command = launcher(_view(program, program.confined, command[0]), command)
-    with tempfile.TemporaryFile() as errors:
+    bounds = Bounds(program.name, limits.argocd_source_seconds, limits.argocd_output_bytes, 1 << 20)
+    ended = run_bounded(command, program.folder, _environment(program), bounds)
+    if ended.code != 0:
+        shown = f"{program.name} {program.arguments[0]}"
+        raise InputError(
+            program.code, f"{shown} fails: {why_it_failed(ended, program.rename)}", hint="see what it says"
+        )
+    return ended.output
+
+
+@dataclass(frozen=True, slots=True)
+class Bounds:
+    """What a program may take.
+
+    Attributes:
+        name: what messages call it.
+        seconds: how long it may run.
+        bytes: how much it may write to standard output.
+        said: how much of what it writes to standard error is kept.
+        file: how large a file may be that it writes; None for any size.
+    """
+
+    name: str
+    seconds: float
+    bytes: int
+    said: int
+    file: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Ended:
+    """How a program ended: its exit code, negative for a signal, and what it wrote."""
+
+    code: int
+    output: bytes
+    said: bytes
+
+
+def run_bounded(
+    command: Sequence[str], folder: Path, environment: Mapping[str, str], bounds: Bounds, given: bytes = b""
+) -> Ended:
+    """Run a program in a session of its own, which is ended with all that it has started.
+
+    Args:
+        given: its standard input.
+
+    Raises:
+        EnvironmentFault: CMD-ARGO-413, it does not start; CMD-ARGO-418, it takes too long.
+        PolicyError: CMD-ARGO-403, it writes too much.
+    """
+    with tempfile.TemporaryFile() as stream:
+        stream.write(given)
+        stream.seek(0)
         try:
             process = subprocess.Popen(
                 command,
-                cwd=program.folder,
-                env=_environment(program),
-                stdin=subprocess.DEVNULL,
+                cwd=folder,
+                env=environment,
+                stdin=stream,
                 stdout=subprocess.PIPE,
-                stderr=errors,
+                stderr=subprocess.PIPE,
                 start_new_session=True,
             )
-        except OSError as error:
+        except (OSError, ValueError) as error:
+            why = error.strerror if isinstance(error, OSError) else error
             raise EnvironmentFault(
-                "CMD-ARGO-413", f"{program.name} does not start: {error.strerror}", hint="install it again"
+                "CMD-ARGO-413", f"{bounds.name} does not start: {why}", hint="install it again"
             ) from error
-        with process:
-            try:
-                output = _read(process, program.name, limits)
-                code = process.wait()
-            except BaseException:
-                _kill(process)
-                raise
-        errors.seek(0)
-        said = errors.read(1 << 20).decode("utf-8", "replace")
-    if code != 0:
-        raise _failed(program, code, said)
-    return output
+    with process:
+        try:
+            if bounds.file is not None and sys.platform == "linux":
+                with contextlib.suppress(ProcessLookupError, PermissionError):  # it has ended, or is setuid
+                    resource.prlimit(process.pid, resource.RLIMIT_FSIZE, (bounds.file, bounds.file))
+            output, said = _read(process, bounds)
+            code = process.wait()
+        except BaseException:
+            _kill(process)
+            raise
+    return Ended(code, output, said)
 
 
 def _view(program: Program, root: Path, command: str) -> View:
@@ -180,32 +234,37 @@ def _place(place: Path, path: str, program: Program) -> None:
     place.chmod(0o700)
 
 
-def _read(process: subprocess.Popen[bytes], name: str, limits: Limits) -> bytes:
+def _read(process: subprocess.Popen[bytes], bounds: Bounds) -> tuple[bytes, bytes]:
+    """What a program writes to standard output and to standard error, until it closes both."""
     assert process.stdout is not None
-    deadline = time.monotonic() + limits.argocd_source_seconds
-    parts: list[bytes] = []
-    size = 0
+    assert process.stderr is not None
+    deadline = time.monotonic() + bounds.seconds
+    output, said = bytearray(), bytearray()
     with selectors.DefaultSelector() as selector:
-        selector.register(process.stdout, selectors.EVENT_READ)
-        while True:
+        for stream, taken in ((process.stdout, output), (process.stderr, said)):
+            selector.register(stream, selectors.EVENT_READ, taken)
+        while selector.get_map():
             left = deadline - time.monotonic()
-            if left <= 0 or not selector.select(left):
+            ready = selector.select(left) if left > 0 else []
+            if not ready:
                 raise EnvironmentFault(
                     "CMD-ARGO-418",
-                    f"{name} is not done after {limits.argocd_source_seconds:g} s",
+                    f"{bounds.name} is not done after {bounds.seconds:g} s",
                     hint="look for endless loops in templates",
                 )
-            chunk = os.read(process.stdout.fileno(), 1 << 16)
-            if not chunk:
-                return b"".join(parts)
-            parts.append(chunk)
-            size += len(chunk)
-            if size > limits.argocd_output_bytes:
+            for key, _ in ready:
+                chunk = os.read(key.fd, 1 << 16)
+                if not chunk:
+                    selector.unregister(key.fileobj)
+                elif key.data is output:
+                    output += chunk
+                else:
+                    said += chunk[: bounds.said - len(said)]
+            if len(output) > bounds.bytes:
                 raise PolicyError(
-                    "CMD-ARGO-403",
-                    f"{name} writes more than {limits.argocd_output_bytes} bytes",
-                    hint="split the source",
+                    "CMD-ARGO-403", f"{bounds.name} writes more than {bounds.bytes} bytes", hint="split the source"
                 )
+    return bytes(output), bytes(said)
 
 
 def _kill(process: subprocess.Popen[bytes]) -> None:
@@ -213,20 +272,22 @@ def _kill(process: subprocess.Popen[bytes]) -> None:
         os.killpg(process.pid, signal.SIGKILL)
 
 
-def _failed(program: Program, code: int, said: str) -> CommodoreError:
-    text = _LOGGED.sub(_plain, said.strip())
-    for old in sorted(program.rename, key=len, reverse=True):
-        text = text.replace(old, program.rename[old])
+def why_it_failed(ended: Ended, rename: Mapping[str, str]) -> str:
+    """What a program that failed says, in short and without credentials.
+
+    Args:
+        rename: see `Program`.
+    """
+    code = ended.code
+    text = _LOGGED.sub(_plain, ended.said.decode("utf-8", "replace").strip())
+    for old in sorted(rename, key=len, reverse=True):
+        text = text.replace(old, rename[old])
     text = printable_lines(redact_text(text))
     text = text if len(text) <= _SHOWN else f"{text[:_SHOWN]} …"
     if code < 0:
         name = signal.Signals(-code).name if -code in {*signal.Signals} else str(-code)
         text = f"it was ended by {name}. {text}"
-    return InputError(
-        program.code,
-        f"{program.name} {program.arguments[0]} fails: {text or f'exit code {code}'}",
-        hint="see what it says",
-    )
+    return text or f"exit code {code}"
 
 
 def _plain(logged: re.Match[str]) -> str:

@@ -55,7 +55,7 @@ def test_what_is_rendered_in_place_of_a_plugin(argo: Argo) -> None:
         PluginRule("k", "native-kustomize", place=PLACE),
         PluginRule("h", "native-helm", repositories=("https://git.example.com/*",)),
         PluginRule("other", "native-helm", repositories=("https://other.example.com/*",)),
-        PluginRule("run", "exec"),
+        PluginRule("run", "exec", refusal="it is not enabled"),
         *AVP,
     )
 
@@ -91,7 +91,8 @@ def test_a_policy(tmp_path: Path) -> None:
     file.write_text(
         "version: 1\nplugins:\n- {name: a, engine: native-kustomize, options: [--enable-helm]}\n"
         f"- {{name: b, engine: native-helm, includeCRDs: false, repositories: ['{URL}']}}\n"
-        "- {name: c, engine: avp, base: helm}\n- {name: d, engine: exec, generate: [/usr/bin/p], digest: x}\n"
+        "- {name: c, engine: avp, base: helm}\n"
+        f"- {{name: d, engine: exec, generate: [/usr/bin/p], digest: 'sha256:{'0' * 64}'}}\n"
     )
     rules = read_policy(file, DEFAULT_LIMITS)
     assert [(one.name, one.engine, one.options, one.base, one.crds) for one in rules] == [

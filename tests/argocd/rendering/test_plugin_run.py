@@ -1,0 +1,173 @@
+"""Programs of config management plugins that a policy of the user names: what they are given, and what they give."""
+
+from __future__ import annotations
+
+import dataclasses
+import hashlib
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from commodore import argocd
+from commodore.argocd import Options, Tree
+from commodore.confinement import isolation
+from commodore.context import Context
+from commodore.errors import CommodoreError
+from commodore.events import ignore
+from commodore.limits import DEFAULT_LIMITS
+from tests.argocd.comparing.conftest import URL, app, config
+
+pytestmark = pytest.mark.skipif(not isolation(), reason="this machine has no namespaces for all")
+SHOWN = 'printf \'{"kind": "A", "metadata": {"name": "a"}, "said": "%s"}\' '
+Policy = Callable[..., Options]
+
+
+@pytest.fixture
+def shop(tmp_path: Path) -> Path:
+    """A repository with the Applications `web`, which the plugin `p` renders, and `other`, which none does."""
+    folder = tmp_path / "shop"
+    (folder / "web" / "deep").mkdir(parents=True)
+    (folder / "lib").mkdir()
+    (folder / "other").mkdir()
+    (folder / "other" / "c.json").write_text(config())
+    (folder / "web" / "deep" / "file").write_text("of the source")
+    (folder / "lib" / "file").write_text("of the library")
+    block = {
+        "name": "p",
+        "env": [{"name": "TEAM", "value": "of $ARGOCD_APP_NAME"}],
+        "parameters": [{"name": "a-b", "string": "text", "array": ["x", "y"], "map": {"k.k": "v"}}],
+    }
+    source = {"repoURL": URL, "path": "web", "plugin": block}
+    (folder / "web.json").write_text(app("web", "web", source=source))
+    (folder / "other.json").write_text(app("other", "other"))
+    return folder
+
+
+@pytest.fixture
+def policy(tmp_path: Path) -> Policy:
+    """Options by which the plugin runs a script."""
+
+    def made(script: str, **rule: Any) -> Options:
+        program = tmp_path / "programs" / "plugin"
+        program.parent.mkdir(exist_ok=True)
+        program.write_text(f"#!/bin/sh\nset -e\n{script}\n")
+        program.chmod(0o755)
+        digest = f"sha256:{hashlib.sha256(program.read_bytes()).hexdigest()}"
+        one = {"name": "p", "engine": "exec", "generate": [str(program)], "digest": digest, "env": ["TEAM"], **rule}
+        for name in ("init", "post"):
+            if name in one:
+                one[name] = [str(program), *one[name]]
+        file = tmp_path / "policy.yaml"
+        file.write_text(json.dumps({"version": 1, "plugins": [one]}))
+        context = Context(ignore, DEFAULT_LIMITS, offline=True)
+        return Options(self_urls=(URL,), plugin_policy=file, enable_plugins=True, context=context)
+
+    return made
+
+
+def said(shop: Path, options: Options) -> Any:
+    """What the plugin said, or why it does not render."""
+    (one,) = argocd.render(Tree.folder(shop), options, ["web"]).applications
+    return one.objects[0].data["said"] if one.error is None else one.error
+
+
+def error(shop: Path, options: Options) -> CommodoreError:
+    found = said(shop, options)
+    assert isinstance(found, CommodoreError)
+    return found
+
+
+@pytest.mark.requirement("D52")
+def test_what_a_program_is_told(shop: Path, policy: Policy) -> None:
+    options = policy(f'{SHOWN} "$(pwd | sed s,.*/,,) $(env | grep -v PARAMETERS | sort | tr "\\n" ";")"')
+    options = dataclasses.replace(options, kube_version="1.30.0", api_versions=("v1", "apps/v1"))
+    folder, _, variables = said(shop, options).partition(" ")
+    given = dict(one.partition("=")[::2] for one in variables.split(";") if one)
+    own = {name: value for name, value in given.items() if name.startswith(("ARGOCD_", "PARAM_", "KUBE_"))}
+    assert folder == "web"
+    assert own.pop("ARGOCD_APP_REVISION_SHORT") == own.pop("ARGOCD_APP_REVISION")[:7]
+    own.pop("ARGOCD_APP_REVISION_SHORT_8")
+    assert own == {
+        "ARGOCD_APP_NAME": "web",
+        "ARGOCD_APP_NAMESPACE": "web",
+        "ARGOCD_APP_PROJECT_NAME": "default",
+        "ARGOCD_APP_SOURCE_PATH": "web",
+        "ARGOCD_APP_SOURCE_REPO_URL": URL,
+        "ARGOCD_APP_SOURCE_TARGET_REVISION": "",
+        "ARGOCD_ENV_TEAM": "of web",
+        "KUBE_API_VERSIONS": "v1,apps/v1",
+        "KUBE_VERSION": "1.30.0",
+        "PARAM_A_B": "text",
+        "PARAM_A_B_0": "x",
+        "PARAM_A_B_1": "y",
+        "PARAM_A_B_K_K": "v",
+    }
+    assert set(given) - {one for one in given if one in own or one.startswith("ARGOCD_")} <= {
+        *("PATH", "HOME", "TMPDIR", "LANG", "PWD", "SHLVL", "_", "OLDPWD")
+    }
+
+
+@pytest.mark.requirement("D44", "D52")
+def test_what_a_program_sees_and_writes(shop: Path, policy: Policy) -> None:
+    """`init` prepares what `generate` reads, `post` gets what that writes; the repository stays as it is."""
+    before = sorted(shop.rglob("*"))
+    script = f"""case "$1" in
+init) echo made > made; echo ignored;;
+post) sed s,made,changed,;;
+*) {SHOWN} "$(cat made deep/file) $(cat ../lib/file 2>&1 >/dev/null | wc -l)$(ls .. | tr '\\n' ' ')";;
+esac"""
+    options = policy(script, init=["init"], post=["post"])
+    assert said(shop, options) == "changed of the source 1web "
+    assert said(shop, policy(script, init=["init"], paths=["lib"])) == "made of the source 0lib web "
+    assert sorted(shop.rglob("*")) == before
+
+
+@pytest.mark.requirement("D52", "D54")
+def test_a_program_runs_if_it_is_enabled_alone(shop: Path, policy: Policy) -> None:
+    options = policy(f"{SHOWN} yes")
+    assert said(shop, options) == "yes"
+    found = argocd.render(Tree.folder(shop), options)
+    assert [(one.name, len(one.objects)) for one in found.applications] == [("argocd/other", 1), ("argocd/web", 1)]
+    assert "CMD-ARGO-428" in [one.code for one in found.diagnostics]
+    off = dataclasses.replace(options, enable_plugins=False)
+    assert (error(shop, off).code, "--enable-plugins" in error(shop, off).message) == ("CMD-ARGO-423", True)
+    container = {"version": 1, "plugins": [{"name": "p", "engine": "container", "image": "x@sha256:0"}]}
+    assert options.plugin_policy is not None
+    options.plugin_policy.write_text(json.dumps(container))
+    assert error(shop, options).code == "CMD-ARGO-423"
+
+
+@pytest.mark.parametrize(
+    ("script", "rule", "code", "words"),
+    [
+        ("echo 'why not' >&2; exit 3", {}, "CMD-ARGO-424", "the plugin p fails: why not"),
+        ("exit 3", {}, "CMD-ARGO-424", "the plugin p fails: exit code 3"),
+        ("echo '- a list'", {}, "CMD-ARGO-417", "the output of the plugin p"),
+        ("echo '{'", {}, "CMD-YAML-001", ""),
+        ("true", {"env": []}, "CMD-ARGO-420", "'TEAM'"),
+        ("cat", {"timeouts": {"generate": 0.2}}, "", ""),
+    ],
+)
+def test_what_fails(shop: Path, policy: Policy, script: str, rule: dict[str, Any], code: str, words: str) -> None:
+    options = policy(script, **rule)
+    if not code:  # there is no input that it could wait for
+        assert argocd.render(Tree.folder(shop), options, ["web"]).applications[0].objects == ()
+        return
+    found = error(shop, options)
+    assert (found.code, words in found.message) == (code, True)
+
+
+@pytest.mark.requirement("D62")
+def test_what_a_program_sees_is_read(shop: Path, tmp_path: Path, policy: Policy) -> None:
+    """A change of it concerns the Application."""
+    import shutil
+
+    base = tmp_path / "base"
+    shutil.copytree(shop, base)
+    (shop / "lib" / "file").write_text("changed")
+    options = policy(f'{SHOWN} "$(cat ../lib/file)"', paths=["lib"])
+    states = {one.name: one.state for one in argocd.diff(Tree.folder(base), Tree.folder(shop), options).applications}
+    assert states == {"argocd/other": "not-rendered", "argocd/web": "changed"}
