@@ -71,7 +71,7 @@ def check_helm(
         PolicyError: it runs something else, asks a server, or reads what may not be read.
     """
     component, policy = confinement.component, confinement.policy
-    if helm_path:
+    if helm_path and helm_path != "helm":
         policy.require_program(helm_path, "helm_path")
     for name, given in parameters.items():
         if str(given).startswith("-"):
@@ -80,7 +80,8 @@ def check_helm(
                 f"helm_params.{name} is {given!r}, which helm would read as an option",
                 hint="give a value that does not begin with '-'",
             )
-    for name in sorted(set(parameters) - (_HELM_HARMLESS - _HELM_UNSAFE)):
+    passed = {name for name, given in parameters.items() if given is not False}  # Kapitan leaves those switches out
+    for name in sorted(passed - (_HELM_HARMLESS - _HELM_UNSAFE)):
         policy.require("helm_options", component, f"the helm parameter {name!r}")
     if reads_environment(str(parameters.get("name_template", ""))):
         policy.require("helm_options", component, "a name_template that reads variables of the environment")

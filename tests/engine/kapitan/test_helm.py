@@ -188,6 +188,13 @@ def test_parameters_that_lead_elsewhere_are_not_kept(kept: Kept, tmp_path: Path,
         assert not is_reused(world, policy=ALL_OPTIONS)
 
 
+def test_what_gives_helm_no_option_needs_no_trust(kept: Kept, tmp_path: Path) -> None:
+    """Kapitan leaves out a switch that is off, and `helm` is what is run anyway."""
+    world = fill(kept.world(tmp_path / "one"), helm_path="helm", helm_params={"name": "r", "validate": False})
+    world.compile()
+    assert "validate" not in world.read("app/out/c/a.yaml")
+
+
 def test_a_chart_that_changes_while_it_is_rendered_is_not_kept(kept: Kept, tmp_path: Path) -> None:
     world = fill(kept.world(tmp_path / "one"))
     chart = world.root / "dependencies/app/chart/templates/one.yaml"
