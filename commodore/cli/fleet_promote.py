@@ -222,7 +222,10 @@ def _place(step: PlannedStep) -> str:
 
 def _changes(step: PlannedStep) -> list[str]:
     found = step.as_dict()["changes"]
-    return [f"{one['path']}: {one['before']} → {one['after']} ({one['cells']} cells)" for one in found]
+    return [
+        f"{one['path']}: {one['before']} → {one['after']} ({one['cells']} cell{'' if one['cells'] == 1 else 's'})"
+        for one in found
+    ]
 
 
 def _plan_row(number: int, step: PlannedStep) -> str:

@@ -112,7 +112,8 @@ class Merger:
         lacking: dict[tuple[str, str, str], list[str]] = {}
         for one in merged:
             for file, lack in one.left_out:
-                lacking.setdefault((file.name, lack.in_words, lack.hint), []).append(in_path(one.cell))
+                name = f"{one.type}/{self._app_of[file].name}/{file.name}"
+                lacking.setdefault((name, lack.in_words, lack.hint), []).append(in_path(one.cell))
         for (name, words, hint), cells in lacking.items():
             self._report.add(
                 Warned("CMD-FLT-047", f"the patch {name} is not applied in {cells_in_words(cells)}: {words}", hint)

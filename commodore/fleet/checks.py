@@ -11,8 +11,9 @@ from commodore.errors import CommodoreError, InputError, Location, did_you_mean
 from commodore.events import Warned
 from commodore.fleet.cells import CellValues
 from commodore.fleet.chart_files import Chart
-from commodore.fleet.findings import Report, at, cells_in_words, shown
+from commodore.fleet.findings import Report, at, cells_in_words, dotted, shown
 from commodore.fleet.merging import leaves
+from commodore.fleet.paths import key_text
 from commodore.fleet.rendering import names_twice
 from commodore.fleet.repository.config import in_path
 from commodore.fleet.repository.model import APPLICATIONS, APPLICATIONSETS, Fleet, Layer, TypeConfig
@@ -55,9 +56,11 @@ def _defaults_of(kind: TypeConfig) -> Iterator[Layer]:
 def _lacking(fleet: Fleet, cells: Sequence[CellValues]) -> Iterator[CommodoreError | Warned]:
     found: dict[tuple[str, str, str, str], list[str]] = {}
     known: dict[int, list[tuple[str, str, str, str]]] = {}
+    items: dict[int, list[str]] = {}
     for one in cells:
         if id(one.values) not in known:
-            known[id(one.values)] = list(_wrong_items(one, fleet.choices.output == "manifests"))
+            wrong = _wrong_items(one, fleet.choices.output == "manifests")
+            known[id(one.values)] = [*wrong, *_same_keys(one, items)]
         for key in known[id(one.values)]:
             found.setdefault(key, []).append(in_path(one.cell))
     for (code, kind, section, what), names in found.items():
@@ -71,6 +74,8 @@ def _lacking(fleet: Fleet, cells: Sequence[CellValues]) -> Iterator[CommodoreErr
             yield InputError("CMD-FLT-018", message, hint="keep one of them", locations=place)
         elif code == "CMD-FLT-057":
             yield InputError("CMD-FLT-057", message, hint="rename one of them", locations=place)
+        elif code == "CMD-FLT-062":
+            yield InputError("CMD-FLT-062", message, hint="write the key in one way everywhere", locations=place)
         else:
             where = f" ({at(place[0])})" if place else ""
             yield Warned("CMD-FLT-026", message + where, "give the name of a cluster, or the URL of its server")
@@ -105,6 +110,33 @@ def _wrong_items(one: CellValues, resources: bool) -> Iterator[tuple[str, str, s
             second,
             f"{name} stands in {first} and in {second}: two resources would have one name,",
         )
+
+
+def _same_keys(one: CellValues, known: dict[int, list[str]]) -> Iterator[tuple[str, str, str, str]]:
+    """Keys of one map that helm takes for one, of which it keeps any: 1 and "1".
+
+    Args:
+        known: what was found in items, which cells share.
+    """
+    for section, items in one.values.items():
+        for name, item in items.items():
+            if id(item) not in known:
+                known[id(item)] = [dotted(path) for path in _twice(item)]
+            for path in known[id(item)]:
+                what = f"{name} has the key {path} as a text and as something else, which are one for helm,"
+                yield "CMD-FLT-062", one.type, section, what
+
+
+def _twice(value: Any, path: tuple[object, ...] = ()) -> Iterator[tuple[object, ...]]:
+    if isinstance(value, dict):
+        texts = [key_text(key) for key in value]
+        if len(set(texts)) < len(texts):
+            yield from ((*path, text) for text in sorted(set(texts)) if texts.count(text) > 1)
+        for key, inner in value.items():
+            yield from _twice(inner, (*path, key))
+    elif isinstance(value, list):
+        for number, inner in enumerate(value):
+            yield from _twice(inner, (*path, number))
 
 
 def _definition(fleet: Fleet, kind: str, section: str, name: str) -> list[Location]:

@@ -63,7 +63,7 @@ class Selection:
         """The cells that are meant.
 
         Raises:
-            UsageError: CMD-FLT-090, there is no such dimension, node or type.
+            UsageError: CMD-FLT-090, there is no such dimension, node or type, or no cell that has all of them.
         """
         check_known("cluster type", self.types, [kind.name for kind in config.types])
         check_known("dimension", [name for name, given in self.names.items() if given], config.dimensions)
@@ -71,7 +71,15 @@ class Selection:
             known = dict.fromkeys(prefix[-1] for prefix in config.prefixes() if len(prefix) == number)
             check_known(singular, self.names.get(dimension, ()), known)
         wanted = {config.dimensions.index(name): given for name, given in self.names.items() if given}
-        return tuple(cell for cell in config.cells() if all(cell[at] in given for at, given in wanted.items()))
+        found = tuple(cell for cell in config.cells() if all(cell[at] in given for at, given in wanted.items()))
+        if not found:
+            said = ", ".join(f"{config.singulars[at]} {some_of(given)}" for at, given in sorted(wanted.items()))
+            raise UsageError(
+                "CMD-FLT-090",
+                f"no cell of this fleet is in all of {said}",
+                hint="leave one of them out; 'commodore fleet graph' shows the sequence",
+            )
+        return found
 
 
 def check_known(what: str, names: Iterable[str], known: Iterable[str]) -> None:

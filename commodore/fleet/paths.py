@@ -63,10 +63,11 @@ def _key(data: dict[Any, Any], step: object) -> Any:
     """The key that is meant: those of files may be numbers or booleans, in a pointer all steps are texts."""
     if step in data:
         return step
-    return next((key for key in data if not isinstance(key, str) and _in_yaml(key) == step), MISSING)
+    return next((key for key in data if not isinstance(key, str) and key_text(key) == step), MISSING)
 
 
-def _in_yaml(key: object) -> str:
+def key_text(key: object) -> str:
+    """A key as YAML writes it."""
     if key is None:
         return "null"
     return str(key).lower() if isinstance(key, bool) else str(key)

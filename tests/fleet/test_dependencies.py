@@ -135,7 +135,7 @@ def test_an_unmet_dependency_leaves_the_patch_out_and_is_told_once(world: World)
     assert [merged[cell]["applications"]["web"]["project"] for cell in CELLS[:3]] == ["default", "default", "p"]
     assert codes(report) == ["CMD-FLT-047"]
     assert report.warnings[0].message == (
-        "the patch patch-001 is not applied in 2 cells (int/int-1/r1, int/int-1/r2): "
+        "the patch main/web/patch-001 is not applied in 2 cells (int/int-1/r1, int/int-1/r2): "
         "/db/version is 'v1.13.3', not '>=v1.14.0'"
     )
 
@@ -161,7 +161,7 @@ def test_by_level_a_patch_cannot_wait_for_a_later_level(world: World) -> None:
     said = {"config/config.yaml": CONFIG + "generator: {patches: last}\n"}
     _, report = world.lay(said).merged()
     assert [one.message for one in report.warnings] == [
-        "the patch patch-001 is not applied in 1 cell (int/int-2/r1): /db/version is 'v1.13.3', not 'v2.0.0'"
+        "the patch main/web/patch-001 is not applied in 1 cell (int/int-2/r1): /db/version is 'v1.13.3', not 'v2.0.0'"
     ]
 
 

@@ -247,6 +247,14 @@ ERRORS: list[tuple[str, dict[str, str | None], list[str]]] = [
         },
         ["U+009B", "application-defaults.yaml:1:"],
     ),
+    (
+        "CMD-FLT-062",
+        {
+            f"{APP}/values.yaml": WEB.replace("cpu: 1", "ports: {8080: a}"),
+            f"{APP}/int/values.yaml": patch('source: {helm: {valuesObject: {ports: {"8080": b}}}}'),
+        },
+        ["web has the key source.helm.valuesObject.ports.8080 as a text", "in 3 cells (int/int-1/r1,"],
+    ),
     ("CMD-FLT-049", needs("/db/version", "'>=new'"), ["which is no version"]),
     (
         "CMD-FLT-056",
@@ -260,7 +268,7 @@ ERRORS: list[tuple[str, dict[str, str | None], list[str]]] = [
 ]
 
 
-@pytest.mark.requirement("F5", "F6", "F7", "F11", "F58", "F60", "F65", "F66", "FP2", "FP3", "FP4", "FP6", "FP7")
+@pytest.mark.requirement("F5", "F6", "F7", "F11", "F58", "F59", "F60", "F65", "F66", "FP2", "FP3", "FP4", "FP6", "FP7")
 @pytest.mark.parametrize(
     ("code", "changes", "words"), ERRORS, ids=[f"{code}-{number}" for number, (code, _, _) in enumerate(ERRORS)]
 )
@@ -400,7 +408,7 @@ WARNINGS: list[tuple[str, dict[str, str | None], list[str]]] = [
         {f"{APP}/int/patch-{n}.yaml": patch(f"project: p{n}") for n in (1, 2)},
         ["in 3 cells: 'p1', 'p2'; the latter wins"],
     ),
-    ("CMD-FLT-047", needs("/db/version", "v9"), ["patch-001 is not applied in 3 cells"]),
+    ("CMD-FLT-047", needs("/db/version", "v9"), ["the patch main/web/patch-001 is not applied in 3 cells"]),
     (
         "CMD-FLT-051",
         {
@@ -496,6 +504,11 @@ def test_a_folder_that_leads_out(tmp_path: Path) -> None:
         ((), {"environments": ("prot",)}, "did you mean 'prod'?"),
         ((), {"zones": ("x",)}, "there are environments, sectors, regions"),
         ((), {"regions": ("int-1",)}, "there are r1, r2, eu"),
+        (
+            (),
+            {"environments": ("int",), "sectors": ("prod-1",)},
+            "leave one of them out; 'commodore fleet graph' shows the sequence",
+        ),
     ],
 )
 def test_unknown_names_of_a_selection(

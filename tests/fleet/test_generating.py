@@ -27,9 +27,12 @@ CHART = [
 ]
 
 
-@pytest.mark.requirement("F1", "F2", "F38", "F41", "F42", "F43", "F47")
+@pytest.mark.requirement("F1", "F2", "F11", "F42", "F43", "F47")
 def test_a_cell_is_a_chart(world: World) -> None:
-    files = {f"{APP}/metadata.yaml": "name: web\ndescription: d\nowners: [a]\n", f"{APP}/OWNERS": "approvers: [a]\n"}
+    files = {
+        f"{APP}/metadata.yaml": "name: web\ndescription: d\nowners: [a]\nlinks: [https://a.b]\n",
+        f"{APP}/OWNERS": "approvers: [a]\n",
+    }
     done = world.lay(charts(**files)).generate()
     assert sorted(world.rendered()) == sorted(f"main/{cell}/{name}" for cell in CELLS for name in CHART)
     assert done.files == len(world.rendered())
@@ -251,6 +254,7 @@ def test_a_clusters_values_are_resolved_text_by_text(world: World, tmp_path: Pat
     assert web["spec"]["destination"] == {"name": "x'\nserver: evil"}  # one text, whatever it holds
 
 
+@pytest.mark.requirement("F38")
 def test_a_template_of_ones_own(world: World) -> None:
     files = {
         "templates/Chart.yaml": "# ours\nname: '{{ cluster_type }}-{{ environment }}'\nversion: 2.0.0-{{region}}\n"
