@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 from pathlib import Path
 
 import pytest
@@ -37,6 +38,32 @@ def test_a_reader_of_a_public_repository_sees_what_the_page_shows(
     assert len(done) > 10
 
 
+# What the page of the first catalog tells the reader to edit, and after which sentence.
+EDITS = {
+    "Then see what that would do:\n": ("examples/tenant-config/c-example.yml", "replicas: 2", "replicas: 3"),
+    "without network access:\n": (".cache/demo/dependencies/alerts/lib/alerts.libsonnet", "'5m'", "'15m'"),
+}
+
+
+def test_a_reader_of_the_first_catalog_sees_what_the_page_shows(tmp_path: Path) -> None:
+    """In a repository with the examples and `make demo`, in which everything is installed."""
+    page, folder = (TUTORIALS / "first-catalog.md").read_text(encoding="utf-8"), tmp_path / "reader"
+    for sentence, (file, old, new) in EDITS.items():
+        assert page.count(sentence) == 1
+        page = page.replace(sentence, f'{sentence}\n```console\n$ sed -i "s/{old}/{new}/" {file}\n```\n')
+    shutil.copytree(ROOT / "examples", folder / "examples")
+    for name in ("Makefile", "scripts/demo"):
+        (folder / name).parent.mkdir(exist_ok=True)
+        shutil.copy(ROOT / name, folder / name)
+    (folder / "scripts" / "setup").write_text("#!/bin/sh\n")
+    (folder / "scripts" / "setup").chmod(0o755)
+    (tmp_path / "bin").mkdir()
+    environment = {**reader_environment(tmp_path / "bin"), "XDG_CACHE_HOME": str(tmp_path / "cache")}
+    done = follow(page, folder, environment)
+    assert [complaint for one in done if (complaint := one.complaint())] == []
+    assert len(done) > 12
+
+
 def test_the_hierarchy_is_merged_as_its_page_shows(tmp_path: Path) -> None:
     for folder in ("bin", "reader/global/cloud"):
         (tmp_path / folder).mkdir(parents=True)
@@ -46,8 +73,7 @@ def test_the_hierarchy_is_merged_as_its_page_shows(tmp_path: Path) -> None:
     assert len(done) == 4
 
 
-def test_every_tutorial_is_followed_somewhere() -> None:
-    """The other one is the subject of tests/examples/test_tutorial.py."""
+def test_every_tutorial_is_followed() -> None:
     assert sorted(path.stem for path in TUTORIALS.glob("*.md")) == [
         "first-argocd-diff",
         "first-catalog",

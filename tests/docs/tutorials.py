@@ -106,7 +106,7 @@ def follow(page: str, folder: Path, environment: Mapping[str, str]) -> list[Done
 
 def _pattern(shown: str) -> str:
     text = re.escape(_without_durations(shown))
-    text = re.sub(r"^…\n", lambda match: r"(?:.*\n)*", text.replace("\\\n", "\n"), flags=re.MULTILINE)
+    text = re.sub(r"^(?:\\ )*…\n", lambda match: r"(?:.*\n)*", text.replace("\\\n", "\n"), flags=re.MULTILINE)
     return text.replace("…", ".*")
 
 
