@@ -60,7 +60,7 @@ class LaterStages:
             self.sets.append(one)
             made = self._expander.expand(one)
         except CommodoreError as error:
-            self.found.take(error, set_=str(value["metadata"]["name"]))
+            self.found.take(error, set_=str(value["metadata"]["name"]), place=place)
             return []
         self.generated += made
         return [(each.data, each.path) for each in made]

@@ -187,7 +187,7 @@ class Repositories:
     def _explained(self, error: CommodoreError, url: str, revision: str) -> CommodoreError:
         shown = redact(url)
         own = _OF_TREE if repository_identity(url) in self.own else ""
-        if error.code == "CMD-GIT-010":
+        if error.code in ("CMD-GIT-010", "CMD-GIT-011"):
             return _refused(url)
         if isinstance(error, PolicyError):
             return error

@@ -1,9 +1,19 @@
-"""The globs of directory sources and projects: `*` and `?` cross `/` or not, `{a,b}`, `[a-z]`, `[!a]`, `\\` escapes."""
+"""Two kinds of globs: those of directory sources and projects, and those of value files.
+
+Both know `*`, `?`, `{a,b}`, `[a-z]`, `[!a]` and `\\` as escape. In the first, `*` and `?` cross `/` or not; in the
+second they do not, and a folder `**` stands for any folders.
+"""
 
 from __future__ import annotations
 
 import functools
+import glob
 import re
+from collections.abc import Iterator
+from pathlib import Path
+
+_TOKEN = re.compile(r"\\.|\[[!^]?\]?[^\]]*\]|.", re.DOTALL)
+"""An escaped character, a class or a character of a pattern."""
 
 
 def matches(pattern: str, name: str, *, separator: str = "") -> bool:
@@ -63,3 +73,51 @@ def _compiled(pattern: str, separator: str = "") -> re.Pattern[str] | None:
         return re.compile("".join(parts), re.DOTALL)
     except re.error:
         return None
+
+
+def matching_paths(pattern: Path, root: Path) -> list[Path]:
+    """The paths that a pattern matches, as Go's doublestar walks folders.
+
+    The files of a folder come before those of its folders; where the pattern ends in `**`, all are in lexical order.
+    """
+    start, below = glob.escape(f"{root}/"), str(pattern.relative_to(root))
+    found: set[str] = set()
+    for one in _alternatives(below):
+        found.update(glob.glob(start + _translated(one), recursive=True, include_hidden=True))
+    if below.split("/")[-1] == "**":
+        return sorted(map(Path, found))
+    return sorted(map(Path, found), key=lambda path: (path.parts[:-1], path.name))
+
+
+def _alternatives(pattern: str) -> Iterator[str]:
+    """A pattern without braces for each of their alternatives; as it is if one stays open."""
+    depth, at = 0, 0
+    begins: list[int] = []
+    for token in _TOKEN.finditer(pattern):
+        character = token[0]
+        if character == "{":
+            depth += 1
+            at = at if begins else token.start()
+        if depth == 1 and character in "{,":
+            begins.append(token.end())
+        if character == "}" and depth:
+            depth -= 1
+        if begins and not depth:
+            ends = [begin - 1 for begin in begins[1:]] + [token.start()]
+            for begin, end in zip(begins, ends, strict=True):
+                yield from _alternatives(pattern[:at] + pattern[begin:end] + pattern[token.end() :])
+            return
+    yield pattern
+
+
+def _translated(pattern: str) -> str:
+    """A pattern without braces in the syntax of Python: `[!a]` for `[^a]`, `[*]` for `\\*`."""
+    parts = []
+    for token in _TOKEN.finditer(pattern):
+        text = token[0]
+        if text.startswith("\\") and len(text) > 1:
+            text = glob.escape(text[1])
+        elif text.startswith("[^") and len(text) > 2:
+            text = f"[!{text[2:]}"
+        parts.append(text)
+    return "".join(parts)

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import glob
 import os
 import re
 from collections.abc import Iterator
 from pathlib import Path
 from urllib.parse import urlsplit
 
+from commodore.argocd.rendering.globs import matching_paths
 from commodore.argocd.rendering.model import Unit
 from commodore.argocd.rendering.programs import write_file
 from commodore.argocd.trees import check_inside
@@ -103,7 +103,7 @@ def _hits(unit: Unit, named: _Named, plain: set[str], *, missing: bool) -> Itera
     lexical = Path(os.path.normpath(named.path))
     if named.is_pattern:
         _check_lexically(lexical, named)
-        hits = [path for path in _matches(lexical) if path.is_file()]
+        hits = [path for path in matching_paths(lexical, named.root) if path.is_file()]
         for path in hits:
             check_inside(path, named.root, named.text)
             if os.path.realpath(path) not in plain:
@@ -133,12 +133,6 @@ def _check_lexically(path: Path, named: _Named) -> None:
             f"{named.text!r} leads out of its repository",
             hint="name files within the repository; those of another one need a source with a ref",
         )
-
-
-def _matches(pattern: Path) -> list[Path]:
-    """What a pattern matches, in lexical order, the files of a folder before those of its folders."""
-    found = glob.glob(str(pattern), recursive=True, include_hidden=True)
-    return sorted(map(Path, found), key=lambda path: ([(1, part) for part in path.parts[:-1]], path.name))
 
 
 def _fetched(unit: Unit, url: str) -> Path:

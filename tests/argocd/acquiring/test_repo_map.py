@@ -41,7 +41,7 @@ def test_entries_that_are_none(texts: list[str]) -> None:
 def test_texts_that_are_no_urls(argo: Argo) -> None:
     """As in repositories that are templates of others."""
     argo.offline = False
-    for url in ("<GITOPS_REPO_URL>", "{{metadata.annotations.repo}}", "https://"):
+    for url in ("<GITOPS_REPO_URL>", "{{metadata.annotations.repo}}", "https://", "cnoe://manifests"):
         with pytest.raises(CommodoreError) as caught:
             argo.objects({"path": "."}, sources=[{"repoURL": url, "path": "."}])
         assert (caught.value.code, url in caught.value.message) == ("CMD-ARGO-320", True)
