@@ -409,7 +409,7 @@ def open_run(
     """
     with temporary_folder() as scratch:
         repositories = Repositories(context, repo_map, scratch, own, found)
-        charts = Charts(context, scratch, repo_map.providers, repo_map.wants_anew)
+        charts = Charts(context, scratch, repo_map.providers, repo_map.wants_anew, found)
         renderer = Renderer(settings, repositories, charts, capabilities, context, scratch, found)
         try:
             yield Run(settings, repositories, renderer, found)

@@ -9,6 +9,7 @@ import tarfile
 import threading
 from collections.abc import Callable, Hashable, Iterator, Mapping
 from dataclasses import dataclass, field
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urljoin
@@ -16,6 +17,7 @@ from urllib.parse import urljoin
 from commodore.argocd.acquiring.chart_index import ChartIndex
 from commodore.argocd.acquiring.credentials import HINT
 from commodore.argocd.acquiring.providers import Providers
+from commodore.argocd.diagnostics import Diagnostic, Diagnostics
 from commodore.caches import dependency_cache
 from commodore.confinement.policy import check_source
 from commodore.context import Context
@@ -49,6 +51,7 @@ class Charts:
     Args:
         scratch: a folder for this run, in which charts are unpacked.
         providers: are asked before the cache and the network.
+        found: hears of indexes that may be old.
         wants_anew: says of a kind and a name whether it is asked for though the cache has it, see `RepoMap`.
     """
 
@@ -56,6 +59,7 @@ class Charts:
     scratch: Path
     providers: Providers = field(default_factory=Providers)
     wants_anew: Callable[[str, Hashable], bool] = lambda *_: False
+    found: Diagnostics = field(default_factory=Diagnostics)
     _indexes: dict[str, ChartIndex] = field(default_factory=dict)
     _charts: dict[tuple[str, str, str], Chart] = field(default_factory=dict)
     _lock: threading.RLock = field(default_factory=threading.RLock)
@@ -91,6 +95,12 @@ class Charts:
         kept = self._kept(url, name, wanted) if _EXACT.fullmatch(wanted) and not anew else None
         if kept is not None:
             return kept
+        if self.context.offline and (in_registry or (_EXACT.fullmatch(wanted) and self.providers.remotes is None)):
+            raise EnvironmentFault(
+                "CMD-ARGO-310",
+                f"{redact(url)}/{name} {printable(wanted)} is not in the cache, and offline nothing is fetched",
+                hint="run once without --offline",
+            )
         if in_registry:
             return self._from_registry(url, name, wanted, anew)
         entry = self._entry(url, name, wanted)
@@ -110,12 +120,6 @@ class Charts:
     def _from_registry(self, url: str, name: str, wanted: str, anew: bool) -> Chart:
         from commodore.oci import CHART, content_layer, parse_reference
 
-        if self.context.offline:
-            raise EnvironmentFault(
-                "CMD-ARGO-310",
-                f"{redact(url)}/{name} {printable(wanted)} is not in the cache, and offline nothing is fetched",
-                hint="run once without --offline",
-            )
         repository = parse_reference(f"{url}/{name}")
         with open_registries(self.context) as registries:
             version = wanted
@@ -132,9 +136,37 @@ class Charts:
 
     def _index(self, url: str) -> ChartIndex:
         if url not in self._indexes:
-            text = self._fetch(f"{url}/index.yaml", self.context.limits.argocd_index_bytes)
-            self._indexes[url] = ChartIndex(text, f"{redact(url)}/index.yaml")
+            self._indexes[url] = ChartIndex(self._index_text(url), f"{redact(url)}/index.yaml")
         return self._indexes[url]
+
+    def _index_text(self, url: str) -> bytes:
+        """The index of a repository; offline the last one that was fetched."""
+        file = self.scratch / f"index-{len(self._indexes)}" / "index.yaml"
+        key = CacheKey("argocd index", redact(url), "last")
+        try:
+            text = self._fetch(f"{url}/index.yaml", self.context.limits.argocd_index_bytes)
+        except EnvironmentFault as error:
+            if error.code != "CMD-ARGO-310" or not self._store.copy(key, file.parent):
+                raise
+            then = datetime.fromtimestamp(file.stat().st_mtime, UTC)
+            self.found.add(
+                Diagnostic(
+                    "CMD-ARGO-321",
+                    f"the index of {redact(url)} is that of {then:%Y-%m-%d %H:%M} UTC; there may be newer versions",
+                    "warning",
+                    "run without --offline for what the repository has now",
+                )
+            )
+            return file.read_bytes()
+        if self.providers.remotes is None:
+            file.parent.mkdir()
+            file.write_bytes(text)
+            self._store.add(key, file.parent, anew=True)
+        return text
+
+    @property
+    def _store(self) -> DependencyCache:
+        return DependencyCache(dependency_cache(), self.context.limits)
 
     def _download(self, url: str, name: str, version: str, entry: Mapping[str, Any]) -> Chart:
         urls = entry.get("urls")
@@ -171,8 +203,7 @@ class Charts:
         return Chart(folder, version)
 
     def _cache(self, use: Callable[[DependencyCache, CacheKey], Any], url: str, name: str, version: str) -> Any:
-        cache = DependencyCache(dependency_cache(), self.context.limits)
-        return use(cache, CacheKey("argocd chart", redact(url), version, name))
+        return use(self._store, CacheKey("argocd chart", redact(url), version, name))
 
 
 @contextlib.contextmanager

@@ -35,7 +35,7 @@ class Repositories:
     Args:
         scratch: a folder for this run, in which commits are laid out.
         own: trees that stand for their repositories, by `repository_identity`, at revisions that `Tree.stands` covers.
-        found: hears of revisions for which a tree stands.
+        found: hears of revisions for which a tree stands, and of those that may be old.
     """
 
     context: Context
@@ -170,6 +170,15 @@ class Repositories:
             found = repository.resolve(wanted)
         except CommodoreError as error:
             raise self._explained(error, url, revision) from error
+        if self.context.offline and wanted != found.sha:
+            self.found.add(
+                Diagnostic(
+                    "CMD-ARGO-321",
+                    f"the revision {printable(revision) or 'HEAD'!r} of {redact(url)} is that of the last fetch",
+                    "warning",
+                    "run without --offline for what the server has now",
+                )
+            )
         folder = self.scratch / f"tree-{len(self._trees)}"
         return commit_tree(repository.path, found.sha, folder, redact(url), self.context)
 

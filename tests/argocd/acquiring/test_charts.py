@@ -130,6 +130,25 @@ def test_a_chart_of_a_registry_that_was_pushed_again(tmp_path: Path) -> None:
     assert found == ["a: 0\n", "a: 0\n", "a: 2\n"]
 
 
+def test_a_range_means_offline_what_it_meant_before(repository: Repository, tmp_path: Path) -> None:
+    repository.publish(WEB, "1.2.3")
+    places = [tmp_path / name for name in "abc"]
+    for place in places:
+        place.mkdir()
+    offline = Context(ignore, DEFAULT_LIMITS, offline=True)
+    with pytest.raises(CommodoreError) as caught:
+        Charts(offline, places[0]).chart(repository.site, "web", "1.*")
+    assert caught.value.code == "CMD-ARGO-310"
+    Charts(Context(ignore, DEFAULT_LIMITS), places[1]).chart(repository.site, "web", "1.*")
+    repository.publish(WEB, "1.3.0")
+    charts = Charts(offline, places[2])
+    assert charts.chart(repository.site, "web", "1.*").version == "1.2.3"
+    (found,) = charts.found.found(strict=True)
+    assert (found.code, found.severity) == ("CMD-ARGO-321", "error")
+    assert "UTC" in found.message
+    assert repository.asked == ["/index.yaml", "/web-1.2.3.tgz"]
+
+
 def test_nothing_is_asked_anew_offline() -> None:
     with pytest.raises(CommodoreError) as caught:
         Question(Options(refresh=("all",), context=Context(ignore, DEFAULT_LIMITS, offline=True)))

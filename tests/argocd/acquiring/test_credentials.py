@@ -16,8 +16,11 @@ from commodore.argocd import Options
 from commodore.argocd.acquiring import Charts, Repositories
 from commodore.argocd.acquiring.credentials_file import scope_of
 from commodore.argocd.question import Question
+from commodore.context import Context
 from commodore.errors import CommodoreError
+from commodore.events import ignore
 from commodore.git import Git
+from commodore.limits import DEFAULT_LIMITS
 from tests.argocd.acquiring.test_charts import WEB, packed
 from tests.argocd.conftest import Argo, config_map
 from tests.world.certificates import make_certificate
@@ -122,6 +125,21 @@ def test_credentials_are_sent_where_they_are_for(
     kept = [path for path in cache.rglob("*") if path.is_file()]
     assert kept
     assert not [path for path in kept for text in planted if text.encode() in path.read_bytes() + str(path).encode()]
+
+
+def test_a_branch_means_offline_what_it_meant_before(private: GitServer, tmp_path: Path) -> None:
+    private.private = False
+    url = f"{private.site}/team/shop.git"
+    commit = fetch(asking(tmp_path), url)
+    codes = []
+    for revision in ("master", commit):
+        question = Question(Options(context=Context(ignore, DEFAULT_LIMITS, offline=True)))
+        with question:
+            repositories = Repositories(question.context, question.repo_map, question.scratch)
+            assert repositories.tree(url, revision).revision == commit
+            repositories.close()
+            codes.append([one.code for one in repositories.found.found()])
+    assert codes == [["CMD-ARGO-321"], []]
 
 
 @pytest.mark.parametrize(
