@@ -13,7 +13,7 @@ from tests.world.many_clusters import FleetWorld
 from tests.world.object_store import ObjectServer, TcpProxy
 
 
-@pytest.mark.requirement("FC7", "FC13")
+@pytest.mark.requirement("FC2", "FC7", "FC13")
 def test_a_store_that_is_killed_in_between(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """What it gave before is used, the rest is rendered: the catalogs are the same, and a warning says so once."""
     (tmp_path / "key").write_bytes(new_key())
