@@ -12,8 +12,8 @@ from commodore.errors import UsageError
 
 @functools.lru_cache(maxsize=512)
 def folder_pattern(pattern: str) -> re.Pattern[str] | None:
-    """Go's path.Match: ``*`` and ``?`` stop at ``/``; None of what is no pattern."""
-    return _compiled(pattern, star="[^/]*", one="[^/]", deep=False)
+    """Go's path.Match: ``*`` and ``?`` stop at ``/``, ``[^a]`` alone negates; None of what is no pattern."""
+    return _compiled(pattern, star="[^/]*", one="[^/]", negations="^")
 
 
 @functools.lru_cache(maxsize=512)
@@ -29,10 +29,12 @@ def pathspec(pattern: str) -> re.Pattern[str] | None:
     if not re.search(r"[*?\[\\]", pattern):
         name = pattern.rstrip("/")
         return re.compile(f"{re.escape(name)}(?:/.*)?" if name not in ("", ".") else ".*", re.DOTALL)
-    return _compiled(pattern, star=".*", one=".", deep=False)
+    return _compiled(pattern, star=".*", one=".")
 
 
-def _compiled(pattern: str, *, star: str, one: str, deep: bool) -> re.Pattern[str] | None:
+def _compiled(
+    pattern: str, *, star: str, one: str, deep: bool = False, negations: str = "^!"
+) -> re.Pattern[str] | None:
     parts: list[str] = []
     at, braces = 0, 0
     while at < len(pattern):
@@ -53,7 +55,7 @@ def _compiled(pattern: str, *, star: str, one: str, deep: bool) -> re.Pattern[st
             end = _class_end(pattern, at)
             if end is None:
                 return None
-            parts.append(_class(pattern[at + 1 : end]))
+            parts.append(_class(pattern[at + 1 : end], negations))
             at = end + 1
         else:
             braces += (char == "{") - (char == "}" and braces > 0) if deep else 0
@@ -82,8 +84,8 @@ def _class_end(pattern: str, start: int) -> int | None:
     return end if end >= 0 else None
 
 
-def _class(inside: str) -> str:
-    negated = inside[:1] in ("^", "!")
+def _class(inside: str, negations: str) -> str:
+    negated = inside[0] in negations
     escaped = re.sub(r"([\[\]^&~|\\])", r"\\\1", inside[1:] if negated else inside)
     return f"(?!/)[{'^' if negated else ''}{escaped}]"
 

@@ -184,10 +184,11 @@ def _by_content(unit: Unit, arguments: list[str]) -> tuple[list[str], list[tuple
 
 def _chart(unit: Unit) -> Path:
     if not (unit.folder / "Chart.yaml").is_file():
+        says = "the block helm of the source" if unit.source.helm else "a file whose name ends in Chart.yaml"
         raise InputError(
             "CMD-ARGO-405",
             f"{unit.source.path or '.'} has no Chart.yaml, so it is no chart",
-            hint="the block helm of the source says that it is one",
+            hint=f"{says} says that it is one",
             locations=[unit.source.place],
         )
     return with_dependencies(unit)

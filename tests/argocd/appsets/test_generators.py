@@ -38,6 +38,8 @@ def elements(*several: Any, **fields: Any) -> dict[str, Any]:
         (["apps/*/*"], ["apps/b/deep"]),
         (["apps/**"], ["apps/a", "apps/b"]),
         (["apps/[ab]"], ["apps/a", "apps/b"]),
+        (["apps/[^a]"], ["apps/b"]),
+        (["apps/[!a]"], ["apps/a"]),
         (["apps/?", "apps/b/deep"], ["apps/a", "apps/b", "apps/b/deep"]),
         ([".*", "apps/.hidden"], []),
     ],

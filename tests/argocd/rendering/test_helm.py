@@ -115,6 +115,17 @@ def test_what_is_refused(options: dict[str, Any], code: str, web: Argo) -> None:
     assert str(web.root) not in caught.value.message
 
 
+@pytest.mark.parametrize(
+    ("source", "says"),
+    [({"helm": {"releaseName": "a"}}, "the block helm"), ({}, "a file whose name ends in Chart.yaml")],
+)
+def test_what_says_that_a_folder_is_a_chart(source: dict[str, Any], says: str, argo: Argo) -> None:
+    argo.files({"web/SomeChart.yaml": "a: 1\n"})
+    with pytest.raises(CommodoreError) as caught:
+        argo.objects({"path": "web", **source})
+    assert (caught.value.code, caught.value.hint.startswith(says)) == ("CMD-ARGO-405", True)
+
+
 @pytest.mark.parametrize("target", ["/etc/passwd", "../../../../../../../../etc/passwd"])
 def test_a_repository_with_links_that_lead_out(target: str, web: Argo) -> None:
     os.symlink(target, web.folder() / "common" / "out.yaml")
