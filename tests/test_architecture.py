@@ -233,6 +233,7 @@ APART = {
     "rendering/plugin_run.py _copy_of write_bytes": "a copy of it in the scratch folder of this run",
     "rendering/plugin_run.py _workplace read_bytes": "a file that the policy names, of a repository without links out",
     "rendering/plugin_run.py _workplace write_bytes": "a copy of it in the scratch folder of this run",
+    "rendering/value_layers.py _content read_bytes": "values of a chart, whose repository has no links out",
     "rendering/programs.py run_bounded Popen": "the one place that starts helm, kustomize and plugins, with limits",
     "rendering/programs.py write_file open": "files of this run in its scratch folder",
     "rendering/kept.py _contents read_bytes": "files of a repository, to know that they are the same",

@@ -25,6 +25,7 @@ from commodore.argocd.model.application import Application, Destination
 from commodore.argocd.options import Options, Tree
 from commodore.argocd.question import Question
 from commodore.argocd.rendered import RenderedApplication, Stage, render_applications
+from commodore.argocd.rendering.value_layers import explain_value
 from commodore.argocd.sarif import as_sarif
 from commodore.errors import Location, UsageError
 from commodore.git import redact
@@ -375,16 +376,19 @@ def settings(tree: Tree | None, options: Options | None = None) -> Settings:
         return Settings(diagnostics, read.namespace, values, tuple(read.clusters), read.repositories)
 
 
-def explain(tree: Tree, application: str, options: Options | None = None, object_: str = "") -> Explanation:
+def explain(
+    tree: Tree, application: str, options: Options | None = None, object_: str = "", value: str = ""
+) -> Explanation:
     """Why an Application is there, where its sources come from, what they read and give.
 
     Args:
         object_: an object of it, as `KIND/NAME` or `KIND/NAMESPACE/NAME`, perhaps with `/` and a JSON pointer: also
             what that was after each stage.
+        value: a value of its charts, such as `image.tag`: also which layers set it.
 
     Raises:
         CommodoreError: as `render`; CMD-ARGO-026, the name is a pattern that fits several; CMD-ARGO-029, there is no
-            such object, or nothing at the pointer.
+            such object, or nothing at the pointer; CMD-ARGO-036, no layer has the value.
     """
     with _asked(options) as asked:
         listing = asked.listing(tree)
@@ -399,7 +403,9 @@ def explain(tree: Tree, application: str, options: Options | None = None, object
             made = explaining.explain(wanted[0], listing, asked.repo_map, run, asked.context, asked.found)
         if made.error is not None:
             asked.found.take(made.error, application=made.data["name"])
-        elif object_:
+        if value:
+            made.data["value"] = explain_value(made.layers, value)
+        if object_ and made.error is None:
             made.data["object"] = explain_object(made.stages, object_)
         return Explanation(asked.rendered(listing, wanted), made.data)
 

@@ -15,7 +15,8 @@ from commodore.argocd.finishing import desired, manifests
 from commodore.argocd.model.application import Application
 from commodore.argocd.model.sources import Source
 from commodore.argocd.planning import overridden, source_type
-from commodore.argocd.rendering import Rendered
+from commodore.argocd.rendering import Rendered, Trace
+from commodore.argocd.rendering.value_layers import Layer
 from commodore.argocd.running import Listing, Run
 from commodore.argocd.trees import folder_of
 from commodore.context import Context
@@ -33,12 +34,14 @@ class Explained:
         objects: what Argo CD compares with the cluster; empty if it does not render.
         stages: the objects after each stage, the last ones the same.
         error: why it does not render.
+        layers: the values of its charts, those first that count least.
     """
 
     data: dict[str, Any]
     objects: Sequence[Rendered] = ()
     error: CommodoreError | None = None
     stages: Stages = ()
+    layers: Sequence[Layer] = ()
 
 
 def explain(
@@ -46,12 +49,12 @@ def explain(
 ) -> Explained:
     """An Application with the chain that leads to it, and its sources with all that they read of the repository."""
     label = listing.label(application)
-    commands: list[str] = []
+    trace = Trace(layers=[])
     error: CommodoreError | None = None
     objects: tuple[Rendered, ...] = ()
     stages: Stages = ()
     try:
-        rendered = run.renderer.render(application, commands)
+        rendered = run.renderer.render(application, trace)
         first = copy.deepcopy(rendered)  # the stages after it write into the objects
         tracked = manifests(application, rendered, listing.settings, found)
         second = copy.deepcopy(tracked)
@@ -74,11 +77,11 @@ def explain(
             {"index": number, **_source(application, one, listing, repo_map, run, context)}
             for number, one in enumerate(application.sources, 1)
         ],
-        "commands": commands,
+        "commands": trace.commands,
         "reads": _reads(application, listing, context),
         "objects": [{"source": one.source, "from": one.origin, **key_of(one.data)._asdict()} for one in objects],
     }
-    return Explained(data, objects, error, stages)
+    return Explained(data, objects, error, stages, tuple(trace.layers or ()))
 
 
 def _chain(label: str, application: Application, listing: Listing) -> list[str]:

@@ -29,12 +29,15 @@ def explain(ctx: click.Context, /, app: str, object_: str, **values: Any) -> int
     With OBJECT, as KIND/NAME or KIND/NAMESPACE/NAME, that object alone: what it was as its source gave it, with
     tracking, and as Argo CD compares it. With a JSON pointer after it, as in Deployment/web/spec/replicas, the value
     there. Secrets are masked.
+
+    With --value, which layers set a value of its charts: their own files, value files, values and parameters of the
+    source.
     """
     from commodore import argocd
 
     analysis = Analysis.of(ctx, values)
     with analysis.working():
-        found = argocd.explain(analysis.tree, app, analysis.options, object_)
+        found = argocd.explain(analysis.tree, app, analysis.options, object_, values["value"] or "")
     if values["out"] != "text":
         data = document("explain", found.diagnostics, application=found.application)
         show_document(data, values["out"], analysis.console)
@@ -56,6 +59,14 @@ def _object_lines(one: Mapping[str, Any]) -> Iterator[str]:
             yield from (f"    {change}" for change in stage["changes"])
 
 
+def _value_lines(one: Mapping[str, Any]) -> Iterator[str]:
+    yield f"value {one['path']}"
+    for layer in one["layers"]:
+        yield f"  {json.dumps(layer['value'], ensure_ascii=False)} in {layer['place']} (source {layer['source']})"
+    for made in one["values"]:
+        yield f"  so source {made['source']} has {json.dumps(made['value'], ensure_ascii=False)}"
+
+
 def _lines(data: Mapping[str, Any]) -> Iterator[str]:
     yield data["name"]
     yield from (f"  {step}" for step in data["chain"])
@@ -74,8 +85,11 @@ def _lines(data: Mapping[str, Any]) -> Iterator[str]:
     if data["reads"]:
         yield "reads of the repository"
         yield from (f"  {path}" for path in data["reads"])
+    if "value" in data:
+        yield from _value_lines(data["value"])
     if "object" in data:
         yield from _object_lines(data["object"])
+    if "value" in data or "object" in data:
         return
     yield f"objects: {len(data['objects'])}"
     for one in data["objects"]:

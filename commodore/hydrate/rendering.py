@@ -14,7 +14,7 @@ from commodore.argocd.configuration import ArgoSettings
 from commodore.argocd.diagnostics import Diagnostics
 from commodore.argocd.finishing import in_namespace, opened
 from commodore.argocd.model.application import read_application
-from commodore.argocd.rendering import Rendered, Renderer
+from commodore.argocd.rendering import Rendered, Renderer, Trace
 from commodore.context import Context
 from commodore.errors import CommodoreError, InputError, PolicyError, raise_all
 from commodore.events import Noted, Warned
@@ -127,14 +127,14 @@ class GroupRenderer:
 
     def _render(self, member: Hydration, data: Mapping[str, Any], pins: Pins) -> tuple[Sequence[Rendered], list[str]]:
         """The objects of an Application, and the commands that give the same."""
-        commands: list[str] = []
+        trace = Trace()
         application = _with_sources(data, member, pins) if member.additional else data
-        rendered = self.renderer.render(read_application(application, member.place, dry=True), commands)
+        rendered = self.renderer.render(read_application(application, member.place, dry=True), trace)
         root = self.renderer.repositories.tree(member.dry_url, member.dry_revision).root
         if (root / member.dry_path / _PROPOSED).is_file():
             path = f"{member.dry_path}/{_PROPOSED}"
             self.context.announce(Noted(f"Application {member.name}: {path} is not read; there is one dry source."))
-        return rendered, commands
+        return rendered, trace.commands
 
     def _output(self, member: Hydration, rendered: Sequence[Rendered], commands: list[str], pins: Pins) -> PathOutput:
         objects = [one.data for one in opened(rendered, member.name, self.found)]

@@ -606,7 +606,17 @@ ARGOCD_IMAGES = (
     output("table", "name", "json", "yaml", "markdown"),
 )
 ARGOCD_VERSION_COMMAND = (VERSION, STRICT, SHOWN, output("text", "json", "yaml"))
-ARGOCD_EXPLAIN = (*SEARCH, *COMMON, output("text", "json", "yaml"))
+ARGOCD_EXPLAIN = (
+    *SEARCH,
+    Setting(
+        "value",
+        ("--value",),
+        "Say which layers set this value of the Application's charts, such as image.tag, as helm's --set writes it.",
+        metavar="PATH",
+    ),
+    *COMMON,
+    output("text", "json", "yaml"),
+)
 ARGOCD_DIAGNOSTICS = (
     *SEARCH,
     Setting(

@@ -226,3 +226,49 @@ def test_commands_name_no_folder_of_this_run(run: Call, shop: Path) -> None:
     (command,) = json.loads(out)["application"]["commands"]
     values = "--values ./c/v.yaml --values inline-values.yaml"
     assert (code, command) == (0, f"helm template . --name-template c --namespace c {values} --include-crds")
+
+
+@pytest.mark.requirement("D83")
+def test_explain_a_value(run: Call, shop: Path) -> None:
+    """Each layer that sets it, in the order in which they count, and what that comes to as helm has it."""
+    files = {
+        "Chart.yaml": "apiVersion: v2\nname: c\nversion: 1.0.0\ndependencies: [{name: d, alias: e, version: 1.0.0}]\n",
+        "values.yaml": "image: {tag: one, name: web}\nhosts: [a, b]\nm: {k.k: 1}\n",
+        "v.yaml": "image: {tag: two}\n",
+        "charts/d/Chart.yaml": "apiVersion: v2\nname: d\nversion: 1.0.0\n",
+        "charts/d/values.yaml": "size: 3\n",
+        "templates/a.yaml": "kind: A\nmetadata: {name: a}\nimage: {{ .Values.image | toJson }}\n"
+        "e: {{ .Values.e | toJson }}\nhosts: {{ .Values.hosts | toJson }}\n",
+    }
+    for name, text in files.items():
+        (shop / "c" / name).parent.mkdir(parents=True, exist_ok=True)
+        (shop / "c" / name).write_text(text, encoding="utf-8")
+    helm = {
+        "valueFiles": ["v.yaml"],
+        "values": "image: {pull: true}\ne: {size: 4}\n",
+        "parameters": [
+            {"name": "image.tag", "value": "3"},
+            {"name": "hosts[1]", "value": "x"},
+            {"name": "image.tag", "value": "4", "forceString": True},
+        ],
+    }
+    source = {"repoURL": "https://git.example.com/team/shop.git", "path": "c", "helm": helm}
+    (shop / "c.json").write_text(app("c", "c", source=source), encoding="utf-8")
+    code, out, err = run("explain", "c", "--value", "image.tag")
+    assert (code, err) == (0, "")
+    assert out.splitlines()[-5:] == [
+        "value image.tag",
+        '  "one" in values.yaml of the chart (source 1)',
+        '  "two" in c/v.yaml (source 1)',
+        '  "4" in parameter image.tag (source 1)',
+        '  so source 1 has "4"',
+    ]
+    (made,) = yaml.safe_load_all(run("render", "c")[1])
+    for path, value in (("image", made["image"]), ("e.size", made["e"]["size"]), ("hosts", made["hosts"])):
+        data = json.loads(run("explain", "c", "-o", "json", "--value", path)[1])["application"]["value"]
+        assert data["values"] == [{"source": 1, "value": value}]
+    assert [one["place"] for one in data["layers"]] == ["values.yaml of the chart", "parameter hosts[1]"]
+    assert "  1 in values.yaml" in run("explain", "c", "--value", "m.k\\.k")[1]
+    for name, path in (("c", "imag.tag"), ("b", "a")):
+        code, _, err = run("explain", name, "--value", path)
+        assert (code, "[CMD-ARGO-036]" in err) == (2, True)

@@ -20,7 +20,7 @@ from commodore.argocd.rendering.directory import render_directory
 from commodore.argocd.rendering.helm import render_helm
 from commodore.argocd.rendering.kept import Kept
 from commodore.argocd.rendering.kustomize import render_kustomize
-from commodore.argocd.rendering.model import Capabilities, Rendered, Unit
+from commodore.argocd.rendering.model import Capabilities, Rendered, Trace, Unit
 from commodore.argocd.rendering.plugin_run import run_plugin
 from commodore.argocd.rendering.plugins import as_native, rule_for
 from commodore.argocd.trees import folder_of
@@ -85,11 +85,11 @@ class Renderer:
             finally:
                 pool.shutdown(wait=False, cancel_futures=True)
 
-    def render(self, application: Application, commands: list[str] | None = None) -> tuple[Rendered, ...]:
+    def render(self, application: Application, trace: Trace | None = None) -> tuple[Rendered, ...]:
         """The objects of all sources of an Application, in the order of the sources.
 
         Args:
-            commands: takes the commands that would give the same from the root of the repository.
+            trace: takes how the sources are rendered.
 
         Raises:
             CommodoreError: a source cannot be rendered; several ones as `Findings`.
@@ -98,17 +98,19 @@ class Renderer:
         objects: list[Rendered] = []
         failures: list[CommodoreError] = []
         for number, source in enumerate(application.sources, 1):
+            layers = trace.layers if trace is not None else None
+            known = len(layers or ())
             try:
-                objects += (replace(one, source=number) for one in self._source(application, source, number, commands))
+                objects += (replace(one, source=number) for one in self._source(application, source, number, trace))
             except CommodoreError as error:
                 subject = f"source {number}" if len(application.sources) > 1 else ""
                 failures.append(error.about(subject, at=() if error.locations else (source.place,)))
+            if layers is not None:
+                layers[known:] = [replace(one, source=number) for one in layers[known:]]
         raise_all(failures)
         return tuple(objects)
 
-    def _source(
-        self, application: Application, source: Source, number: int, commands: list[str] | None
-    ) -> list[Rendered]:
+    def _source(self, application: Application, source: Source, number: int, trace: Trace | None) -> list[Rendered]:
         if not source.path and not source.chart:
             return []
         instance = self.settings.instance_name(application.namespace, application.name)
@@ -154,7 +156,7 @@ class Renderer:
             scratch=scratch,
             note=noter.note,
             kept=self._kept,
-            commands=[] if commands is None else commands,
+            trace=trace,
             providers=self.repositories.repo_map.providers,
         )
         return list(_RENDERERS[kind](unit) if rule is None or rule.program is None else run_plugin(unit, rule))

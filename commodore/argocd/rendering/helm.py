@@ -18,6 +18,7 @@ from commodore.argocd.rendering.model import Rendered, Unit
 from commodore.argocd.rendering.programs import Program, run_program, write_file
 from commodore.argocd.rendering.streams import objects_of_stream
 from commodore.argocd.rendering.value_files import named_file, value_files
+from commodore.argocd.rendering.value_layers import value_layers
 from commodore.confinement.chart_schemas import refers_elsewhere
 from commodore.confinement.helm_options import list_item, reads_environment
 from commodore.errors import InputError, PolicyError
@@ -26,6 +27,7 @@ from commodore.manifests.kube_yaml import read_documents
 from commodore.printable import printable
 
 _APIS = b"APIVersions"
+_INLINE = "inline-values.yaml"
 _COMMA = re.compile(r"(?<!\\),")
 _VERSION = re.compile(r"v?(\d+)(?:\.(\d+))?(?:\.(\d+))?(?:[-+.].*)?")
 
@@ -46,7 +48,11 @@ def render_helm(unit: Unit) -> Iterator[Rendered]:
     chart = _chart(unit)
     helm = _without_foreign_schemas(unit, helm, chart)
     arguments = ["template", ".", *_arguments(unit, _with_apis(unit, helm, chart))]
-    unit.commands.append(shlex.join(["helm", *(_shown(word, unit) for word in arguments)]))
+    if unit.trace is not None:
+        unit.trace.commands.append(shlex.join(["helm", *(_shown(word, unit) for word in arguments)]))
+        if unit.trace.layers is not None:
+            short = {f"{unit.scratch}/": "", f"{unit.root}/": ""}
+            unit.trace.layers.extend(value_layers(chart, arguments, _INLINE, short))
     program = Program(
         "helm",
         [list_item(word) if before == "--values" else word for before, word in pairwise(["", *arguments])],
@@ -214,7 +220,7 @@ def _arguments(unit: Unit, helm: HelmOptions) -> Iterator[str]:
         for file in value_files(unit):
             yield from ("--values", str(file))
     if (inline := _inline_values(helm)) is not None:
-        file = unit.scratch / "inline-values.yaml"
+        file = unit.scratch / _INLINE
         write_file(file, inline)
         yield from ("--values", str(file))
     for one in helm.api_versions or unit.capabilities.api_versions:

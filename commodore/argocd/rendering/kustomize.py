@@ -58,7 +58,8 @@ def render_kustomize(unit: Unit) -> Iterator[Rendered]:
         _edit(unit, options, folder)
     if not unit.context.offline:
         check_sources(folder, root)
-    unit.commands.extend(_commands(unit, options, build))
+    if unit.trace is not None:
+        unit.trace.commands.extend(_commands(unit, options, build))
     arguments = ["build", str(folder), *build, *_helm_options(unit, options, build)]
     output = unit.kept.output(
         "kustomize",

@@ -15,6 +15,7 @@ from commodore.argocd.model.application import Application, Destination
 from commodore.argocd.model.sources import Source
 from commodore.argocd.planning import BuildEnvironment
 from commodore.argocd.rendering.kept import Kept
+from commodore.argocd.rendering.value_layers import Layer
 from commodore.context import Context
 from commodore.errors import Location
 
@@ -69,6 +70,19 @@ class Note(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
+class Trace:
+    """How sources are rendered.
+
+    Attributes:
+        commands: those that would give the same from the root of the repository.
+        layers: the values of charts, those first that count least; None if they are not asked for.
+    """
+
+    commands: list[str] = field(default_factory=list)
+    layers: list[Layer] | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class Unit:
     """One source, ready to be rendered.
 
@@ -78,7 +92,7 @@ class Unit:
         refs: the repositories of other sources by `ref`.
         scratch: a folder of the unit's own, which is there and empty.
         kept: has what programs wrote before.
-        commands: takes the commands that would give the same from the root of the repository.
+        trace: takes how the source is rendered.
         providers: what the caller gives in place of the network.
     """
 
@@ -95,7 +109,7 @@ class Unit:
     scratch: Path
     note: Note
     kept: Kept
-    commands: list[str] = field(default_factory=list)
+    trace: Trace | None = None
     providers: Providers = field(default_factory=Providers)
 
 
