@@ -282,7 +282,7 @@ def filtered() -> Iterator[Case]:
         "other-instance": "local kap = import 'lib/kapitan.libjsonnet'; { a: { b: std.objectFields(kap.inventory_global()) } }",
         "cluster": "local kap = import 'lib/kapitan.libjsonnet'; { a: kap.inventory('cluster').parameters.app }",
         "classes": "local kap = import 'lib/kapitan.libjsonnet'; { a: kap.inventory().classes, b: kap.inventory().applications }",
-        "kapitan": "local kap = import 'lib/kapitan.libjsonnet'; { a: kap.inventory().parameters.kapitan }",
+        "kapitan": "local kap = import 'lib/kapitan.libjsonnet'; { a: kap.inventory().parameters.kapitan { compile: [] } }",
         "library-of-other": "{ a: import 'lib/two.libsonnet' }",
         "component-path": "{ a: import 'two/lib/two.libsonnet' }",
         "dependencies-path": "{ a: import 'dependencies/two/lib/two.libsonnet' }",

@@ -484,7 +484,7 @@ def jsonnets() -> Iterator[Case]:
         "kube-no-image": kube + "{ p: kube.Pod('p') { spec+: { containers_+: { c: kube.Container('c') } } } }",
         "std": "{ a: { a: std.manifestJsonEx({ b: 1 }, '  '), b: std.sort([2, 1]), c: std.md5('x'), d: std.parseYaml('a: 1'), e: std.asciiUpper('a'),"
         " f: std.strReplace('aa', 'a', 'b'), g: std.trim(' a '), h: std.manifestYamlDoc({ a: 'x\\ny', b: [] }, true), i: std.manifestToml({ a: { b: 1 } }),"
-        " j: std.prune({ a: null }), k: std.thisFile, l: std.format('%05.2f', 1.5), m: std.mergePatch({ a: 1 }, { a: null }), n: std.sha256('x') } }",
+        " j: std.prune({ a: null }), l: std.format('%05.2f', 1.5), m: std.mergePatch({ a: 1 }, { a: null }), n: std.sha256('x') } }",
         "std-file": "{ a: { f: importstr 'd.yaml', b: std.length(importbin 'd.yaml') } }",
         "std-extvar": "{ a: { t: std.extVar('target') } }",
         "std-extvar-missing": "{ a: std.extVar('component') }",

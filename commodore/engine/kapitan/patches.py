@@ -120,7 +120,7 @@ class _Writer(CompilingFile):  # type: ignore[misc]
         work = current()
         name = work.confinement.describe(self.fp.name)
         style = work.inventory.node(work.instance)["parameters"].get("multiline_string_style") or "literal"
-        if mentions_reference(obj):
+        if is_changed_by_kapitan(obj, set()):
             if self.kwargs.get("reveal"):
                 obj = self.revealer.reveal_obj(obj)
             else:
@@ -149,13 +149,23 @@ class _Writer(CompilingFile):  # type: ignore[misc]
         self.fp.write(text)
 
 
-def mentions_reference(obj: Any) -> bool:
-    """Whether any string in a value may hold a reference; most outputs hold none."""
+def is_changed_by_kapitan(obj: Any, lists: set[int]) -> bool:
+    """Whether Kapitan's walk over a value changes it; over most it does not. It replaces references, and a list that
+    stands in several places by copies: the output has no anchor for it.
+
+    Args:
+        lists: the identities of the lists that were met already.
+    """
     if isinstance(obj, str):
         return "?{" in obj
     if isinstance(obj, dict):
-        return any(mentions_reference(value) for value in obj.values())
-    return isinstance(obj, list) and any(mentions_reference(value) for value in obj)
+        return any(is_changed_by_kapitan(value, lists) for value in obj.values())
+    if not isinstance(obj, list):
+        return False
+    if id(obj) in lists:
+        return True
+    lists.add(id(obj))
+    return any(is_changed_by_kapitan(value, lists) for value in obj)
 
 
 def _as_yaml(obj: Mapping[str, Any] | list[Any], style: str) -> str:

@@ -195,6 +195,14 @@ def test_what_gives_helm_no_option_needs_no_trust(kept: Kept, tmp_path: Path) ->
     assert "validate" not in world.read("app/out/c/a.yaml")
 
 
+def test_a_list_that_stands_twice_gets_no_anchor(kept: Kept, tmp_path: Path) -> None:
+    """Kapitan copies lists where it looks for references, but not maps."""
+    world = fill(kept.world(tmp_path / "one"))
+    world.tool("helm", HELM + "printf 'a: &m {b: 1}\\nc: *m\\nd: &l [1]\\ne: *l\\n' > \"$out/c/a.yaml\"\n")
+    world.compile()
+    assert world.read("app/out/c/a.yaml") == "a: &id001\n  b: 1\nc: *id001\nd:\n  - 1\ne:\n  - 1\n"
+
+
 def test_a_chart_that_changes_while_it_is_rendered_is_not_kept(kept: Kept, tmp_path: Path) -> None:
     world = fill(kept.world(tmp_path / "one"))
     chart = world.root / "dependencies/app/chart/templates/one.yaml"
