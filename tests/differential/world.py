@@ -71,6 +71,7 @@ DIFFERS = {
     "unused-bar": "a function in a reference would create a secret in Vault",
     "unused-git": "the path of a reference must not mean anything to git",
     "vault-none": "ref files would name no Vault",
+    "dotenv-push": "`.env` does not decide that something is pushed",
     "named-kapitan": "a name must not take parameters with a meaning of their own",
     "one-file": "of what two instances write, the last in name order wins",
 }
