@@ -414,7 +414,7 @@ def jsonnets() -> Iterator[Case]:
         "kapitan-dump": kap
         + "{ a: { l: kap.yaml_dump(std.toString({ b: [1], a: 'x\\ny' })), s: kap.yaml_dump_stream('[{\"a\": 1}, {}]') } }",
         "kapitan-files": kap
-        + "{ a: { r: kap.file_read('comp/d.yaml'), e: kap.file_exists('comp/d.yaml'), n: kap.file_exists('no') } }",
+        + "{ a: { r: kap.file_read('comp/d.yaml'), e: kap.file_exists('comp/d.yaml').exists, n: kap.file_exists('no') } }",
         "kapitan-dirs": kap + "{ a: { l: kap.dir_files_list('comp/f'), r: kap.dir_files_read('comp/f') } }",
         "kapitan-hashes": kap
         + "{ a: { s: kap.sha256('x'), o: kap.sha256({ a: 1 }), g: std.length(kap.gzip_b64('x')) > 0 } }",
