@@ -140,7 +140,7 @@ class Loss:
     @property
     def place(self) -> str:
         """Where the value is that would win."""
-        return str(self.override.at(self.path)) if self.override else "the values"
+        return str(self.override.at(self.path)) if self.override else "other patches"
 
 
 def losses(found: Found, before: Mapping[Prefix, Values], after: Mapping[Prefix, Values]) -> list[Loss]:

@@ -122,16 +122,24 @@ def _set(data: Any, path: Path_, value: Any) -> Any:
     return data
 
 
-def loss_errors(found: Found, lost: tuple[Loss, ...]) -> list[CommodoreError]:
-    """The errors about values that a fold would change."""
+def loss_errors(found: Found, lost: tuple[Loss, ...], *, updated: bool = False) -> list[CommodoreError]:
+    """The errors about values that a fold would change.
+
+    Args:
+        updated: whether overrides have the patch's values already.
+    """
+    keep = f"'commodore fleet fold {found.words} --overrides keep'"
+    update = (
+        f"write it there, too: 'commodore fleet fold {found.words} --overrides update'; or let that win again: {keep}"
+    )
+    wait = f"fold the patches first that write the same, or that it depends on; or let the values change: {keep}"
     return [
         InputError(
             "CMD-FLT-086",
             f"folded, {found.patch.name} of {found.app.name} would lose against {one.place} at {told_path(one.path)} "
             f"({value_in_words(one.before)}, {value_in_words(one.after)}) in {len(one.cells)} "
             f"cell{'' if len(one.cells) == 1 else 's'}",
-            hint=f"write it there, too: 'commodore fleet fold {found.words} --overrides update'; "
-            f"or let that win again: 'commodore fleet fold {found.words} --overrides keep'",
+            hint=update if one.override and not updated else wait,
             locations=[one.override.at(one.path)] if one.override else [],
         )
         for one in lost

@@ -243,7 +243,7 @@ def fold_patch(found: Found, overrides: Overrides) -> Fold:
         )
     done = fold(found, overrides)
     if overrides != "keep":
-        raise_all(loss_errors(found, done.lost))
+        raise_all(loss_errors(found, done.lost, updated=overrides == "update"))
     return done
 
 

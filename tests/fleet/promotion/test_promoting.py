@@ -183,6 +183,19 @@ def test_a_fold_that_would_lose_is_refused_after_the_promotion(world: World) -> 
     assert caught.value.code == "CMD-FLT-086"
 
 
+def test_a_fold_that_would_lose_against_another_patch_does_not_advise_to_update(world: World) -> None:
+    """The other one applies after this one, and before its values once they are base values."""
+    everywhere = {f"{APP}/{name}/patch-002.yaml": VERSION for name in ("int", "prod")}
+    first = {f"{APP}/int/patch-001.yaml": patch("source: {targetRevision: v4.16.0}")}
+    world.lay(charts(**everywhere, **first))
+    for overrides in ("refuse", "update"):
+        with pytest.raises(CommodoreError) as caught:
+            fold_patch(find_patch(load_fleet(world.root, world.context), "main", "web", "patch-002"), overrides)
+        assert "would lose against other patches at applications.web.source.targetRevision" in caught.value.message
+        assert "fold the patches first that write the same" in caught.value.hint
+        assert "--overrides update" not in caught.value.hint
+
+
 @pytest.mark.parametrize(("overrides", "version"), [("update", "v4.18.0"), ("keep", "v4.16.0")])
 def test_what_happens_to_overrides(world: World, overrides: Overrides, version: str) -> None:
     lost_fold(world)
