@@ -262,5 +262,6 @@ def catalog_clean(ctx: click.Context, /) -> None:
     from commodore.workspace import Workspace
 
     console = console_of(ctx)
-    clean(Workspace.at(working_dir(ctx)), console.context)
+    with console.working(keep=False):
+        clean(Workspace.at(working_dir(ctx)), console.context)
     console.status("Cleaned.")

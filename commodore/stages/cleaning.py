@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import contextlib
 from pathlib import Path
 
 from commodore.catalog import find_work
 from commodore.context import Context
 from commodore.errors import CommodoreError, PolicyError, raise_all
-from commodore.events import Noted
+from commodore.events import Noted, StageAdvanced, stage
 from commodore.git import inspect, recover
 from commodore.workspace import Workspace
 
@@ -19,17 +20,23 @@ def clean(workspace: Workspace, context: Context) -> None:
         PolicyError: a checkout in them holds changes or commits that exist nowhere else; nothing was removed.
     """
     with workspace.locked(context.limits):
-        errors: list[CommodoreError] = [
-            error for checkout in _checkouts(workspace) if (error := _protect(checkout, context)) is not None
-        ]
-        if work := find_work(workspace.catalog, context):
-            errors.append(_refusal(workspace.catalog, work))
-        raise_all(errors)
-        for folder in workspace.generated:
-            if folder.exists() or folder.is_symlink():
-                context.announce(Noted(f"removing {folder}", level=1))
-                workspace.discard(folder)
+        found = [folder for folder in workspace.generated if folder.exists() or folder.is_symlink()]
+        with stage(context.announce, "cleaning", len(found)) if found else contextlib.nullcontext():
+            _remove(workspace, found, context)
         workspace.forget_lock()
+
+
+def _remove(workspace: Workspace, folders: list[Path], context: Context) -> None:
+    errors: list[CommodoreError] = [
+        error for checkout in _checkouts(workspace) if (error := _protect(checkout, context)) is not None
+    ]
+    if work := find_work(workspace.catalog, context):
+        errors.append(_refusal(workspace.catalog, work))
+    raise_all(errors)
+    for folder in folders:
+        context.announce(Noted(f"removing {folder}", level=1))
+        workspace.discard(folder)
+        context.announce(StageAdvanced("cleaning", folder.name))
 
 
 def _checkouts(workspace: Workspace) -> list[Path]:

@@ -28,6 +28,7 @@ def test_clean_removes_what_is_generated_and_no_work(world: ClusterWorld) -> Non
     assert left == ["dependencies", "jsonnetfile.json", "jsonnetfile.lock.json", "vendor"]
     assert sorted(path.name for path in (world.work / "dependencies").iterdir()) == [".repos", "app"]
     assert f"removing {world.work / 'inventory'}" in cleaned.stderr
+    assert cleaned.stderr.splitlines()[0] == "Cleaning …"
     assert not (world.work / ".commodore" / "lock").exists()
 
     assert world.run("-d", str(world.work), "catalog", "clean").code == 0
