@@ -69,6 +69,7 @@ def test_no_option_leads_to_a_cluster() -> None:
     settings = [one for name, one in vars(commodore.settings.argocd).items() if name.startswith("ARGOCD_")]
     flags = {flag for several in settings for one in several for flag in one.flags}
     assert flags
+    flags.remove("--context")  # the lines around what differs, as `diff` calls them
     assert not [flag for flag in flags if re.search(r"kubeconfig|context|live|server|token", flag)]
 
 

@@ -297,7 +297,7 @@ def test_a_failed_build_is_not_kept(clusters: Clusters) -> None:
     for name in ("one", "two"):
         world = build(clusters, name)
         world.tool("kustomize", f"{COUNTED}\necho no >&2; exit 1")
-        assert world.fail_once().code == "CMD-ENG-020"
+        assert world.fail_once().code == "CMD-ENG-019"
     assert clusters.runs() == 2
 
 

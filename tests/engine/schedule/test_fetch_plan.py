@@ -312,7 +312,7 @@ def test_chart_failures_carry_helms_reason(world: World) -> None:
     fetch(world, chart("9", "f"))
     error = world.fail_once()
     assert error.code == "CMD-ENG-028"
-    assert error.message.endswith('redis 9 from https://charts.example.com: Error: chart "redis" version "9" not found')
+    assert error.message.endswith('redis 9 from https://charts.example.com: chart "redis" version "9" not found')
 
 
 def make(kind: str, source: str, output: str, instance: str = "a") -> KapitanDependency:
