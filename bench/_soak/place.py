@@ -28,6 +28,8 @@ _PASSING = {
     re.compile(r"(?<=commit )[0-9a-f]{7,}"): "COMMIT",
     re.compile(r"(?<=refs/commodore/discarded/)[0-9TZ]+-[0-9a-f]+"): "KEPT",
 }
+# Which of several wrong fields go-jsonnet evaluates first, and so the way there, is not the same in each run.
+_CALLERS = re.compile(r"(\[CMD-ENG-015\]\n *at .*\n)(?: *at .*\n)*")
 # The catalog's clone is prepared while dependencies are fetched: a run that fails may end before it has saved anything.
 _SAVED = re.compile(r"^ *warning: .*\[CMD-CAT-012\]\n *hint: .*\n", re.MULTILINE)
 
@@ -74,6 +76,7 @@ class Place:
         self._api = api
         self.catalog = folder / "catalog.git"
         self.work = folder / "work"
+        self._prepares_catalog = True
         git(folder.parent, "init", "--quiet", "--bare", "--template=", "--initial-branch=master", str(self.catalog))
         self.empty()
 
@@ -85,6 +88,7 @@ class Place:
 
     def start(self, options: Sequence[str]) -> subprocess.Popen[bytes]:
         """Begin to compile."""
+        self._prepares_catalog = "--local" not in options
         home = self.folder / "home"
         environment = home_environment(home, COMMODORE_API_URL=self._api, COMMODORE_API_TOKEN="token")
         environment |= {"TMPDIR": str(self.folder / "tmp"), **self._world.environment}
@@ -115,11 +119,18 @@ class Place:
         for pattern, word in _PASSING.items():
             text = pattern.sub(word, text)
         if code:
-            text = _SAVED.sub("", text)
+            text = _CALLERS.sub(r"\1", _SAVED.sub("", text))
+            self._forget_edits()
         trees = {name: self._tree(self.work / name) for name in ("compiled", "catalog")}
         trees["pushed"] = self._pushed()
         trees["TMPDIR"] = self._tree(self.folder / "tmp")
         return Outcome(code, text, trees)
+
+    def _forget_edits(self) -> None:
+        """Leave nothing in the catalog that a run which prepares it may have saved before it failed, or not."""
+        if self._prepares_catalog and (self.work / "catalog" / ".git").exists():
+            git(self.work / "catalog", "reset", "--quiet", "--hard")
+            git(self.work / "catalog", "clean", "--quiet", "-fdx")
 
     def run(self, options: Sequence[str]) -> Outcome:
         """Compile."""

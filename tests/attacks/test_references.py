@@ -40,7 +40,7 @@ def ref_file(secret: str) -> bytes:
         ("?{vaultkv:shown/key@other}", "CMD-REF-004"),
         ("?{vaultkv:shown/key||random:str}", "CMD-REF-005"),
         ("?{vaultkv:shown/../other/key}", "CMD-REF-007"),
-        ("?{vaultkv:shown/./key}", "CMD-REF-007"),
+        ("?{vaultkv:shown/key/.}", "CMD-REF-007"),
         ("?{vaultkv:/shown/key}", "CMD-REF-007"),
         ("?{vaultkv:.gitmodules/key}", "CMD-REF-007"),
         ("?{vaultkv:shown/\u202eyek}", "CMD-REF-003"),
