@@ -98,14 +98,14 @@ def clusters(values: dict[str, Any]) -> Clusters:
             "what talks to clusters is not installed",
             hint="install commodore-catalog[observe], or give files to 'observe plan'",
         )
-    from commodore.observe.cluster import Access, Clusters
+    from commodore.observe.cluster import ClusterAccess, Clusters
 
     timeout = duration("--request-timeout", values["request_timeout"]).total_seconds()
-    kargo = Access(values["kubeconfig"], values["context"], timeout)
+    kargo = ClusterAccess(values["kubeconfig"], values["context"], timeout)
     if values["argocd_kubeconfig"] is None and values["argocd_context"] is None:
         return Clusters(kargo)
     kubeconfig = values["argocd_kubeconfig"] or values["kubeconfig"]
-    return Clusters(kargo, Access(kubeconfig, values["argocd_context"], timeout))
+    return Clusters(kargo, ClusterAccess(kubeconfig, values["argocd_context"], timeout))
 
 
 def controller_options(values: dict[str, Any]) -> ControllerOptions:

@@ -30,24 +30,24 @@ _NOTE = "commodore-remote"
 
 
 @dataclass(frozen=True, slots=True)
-class Access:
+class NamedRemote:
     """How git commands name the remote of a repository: `name`, with the variables in `environment`."""
 
     name: str = "origin"
     environment: Mapping[str, str] = field(default_factory=dict, repr=False)
 
 
-def push_access(url: str, rights: GitRights | None) -> Access:
+def push_access(url: str, rights: GitRights | None) -> NamedRemote:
     """How a push reaches the remote at `url`: with these rights, and no credentials of the URL, if some are given.
 
     What it has pushed, git notes as the remote's branches in the clone.
     """
     settings = [("remote.commodore.url", url if rights is None else redact(url))]
     settings += [("remote.commodore.fetch", FETCH_REFSPEC), *(rights.settings if rights else ())]
-    return Access("commodore", {**_settings(settings, os.environ), **(rights.environment if rights else {})})
+    return NamedRemote("commodore", {**_settings(settings, os.environ), **(rights.environment if rights else {})})
 
 
-def access(url: str, context: Context, *, directly: bool = False) -> Access:
+def access(url: str, context: Context, *, directly: bool = False) -> NamedRemote:
     """How commands that talk to the remote at `url`, the `origin` of a repository perhaps, get its credentials.
 
     With `directly` they push to this URL, too, and not to the one for people that `origin` has. The variables go on
@@ -60,12 +60,12 @@ def access(url: str, context: Context, *, directly: bool = False) -> Access:
     given = context.access
     rights = given.rights(url) if given is not None else None
     if redact(url) == url and not directly and rights is None:
-        return Access()
+        return NamedRemote()
     base = os.environ if given is None else given.variables()
     if rights is None:
-        return Access("commodore", _settings([("remote.commodore.url", url)], base))
+        return NamedRemote("commodore", _settings([("remote.commodore.url", url)], base))
     settings = [("remote.commodore.url", redact(url)), *rights.settings]
-    return Access("commodore", {**_settings(settings, base), **rights.environment})
+    return NamedRemote("commodore", {**_settings(settings, base), **rights.environment})
 
 
 def _settings(pairs: Sequence[tuple[str, str]], base: Mapping[str, str]) -> dict[str, str]:

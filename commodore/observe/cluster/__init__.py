@@ -5,7 +5,7 @@ Needs the extra `observe`. Nothing else in the program imports a client of Kuber
 
 from __future__ import annotations
 
-from commodore.observe.cluster.client import Access
+from commodore.observe.cluster.client import ClusterAccess
 from commodore.observe.cluster.controller import ControllerOptions
 from commodore.observe.cluster.creator import Outcome
 from commodore.observe.cluster.lease import LeaseTimes
@@ -22,7 +22,7 @@ from commodore.observe.cluster.running import (
 from commodore.observe.cluster.serving import read_address
 
 __all__ = [
-    "Access",
+    "ClusterAccess",
     "Clusters",
     "ControllerOptions",
     "LeaseOptions",

@@ -74,7 +74,7 @@ class ApiError(Exception):
 
 
 @dataclass(frozen=True, slots=True)
-class Access:
+class ClusterAccess:
     """Which cluster, and as whom: a kubeconfig and its context; by default in-cluster, else the default kubeconfig."""
 
     kubeconfig: Path | None = None
@@ -110,7 +110,7 @@ class Access:
 class Client:
     """One API server. Used by one event loop; `aclose` ends its connections."""
 
-    def __init__(self, access: Access, count: Counted | None = None) -> None:
+    def __init__(self, access: ClusterAccess, count: Counted | None = None) -> None:
         self._access = access
         self._count = count or (lambda _verb, _resource, _code: None)
         config = access.load()

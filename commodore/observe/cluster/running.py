@@ -19,9 +19,9 @@ from commodore.observe.cluster.client import (
     APPLICATIONS,
     KARGO,
     LEASES,
-    Access,
     ApiError,
     Client,
+    ClusterAccess,
     Object,
     as_fault,
 )
@@ -45,8 +45,8 @@ _OBSERVED = ("observedFreight", "observedImages")
 class Clusters:
     """Where Kargo is, and where Argo CD's Applications are; None: in the same cluster."""
 
-    kargo: Access
-    argocd: Access | None = None
+    kargo: ClusterAccess
+    argocd: ClusterAccess | None = None
 
 
 @dataclass(frozen=True, slots=True)

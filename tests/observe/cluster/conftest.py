@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 from commodore.observe import PlanOptions, Scope
-from commodore.observe.cluster.client import Access, Client
+from commodore.observe.cluster.client import Client, ClusterAccess
 from commodore.observe.cluster.controller import Controller, ControllerOptions
 from commodore.observe.cluster.lease import Lease, LeaseTimes
 from commodore.observe.cluster.metrics import Metrics
@@ -60,7 +60,7 @@ class Replica:
             self._loop.close()
 
     async def _main(self) -> None:
-        kargo, argocd = (Access(one, timeout=self._options.request_timeout) for one in self._kubeconfigs)
+        kargo, argocd = (ClusterAccess(one, timeout=self._options.request_timeout) for one in self._kubeconfigs)
         clusters = Clusters(kargo, argocd if argocd != kargo else None)
         async with connected(clusters, self.metrics) as (client, other):
             await self._follow(client, other)

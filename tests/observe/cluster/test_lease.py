@@ -8,7 +8,7 @@ from typing import TypeVar
 
 import pytest
 
-from commodore.observe.cluster.client import Access, Client
+from commodore.observe.cluster.client import Client, ClusterAccess
 from commodore.observe.cluster.lease import Lease, LeaseLostError, LeaseTimes
 from tests.world.kubernetes import Running
 
@@ -20,7 +20,7 @@ LONG = LeaseTimes(duration=600, renew=500, retry=0.02)
 
 def with_client(cluster: Running, work: Callable[[Client], Awaitable[Result]]) -> Result:
     async def run() -> Result:
-        client = Client(Access(cluster.kubeconfig))
+        client = Client(ClusterAccess(cluster.kubeconfig))
         try:
             return await work(client)
         finally:

@@ -7,7 +7,7 @@ import json
 from collections.abc import Awaitable, Callable
 from pathlib import Path
 
-from commodore.observe.cluster.client import STAGES, Access, Client
+from commodore.observe.cluster.client import STAGES, Client, ClusterAccess
 from commodore.observe.cluster.reflector import Pauses, Reflector
 from commodore.observe.kargo import KargoObject
 from tests.world.kargo import drifted, stage
@@ -26,7 +26,7 @@ def follow(kubeconfig: Path, until: Callable[[Reflector, Client, Changes], Await
         changes.append((old.meta.name if old else "", new.meta.name if new else ""))
 
     async def run() -> None:
-        client = Client(Access(kubeconfig))
+        client = Client(ClusterAccess(kubeconfig))
         reflector = Reflector(client, STAGES, None, changed, SHORT)
         task = asyncio.create_task(reflector.run())
         try:

@@ -11,7 +11,7 @@ import pytest
 
 from commodore.errors import PolicyError
 from commodore.observe import Decision
-from commodore.observe.cluster.client import Access
+from commodore.observe.cluster.client import ClusterAccess
 from commodore.observe.cluster.creator import Outcome
 from commodore.observe.cluster.running import Clusters, LeaseOptions, observe_once
 from tests.observe.cluster.conftest import OPTIONS, TIMES, Start
@@ -22,7 +22,7 @@ Done = Sequence[tuple[Decision, Outcome | None]]
 
 
 def once(cluster: Running, **options: Any) -> Done:
-    clusters = Clusters(Access(cluster.kubeconfig))
+    clusters = Clusters(ClusterAccess(cluster.kubeconfig))
     lease = LeaseOptions(namespace="observer", times=TIMES)
     return asyncio.run(observe_once(clusters, replace(OPTIONS, **options), None, lease))
 
