@@ -52,6 +52,24 @@ class StageAdvanced(Event):
 
 
 @dataclass(frozen=True, slots=True)
+class Obtained(Event):
+    """What an Application needs was obtained: a repository at a revision, a chart, a file, the output of a program.
+
+    Args:
+        what: its URL, without credentials, or what it is.
+        wanted: the revision or version that is asked for; empty for none.
+        found: the commit, version or digest that this is; empty if it is not known.
+        way: `map` (`--repo-map`), `tree` (the one under analysis), `local` (its local repository), `caller` (the
+            calling program), `cache`, `fetched` or `rendered`.
+    """
+
+    what: str
+    wanted: str
+    found: str
+    way: str
+
+
+@dataclass(frozen=True, slots=True)
 class TaskBegun(Event):
     """A task was handed to a worker process. With `TaskEnded` it is there for traces of a run only.
 

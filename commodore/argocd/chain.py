@@ -63,7 +63,7 @@ class LaterStages:
             self.found.take(error, set_=str(value["metadata"]["name"]), place=place)
             return []
         self.generated += made
-        return [(each.data, each.path) for each in made]
+        return [(each.data, each.path) for each in made if each.is_named]
 
     def may_define(self, application: Application) -> bool:
         """See `Chain.may_define`. Only sources in the tree itself and in mapped repositories are looked at."""

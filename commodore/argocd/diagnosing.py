@@ -13,10 +13,16 @@ from commodore.argocd.running import Listing
 from commodore.errors import CommodoreError
 
 
-def check_all(listing: Listing, asked: Question) -> None:
-    """Render the Applications that count and read their ignore rules; what does not work is told."""
+def check_all(listing: Listing, asked: Question, *, plugins: bool = False) -> None:
+    """Render the Applications that count and read their ignore rules; what does not work is told.
+
+    Args:
+        plugins: only Applications that a plugin renders, as far as their sources say so.
+    """
     found = asked.found
     wanted = asked.selected(listing, ())
+    if plugins:
+        wanted = [one for one in wanted if any(source.plugin is not None for source in one.sources)]
     listing.tell_failures(found, but=wanted)
     with asked.run(listing) as run:
         for application, rendered in run.renderer.render_all(wanted, asked.options.jobs):

@@ -47,7 +47,7 @@ def _of_files(asked: Question) -> Expanded:
     sets = read_sets(asked.options.sets, asked.context.limits)
     repositories = Repositories(asked.context, asked.repo_map, asked.scratch)
     try:
-        expander = Expander(settings, repositories.tree, asked.facts, asked.context, asked.found)
+        expander = Expander(settings, repositories.tree, asked.facts, asked.context, asked.found, previewed=True)
         return Expanded(tuple(sets), tuple(made for one in sets for made in expander.expand(one)))
     finally:
         repositories.close()

@@ -134,6 +134,7 @@ class Options:
         health: in tests, run the health scripts of the settings.
         schema: in tests, compare objects with the schemas of their kinds.
         twice: in tests, render everything twice, and nothing from the cache.
+        events: tell of all that Applications need where it came from (CMD-ARGO-330), which differs between runs.
         strict: make errors of diagnostics that say that something could not be honoured.
         reuse: use what helm and kustomize wrote before, and keep what they write.
         jobs: how many Applications are rendered at the same time; 0 for one per usable CPU.
@@ -200,6 +201,7 @@ class Options:
     health: bool = True
     schema: bool = False
     twice: bool = False
+    events: bool = False
     strict: bool = False
     reuse: bool = True
     jobs: int = 0

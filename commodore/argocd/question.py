@@ -28,10 +28,11 @@ from commodore.argocd.rendering.plugins import AVP
 from commodore.argocd.running import Named, tell_unused
 from commodore.caches import cache_folder, refused_write
 from commodore.errors import PolicyError, UsageError
-from commodore.events import stage
+from commodore.events import Announce, Event, Obtained, stage
 from commodore.git import find_root
 from commodore.limits import DEFAULT_LIMITS
 from commodore.manifests.object_diff import KindPointer, Watched
+from commodore.printable import printable
 from commodore.staging import temporary_folder
 
 
@@ -48,8 +49,10 @@ class Question:
         limits = given.limits if options.reuse and not options.twice else replace(given.limits, result_bytes=0)
         if options.timeout != DEFAULT_LIMITS.argocd_source_seconds:
             limits = replace(limits, argocd_source_seconds=options.timeout)
-        self.context = replace(given, limits=limits)
         self.found = Diagnostics()
+        self.context = replace(given, limits=limits)
+        if options.events:
+            self.context = self.context.heard_by(_telling_origins(given.announce, self.found))
         if options.refresh and given.offline:
             raise UsageError(
                 "CMD-ARGO-034", "--refresh asks servers, and --offline asks none", hint="leave one of them out"
@@ -326,6 +329,29 @@ class Question:
         policy = self.options.plugin_policy
         given = read_policy(policy, self.context.limits) if policy is not None else ()
         return (*given, *(AVP if self.options.avp else ()))
+
+
+_WAYS = {
+    "map": "the folder of --repo-map",
+    "tree": "the tree under analysis",
+    "local": "a commit of the local repository",
+    "caller": "given by the calling program",
+    "cache": "from the cache",
+}
+
+
+def _telling_origins(announce: Announce, found: Diagnostics) -> Announce:
+    """A listener that also adds to the diagnostics where things came from."""
+
+    def hear(event: Event) -> None:
+        announce(event)
+        if isinstance(event, Obtained):
+            wanted = f" at {printable(event.wanted)!r}" if event.wanted else ""
+            version = f" is {printable(event.found)}" if event.found else ""
+            way = _WAYS.get(event.way, event.way)
+            found.add(Diagnostic("CMD-ARGO-330", f"{printable(event.what)}{wanted}{version}: {way}", "info"))
+
+    return hear
 
 
 def _moment(text: str) -> datetime:

@@ -103,6 +103,8 @@ def _attributes(setting: Setting) -> dict[str, Any]:
         attributes.update(count=True, expose_value=False, callback=_add_verbosity)
         del attributes["multiple"]
         return attributes
+    if setting.name == "color":
+        attributes.update(expose_value=False, callback=_set_color)
     if setting.kind == "switch":
         attributes.update(is_flag=True, show_default="/" in setting.flags[-1])
         del attributes["metavar"]
@@ -127,6 +129,16 @@ def _type(setting: Setting) -> click.ParamType[Any] | type:
     if setting.kind == "file":
         return click.Path(exists=True, dir_okay=False, path_type=Path)
     return str
+
+
+def _set_color(ctx: click.Context, _parameter: click.Parameter, value: str) -> str:
+    """Let what is shown be coloured, or not, also by the groups that the command is in: these show its errors."""
+    if value != "auto":
+        one: click.Context | None = ctx
+        while one is not None:
+            one.color = value == "always"
+            one = one.parent
+    return value
 
 
 def _add_verbosity(ctx: click.Context, _parameter: click.Parameter, value: int) -> int:

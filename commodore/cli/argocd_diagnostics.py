@@ -18,8 +18,8 @@ from commodore.settings.argocd import ARGOCD_DIAGNOSTICS
 def diagnostics(ctx: click.Context, /, **values: Any) -> int:
     """List everything that is found while a repository is read, what merely informs, too.
 
-    With --render all Applications are rendered and their ignore rules are checked. Each finding has a code, which
-    `commodore explain` describes. The exit code is 2 if one of them is an error.
+    With --render all Applications are rendered and their ignore rules are checked, with --plugins those that plugins
+    render. Each finding has a code, which `commodore explain` describes. The exit code is 2 if one of them is an error.
     """
     from commodore.argocd.diagnosing import check_all
     from commodore.argocd.sarif import as_sarif
@@ -28,8 +28,8 @@ def diagnostics(ctx: click.Context, /, **values: Any) -> int:
     console = analysis.console
     with analysis.question() as asked:
         listing = asked.listing(analysis.tree)
-        if values["render"]:
-            check_all(listing, asked)
+        if values["render"] or values["plugins"]:
+            check_all(listing, asked, plugins=not values["render"])
         else:
             asked.listed(listing)
         shown = asked.told()

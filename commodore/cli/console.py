@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import json
+import os
 import shutil
 import sys
 import textwrap
@@ -49,13 +50,21 @@ _CLI_CODES = "CMD-CLI-"  # what is wrong with a command line, its message and hi
 
 class Console:
     """Listens to events and shows errors. `verbosity` counts the `-v` given; `quiet` leaves only warnings and
-    errors.
+    errors; `color` says whether there are colours, None that there are on a terminal.
     """
 
-    def __init__(self, *, verbosity: int = 0, quiet: bool = False, log_format: LogFormat = "text") -> None:
+    def __init__(
+        self,
+        *,
+        verbosity: int = 0,
+        quiet: bool = False,
+        log_format: LogFormat = "text",
+        color: bool | None = None,
+    ) -> None:
         self.verbosity = verbosity
         self.quiet = quiet
         self.log_format = log_format
+        self.color = color
         self.err: IO[str] = sys.stderr
         self._display: Display | None = None
         self._explained = False
@@ -132,7 +141,7 @@ class Console:
 
     def result(self, text: str, *, newline: bool = True) -> None:
         """Write a result to standard output, as it is."""
-        click.echo(text, nl=newline)
+        click.echo(text, nl=newline, color=self.color)
 
     def notices(self, texts: Sequence[str]) -> None:
         """Show notices at the end of a run, wrapped at 100 columns."""
@@ -222,7 +231,7 @@ class Console:
             for line in lines:
                 self._display.say(line)
         else:
-            click.echo("\n".join(lines), file=self.err)
+            click.echo("\n".join(lines), file=self.err, color=self.color)
 
     def _wrapped(self, text: str) -> str:
         """Text as a terminal shows it, broken between words; where no person is looking, one line stays one line."""
@@ -243,7 +252,12 @@ def console_of(ctx: click.Context) -> Console:
     """The console for a command, once all `-v` of its command line have been counted."""
     settings: Settings = ctx.find_root().obj
     verbosity = ctx.find_root().meta.get("verbosity", 0)
-    return Console(verbosity=verbosity, quiet=settings["quiet"], log_format=settings["log_format"])
+    return Console(verbosity=verbosity, quiet=settings["quiet"], log_format=settings["log_format"], color=ctx.color)
+
+
+def color_by_default() -> bool | None:
+    """Whether there are colours where no option says it: none with NO_COLOR, see no-color.org; else on a terminal."""
+    return False if os.environ.get("NO_COLOR") else None
 
 
 def working_dir(ctx: click.Context) -> Path:

@@ -23,7 +23,7 @@ from commodore.cli._interruption import keep_interruptions, stop_keeping_interru
 from commodore.cli._lazy import LazyCommand, LazyGroup
 from commodore.cli._options import gather, misplaced_option, options
 from commodore.cli._streams import PipeClosed, finish_streams, prepare_streams
-from commodore.cli.console import Console
+from commodore.cli.console import Console, color_by_default
 from commodore.errors import CommodoreError, EnvironmentFault, InternalError, UsageError
 from commodore.events import ignore
 from commodore.exhaustion import judge, refusal
@@ -67,6 +67,7 @@ CONTEXT = {"help_option_names": ["-h", "--help"], "max_content_width": 100, "aut
 def commodore(ctx: click.Context, /, **_values: Any) -> None:
     """Compile the GitOps catalog of a Kubernetes cluster."""
     ctx.obj = gather(ctx, GLOBAL)
+    ctx.color = color_by_default()
 
 
 def main() -> None:
@@ -202,7 +203,7 @@ def _error_console(arguments: list[str]) -> Console:
     json_wanted = wanted == "json" or "--log-format=json" in arguments
     for pair in itertools.pairwise(arguments):
         json_wanted = json_wanted or pair == ("--log-format", "json")
-    return Console(log_format="json" if json_wanted else "text")
+    return Console(log_format="json" if json_wanted else "text", color=color_by_default())
 
 
 def _terminated(_number: int, _frame: object) -> None:

@@ -40,6 +40,14 @@ SHOWN = Setting(
     choices=("actionable", "all", "none"),
     default="actionable",
 )
+COLOR = Setting(
+    "color",
+    ("--color",),
+    "Whether output is coloured; `auto`: on a terminal, unless NO_COLOR is set.",
+    kind="choice",
+    choices=("auto", "always", "never"),
+    default="auto",
+)
 PATH = Setting(
     "path",
     ("--path",),
@@ -318,7 +326,7 @@ GIVEN = (
     ),
 )
 """What is said of the installation."""
-COMMON = (*GIVEN, STRICT, SHOWN)
+COMMON = (*GIVEN, STRICT, SHOWN, COLOR)
 
 
 def output(*choices: str) -> Setting:
@@ -605,7 +613,7 @@ ARGOCD_IMAGES = (
     *COMMON,
     output("table", "name", "json", "yaml", "markdown"),
 )
-ARGOCD_VERSION_COMMAND = (VERSION, STRICT, SHOWN, output("text", "json", "yaml"))
+ARGOCD_VERSION_COMMAND = (VERSION, STRICT, SHOWN, COLOR, output("text", "json", "yaml"))
 ARGOCD_EXPLAIN = (
     *SEARCH,
     Setting(
@@ -626,7 +634,24 @@ ARGOCD_DIAGNOSTICS = (
         kind="switch",
         default=False,
     ),
+    Setting(
+        "plugins",
+        ("--plugins",),
+        "Render the Applications that config management plugins render, and say what becomes of each source: refused, "
+        "rendered without the plugin, or run.",
+        kind="switch",
+        default=False,
+    ),
+    Setting(
+        "events",
+        ("--events",),
+        "Say of each repository, chart, file and rendered source where it came from: fetched, from the cache, or "
+        "elsewhere.",
+        kind="switch",
+        default=False,
+    ),
     *GIVEN,
     STRICT,
+    COLOR,
     output("text", "json", "yaml", "sarif"),
 )

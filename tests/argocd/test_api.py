@@ -198,6 +198,18 @@ def test_what_is_provided_comes_after_the_map_and_the_tree(tmp_path: Path) -> No
     ]
 
 
+def test_a_generated_name_that_is_none_is_told_once(tmp_path: Path) -> None:
+    """An error where the Application counts; where a set is only shown, as in Argo CD's preview, a warning."""
+    made = json.loads(json.dumps(SET))
+    made["spec"]["template"]["metadata"]["name"] = "Not_a_name"
+    tree = Tree.folder(write(tmp_path, {"set.json": made}))
+    told = [(one.code, one.severity) for one in argocd.list_applications(tree, OFFLINE).diagnostics if one.set]
+    assert told == [("CMD-ARGO-214", "error")]
+    previewed = argocd.expand(tree, dataclasses.replace(OFFLINE, sets=(tmp_path / "set.json",)))
+    assert [(one.code, one.severity) for one in previewed.diagnostics if one.set] == [("CMD-ARGO-214", "warning")]
+    assert [one.application["metadata"]["name"] for one in previewed.applications] == ["Not_a_name"]
+
+
 def test_the_time_of_templates(tmp_path: Path) -> None:
     """Refused without one; said by an option or by the caller's clock."""
     made = json.loads(json.dumps(SET))

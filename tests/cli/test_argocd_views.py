@@ -164,6 +164,62 @@ def test_diagnostics(run: Call, shop: Path) -> None:
     )
 
 
+@pytest.mark.requirement("D35", "D75")
+def test_diagnostics_say_where_things_came_from(run: Call, shop: Path) -> None:
+    """Rendered sources come from the cache the second time; nothing of it is said without being asked for."""
+    (shop / "b" / "kustomization.yaml").write_text("resources: [pod.json]\n", encoding="utf-8")
+
+    def told(*words: str) -> list[str]:
+        found = json.loads(run("diagnostics", "--render", "-o", "json", *words)[1])["diagnostics"]
+        return [one["message"] for one in found if one["code"] == "CMD-ARGO-330"]
+
+    assert told() == []
+    tree, output = told("--events")
+    head = git(shop, "rev-parse", "HEAD").strip()
+    assert tree == f"https://git.example.com/team/shop.git is {head}: the tree under analysis"
+    assert output == "what kustomize writes for argocd/b: from the cache"
+    assert told("--events", "--no-reuse")[1] == "what kustomize writes for argocd/b: rendered"
+
+
+@pytest.mark.parametrize(
+    ("words", "variable", "coloured"),
+    [
+        ((), "", False),
+        (("--color", "always"), "", True),
+        (("--color", "always"), "1", True),
+        (("--color", "never"), "", False),
+    ],
+)
+def test_colours(
+    run: Call,
+    shop: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    words: tuple[str, ...],
+    variable: str,
+    coloured: bool,
+) -> None:
+    """Of results, diagnostics and errors; what programs read has none."""
+    monkeypatch.setenv("NO_COLOR", variable)
+    (shop / "b" / "broken.json").write_text("{", encoding="utf-8")
+    _, out, err = run("diff", "--base", "HEAD", "--no-exit-code", *words)
+    assert ("\x1b[" in out, "\x1b[" in err) == (coloured, coloured)
+    assert ("\x1b[" in run("render", "nothing-like-it", *words)[2]) == coloured
+    assert "\x1b[" not in run("apps", "-o", "json", *words)[1]
+
+
+@pytest.mark.requirement("D54", "D75")
+def test_diagnostics_of_plugins(run: Call, shop: Path) -> None:
+    """Only Applications with sources of plugins are rendered."""
+    (shop / "b" / "broken.json").write_text("{", encoding="utf-8")
+    for name, plugin in (("c", "avp"), ("d", "other")):
+        value = json.loads(app(name, "a"))
+        value["spec"]["source"]["plugin"] = {"name": plugin}
+        (shop / f"{name}.json").write_text(json.dumps(value), encoding="utf-8")
+    code, out, _ = run("diagnostics", "--plugins", "--avp", "-o", "json")
+    found = {(one["application"], one["code"]) for one in json.loads(out)["diagnostics"] if one["application"]}
+    assert (code, found) == (2, {("argocd/c", "CMD-ARGO-425"), ("argocd/d", "CMD-ARGO-420")})
+
+
 @pytest.mark.requirement("D62")
 def test_diagnostics_of_an_annotation_that_misses_files(run: Call, shop: Path) -> None:
     value = json.loads(app("b", "b"))

@@ -42,8 +42,8 @@ class Artefacts:
         self._given = providers.artefacts
         self._count = 0
 
-    def tree(self, url: str, wanted: str) -> Tree:
-        """The files of an artefact.
+    def tree(self, url: str, wanted: str) -> tuple[Tree, str]:
+        """The files of an artefact, and the `way` that they came, see `Obtained`.
 
         Args:
             wanted: a tag, a digest, or a range of versions that tags are.
@@ -56,25 +56,26 @@ class Artefacts:
         """
         digest = self._given.resolve(url, wanted) if self._given is not None else None
         if self._given is not None and digest is not None:
-            return Tree(self._given.tree(url, digest).resolve(), digest, redact(url))
+            return Tree(self._given.tree(url, digest).resolve(), digest, redact(url)), "caller"
         self._count += 1
         folder = self._scratch / f"artefact-{self._count}"
         if _DIGEST.fullmatch(wanted) and self._cache.copy(_key(url, wanted), folder):
-            return Tree(folder.resolve(), wanted, redact(url))
+            return Tree(folder.resolve(), wanted, redact(url)), "cache"
         if self._context.offline:
             raise EnvironmentFault(
                 "CMD-ARGO-310",
                 f"{redact(url)} at {printable(wanted) or 'latest'} is not in the cache, and offline nothing is fetched",
                 hint="run once without --offline with a digest, or map it with --repo-map",
             )
-        return Tree(folder.resolve(), self._fetched(url, wanted, folder), redact(url))
+        digest, way = self._fetched(url, wanted, folder)
+        return Tree(folder.resolve(), digest, redact(url)), way
 
     @property
     def _cache(self) -> DependencyCache:
         return DependencyCache(dependency_cache(), self._context.limits)
 
-    def _fetched(self, url: str, wanted: str, folder: Path) -> str:
-        """Lay an artefact out in a folder. Returns its digest."""
+    def _fetched(self, url: str, wanted: str, folder: Path) -> tuple[str, str]:
+        """Lay an artefact out in a folder. Returns its digest and its way."""
         from commodore.oci import CHART, content_layer, parse_reference
 
         repository = parse_reference(url)
@@ -82,7 +83,7 @@ class Artefacts:
             reference = repository.at(wanted if _DIGEST.fullmatch(wanted) else _tag(registries, repository, wanted))
             manifest = registries.manifest(reference)
             if self._cache.copy(_key(url, manifest.digest), folder):
-                return manifest.digest
+                return manifest.digest, "cache"
             layer = content_layer(reference, manifest)
             archive = registries.blob(reference, layer, self._context.limits.download_bytes)
         if layer.media_type == CHART:
@@ -90,7 +91,7 @@ class Artefacts:
         else:
             self._unpack(archive, folder, layer.media_type, str(reference))
         self._cache.add(_key(url, manifest.digest), folder)
-        return manifest.digest
+        return manifest.digest, "fetched"
 
     def _unpack(self, archive: bytes, folder: Path, media_type: str, name: str) -> None:
         packed = media_type.endswith(_GZIP)

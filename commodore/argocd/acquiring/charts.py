@@ -22,6 +22,7 @@ from commodore.caches import dependency_cache
 from commodore.confinement.policy import check_source
 from commodore.context import Context
 from commodore.errors import EnvironmentFault, InputError, PolicyError
+from commodore.events import Obtained
 from commodore.fetching import CacheKey, DependencyCache
 from commodore.fetching.archives import unpack
 from commodore.git import redact
@@ -82,19 +83,21 @@ class Charts:
         key = (url, name, wanted)
         with self._lock:
             if key not in self._charts:
-                self._charts[key] = self._find(url, name, wanted)
+                self._charts[key], way = self._find(url, name, wanted)
+                self.context.announce(Obtained(f"{redact(url)}/{name}", wanted, self._charts[key].version, way))
             return self._charts[key]
 
-    def _find(self, url: str, name: str, wanted: str) -> Chart:
+    def _find(self, url: str, name: str, wanted: str) -> tuple[Chart, str]:
+        """A chart, and the `way` that it came, see `Obtained`."""
         given = self.providers.charts
         found = given.resolve(url, name, wanted) if given is not None else None
         if given is not None and found is not None:
-            return Chart(given.chart(url, name, found).resolve(), found)
+            return Chart(given.chart(url, name, found).resolve(), found), "caller"
         in_registry = url.startswith("oci://") or "://" not in url
         anew = self.wants_anew("oci" if in_registry else "charts", (url, name, wanted))
         kept = self._kept(url, name, wanted) if _EXACT.fullmatch(wanted) and not anew else None
         if kept is not None:
-            return kept
+            return kept, "cache"
         if self.context.offline and (in_registry or (_EXACT.fullmatch(wanted) and self.providers.remotes is None)):
             raise EnvironmentFault(
                 "CMD-ARGO-310",
@@ -106,7 +109,7 @@ class Charts:
         entry = self._entry(url, name, wanted)
         version = str(entry.get("version"))
         chart = self._kept(url, name, version) if not anew else None
-        return chart if chart is not None else self._download(url, name, version, entry)
+        return (chart, "cache") if chart is not None else (self._download(url, name, version, entry), "fetched")
 
     def _entry(self, url: str, name: str, wanted: str) -> Mapping[str, Any]:
         entries = self._index(url).entries(name)
@@ -117,7 +120,7 @@ class Charts:
         versions = {str(one.get("version")): one for one in entries if isinstance(one, Mapping)}
         return versions[_chosen(list(versions), url, name, wanted)]
 
-    def _from_registry(self, url: str, name: str, wanted: str, anew: bool) -> Chart:
+    def _from_registry(self, url: str, name: str, wanted: str, anew: bool) -> tuple[Chart, str]:
         from commodore.oci import CHART, content_layer, parse_reference
 
         repository = parse_reference(f"{url}/{name}")
@@ -128,11 +131,11 @@ class Charts:
                 version = _chosen(tags, url, name, wanted)
                 kept = self._kept(url, name, version) if not anew else None
                 if kept is not None:
-                    return kept
+                    return kept, "cache"
             reference = repository.at(version)
             layer = content_layer(reference, registries.manifest(reference), [CHART])
             archive = registries.blob(reference, layer, self.context.limits.download_bytes)
-        return self._unpacked(archive, url, name, version)
+        return self._unpacked(archive, url, name, version), "fetched"
 
     def _index(self, url: str) -> ChartIndex:
         if url not in self._indexes:
@@ -148,6 +151,7 @@ class Charts:
         except EnvironmentFault as error:
             if error.code != "CMD-ARGO-310" or not self._store.copy(key, file.parent):
                 raise
+            self.context.announce(Obtained(f"{redact(url)}/index.yaml", "", "", "cache"))
             then = datetime.fromtimestamp(file.stat().st_mtime, UTC)
             self.found.add(
                 Diagnostic(

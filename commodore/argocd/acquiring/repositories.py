@@ -20,6 +20,7 @@ from commodore.argocd.trees import OwnRevisions, Tree, commit_tree, folder_tree
 from commodore.caches import cache_folder, refused_write
 from commodore.context import Context
 from commodore.errors import CommodoreError, EnvironmentFault, InputError, PolicyError
+from commodore.events import Obtained
 from commodore.git import RepositoryStore, normalize, redact
 from commodore.printable import printable
 
@@ -67,7 +68,8 @@ class Repositories:
         with self._lock:
             key = (repository_identity(url), f"{prefix}\0{revision}" if prefix else revision)
             if key not in self._trees:
-                self._trees[key] = self._find(url, revision, prefix)
+                self._trees[key], way = self._find(url, revision, prefix)
+                self.context.announce(Obtained(redact(url), revision, self._trees[key].revision, way))
             return self._trees[key]
 
     def of(self, source: Source, profile: Profile) -> Tree:
@@ -96,22 +98,23 @@ class Repositories:
         if self._store is not None:
             self._store.close()
 
-    def _find(self, url: str, revision: str, prefix: str) -> Tree:
+    def _find(self, url: str, revision: str, prefix: str) -> tuple[Tree, str]:
+        """The files of a repository, and the `way` that they came, see `Obtained`."""
         mapped = self.repo_map.find(url)
         if mapped is not None and not mapped.revision:
             shared = (repository_identity(url), "\0")
             if shared not in self._trees:
                 self._trees[shared] = folder_tree(mapped.folder, self.context)
-            return self._trees[shared]
+            return self._trees[shared], "map"
         if mapped is not None:
-            return self._fetched(str(mapped.folder), mapped.revision)
+            return self._fetched(str(mapped.folder), mapped.revision)[0], "map"
         own = self.own.get(repository_identity(url))
         if own is not None and (there := self._own_tree(own, url, revision, prefix)) is not None:
-            return there
+            return there, "tree" if there is own else "local"
         git = self.repo_map.providers.git
         commit = git.resolve(url, revision) if git is not None else None
         if git is not None and commit is not None:
-            return Tree(git.tree(url, commit).resolve(), commit, redact(url))
+            return Tree(git.tree(url, commit).resolve(), commit, redact(url)), "caller"
         if url.startswith(SCHEME):
             return self._artefacts.tree(url, revision)
         if _REFUSED.search(url):
@@ -149,7 +152,7 @@ class Repositories:
     def _artefacts(self) -> Artefacts:
         return Artefacts(self.context, self.scratch, self.repo_map.providers)
 
-    def _fetched(self, url: str, revision: str, prefix: str = "") -> Tree:
+    def _fetched(self, url: str, revision: str, prefix: str = "") -> tuple[Tree, str]:
         if revision.startswith("-") or len(revision) > _LONGEST_REVISION or not revision.isprintable():
             raise PolicyError(
                 "CMD-ARGO-320",
@@ -180,7 +183,8 @@ class Repositories:
                 )
             )
         folder = self.scratch / f"tree-{len(self._trees)}"
-        return commit_tree(repository.path, found.sha, folder, redact(url), self.context)
+        tree = commit_tree(repository.path, found.sha, folder, redact(url), self.context)
+        return tree, "fetched" if repository.fetched else "cache"
 
     def _lacks_key(self, url: str) -> bool:
         """Whether a repository is asked for by SSH without a key."""

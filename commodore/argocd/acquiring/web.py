@@ -7,6 +7,7 @@ from commodore.argocd.acquiring.providers import RemoteProvider
 from commodore.confinement.policy import check_source
 from commodore.context import Context
 from commodore.errors import EnvironmentFault, PolicyError
+from commodore.events import Obtained
 from commodore.http import PROXY_HINT, UNTRUSTED_HINT, Client, Meaning, Policy, Problem
 
 _HINT = "check the URL and the network"
@@ -43,6 +44,7 @@ def fetch(url: str, context: Context, size: int, remotes: RemoteProvider | None 
         )
     given = remotes.fetch(url) if remotes is not None else None
     if given is not None:
+        context.announce(Obtained(shown, "", "", "caller"))
         return given
     check_source(url, f"the file {shown}")
     if context.offline:
@@ -67,4 +69,5 @@ def fetch(url: str, context: Context, size: int, remotes: RemoteProvider | None 
         )
     if answer.status != 200:
         raise EnvironmentFault("CMD-ARGO-311", f"{shown} answers with status {answer.status}", hint=_HINT)
+    context.announce(Obtained(shown, "", "", "fetched"))
     return answer.body

@@ -50,6 +50,11 @@ class Generated:
         """Its name."""
         return str(self.data["metadata"].get("name", ""))
 
+    @property
+    def is_named(self) -> bool:
+        """Whether its name is one that Kubernetes takes."""
+        return len(self.name) <= 253 and _NAME.fullmatch(self.name) is not None
+
 
 class Expander:
     """Expands ApplicationSets.
@@ -59,16 +64,26 @@ class Expander:
         repositories: gives the files of repositories by URL and revision.
         facts: stand for what cannot be asked offline.
         found: hears of errors of single generators and Applications, and of what looks wrong.
+        previewed: whether Applications are shown alone. Argo CD's own preview shows also those whose names are none,
+            which its controller refuses.
     """
 
     def __init__(
-        self, settings: ArgoSettings, repositories: Repositories, facts: Facts, context: Context, found: Diagnostics
+        self,
+        settings: ArgoSettings,
+        repositories: Repositories,
+        facts: Facts,
+        context: Context,
+        found: Diagnostics,
+        *,
+        previewed: bool = False,
     ) -> None:
         self._settings = settings
         self._repositories = repositories
         self._facts = facts
         self._context = context
         self._found = found
+        self._misnamed: Severity = "warning" if previewed else "error"
         self._total = 0
 
     def expand(self, one: ApplicationSet) -> list[Generated]:
@@ -134,19 +149,16 @@ class Expander:
         return (*self._facts.clusters, *self._settings.clusters)
 
     def _check(self, one: ApplicationSet, made: list[Generated], *, failed: bool) -> None:
-        """Say what looks wrong with a set's Applications.
-
-        Nothing of it is an error: Argo CD's own preview shows such Applications, too, which its controller refuses.
-        """
+        """Say what looks wrong with a set's Applications."""
         names: dict[str, Generated] = {}
         for generated in made:
             first = names.setdefault(generated.name, generated)
             if first is not generated:
                 self._say(one, "CMD-ARGO-209", "warning", _twice(first, generated), "names must differ")
-            if not _NAME.fullmatch(generated.name) or len(generated.name) > 253:
+            if not generated.is_named:
                 hint = "names are lower case letters, digits, '-' and '.'; use normalize or nameNormalized"
                 message = f"{generated.path}, set {generated.number} makes an Application named {generated.name!r}"
-                self._say(one, "CMD-ARGO-214", "warning", message, hint)
+                self._say(one, "CMD-ARGO-214", self._misnamed, message, hint)
             for path, text in _texts(generated.data):
                 self._look_at(one, generated, path, text)
         if not made and not failed and not self._clusters and any(map(_asks_for_clusters, one.entries)):
@@ -169,7 +181,8 @@ class Expander:
             self._say(one, "CMD-ARGO-215", "warning", f"{path} of {name} still holds {{{{: {text!r}", hint)
 
     def _say(self, one: ApplicationSet, code: str, severity: Severity, message: str, hint: str) -> None:
-        self._found.add(Diagnostic(code, message, severity, hint=hint, set=one.name, locations=(one.place,)))
+        family = "input" if severity == "error" else ""
+        self._found.add(Diagnostic(code, message, severity, hint, family, set=one.name, locations=(one.place,)))
 
 
 def _asks_for_clusters(entry: Entry) -> bool:

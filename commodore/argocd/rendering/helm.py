@@ -63,7 +63,7 @@ def render_helm(unit: Unit) -> Iterator[Rendered]:
         profile=unit.settings.profile.name,
     )
     plain, files = _by_content(unit, arguments)
-    output = unit.kept.output(
+    output = unit.output(
         "helm",
         plain,
         lambda: [*files_below(chart, "chart"), *files],

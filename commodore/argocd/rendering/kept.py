@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from commodore.engine import ChartResults
 
 _OUTPUT = "output"
+_RENDERED = "rendered"
 _MOST = 64 << 20  # bytes of a chart or kustomization; a larger one is not kept
 
 
@@ -42,8 +43,9 @@ class Kept:
         described: object,
         files: Callable[[], Iterable[tuple[str, Path]] | None],
         run: Callable[[], bytes],
-    ) -> bytes:
-        """What a program writes: what it wrote for the same files and arguments, or else what it writes now.
+    ) -> tuple[bytes, str]:
+        """What a program writes, and the `way` that it came, see `Obtained`: what it wrote for the same files and
+        arguments, or else what it writes now.
 
         Nothing is kept of templates with random functions, of files that change meanwhile, and of what fails.
 
@@ -57,19 +59,19 @@ class Kept:
             CommodoreError: as `run` does, or the program is not installed.
         """
         if self.root is None:
-            return run()
+            return run(), _RENDERED
         before = _contents(files())
         if before is None:
-            return run()
+            return run(), _RENDERED
         results = self._of(program)
         key = results.key(before.values(), ["argocd", program, described, _digests(before)])
         known = results.find(key)
         if known is not None:
-            return known[_OUTPUT]
+            return known[_OUTPUT], "cache"
         output = run()
         if key and _contents(files()) == before:
             results.add(key, {_OUTPUT: output})
-        return output
+        return output, _RENDERED
 
     def _of(self, program: str) -> ChartResults:
         from commodore.engine import ChartResults

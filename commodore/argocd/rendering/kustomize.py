@@ -61,7 +61,7 @@ def render_kustomize(unit: Unit) -> Iterator[Rendered]:
     if unit.trace is not None:
         unit.trace.commands.extend(_commands(unit, options, build))
     arguments = ["build", str(folder), *build, *_helm_options(unit, options, build)]
-    output = unit.kept.output(
+    output = unit.output(
         "kustomize",
         [str(folder.relative_to(root)), *arguments[2:]],
         lambda: _read_by_build(folder, root, build),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Protocol
@@ -18,6 +18,7 @@ from commodore.argocd.rendering.kept import Kept
 from commodore.argocd.rendering.value_layers import Layer
 from commodore.context import Context
 from commodore.errors import Location
+from commodore.events import Obtained
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,6 +112,19 @@ class Unit:
     kept: Kept
     trace: Trace | None = None
     providers: Providers = field(default_factory=Providers)
+
+    def output(
+        self,
+        program: str,
+        described: object,
+        files: Callable[[], Iterable[tuple[str, Path]] | None],
+        run: Callable[[], bytes],
+    ) -> bytes:
+        """What a program writes for the source, see `Kept.output`."""
+        output, way = self.kept.output(program, described, files, run)
+        label = f"{self.application.namespace or self.settings.namespace}/{self.application.name}"
+        self.context.announce(Obtained(f"what {program} writes for {label}", "", "", way))
+        return output
 
 
 @dataclass(frozen=True, slots=True)

@@ -207,7 +207,7 @@ def test_what_looks_wrong_is_said(sets: Sets) -> None:
     sets.names(
         [elements({"name": "a"}, {"name": "a"}, {"name": "Bad_Name"})], "{{.name}}", strategy={"type": "AllAtOnce"}
     )
-    assert sets.codes() == ["209", "214", "219"]
+    assert sets.codes() == ["214", "209", "219"]  # errors first
 
 
 @pytest.mark.requirement("D75")

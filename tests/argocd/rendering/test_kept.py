@@ -141,7 +141,7 @@ def test_files_that_change_meanwhile_keep_nothing(tmp_path: Path, monkeypatch: p
 
         file.write_text("a")
         kept = Kept(tmp_path / "results", DEFAULT_LIMITS)
-        return kept.output("helm", [], lambda: files_below(folder, "c"), run)
+        return kept.output("helm", [], lambda: files_below(folder, "c"), run)[0]
 
     assert [output("b"), output("a"), output("b")] == [b"a"] * 3
     assert len(ran) == 2, "the second run was kept"
