@@ -8,6 +8,7 @@ from __future__ import annotations
 from commodore.gotemplate.evaluate import RunLimits
 from commodore.gotemplate.functions.dates import clock_functions
 from commodore.gotemplate.functions.regexps import search as search_regexp
+from commodore.gotemplate.functions.yaml_text import to_yaml
 from commodore.gotemplate.numbers import float_text
 from commodore.gotemplate.printing import plain as printed
 from commodore.gotemplate.problems import (
@@ -42,4 +43,5 @@ __all__ = [
     "search_regexp",
     "sprig",
     "to_floats",
+    "to_yaml",
 ]

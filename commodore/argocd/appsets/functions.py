@@ -9,8 +9,8 @@ from datetime import datetime
 from typing import Any, Final
 
 from commodore.errors import CommodoreError
-from commodore.gotemplate import CallProblem, Function, Table, clock_functions, function, sprig, to_floats
-from commodore.manifests.kube_yaml import read_documents, write_documents
+from commodore.gotemplate import CallProblem, Function, Table, clock_functions, function, sprig, to_floats, to_yaml
+from commodore.manifests.kube_yaml import read_documents
 
 _TABLE: Final[Table] = {}
 _LONGEST: Final = 253
@@ -57,7 +57,7 @@ def _slugify(*values: Any) -> str:
 
 @function(_TABLE, "toYaml", "any")
 def _to_yaml(value: Any) -> str:
-    return write_documents([value]).removesuffix("\n")
+    return to_yaml(value)
 
 
 def _read(text: str) -> Any:

@@ -116,6 +116,7 @@ def test_templates_that_fail(sets: Sets, name: str, error: str) -> None:
         ('{{ (fromYaml "a: [1, b]").a }}', "[1 b]"),
         ('{{ index (fromYamlArray "[x, z]") 1 }}', "z"),
         ('{{ toYaml (dict "b" 1 "a" "x") | replace "\\n" "," }}', "a: x,b: 1"),
+        ('{{ toYaml (dict "a" (list 1e6 "1e6")) | replace "\\n" "," }}', 'a:,- 1000000,- "1e6"'),
     ],
 )
 def test_functions_of_argo_cd(sets: Sets, template: str, output: str) -> None:
