@@ -74,6 +74,8 @@ class Merger:
             for patch in app.patches:
                 for file in patch.files:
                     self._prepare(app, file)
+        queries = any(one.query for needs in self._needs.values() for one in needs)
+        self._asks_for_dimensions = fleet.choices.inject_dimensions and queries
 
     def _prepare(self, app: App, file: PatchFile) -> None:
         self._app_of[file] = app
@@ -83,7 +85,9 @@ class Merger:
         except CommodoreError as error:
             self._needs[file] = ()
             self._report.add(error)
-        self._report.add(*unknown_applications(self._kind, self._needs[file], file))
+        inject = self._fleet.choices.inject_dimensions
+        asked = [one for one in self._needs[file] if not (inject and one.query and one.path[:1] == ("cluster",))]
+        self._report.add(*unknown_applications(self._kind, asked, file))
 
     def merge(self, cells: Iterable[Prefix]) -> list[CellValues]:
         """The values of cells. Conflicts, patches that are left out and circles go to the report, each once."""
@@ -95,17 +99,24 @@ class Merger:
         levels = {app: app.levels(cell) for app in self._kind.apps}
         placed = {app: tuple(active(patch, cell) for patch in app.patches) for app in self._kind.apps if app.patches}
         live = self._status(self._kind.name, cell) if self._status else None
+        cluster = self._cluster(cell)
         key: tuple[object, ...] = (
             tuple(tuple(level) for app in self._kind.apps for level in levels[app]),
             tuple(placed.values()),
-            cell if live else None,
+            cell if live or cluster else None,
         )
         known = self._cells.get(key)
         if known is None:
-            run = _Run(self, levels, placed, live)
+            run = _Run(self, levels, placed, live, cluster)
             known = CellValues(self._kind.name, cell, run.values(), tuple(run.applied), tuple(run.left_out))
             self._cells[key] = known
         return CellValues(self._kind.name, cell, known.values, known.applied, known.left_out)
+
+    def _cluster(self, cell: Prefix) -> dict[str, str]:
+        """The dimensions of a cell, if they belong to its values and a JSONPath may ask for them."""
+        if not self._asks_for_dimensions:
+            return {}
+        return dict(zip(self._fleet.config.singulars, cell, strict=True))
 
     def _tell(self, merged: Sequence[CellValues]) -> None:
         """Say what patches do to each other, and which of them are left out."""
@@ -234,9 +245,11 @@ class _Run:
         levels: dict[App, list[tuple[Layer, ...]]],
         placed: dict[App, tuple[tuple[PatchFile, ...], ...]],
         live: Live | None,
+        cluster: Values,
     ) -> None:
         self._merger = merger
         self._live = live
+        self._cluster = cluster
         self._steps: dict[App, tuple[Layer | PatchFile, ...]] = dict.fromkeys(merger.apps, ())
         self.applied: list[PatchFile] = []
         self.left_out: list[tuple[PatchFile, Unmet]] = []
@@ -259,13 +272,17 @@ class _Run:
     def _apply(self, files: Sequence[PatchFile]) -> None:
         for file in self._merger.ordered(files) if files else ():
             needs = self._merger.needs(file)
-            lack = self._merger.lack(file, self.values(), self._live) if needs else None
+            lack = self._merger.lack(file, self._seen(), self._live) if needs else None
             if lack is not None:
                 self.left_out.append((file, lack))
                 continue
             app = self._merger.app_of(file)
             self._steps[app] = (*self._steps[app], file)
             self.applied.append(file)
+
+    def _seen(self) -> Values:
+        """What dependencies see: the values at that moment, and the dimensions if they belong to them."""
+        return {"cluster": self._cluster, **self.values()} if self._cluster else self.values()
 
     def values(self) -> Values:
         """The values of all applications, those of folders in their order."""

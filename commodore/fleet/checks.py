@@ -18,6 +18,7 @@ from commodore.fleet.rendering import names_twice
 from commodore.fleet.repository.config import in_path
 from commodore.fleet.repository.model import APPLICATIONS, APPLICATIONSETS, Fleet, Layer, TypeConfig
 from commodore.fleet.repository.schema import static_schema
+from commodore.manifests import load
 from commodore.printable import some_of
 
 _SAFE_INTEGER = 2**53
@@ -25,13 +26,16 @@ _SAFE_INTEGER = 2**53
 _UNWRITABLE = re.compile("[\x7f-\x84\x86-\x9f\ufffe\uffff]")
 _LITERAL = re.compile(r"\{\{-?\s*`.*?`\s*-?\}\}", re.DOTALL)
 _ANY = re.compile(r"\{\{.*?\}\}", re.DOTALL)
+_SINGLE_QUOTES = re.compile(rb"'\{\{[^}]*\}\}|\{\{[^}]*\bsquote\b[^}]*\}\}")
+# The files of resources whose names YAML takes for texts, with and without quotes; `True` is no such name.
+_PLAIN_NAME = re.compile(r"(?!True\.yaml$)[A-Za-z]")
 _QUOTING = re.compile(r"\|\s*(toJson|quote|squote)\s*-?\}\}")
 
 
 def check_values(fleet: Fleet, chart: Chart, cells: Sequence[CellValues], report: Report) -> None:
     """Look at the merged items of all cells, and at all files for what helm or the template would not take."""
     report.add(*_lacking(fleet, cells))
-    in_quotes = any(b"'{{" in text for text in chart.templates.values())
+    in_quotes = any(_puts_in_quotes(text) for text in chart.templates.values())
     for kind in fleet.types:
         for layer in layers_of(kind):
             report.add(*_unknown_keys(layer))
@@ -181,17 +185,22 @@ def _lost_in_helm(layer: Layer) -> Iterator[CommodoreError | Warned]:
             )
 
 
+def _puts_in_quotes(template: bytes) -> bool:
+    """Whether a template puts a text between single quotes without doubling those that it has."""
+    return any(b"replace" not in found[0] for found in _SINGLE_QUOTES.finditer(template))
+
+
 def _broken_quotes(layer: Layer) -> Iterator[CommodoreError]:
     """Texts of ApplicationSets that a chart puts between single quotes as they are."""
     for name, item in layer.values.get(APPLICATIONSETS, {}).items():
         template = item.get("template") if isinstance(item, dict) else None
         for path, value in _quoted_fields(template) if isinstance(template, dict) else ():
-            if isinstance(value, str) and "'" in value and "{{" not in value:
+            if isinstance(value, str) and "'" in value.replace("''", ""):
                 location = layer.at((APPLICATIONSETS, name, "template", *path))
                 yield InputError(
                     "CMD-FLT-028",
                     f"{at(location)}: an apostrophe in {path[-1]} ends the text that the chart puts into single quotes",
-                    hint="write it without an apostrophe",
+                    hint="double the apostrophe, or write it without one",
                     locations=[location],
                 )
 
@@ -203,6 +212,26 @@ def _quoted_fields(template: Mapping[str, Any]) -> Iterator[tuple[tuple[object, 
         if path and path[0] in ("annotations", "name", "namespace"):
             yield ("metadata", *path), value
     yield ("spec", "project"), spec.get("project") if isinstance(spec, dict) else None
+
+
+def check_names(rendered: Iterable[Mapping[str, bytes]], report: Report) -> None:
+    """Say which resources are called by what is no text: a chart has written their names without quotes.
+
+    Args:
+        rendered: the resources of cells, by file.
+    """
+    texts = {path: text for files in rendered for path, text in files.items() if not _PLAIN_NAME.match(path)}
+    found = sorted(
+        path for path, text in texts.items() if not isinstance(load(text, place=path)["metadata"]["name"], str)
+    )
+    if found:
+        report.add(
+            Warned(
+                "CMD-FLT-063",
+                f"names of resources are no texts, which Kubernetes refuses: {some_of(found)}",
+                "let the chart put names in quotes: name: {{ $name | quote }}",
+            )
+        )
 
 
 # expressions

@@ -17,7 +17,7 @@ from commodore.events import Warned, stage
 from commodore.fleet.cells import CellValues, Status, merge_fleet
 from commodore.fleet.chart_files import Chart, read_chart
 from commodore.fleet.charts import cell_chart, chart_yaml
-from commodore.fleet.checks import check_expressions, check_values
+from commodore.fleet.checks import check_expressions, check_names, check_values
 from commodore.fleet.comparing import group_changes
 from commodore.fleet.findings import Report
 from commodore.fleet.helm import Helm, helm_path
@@ -25,6 +25,7 @@ from commodore.fleet.output import (
     Wanted,
     cell_folder,
     changes,
+    check_folder,
     check_foreign,
     read_rendered,
     write_rendered,
@@ -191,6 +192,7 @@ def prepare(root: Path, options: GenerateOptions, context: Context, status: Stat
 
 def _generate(workspace: Workspace, options: GenerateOptions, context: Context, status: Status | None) -> Generated:
     done = prepare(workspace.root, options, context, status)
+    check_folder(workspace.root, force=options.force)
     present = read_rendered(workspace.root)
     if options.selection.whole:
         check_foreign(present, force=options.force)
@@ -218,6 +220,7 @@ def render_cells(
         jobs.append(Job(one, cluster, writer.write(cluster, one.values)))
     rendered, proofs = _with_helm(fleet, chart, jobs, report, options, context)
     check_expressions(fleet, chart, report, rendered, proofs)
+    check_names(rendered, report)
     files: dict[str, bytes] = {}
     for number, job in enumerate(jobs):
         kind, cell = job.cell.type, job.cell.cell

@@ -61,6 +61,22 @@ def read_rendered(root: Path) -> dict[str, bytes]:
     return found
 
 
+def check_folder(root: Path, *, force: bool) -> None:
+    """Refuse to replace a file or a link that is called like the folder.
+
+    Raises:
+        PolicyError: CMD-FLT-059.
+    """
+    top = root / RENDERED
+    if os.path.lexists(top) and (top.is_symlink() or not top.is_dir()) and not force:
+        raise PolicyError(
+            "CMD-FLT-059",
+            f"{RENDERED} is a {'link' if top.is_symlink() else 'file'}, and not the generator's",
+            hint="move it elsewhere, or let it be removed with --force",
+            locations=[RENDERED],
+        )
+
+
 def check_foreign(present: Iterable[str], *, force: bool) -> None:
     """Refuse to replace what cannot be the generator's.
 

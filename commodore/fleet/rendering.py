@@ -13,6 +13,7 @@ from typing import Any
 from commodore import __version__
 from commodore.engine import ChartResults
 from commodore.errors import CommodoreError, InputError, Location, PolicyError
+from commodore.events import Warned
 from commodore.fleet.cells import CellValues
 from commodore.fleet.chart_files import Chart
 from commodore.fleet.charts import cell_chart, sample_cluster
@@ -25,6 +26,7 @@ from commodore.fleet.values_text import as_yaml
 from commodore.manifests import load_rendered
 
 _APPS = "temp-chart"
+_LACKING = "checking for chart dependencies"
 _QUOTED = re.compile(r'"([^"]+)"')
 _POSITION = re.compile(r":\d+(:\d+)?")
 
@@ -155,6 +157,9 @@ class Renderer:
             job, reason = found[0]
             names = [self._alike.get((one.cell.type, one.text), [one.name]) for one, _ in found]
             cells = cells_in_words([name for alike in names for name in alike])
+            if _LACKING in reason:
+                report.add(self._without_dependencies(cells, reason))
+                continue
             for section, name, alone in self._guilty(job) or [("", "", reason)]:
                 place = self._place_of(job.cell, section, name, alone)
                 what = f"application {name} ({place[0]}): " if place else ""
@@ -166,6 +171,19 @@ class Renderer:
                         locations=place,
                     )
                 )
+
+    def _without_dependencies(self, cells: str, reason: str) -> CommodoreError | Warned:
+        """What to say about a chart whose dependencies are not there; a cell's one has them fetched by Argo CD."""
+        folder = self._fleet.choices.chart
+        place = f"{folder}/Chart.yaml"
+        if self._fleet.choices.output == "manifests":
+            hint = f"fetch them: helm dependency build {folder}"
+        elif b"file://" in self._chart.files["Chart.yaml"]:
+            hint = "a cell has templates only: copy those of the other chart there"
+        else:
+            message = f"charts are not tried out: the dependencies in {place} are not there, Argo CD fetches them"
+            return Warned("CMD-FLT-029", message, "look at a cell with them: helm dependency build FOLDER")
+        return InputError("CMD-FLT-056", f"{cells}: helm says {reason}", hint=hint, locations=[place])
 
     def _place_of(self, cell: CellValues, section: str, name: str, reason: str) -> list[Location]:
         """Where an item is, or better the expression that holds a word that helm quotes."""
@@ -244,18 +262,23 @@ def _as_files(printed: str) -> dict[str, bytes]:
 
 
 def _name_of(document: Any) -> str | None:
+    """What the file of a resource is called; None if it has no name.
+
+    A chart that writes names without quotes makes numbers of some, which `check_names` tells.
+    """
     metadata = document.get("metadata") if isinstance(document, dict) else None
     if not isinstance(metadata, dict) or "name" not in metadata:
         return None
     name = metadata["name"]
-    if not isinstance(name, str) or name in ("", ".", "..") or not _may_be_file(name):
+    text = str(name) if name and not isinstance(name, (dict, list)) else ""
+    if text in ("", ".", "..") or not _may_be_file(text):
         raise PolicyError(
             "CMD-FLT-058",
             f"the name {shown(name)} of a resource cannot be that of a file",
             hint="look at the names of applications, and at what the chart makes of them; names are texts, so charts "
             "put them in quotes",
         )
-    return name
+    return text
 
 
 def _may_be_file(name: str) -> bool:

@@ -67,6 +67,17 @@ def test_met_or_not(path: str, expected: Any, met: bool) -> None:
     assert (unmet(dependency(path, expected), VALUES) is None) is met
 
 
+@pytest.mark.parametrize(("style", "code"), [(manifests, []), (charts, ["CMD-FLT-046"])])
+def test_a_jsonpath_may_ask_for_the_dimensions_if_they_are_values(world: World, style: Any, code: list[str]) -> None:
+    needs = "dependencies: [{$.cluster.sector: int-2}]"
+    merged, report = world.lay(style(**{f"{APP}/int/patch-1.yaml": patch("project: p", needs)})).merged()
+    assert [one.code for one in report.errors] == code
+    if not code:
+        patched = [cell for cell, values in merged.items() if values["applications"]["web"]["project"] == "p"]
+        assert patched == ["int/int-2/r1"]
+        assert all("cluster" not in values for values in merged.values())
+
+
 def test_the_hint_tells_that_only_the_type_differs() -> None:
     lack = unmet(dependency("/certs/ready", True), VALUES)
     assert lack is not None

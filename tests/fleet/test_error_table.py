@@ -346,6 +346,17 @@ MANIFESTS: list[tuple[str, dict[str, str | None], list[str]]] = [
         },
         ["an apostrophe in project"],
     ),
+    (
+        "CMD-FLT-028",
+        {
+            "argocd-apps/Chart.yaml": "apiVersion: v2\nname: x\nversion: 1.0.0\n",
+            "argocd-apps/templates/a.yaml": "{{ .Values.a | squote }}\n",
+            "config/main/defaults.yaml": BOTH_DEFAULTS,
+            f"{APP}/values.yaml": WEB + "applicationsets:\n  s: {template: {metadata: {name: \"{{ 'a' }}\"}}}\n"
+            "  t: {template: {metadata: {name: it''s}}}\n",
+        },
+        ["an apostrophe in name", f"{APP}/values.yaml:12"],
+    ),
 ]
 
 

@@ -135,6 +135,72 @@ def test_what_is_not_the_generators_stops_a_full_run(world: World) -> None:
     assert not foreign.exists()
 
 
+@pytest.mark.parametrize("kind", ["file", "link"])
+def test_a_file_or_link_that_is_called_like_the_output_stays(world: World, kind: str) -> None:
+    world.lay(charts())
+    top = world.root / "rendered"
+    (world.root / "elsewhere").mkdir()
+    top.symlink_to("elsewhere") if kind == "link" else top.write_text("mine")
+    assert [error.code for error in world.refused()] == ["CMD-FLT-059"]
+    assert top.is_symlink() if kind == "link" else top.read_text() == "mine"
+    world.generate(force=True)
+    assert top.is_dir()
+    assert not top.is_symlink()
+
+
+def test_names_that_a_chart_writes_without_quotes(world: World) -> None:
+    files = {
+        "argocd-apps/Chart.yaml": "apiVersion: v2\nname: x\nversion: 1.0.0\n",
+        "argocd-apps/templates/a.yaml": "{{ range $name, $_ := .Values.applications }}\n---\nkind: A\napiVersion: v1\n"
+        "metadata:\n  name: {{ $name }}\n{{ end }}",
+        f"{APP}/values.yaml": "".join(
+            [WEB, *(WEB.partition("\n")[2].replace("web:", f'"{name}":', 1) for name in ("0x1f", "true", "1password"))]
+        ),
+    }
+    report = world.lay(manifests(**files)).generate().report
+    cell = "main/int/int-1/r1/templates"
+    assert {name: world.rendered()[f"{cell}/{name}.yaml"].split()[-1] for name in ("31", "True", "1password")} == {
+        "31": b"31",
+        "True": b"true",
+        "1password": b"1password",
+    }
+    assert [(one.code, one.message.partition(": ")[2]) for one in report.warnings] == [
+        ("CMD-FLT-063", "31.yaml, True.yaml")
+    ]
+
+
+_WITH_DEPENDENCY = (
+    "apiVersion: v2\nname: x\nversion: 1.0.0\ndependencies: [{name: lib, version: 0.1.0, repository: %s}]\n"
+)
+
+
+def test_a_chart_whose_dependencies_are_there(world: World) -> None:
+    files = {
+        "argocd-apps/Chart.yaml": _WITH_DEPENDENCY % "file://../lib",
+        "argocd-apps/charts/lib/Chart.yaml": "apiVersion: v2\nname: lib\nversion: 0.1.0\ntype: library\n",
+        "argocd-apps/charts/lib/templates/_kind.tpl": '{{ define "kind" }}Found{{ end }}',
+        "argocd-apps/templates/a.yaml": 'apiVersion: v1\nkind: {{ include "kind" . }}\nmetadata: {name: x}\n',
+    }
+    world.lay(manifests(**files)).generate()
+    assert b"kind: Found\n" in world.rendered()["main/int/int-1/r1/templates/x.yaml"]
+
+
+def test_a_chart_whose_dependencies_are_not_there(world: World) -> None:
+    files = {"templates/Chart.yaml": _WITH_DEPENDENCY % "oci://charts.example.com", "templates/a.yaml": "a: 1\n"}
+    assert [one.code for one in world.lay(charts(**files)).generate().report.warnings] == ["CMD-FLT-029"]
+    (error,) = world.lay({"templates/Chart.yaml": _WITH_DEPENDENCY % "file://../lib"}).refused()
+    assert (error.code, "copy those of the other chart" in error.hint) == ("CMD-FLT-056", True)
+
+
+def test_finished_resources_need_the_dependencies_of_their_chart(world: World) -> None:
+    files = {
+        "argocd-apps/Chart.yaml": _WITH_DEPENDENCY % "oci://charts.example.com",
+        "argocd-apps/templates/a.yaml": "a: 1\n",
+    }
+    (error,) = world.lay(manifests(**files)).refused()
+    assert (error.code, "helm dependency build argocd-apps" in error.hint) == ("CMD-FLT-056", True)
+
+
 def test_two_runs_at_once(world: World) -> None:
     world.lay(charts())
     (world.root / ".commodore").mkdir()
