@@ -145,10 +145,12 @@ def _put(data: Any, path: Path_, value: Any) -> None:
 
 
 def _own(data: Any, step: object) -> Any:
-    """The map or list at a key, without its anchor: aliases of it stay what they were."""
+    """The map or list at a key, which no alias and no merged map has in common with it: they stay what they were."""
     found = data[step]
-    if hasattr(found, "yaml_set_anchor") and found.anchor.value:
-        found = data[step] = copy.copy(found)
+    anchored = hasattr(found, "yaml_set_anchor") and found.anchor.value
+    merged = hasattr(data, "non_merged_items") and step not in dict(data.non_merged_items())
+    if anchored or merged:
+        found = data[step] = copy.deepcopy(found)
         found.yaml_set_anchor(None)
     return found
 

@@ -119,6 +119,22 @@ applications:
     assert [word for word in kept if word not in found] == [], found
 
 
+@pytest.mark.parametrize("changed", ["web", "other"])
+def test_what_a_map_has_from_a_merged_one_becomes_its_own(changed: str) -> None:
+    text = """\
+# about
+applications:
+  web: &web
+    source:  # of both
+      chart: x
+  other:
+    <<: *web  # like web
+    project: p  # another one
+"""
+    found = edited(text, {("applications", changed, "source", "path"): "q"})
+    assert [word for word in ("# about", "# of both", "# like web", "# another one") if word not in found] == [], found
+
+
 def test_comments_beside_and_behind_items_stay_there() -> None:
     text = "a:\n- one  # first\n- two  # second\n# behind\nb: 1\n"
     assert edited(text, {("a",): ["one", "two", "three"]}) == text.replace("# behind", "- three\n# behind")
