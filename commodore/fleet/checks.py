@@ -16,7 +16,7 @@ from commodore.fleet.merging import leaves
 from commodore.fleet.paths import key_text
 from commodore.fleet.rendering import names_twice
 from commodore.fleet.repository.config import in_path
-from commodore.fleet.repository.model import APPLICATIONS, APPLICATIONSETS, Fleet, Layer, TypeConfig
+from commodore.fleet.repository.model import APPLICATIONS, APPLICATIONSETS, SECTIONS, Fleet, Layer, TypeConfig
 from commodore.fleet.repository.schema import static_schema
 from commodore.manifests import load
 from commodore.printable import some_of
@@ -26,6 +26,7 @@ _SAFE_INTEGER = 2**53
 _UNWRITABLE = re.compile("[\x7f-\x84\x86-\x9f\ufffe\uffff]")
 _LITERAL = re.compile(r"\{\{-?\s*`.*?`\s*-?\}\}", re.DOTALL)
 _ANY = re.compile(r"\{\{.*?\}\}", re.DOTALL)
+_ALL_VALUES = re.compile(rb"\.Values(?![.\w])(?! *\")")
 _SINGLE_QUOTES = re.compile(rb"'\{\{[^}]*\}\}|\{\{[^}]*\bsquote\b[^}]*\}\}")
 # The files of resources whose names YAML takes for texts, with and without quotes; `True` is no such name.
 _PLAIN_NAME = re.compile(r"(?!True\.yaml$)[A-Za-z]")
@@ -35,10 +36,11 @@ _QUOTING = re.compile(r"\|\s*(toJson|quote|squote)\s*-?\}\}")
 def check_values(fleet: Fleet, chart: Chart, cells: Sequence[CellValues], report: Report) -> None:
     """Look at the merged items of all cells, and at all files for what helm or the template would not take."""
     report.add(*_lacking(fleet, cells))
+    templates = b"\n".join(chart.templates.values())
     in_quotes = any(_puts_in_quotes(text) for text in chart.templates.values())
     for kind in fleet.types:
         for layer in layers_of(kind):
-            report.add(*_unknown_keys(layer))
+            report.add(*_unread_sections(layer, templates), *_unknown_keys(layer))
             if in_quotes:
                 report.add(*_broken_quotes(layer))
         for layer in (*_defaults_of(kind), *layers_of(kind)):
@@ -147,6 +149,17 @@ def _definition(fleet: Fleet, kind: str, section: str, name: str) -> list[Locati
     layers = (layer for one in fleet.types if one.name == kind for layer in layers_of(one))
     found = next((layer for layer in layers if name in layer.values.get(section, {})), None)
     return [found.at((section, name))] if found else []
+
+
+def _unread_sections(layer: Layer, templates: bytes) -> Iterator[Warned]:
+    """Sections that no template asks for, if none takes the values as a whole."""
+    for section in layer.values:
+        if section.encode() not in templates and not _ALL_VALUES.search(templates):
+            yield Warned(
+                "CMD-FLT-019",
+                f"{at(layer.at((section,)))}: the section {shown(section)} is not one that the template reads",
+                did_you_mean(section, SECTIONS) or f"known are {', '.join(SECTIONS)}",
+            )
 
 
 def _unknown_keys(layer: Layer) -> Iterator[Warned]:

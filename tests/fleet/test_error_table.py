@@ -82,7 +82,7 @@ ERRORS: list[tuple[str, dict[str, str | None], list[str]]] = [
     ),
     ("CMD-FLT-003", {f"{APP}/values.yaml": "applications: {1: {}}"}, ["the key 1 is a number", "quote it"]),
     ("CMD-FLT-003", {CONFIG_FILE: CONFIG + "generator: {chart: ../x}\n"}, ["/generator/chart is '../x'"]),
-    ("CMD-FLT-003", {f"{APP}/metadata.yaml": "owner: [a]\n"}, ["/owner is unknown", "did you mean 'owners'?"]),
+    ("CMD-FLT-003", {f"{APP}/metadata.yaml": "owners: a\n"}, ["/owners is a text ('a'), must be a list"]),
     (
         "CMD-FLT-004",
         config(
@@ -93,6 +93,13 @@ ERRORS: list[tuple[str, dict[str, str | None], list[str]]] = [
         ["environment 'int' has no sectors", ":4:"],
     ),
     ("CMD-FLT-004", config("          regions: [r1]\n", ""), ["sector 'int-2' has no regions"]),
+    ("CMD-FLT-004", config("          regions: [r1]\n", "          regions:\n"), ["sector 'int-2' has no regions"]),
+    ("CMD-FLT-004", config("regions: [{name: r1}, {name: r2}]", "regions: []"), ["sector 'int-1' has no regions"]),
+    (
+        "CMD-FLT-004",
+        config("        - name: int-2\n          regions: [r1]\n", "        - int-2\n"),
+        ["the sector 'int-2' has no regions"],
+    ),
     (
         "CMD-FLT-005",
         config("- name: prod\n", "- name: int\n"),
@@ -381,6 +388,16 @@ WARNINGS: list[tuple[str, dict[str, str | None], list[str]]] = [
         ["the key 'syncPolcy'", f"{APP}/int/values.yaml:3:5", "did you mean 'syncPolicy'?"],
     ),
     (
+        "CMD-FLT-019",
+        {f"{APP}/int/values.yaml": patch("project: p").replace("applications", "aplications")},
+        [f"{APP}/int/values.yaml:1:1: the section 'aplications'", "did you mean 'applications'"],
+    ),
+    (
+        "CMD-FLT-020",
+        {f"{APP}/patches/int/patch-001.yaml": WEB, f"{APP}/int/patches/.patch-001.yaml": "a: 1\n"},
+        [f"{APP}/patches/int is no place of the fleet"],
+    ),
+    (
         "CMD-FLT-020",
         {f"{APP}/prodd/values.yaml": WEB},
         [f"{APP}/prodd is no place of the fleet", "did you mean 'prod'?"],
@@ -397,6 +414,11 @@ WARNINGS: list[tuple[str, dict[str, str | None], list[str]]] = [
         "CMD-FLT-022",
         {f"{APP}/int/values.yaml": patch("syncPolicy: {syncOptions: x}")},
         ["replaces a list by a text at applications.web.syncPolicy.syncOptions", f"{APP}/values.yaml:10"],
+    ),
+    (
+        "CMD-FLT-081",
+        {f"{APP}/metadata.yaml": "owner: [a]\nname:\ndescription:\n"},
+        [f"{APP}/metadata.yaml:1:1: the key 'owner' is unknown", "did you mean 'owners'?"],
     ),
     ("CMD-FLT-023", {f"{APP}/metadata.yaml": "name: other\n"}, ["names 'other', but the folder is 'web'"]),
     (

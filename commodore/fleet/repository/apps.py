@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
 from commodore.errors import CommodoreError, InputError, did_you_mean
 from commodore.events import Warned
-from commodore.fleet.findings import Finding, Report, at
+from commodore.fleet.findings import Finding, Report, at, shown
 from commodore.fleet.repository.config import FleetConfig, Prefix, read_config
 from commodore.fleet.repository.files import Document, check_folder, read_document
 from commodore.fleet.repository.layout import (
@@ -299,8 +299,11 @@ class _Places:
 
     def _enter(self, path: Path, prefix: Prefix) -> None:
         if path.name == PATCHES:
-            found = sorted(entry for entry in path.iterdir() if entry.suffix in (".yaml", ".yml"))
-            self.patches += [(entry, prefix or None) for entry in found]
+            for entry in sorted(entry for entry in path.iterdir() if not entry.name.startswith(".")):
+                if entry.is_dir():
+                    self._stray(entry, "is no place of the fleet", ())
+                elif entry.suffix in (".yaml", ".yml"):
+                    self.patches.append((entry, prefix or None))
         elif (*prefix, path.name) in self._nodes:
             self._visit(path, (*prefix, path.name))
         elif not prefix and path.name in self._flat_names:
@@ -346,9 +349,21 @@ def _check_metadata(reader: Reader, folder: Path) -> None:
     path = folder / METADATA
     if not path.exists() and not path.is_symlink():
         return
-    document = reader.document(path, "metadata")
-    data: Mapping[str, Any] = (document.data if document else None) or {}
-    if document is not None and data.get("name", folder.name) != folder.name:
+    document = reader.document(path)
+    if document is None:
+        return
+    schema = static_schema("metadata")
+    known = list(schema["properties"])
+    data: Any = document.data
+    if isinstance(data, dict):
+        for key in (key for key in data if key not in known):
+            hint = did_you_mean(str(key), known) or f"known are {', '.join(known)}"
+            message = f"{at(document.at((key,)))}: the key {shown(key)} is unknown"
+            reader.report.add(Warned("CMD-FLT-081", message, hint))
+        data = {key: value for key, value in data.items() if key in known}
+    problems = schema_problems(document, schema, data)
+    reader.report.add(*problems)
+    if not problems and data and data.get("name") not in (None, folder.name):
         place = at(document.at(("name",)))
         reader.report.add(
             Warned(

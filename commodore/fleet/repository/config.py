@@ -16,6 +16,11 @@ from commodore.limits import Limits
 
 Prefix = tuple[str, ...]
 Style = Literal["charts", "manifests"]
+# What the schema says of a node without the list of the next dimension: the key is missing or has nothing, or there is
+# a text for the node.
+_CHILDLESS = re.compile(
+    r": (/sequence(?:/[^/ ]+/\d+)+)(?: has no '([^']+)'$|/([^/ ]+) is (?:empty|null), | is a text )"
+)
 _SECONDS = {"s": 1, "m": 60, "h": 3600, "d": 86400}
 
 
@@ -141,17 +146,22 @@ def read_config(root: Path, limits: Limits) -> FleetConfig:
 
 def _without_children(document: Document, problem: CommodoreError, dimensions: Sequence[str]) -> CommodoreError:
     """A node without the list of the next dimension would have no cells: that is said in its own words."""
-    found = re.search(r": (/sequence/\S+) has no '(.*)'$", problem.message)
-    if not found or found[2] not in dimensions[1:]:
+    found = _CHILDLESS.search(problem.message)
+    if not found:
         return problem
+    steps = found[1].strip("/").split("/")
     value: Any = document.data
-    for step in found[1].strip("/").split("/"):
+    for step in steps:
         value = value[int(step)] if isinstance(value, list) else value[step]
-    level = dimensions[dimensions.index(found[2]) - 1].rstrip("s")
+    depth = len(steps) // 2
+    if depth >= len(dimensions) or (found[2] or found[3] or dimensions[depth]) != dimensions[depth]:
+        return problem
+    level, below = dimensions[depth - 1].rstrip("s"), dimensions[depth]
+    name = value.get("name") if isinstance(value, dict) else value
     return InputError(
         "CMD-FLT-004",
-        f"{document.place}: the {level} {shown(value.get('name'))} has no {found[2]}: nothing would be rendered there",
-        hint=f"list its {found[2]}, or remove it",
+        f"{document.place}: the {level} {shown(name)} has no {below}: nothing would be rendered there",
+        hint=f"list its {below}, or remove it",
         locations=problem.locations,
     )
 
