@@ -7,11 +7,13 @@ from __future__ import annotations
 
 import base64
 import binascii
+import itertools
 import re
 from collections.abc import Iterator
 from typing import Any
 
 import yaml
+from yaml.composer import Composer, ComposerError
 from yaml.constructor import ConstructorError
 
 from commodore.limits import DEFAULT_LIMITS
@@ -48,23 +50,53 @@ class _Loader(_Bounded):
         return f"{_TAG}seq" if kind is yaml.SequenceNode else f"{_TAG}map"
 
 
+class _AnchorsAnew(Composer, _Loader):
+    """Lets an anchor stand for what it stood at last, which libyaml's own composer refuses. Slower."""
+
+    def __init__(self, text: str | bytes) -> None:
+        _Loader.__init__(self, text)
+        Composer.__init__(self)
+
+    def compose_node(self, parent: Any, index: Any) -> Any:
+        event: Any = self.peek_event()
+        if not isinstance(event, yaml.AliasEvent):
+            self.anchors.pop(event.anchor, None)
+        return super().compose_node(parent, index)
+
+
 def documents(text: str | bytes, place: str, problems: list[Problem] | None) -> Iterator[tuple[Any, int]]:
     """The documents of a stream, empty ones as None, with their first lines."""
-    loader = None
     builder = _Builder(problems)
     try:
-        loader = _Loader(text)
-        while loader.check_node():
-            node = loader.get_node()
-            if node is not None:
-                yield builder.build(node), node.start_mark.line + 1
+        for node in _nodes(text):
+            yield builder.build(node), node.start_mark.line + 1
     except GeneratorExit:
         raise
     except Exception as error:
         raise explain(error, text, place) from error
+
+
+def _nodes(text: str | bytes) -> Iterator[Any]:
+    """The roots of the documents that are not empty."""
+    given = 0
+    try:
+        for node in _composed(_Loader(text)):
+            yield node
+            given += 1
+    except ComposerError as error:
+        if error.context is None or "duplicate anchor" not in error.context:
+            raise
+        yield from itertools.islice(_composed(_AnchorsAnew(text)), given, None)
+
+
+def _composed(loader: Any) -> Iterator[Any]:
+    try:
+        while loader.check_node():
+            node = loader.get_node()
+            if node is not None:
+                yield node
     finally:
-        if loader is not None:
-            loader.dispose()
+        loader.dispose()
 
 
 class _Builder:

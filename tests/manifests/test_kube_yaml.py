@@ -120,6 +120,16 @@ def test_scalars_where_texts_belong(number: int | float, text: str) -> None:
     assert scalar_text(number) == text
 
 
+@pytest.mark.requirement("D6")
+def test_an_anchor_may_be_set_anew() -> None:
+    """An alias means what bore the anchor last, in its document; what precedes a mistake is given."""
+    text = "a: &x 1\n---\nb: &x 2\nc: *x\nd: &x [3]\ne: *x\n---\n- &y 4\n- &y 5\n- *x\n"
+    found = read_placed_documents(text, place="a")
+    assert [next(found), next(found)] == [({"a": 1}, 1), ({"b": 2, "c": 2, "d": [3], "e": [3]}, 3)]
+    with pytest.raises(InputError, match="found undefined alias 'x'"):
+        next(found)
+
+
 def test_aliases_are_copies() -> None:
     (value,) = read_documents("a: &a {x: 1}\nb: *a\n", place="a")
     value["a"]["x"] = 2
