@@ -373,6 +373,11 @@ def _is_alone(handle: int, name: str) -> bool:
     return True
 
 
+def remove_unfinished(path: Path) -> None:
+    """Remove what a killed `write_atomically` of this path has left beside it."""
+    _remove_unused(str(_temporary_name(path)))
+
+
 def _has(path: Path, content: bytes, mode: int) -> bool:
     try:
         found = path.lstat()

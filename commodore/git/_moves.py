@@ -18,7 +18,7 @@ from commodore.file_lock import HeldElsewhere, hold
 from commodore.git._refs import FULL_SHA
 from commodore.git._worktree_files import read_worktree, write_state
 from commodore.limits import Limits
-from commodore.workspace import guard_disk, write_atomically
+from commodore.workspace import guard_disk, remove_unfinished, write_atomically
 
 _NOTE = "commodore-move"
 
@@ -89,6 +89,7 @@ def interrupted(git_dir: Path, limits: Limits) -> Iterator[tuple[Move, Moving] |
     """
     move = read_move(git_dir)
     if move is None:
+        remove_unfinished(git_dir / _NOTE)
         yield None
         return
     with _held(git_dir, limits.git_timeout) as going:

@@ -456,6 +456,22 @@ def test_a_worktree_whose_making_was_interrupted(
     assert git(folder, "status", "--porcelain") == ""
 
 
+def test_a_note_that_a_killed_run_was_writing(place: Place, world: GitWorld, folder: Path) -> None:
+    remote = world.remote(files=OLD)
+    place(remote)
+    program = (
+        "import os, signal, sys\nfrom pathlib import Path\nfrom commodore.workspace import write_atomically\n"
+        "os.replace = lambda *_: os.kill(os.getpid(), signal.SIGKILL)\n"
+        "write_atomically(Path(sys.argv[1]), b'{')\n"
+    )
+    before = sorted(admin_of(folder).iterdir())
+    killed = subprocess.run([sys.executable, "-c", program, str(admin_of(folder) / "commodore-move")], check=False)
+    assert killed.returncode == -signal.SIGKILL
+    assert len(list(admin_of(folder).iterdir())) == len(before) + 1
+    place(remote)
+    assert sorted(admin_of(folder).iterdir()) == before
+
+
 @pytest.mark.parametrize(("reason", "stays"), [("initializing", False), ("mine", True)])
 def test_the_lock_of_a_worktree_that_was_being_made(
     place: Place, world: GitWorld, folder: Path, reason: str, stays: bool
