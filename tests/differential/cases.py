@@ -394,6 +394,11 @@ LINT_DIFFERS = {
     "tabs": "a class file that cannot be read is an error",
     "number-name": "a name that is a number is a finding",
 }
+PATTERN_DIFFERS = {
+    "ignore-blank": "a blank line leaves nothing out",
+    "pattern-blank-and-file": "an empty option counts as not given",
+    "pattern-spaces": "blanks around a pattern do not count, wherever it is given",
+}
 
 
 def lint() -> Iterator[Case]:
@@ -460,10 +465,12 @@ def lint() -> Iterator[Case]:
         files = {"h/a.yml": good, "h/b.yml": bad, "h/sub/b.yml": bad}
         if ignored is not None:
             files["h/.commodoreignore"] = ignored
-        yield Case(f"lint/ignore-{name}", ("inventory", "lint", "h"), files, compared="code")
+        of_file, of_option = (PATTERN_DIFFERS.get(f"{kind}-{name}", "") for kind in ("ignore", "pattern"))
+        yield Case(f"lint/ignore-{name}", ("inventory", "lint", "h"), files, compared="code", differs=of_file)
         if ignored is not None and ignored.strip():
             words = ("inventory", "lint", "--ignore-patterns", ignored.split("\n")[0], "h")
-            yield Case(f"lint/pattern-{name}", words, {"h/a.yml": good, "h/b.yml": bad}, compared="code")
+            files = {"h/a.yml": good, "h/b.yml": bad}
+            yield Case(f"lint/pattern-{name}", words, files, compared="code", differs=of_option)
     for name, words in {
         "file": ("h/a.yml",),
         "bad-file": ("h/b.yml",),

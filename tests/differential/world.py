@@ -49,6 +49,7 @@ VAULT = {
 
 
 PATHS = "paths are told without `./` and a slash at the end"
+OWN_MEANING = "a name must not take parameters with a meaning of their own"
 USED = "the revision that was used is told"
 DIFFERS = {
     "variable-revision": "a hierarchy without `parameters.components` includes nothing",
@@ -72,7 +73,8 @@ DIFFERS = {
     "unused-git": "the path of a reference must not mean anything to git",
     "vault-none": "ref files would name no Vault",
     "dotenv-push": "`.env` does not decide that something is pushed",
-    "named-kapitan": "a name must not take parameters with a meaning of their own",
+    "named-kapitan": OWN_MEANING,
+    "named-reserved-facts": OWN_MEANING,
     "one-file": "of what two instances write, the last in name order wins",
 }
 _UNREAD = ("blanks", "unicode", "quotes", "comma", "dollar", "brace", "new-line", "escaped-reference")
