@@ -21,6 +21,7 @@ from commodore.context import Context
 from commodore.errors import CommodoreError, EnvironmentFault
 from commodore.lieutenant import LOGIN_HINT, HeldToken, LieutenantClient, TokenStore, given_token, held_token
 from commodore.names import DISTRIBUTION
+from commodore.printable import counted
 from commodore.tools import MINIMUM_VERSIONS, VersionNumber, find_tools
 from commodore.workspace import guard_disk
 
@@ -182,7 +183,7 @@ def _try(installation: Installation, token: HeldToken, context: Context) -> Iter
             yield _failed("API", error)
             yield Check("token", "skipped", f"{token.what}; not tried, as the API cannot be used")
         return
-    yield Check("API", "ok", f"{url} answers and lists {count} {'cluster' if count == 1 else 'clusters'}")
+    yield Check("API", "ok", f"{url} answers and lists {counted(count, 'cluster')}")
     yield Check("token", "ok", f"{token.what}, and the API accepts it")
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from commodore.printable import NAMES_SHOWN, only_printable, printable, printable_lines, shortened, some_of
+from commodore.printable import NAMES_SHOWN, counted, only_printable, printable, printable_lines, shortened, some_of
 
 
 @pytest.mark.parametrize("text", ["plain", "Zürich 中文", ""])
@@ -30,3 +30,8 @@ def test_some_names() -> None:
 def test_a_text_without_end_is_cut() -> None:
     assert shortened("abc", 3) == "abc"
     assert shortened("abcd", 3) == "abc… (1 more characters)"
+
+
+def test_a_number_of_things() -> None:
+    assert [counted(number, "file") for number in (0, 1, 2)] == ["0 files", "1 file", "2 files"]
+    assert [counted(number, "entry", "entries") for number in (1, 2)] == ["1 entry", "2 entries"]

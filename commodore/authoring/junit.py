@@ -10,6 +10,7 @@ from datetime import UTC, datetime
 from xml.etree import ElementTree
 
 from commodore.authoring.testing import CaseResult, SuiteResult
+from commodore.printable import counted
 
 _NOT_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
@@ -55,9 +56,10 @@ def _add(suite: ElementTree.Element, case: CaseResult, name: str) -> None:
     element = ElementTree.SubElement(suite, "testcase", attributes)
     if case.status == "differs":
         lines = [line for one in case.differences for line in (f"{one.kind}: {one}", *(at.text for at in one.lines))]
-        _tell(element, "failure", f"{len(case.differences)} differences from the golden tree", "differs", lines)
+        told = counted(len(case.differences), "difference")
+        _tell(element, "failure", f"{told} from the golden tree", "differs", lines)
     elif _only_findings(case):
-        _tell(element, "failure", f"{len(case.findings)} findings", case.findings[0].code, _findings(case))
+        _tell(element, "failure", counted(len(case.findings), "finding"), case.findings[0].code, _findings(case))
     elif case.status == "failed":
         lines = [
             line

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 
 from commodore.errors import UsageError
+from commodore.printable import counted
 
 _SECONDS = {"s": 1, "m": 60, "h": 3600, "d": 86400, "w": 7 * 86400}
 _BYTES = {"": 1, "K": 1 << 10, "M": 1 << 20, "G": 1 << 30, "T": 1 << 40}
@@ -50,5 +51,5 @@ def age_text(seconds: float) -> str:
     for length, name in _STEPS:
         if seconds >= length:
             count = int(seconds // length)
-            return f"{count} {name}{'' if count == 1 else 's'} ago"
+            return f"{counted(count, name)} ago"
     return "just now"

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 _KINDS: tuple[ObjectKind, ...] = ("added", "changed", "removed", "moved")
 _SHOWN_SECONDS = 0.1
 _SHOWN_STAGES = 3
+_TIME_WIDTH = 80 - len("Time:      ")
 
 
 class StageTimes:
@@ -36,6 +37,17 @@ class StageTimes:
     def total(self) -> float:
         """Seconds since this was made."""
         return time.perf_counter() - self._start
+
+    def told(self, width: int) -> str:
+        """The time of all, and of the slowest stages for which a line of this width has room."""
+        line = f"{self.total:.1f} s"
+        slowest = sorted(self.seconds.items(), key=lambda stage: -stage[1])[:_SHOWN_STAGES]
+        for number, (name, seconds) in enumerate(slowest):
+            longer = f"{line}{', ' if number else ': '}{name} {seconds:.1f} s"
+            if seconds < _SHOWN_SECONDS or len(longer) > width:
+                break
+            line = longer
+        return line
 
     @contextmanager
     def left_out(self) -> Iterator[None]:
@@ -76,9 +88,7 @@ def show_summary(
             names = Counter(flag.name for flag in review.flags)
             lines.append(f"Dangers:   {', '.join(f'{count} {name}' for name, count in names.items())}")
     lines += _moves(result.moves, console.verbosity)
-    slowest = sorted(times.seconds.items(), key=lambda stage: -stage[1])[:_SHOWN_STAGES]
-    parts = ", ".join(f"{name} {seconds:.1f} s" for name, seconds in slowest if seconds >= _SHOWN_SECONDS)
-    lines.append(f"Time:      {times.total:.1f} s{f': {parts}' if parts else ''}")
+    lines.append(f"Time:      {times.told(_TIME_WIDTH)}")
     for line in lines:
         console.status(line)
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from commodore.printable import printable
+from commodore.printable import counted, printable
 
 if TYPE_CHECKING:
     from commodore.inventory.explain import Contribution, Explanation, Part, Reference, Source
@@ -44,9 +44,9 @@ def _lines(explanation: Explanation, indent: str, where: str = "") -> Iterator[s
         yield f"{indent}{name}{where} is not set; it was taken away:"
     elif isinstance(value, (dict, list)) and value:
         kind, inner = ("map", "key") if isinstance(value, dict) else ("list", "item")
-        yield f"{indent}{name}{where} is a {kind} of {_count(len(value), inner)}:"
+        yield f"{indent}{name}{where} is a {kind} of {counted(len(value), inner)}:"
     elif isinstance(value, str) and "\n" in value:
-        yield f"{indent}{name}{where} is a text of {_count(len(value.splitlines()), 'line')}:"
+        yield f"{indent}{name}{where} is a text of {counted(len(value.splitlines()), 'line')}:"
     else:
         yield f"{indent}{name}{where} is {click.style(_yaml(value)[0], bold=True)}"
     if not explanation.chain:
@@ -74,7 +74,7 @@ def _contribution(number: int, one: Contribution, explanation: Explanation, inde
     for line in _yaml(written):
         yield f"{indent}     {line}"
     if len(one.references) > _REFERENCES and isinstance(explanation.value, (dict, list)):
-        yield f"{indent}     {_count(len(one.references), 'reference')}; explain one key or use -o json to follow them"
+        yield f"{indent}     {counted(len(one.references), 'reference')}; explain one key or use -o json to follow them"
         return
     for reference in one.references:
         yield from _reference(reference, f"{indent}     ")
@@ -145,8 +145,4 @@ def _yaml(value: Any) -> list[str]:
 
     lines = [printable(line) for line in as_yaml(value).splitlines()]
     more = len(lines) - _LINES
-    return lines if more <= 1 else [*lines[:_LINES], f"… {_count(more, 'more line')}; -o json has all"]
-
-
-def _count(number: int, noun: str) -> str:
-    return f"{number} {noun}{'' if number == 1 else 's'}"
+    return lines if more <= 1 else [*lines[:_LINES], f"… {counted(more, 'more line')}; -o json has all"]

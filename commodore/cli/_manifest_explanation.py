@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from commodore.cli._parameters import as_yaml
-from commodore.printable import printable
+from commodore.printable import counted, printable
 
 if TYPE_CHECKING:
     from commodore.stages.explaining import (
@@ -145,7 +145,7 @@ def _read(found: ManifestExplanation) -> Iterator[str]:
         yield from _table(rows, _FILES)
     missing = [one for one in found.files if not one.exists]
     if missing:
-        count = "1 place" if len(missing) == 1 else f"{len(missing)} places"
+        count = counted(len(missing), "place")
         yield f"  {count} where nothing was found; -o json has all"
 
 
@@ -176,9 +176,9 @@ def _short(value: Any) -> str:
         keys = ", ".join(str(key) for key in value)
         text = f"a map with {keys}"
     elif isinstance(value, list) and value:
-        text = f"a list of {len(value)} item{'' if len(value) == 1 else 's'}"
+        text = f"a list of {counted(len(value), 'item')}"
     elif isinstance(value, str) and "\n" in value:
-        text = f"a text of {len(value.splitlines())} lines"
+        text = f"a text of {counted(len(value.splitlines()), 'line')}"
     else:
         text = as_yaml(value).strip().removesuffix("...").strip()
     return text if len(text) <= _WIDTH else f"{text[: _WIDTH - 1]}…"

@@ -14,7 +14,7 @@ from commodore.cli._compile_options import trust_options
 from commodore.cli.console import Console
 from commodore.errors import UsageError
 from commodore.limits import DEFAULT_LIMITS
-from commodore.printable import printable_lines
+from commodore.printable import counted, printable_lines
 
 if TYPE_CHECKING:
     from commodore.caches.maintenance import PruneRules
@@ -94,7 +94,7 @@ def _stores(values: Mapping[str, Any]) -> Sequence[RemoteCare]:
 
 
 def _objects(count: int) -> str:
-    return f"{count} object{'' if count == 1 else 's'}"
+    return counted(count, "object")
 
 
 def _moment(seconds: float | None) -> str | None:

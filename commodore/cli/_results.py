@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from commodore.cli.console import Console, paint
-from commodore.printable import printable_lines
+from commodore.printable import counted, printable_lines
 from commodore.workspace import write_atomically
 
 if TYPE_CHECKING:
@@ -48,8 +48,10 @@ def show_results(result: SuiteResult, started: datetime, junit: Path | None, con
     counts = Counter(str(case.status) for case in result.cases)
     told = ", ".join(f"{counts[status]} {status}" for status in _COLOURS if counts[status])
     without = "" if result.golden_tests or counts["updated"] else "; there are no golden trees to compare with"
-    cases = f"{len(result.cases)} test case{'' if len(result.cases) == 1 else 's'}"
+    cases = counted(len(result.cases), "test case")
     console.status(f"{cases} of {result.name} in {result.seconds:.1f} s: {told}{without}")
+    if counts["differs"]:
+        console.status("  hint: if that is what you want, agree with --update")
     return 0 if result.passed else 1
 
 
@@ -65,7 +67,7 @@ def _lines(case: CaseResult) -> Iterable[str]:
         yield f"  {_SIGNS[one.kind]} {one.kind}: {printable_lines(str(one))}"
         yield from (f"      {line}" for line in paint((line.style, line.text) for line in one.lines))
     if case.status == "failed" and not case.errors:
-        yield f"  {len(case.findings)} findings, which count with --strict"
+        yield f"  {counted(len(case.findings), 'finding')}, and --strict lets cases with findings fail"
 
 
 def _finding_lines(result: SuiteResult) -> Iterable[str]:

@@ -16,7 +16,7 @@ from commodore.cli._lazy import LazyCommand, LazyGroup
 from commodore.cli._options import options
 from commodore.cli.console import console_of
 from commodore.errors import UsageError
-from commodore.printable import printable_lines
+from commodore.printable import counted, printable_lines
 from commodore.settings.cache import CACHE_INFO, CACHE_KEY, CACHE_PRUNE, CACHE_VERIFY
 
 if TYPE_CHECKING:
@@ -114,7 +114,7 @@ def cache_prune(ctx: click.Context, /, **values: Any) -> None:
         console.result(line)
     count, freed = sum(one.removed for one in done), sum(one.removed_bytes for one in done)
     verb = "Would remove" if values["dry_run"] else "Removed"
-    console.status(f"{verb} {count} {'entry' if count == 1 else 'entries'}, {_size(freed)}.")
+    console.status(f"{verb} {counted(count, 'entry', 'entries')}, {_size(freed)}.")
 
 
 @click.command("key")
@@ -162,7 +162,7 @@ def cache_verify(ctx: click.Context, /, **values: Any) -> int:
         console.result(f"damaged: {printable_lines(str(path))}")
     count = sum(one.entries for one in found)
     outcome = f"{len(damaged)} damaged" + (", and removed" if not dry_run else "") if damaged else "all are sound"
-    console.status(f"Verified {count} {'entry' if count == 1 else 'entries'}: {outcome}.")
+    console.status(f"Verified {counted(count, 'entry', 'entries')}: {outcome}.")
     return 1 if damaged else 0
 
 

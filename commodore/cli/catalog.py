@@ -223,7 +223,7 @@ def conclude(console: Console, request: CatalogCompile, change: CatalogChange) -
     elif change.changed and request.offline:
         console.status("Nothing was pushed: offline mode never does.")
     elif change.changed and not request.push:
-        console.status("Nothing was pushed: add --push to commit and push, and --interactive to be asked first.")
+        console.status("Nothing was pushed: add --push, and --interactive to be asked first.")
     elif change.changed:
         console.status("Nothing was pushed, as you have answered.")
     folder = request.workspace.catalog

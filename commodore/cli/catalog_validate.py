@@ -12,7 +12,7 @@ import click
 from commodore.cli._catalog_tree import selected_objects
 from commodore.cli._options import options
 from commodore.cli.console import console_of, working_dir
-from commodore.printable import printable, some_of
+from commodore.printable import counted, printable, some_of
 from commodore.settings.catalog import CATALOG_VALIDATE
 
 if TYPE_CHECKING:
@@ -49,10 +49,11 @@ def _lines(found: Validation) -> Iterator[str]:
     for one in found.problems:
         severity = click.style(one.severity, fg=_COLOURS[one.severity], bold=True)
         yield f"{printable(one.file)}: {severity}: {printable(str(one.key))}: {printable(one.message)} [{one.rule}]"
-    counts = [f"{found.count(one)} {one}{'' if found.count(one) == 1 else 's'}" for one in _COLOURS]
+    counts = [counted(found.count(one), one) for one in _COLOURS]
     colour = next((_COLOURS[one] for one in _COLOURS if found.count(one)), "green")
-    compared = f"{found.objects} objects compared with Kubernetes {found.release}"
+    compared = f"{counted(found.objects, 'object')} compared with Kubernetes {found.release}"
     yield click.style(f"{' and '.join(counts)} in {compared}", fg=colour, bold=True)
     if found.without_schema:
         total = sum(count for _, count in found.without_schema)
-        yield f"no schema is known for {total} objects: {some_of([str(kind) for kind, _ in found.without_schema])}"
+        kinds = some_of([str(kind) for kind, _ in found.without_schema])
+        yield f"no schema is known for {counted(total, 'object')}: {kinds}"

@@ -35,7 +35,7 @@ from commodore.events import (
     as_record,
 )
 from commodore.limits import DEFAULT_LIMITS
-from commodore.printable import cells, printable_lines, shortened
+from commodore.printable import cells, counted, printable_lines, shortened
 from commodore.settings.model import Settings
 
 if TYPE_CHECKING:
@@ -213,7 +213,7 @@ class Console:
     def _wave(self, event: WaveBegun | ClusterEnded | WaveEnded) -> None:
         """The clusters of a fleet: a line for each, or where a person is looking lines for failures only."""
         if isinstance(event, WaveBegun) and self._display is None and not self.quiet:
-            clusters = "1 cluster" if event.total == 1 else f"{event.total} clusters"
+            clusters = counted(event.total, "cluster")
             self._say(f"{sentence(f'wave {event.wave}')}: {clusters} …")
         if not isinstance(event, ClusterEnded):
             return

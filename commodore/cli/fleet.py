@@ -12,7 +12,7 @@ from commodore.cli._lazy import LazyCommand, LazyGroup
 from commodore.cli._options import options
 from commodore.cli.console import Console, console_of, paint, working_dir
 from commodore.errors import UsageError, did_you_mean
-from commodore.printable import printable_lines
+from commodore.printable import counted, printable_lines
 from commodore.settings.fleet import (
     FLEET_APPLICATIONSET,
     FLEET_GENERATE,
@@ -121,8 +121,8 @@ def fleet_validate(ctx: click.Context, /, **values: Any) -> int:
         console.result(json.dumps(done.report.as_dict(), indent=2))
     else:
         number = len(done.report.warnings)
-        found = f"{number} warning{'' if number == 1 else 's'}" if number else "no warnings"
-        console.result(f"{len(done.cells)} cells, no errors, {found}")
+        found = counted(number, "warning") if number else "no warnings"
+        console.result(f"{counted(len(done.cells), 'cell')}, no errors, {found}")
     return 0
 
 
@@ -273,12 +273,8 @@ def show_generated(done: Generated, console: Console, out: str, *, dry_run: bool
         for line in group_lines(done.groups, len(done.cells)):
             console.result(line)
     number = len(done.change.files)
-    changed = (
-        f"{number} file{'' if number == 1 else 's'} {'would change' if dry_run else 'changed'}"
-        if number
-        else "unchanged"
-    )
-    console.result(f"{len(done.cells)} cells, {done.files} files: {changed}")
+    changed = f"{counted(number, 'file')} {'would change' if dry_run else 'changed'}" if number else "unchanged"
+    console.result(f"{counted(len(done.cells), 'cell')}, {counted(done.files, 'file')}: {changed}")
 
 
 def _as_dict(done: Generated) -> dict[str, Any]:

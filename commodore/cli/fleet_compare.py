@@ -13,7 +13,7 @@ from commodore.cli._options import options
 from commodore.cli.console import console_of, working_dir
 from commodore.cli.fleet import group_as_dict, group_lines, states_of
 from commodore.errors import UsageError
-from commodore.printable import printable_lines
+from commodore.printable import counted, printable_lines
 from commodore.settings.fleet import FLEET_DIFF, FLEET_DRIFT, FLEET_IMPORT
 
 if TYPE_CHECKING:
@@ -44,9 +44,7 @@ def fleet_diff(ctx: click.Context, /, revisions: tuple[str, ...], out: str) -> N
     for line in group_lines(found.groups, found.cells):
         console.result(line)
     number = len(found.change.files)
-    console.result(
-        f"{found.cells} cells: {f'{number} file' + ('' if number == 1 else 's') if number else 'no file'} changed"
-    )
+    console.result(f"{counted(found.cells, 'cell')}: {counted(number, 'file') if number else 'no file'} changed")
 
 
 @click.command("drift")
@@ -83,10 +81,10 @@ def _drift_lines(found: Drifts) -> Iterator[str]:
         revision = f" is {one.found}, not {one.wanted}," if one.kind == "revision" else ""
         yield f"{one.kind:8} {one.application}{revision} in {len(one.cells)} of {len(found.known)} cells ({cells})"
     if found.unknown:
-        yield f"nothing is known of {len(found.unknown)} cells, such as {found.unknown[0]}"
+        yield f"nothing is known of {counted(len(found.unknown), 'cell')}, such as {found.unknown[0]}"
     if not found.found:
         number = len(found.known)
-        yield f"{number} cell{'' if number == 1 else 's'}: what is deployed is what was generated"
+        yield f"{counted(number, 'cell')}: what is deployed is what was generated"
 
 
 @click.command("import")

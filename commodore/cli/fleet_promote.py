@@ -13,7 +13,7 @@ from commodore.cli._options import options
 from commodore.cli.console import Console, console_of, working_dir
 from commodore.cli.fleet import states_of
 from commodore.errors import CommodoreError, UsageError, raise_all
-from commodore.printable import printable_lines
+from commodore.printable import counted, printable_lines
 from commodore.settings.fleet import FLEET_FOLD, FLEET_GRAPH, FLEET_PLAN, FLEET_PROMOTE, FLEET_STATUS
 
 if TYPE_CHECKING:
@@ -222,10 +222,7 @@ def _place(step: PlannedStep) -> str:
 
 def _changes(step: PlannedStep) -> list[str]:
     found = step.as_dict()["changes"]
-    return [
-        f"{one['path']}: {one['before']} → {one['after']} ({one['cells']} cell{'' if one['cells'] == 1 else 's'})"
-        for one in found
-    ]
+    return [f"{one['path']}: {one['before']} → {one['after']} ({counted(one['cells'], 'cell')})" for one in found]
 
 
 def _plan_row(number: int, step: PlannedStep) -> str:
@@ -237,7 +234,7 @@ def _plan_row(number: int, step: PlannedStep) -> str:
 def _plan_lines(number: int, step: PlannedStep) -> Iterator[str]:
     gate = f", approval of {', '.join(step.approvals)}" if step.approvals else ""
     soak = f", after {step.soak} s of soak" if step.soak else ""
-    yield f"{number}. {_place(step)}: {len(step.cells)} cell{'' if len(step.cells) == 1 else 's'}{gate}{soak}"
+    yield f"{number}. {_place(step)}: {counted(len(step.cells), 'cell')}{gate}{soak}"
     yield from (f"   {text}" for text in _changes(step))
     yield from (f"  {line}" for line in list(_step_lines(step.step))[1:])
     yield from (f"   {one.message} [{one.code}]" for one in step.step.problems)

@@ -17,6 +17,7 @@ from commodore.cli._parameter_completion import complete_parameters
 from commodore.cli._parameters import show_differences, show_parameters
 from commodore.cli.console import Console, console_of, working_dir
 from commodore.errors import UsageError
+from commodore.printable import counted
 from commodore.settings.inventory import INVENTORY_LIST, INVENTORY_SHOW
 
 if TYPE_CHECKING:
@@ -200,4 +201,4 @@ def _summary(counts: Mapping[str, int]) -> str:
     if not total:
         return "No parameters differ"
     parts = ", ".join(f"{counts[change]} {change}" for change in ("added", "removed", "changed") if counts[change])
-    return f"{total} parameter{'' if total == 1 else 's'} differ{'s' if total == 1 else ''}: {parts}"
+    return f"{counted(total, 'parameter')} differ{'s' if total == 1 else ''}: {parts}"

@@ -11,7 +11,7 @@ import click
 
 from commodore.cli._options import options
 from commodore.cli.console import console_of
-from commodore.printable import printable_lines
+from commodore.printable import counted, printable_lines
 from commodore.settings.inventory import INVENTORY_LINT
 
 if TYPE_CHECKING:
@@ -72,10 +72,10 @@ def _finding_lines(finding: Finding) -> Iterator[str]:
 def _summary(report: Report) -> str:
     if not report.findings:
         return "No errors 🎉 ✨"
-    warnings = f"{report.warnings} warning{'' if report.warnings == 1 else 's'}"
+    warnings = counted(report.warnings, "warning")
     if not report.errors:
         return f"No errors, {warnings}"
-    errors = f"{report.errors} error{'' if report.errors == 1 else 's'}"
+    errors = counted(report.errors, "error")
     return f"Found {errors}{f' and {warnings}' if report.warnings else ''}"
 
 

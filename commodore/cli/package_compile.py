@@ -16,6 +16,7 @@ from commodore.cli.console import console_of, working_dir
 from commodore.context import Context
 from commodore.events import Warned
 from commodore.limits import DEFAULT_LIMITS
+from commodore.printable import counted
 from commodore.settings.common import LOCAL_FETCH_WARNING
 from commodore.settings.compile import PACKAGE_COMPILE
 
@@ -51,5 +52,5 @@ def package_compile(ctx: click.Context, /, path: Path, test_class: str, **values
     title = f"{ctx.command_path} {request.source.name}"
     with profiled(values["profile"], title, console) as announce, console.working():
         compiled = compile_package(request, Context(announce, DEFAULT_LIMITS))
-    instances = f"{len(compiled)} instance{'' if len(compiled) == 1 else 's'}"
+    instances = counted(len(compiled), "instance")
     console.status(f"Compiled package {request.source.name} to {path / 'compiled'}: {instances}")

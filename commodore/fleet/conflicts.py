@@ -11,6 +11,7 @@ from commodore.fleet.findings import Finding, at, dotted, shown
 from commodore.fleet.merging import Path_, leaves, overlap, same
 from commodore.fleet.repository.config import Prefix, covers
 from commodore.fleet.repository.model import App, Layer, PatchFile
+from commodore.printable import counted
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,7 +83,7 @@ def describe_conflicts(cells: Iterable[Writes]) -> list[Warned | Finding]:
 def _describe(one: Conflict, cells: int) -> Warned | Finding:
     first, second = one.first.layer.at(one.path), one.second.layer.at(one.other)
     path = dotted(one.path) if one.path == one.other else f"{dotted(one.path)} and {dotted(one.other)}"
-    where = f"{cells} cell{'' if cells == 1 else 's'}"
+    where = counted(cells, "cell")
     if one.equal:
         return Finding("CMD-FLT-043", f"{at(first)} and {at(second)} both set {path} in {where} to {shown(one.value)}")
     return Warned(
@@ -114,7 +115,7 @@ def overridden(cells: Iterable[tuple[Prefix, PatchFile, App]]) -> list[Finding]:
     return [
         Finding(
             "CMD-FLT-041",
-            f"{name} sets {path} in {number} cell{'' if number == 1 else 's'}, where {place} overrides it",
+            f"{name} sets {path} in {counted(number, 'cell')}, where {place} overrides it",
         )
         for (name, path, place), number in counts.items()
     ]

@@ -8,7 +8,7 @@ from typing import Any
 
 from commodore.errors import CommodoreError, InputError, Location, raise_all
 from commodore.events import Announce, Noted, Warned
-from commodore.printable import printable, some_of
+from commodore.printable import counted, printable, some_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,7 +110,7 @@ def dotted(path: Sequence[object]) -> str:
 
 def cells_in_words(names: Sequence[str]) -> str:
     """Some cells of many."""
-    return f"{len(names)} cell{'' if len(names) == 1 else 's'} ({some_of(names)})"
+    return f"{counted(len(names), 'cell')} ({some_of(names)})"
 
 
 def at(location: Location) -> str:

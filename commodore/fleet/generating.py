@@ -38,7 +38,7 @@ from commodore.fleet.repository.config import FleetConfig, Prefix
 from commodore.fleet.repository.model import Fleet
 from commodore.fleet.values_text import ValuesWriter
 from commodore.manifests import TreeChange
-from commodore.printable import some_of
+from commodore.printable import counted, some_of
 from commodore.staging import temporary_folder
 from commodore.workers import usable_cpus
 from commodore.workspace import Workspace, write_atomically
@@ -266,6 +266,6 @@ def stale_error(generated: Generated) -> CommodoreError:
     number = len(generated.change.files)
     return InputError(
         "CMD-FLT-060",
-        f"rendered/ is stale: {number} file{'' if number == 1 else 's'} ({told})",
+        f"rendered/ is stale: {counted(number, 'file')} ({told})",
         hint="run 'commodore fleet generate'",
     )

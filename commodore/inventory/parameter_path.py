@@ -12,6 +12,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from commodore.errors import InputError, UsageError, did_you_mean
+from commodore.printable import counted
 
 ParameterPath = tuple[str | int, ...]
 """The keys and list indexes that lead to a parameter, from the top."""
@@ -114,7 +115,7 @@ def _missing(value: Any, path: Sequence[str | int], depth: int) -> InputError:
     if isinstance(value, Mapping):
         what = f"has no item [{segment}]: it is a map" if isinstance(segment, int) else f"has no key {segment!r}"
     elif isinstance(value, list):
-        count = f"{len(value)} item{'' if len(value) == 1 else 's'}"
+        count = counted(len(value), "item")
         what = f"has {count}, and no [{segment}]" if isinstance(segment, int) else f"is a list, and has no {segment!r}"
     else:
         what = f"is {_kind(value)}, and has no {segment!r}"

@@ -144,7 +144,7 @@ def test_more_noise(call: Call, repository: Path) -> None:
     write(repository, one=labelled.replace("a: '{value}'", "a: '1'").format(name="x", value="2"))
     assert call("catalog", "diff", str(repository))[0] == 1
     code, out, _ = call("catalog", "diff", str(repository), "--hide", "labels:te*")
-    assert (code, out) == (0, "no object differs; not shown: 1 fields of noise, all that differs in 1 objects\n")
+    assert (code, out) == (0, "no object differs; not shown: 1 field of noise, all that differs in 1 object\n")
     assert call("catalog", "diff", str(repository), "--hide", "labels:te*", "--no-default-hidden")[0] == 0
 
 

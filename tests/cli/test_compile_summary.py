@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from commodore.cli._compile_summary import StageTimes
 from tests.world.cluster import ClusterWorld
 
 DEPLOYMENT = """
@@ -76,6 +77,15 @@ def test_objects_of_a_first_compile(tmp_path: Path) -> None:
     world.component("app", data={"a": "1"})
     found = json.loads(world.compile("-o", "json").stdout)
     assert found["objects"]["added"] == 1
+
+
+def test_times_fit_a_line() -> None:
+    times = StageTimes()
+    times.seconds = {"compiling": 2.0, "fetching configuration": 3.0, "fetching components": 1.0, "rendering": 0.01}
+    told = times.told(100)
+    assert told.endswith(" s: fetching configuration 3.0 s, compiling 2.0 s, fetching components 1.0 s")
+    assert times.told(len(told) - 1) == told.removesuffix(", fetching components 1.0 s")
+    assert ":" not in times.told(10)
 
 
 def test_dependencies_that_have_moved(world: ClusterWorld) -> None:

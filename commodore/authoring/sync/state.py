@@ -12,6 +12,7 @@ from typing import Any
 from commodore.authoring.sync.model import STATUSES, UNFINISHED, ItemResult, SyncRequest
 from commodore.context import Context
 from commodore.events import Noted, Warned
+from commodore.printable import counted
 from commodore.workspace import Workspace, guard_disk, write_atomically
 
 _FORMAT = 1
@@ -61,9 +62,8 @@ def open_state(workspace: Workspace, request: SyncRequest, context: Context) -> 
         return state
     if not 0 <= time.time() - started <= context.limits.sync_state_age or not finished:
         return state
-    context.announce(
-        Noted(f"continuing an interrupted run, which has finished {len(finished)} repositories; see --restart")
-    )
+    done = counted(len(finished), "repository", "repositories")
+    context.announce(Noted(f"continuing an interrupted run, which has finished {done}; see --restart"))
     return State(path, started, finished)
 
 

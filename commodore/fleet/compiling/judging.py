@@ -18,5 +18,6 @@ def refusal(wave: Wave, clusters: Sequence[ClusterOutcome]) -> str:
         return f"{counts}, {may} (--max-failures {wave.max_failures})"
     changed = sum(one.state == "changed" for one in clusters)
     if wave.max_changed is not None and changed > wave.max_changed:
-        return f"{changed} clusters of wave {wave.name} change, {wave.max_changed} may (max_changed)"
+        counts = f"{changed} of {len(clusters)} clusters of wave {wave.name} changed"
+        return f"{counts}, {wave.max_changed} may (max_changed)"
     return ""

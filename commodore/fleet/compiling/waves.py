@@ -139,7 +139,7 @@ def assign(clusters: Sequence[Candidate], waves: Sequence[Wave]) -> list[tuple[W
     if left:
         raise InputError(
             "CMD-FLT-103",
-            f"{len(left)} clusters belong to no wave: {some_of([one.id for one in left])}",
+            f"these clusters belong to no wave: {some_of([one.id for one in left])}",
             hint="let the last wave have `clusters: {}`, which are all that are left, or choose fewer clusters",
         )
     return found

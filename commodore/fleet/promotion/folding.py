@@ -15,6 +15,7 @@ from commodore.fleet.paths import MISSING, Missing, value_at
 from commodore.fleet.promotion.changing import Found, Loss, losses, told_path
 from commodore.fleet.promotion.editing import set_values
 from commodore.fleet.repository.model import APPLICATIONS, Layer, Values
+from commodore.printable import counted
 
 Overrides = Literal["refuse", "update", "keep"]
 
@@ -137,8 +138,8 @@ def loss_errors(found: Found, lost: tuple[Loss, ...], *, updated: bool = False) 
         InputError(
             "CMD-FLT-086",
             f"folded, {found.patch.name} of {found.app.name} would lose against {one.place} at {told_path(one.path)} "
-            f"({value_in_words(one.before)}, {value_in_words(one.after)}) in {len(one.cells)} "
-            f"cell{'' if len(one.cells) == 1 else 's'}",
+            f"({value_in_words(one.before)}, {value_in_words(one.after)}) in "
+            f"{counted(len(one.cells), 'cell')}",
             hint=update if one.override and not updated else wait,
             locations=[one.override.at(one.path)] if one.override else [],
         )
@@ -154,6 +155,6 @@ def value_in_words(value: object) -> str:
 def loss_lines(done: Fold) -> Iterator[str]:
     """What a fold changes in cells, for people."""
     for one in done.lost:
-        cells = f"{len(one.cells)} cell{'' if len(one.cells) == 1 else 's'}"
+        cells = counted(len(one.cells), "cell")
         values = f"{value_in_words(one.before)} → {value_in_words(one.after)}"
         yield f"{told_path(one.path)}: {values} in {cells} ({one.place})"

@@ -8,6 +8,7 @@ from itertools import groupby
 
 from commodore.fleet.report.grouping import Group
 from commodore.fleet.report.model import FleetReport, error_groups
+from commodore.printable import counted
 
 _NAMED = 4
 Line = tuple[str, str]
@@ -23,7 +24,7 @@ def render_text(report: FleetReport, *, full: bool = False) -> Iterator[Line]:
     counts = Counter(one.state for one in report.clusters)
     states = ", ".join(f"{count} {state}" for state, count in counts.items())
     shard = f", shard {report.shard[0]} of {report.shard[1]}" if report.shard else ""
-    yield "title", f"Fleet of {len(report.clusters)} clusters{shard}: {states}"
+    yield "title", f"Fleet of {counted(len(report.clusters), 'cluster')}{shard}: {states}"
     shown = groupby(report.groups, key=lambda group: sorted(group.clusters))
     for number, (_, groups) in enumerate(shown, start=1):
         yield from _groups(number, list(groups), report, full)
@@ -61,7 +62,7 @@ def _clusters(ids: Sequence[str], report: FleetReport, full: bool) -> str:
         return ", ".join(names)
     tenants = Counter(one.tenant for one in report.clusters if one.id in set(names))
     told = ", ".join(f"{tenant} {count}" for tenant, count in tenants.most_common())
-    return f"{len(names)} clusters of {len(report.clusters)} ({told})"
+    return f"{counted(len(names), 'cluster')} of {len(report.clusters)} ({told})"
 
 
 def _errors(report: FleetReport) -> Iterator[Line]:

@@ -16,7 +16,7 @@ from commodore.manifests.object_diff.review import Review
 from commodore.manifests.objects import ObjectKey
 from commodore.manifests.textdiff import DiffLine
 from commodore.manifests.yaml_out import dump
-from commodore.printable import printable, printable_lines
+from commodore.printable import counted, printable, printable_lines
 
 VALUE_CHARACTERS = 2048
 """A value on one line that is longer is shortened around what differs."""
@@ -55,16 +55,16 @@ def summary(review: Review) -> str:
     line = ", ".join(parts) if parts else "no object differs"
     line += f" ({len(review.groups)} different changes)" if len(review.groups) < counts.total() else ""
     if unknown := sum(one.state == "unknown" for one in review.parts):
-        line += f", {unknown} Application{'s' if unknown > 1 else ''} unknown"
+        line += f", {counted(unknown, 'Application')} unknown"
     if review.flags:
         worst = Counter(flag.severity for flag in review.flags)
         line += f"; dangers: {', '.join(f'{count} {severity}' for severity, count in worst.items())}"
     if review.hidden:
-        objects = f", all that differs in {review.hidden_only} objects" if review.hidden_only else ""
-        line += f"; not shown: {review.hidden} fields of noise{objects}"
+        objects = f", all that differs in {counted(review.hidden_only, 'object')}" if review.hidden_only else ""
+        line += f"; not shown: {counted(review.hidden, 'field')} of noise{objects}"
     if review.ignored:
-        objects = f", all that differs in {review.ignored_only} objects" if review.ignored_only else ""
-        line += f"; {review.ignored} field{'s' if review.ignored > 1 else ''} that rules ignore{objects}"
+        objects = f", all that differs in {counted(review.ignored_only, 'object')}" if review.ignored_only else ""
+        line += f"; {counted(review.ignored, 'field')} that rules ignore{objects}"
     return line
 
 

@@ -88,7 +88,7 @@ def test_a_bad_canary_stops_the_rest(tmp_path: Path) -> None:
     too_many = Wave("few", Match(ids=("c-1",)), max_changed=0)
     report = world.run(too_many, Wave("rest"))
     assert ([wave.state for wave in report.waves], report.exit_code) == (["failed", "not-begun"], PolicyError.exit_code)
-    assert "1 clusters of wave few change, 0 may" in report.waves[0].reason
+    assert "1 of 1 clusters of wave few changed, 0 may" in report.waves[0].reason
 
 
 @pytest.mark.requirement("FC10", "FC11")

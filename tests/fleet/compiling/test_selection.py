@@ -97,7 +97,7 @@ def test_a_cluster_without_a_wave() -> None:
     with pytest.raises(CommodoreError) as error:
         assign(KNOWN, [Wave("a", Match(ids=("c-1",)))])
     assert error.value.code == "CMD-FLT-103"
-    assert error.value.message == "2 clusters belong to no wave: c-2, c-3"
+    assert error.value.message == "these clusters belong to no wave: c-2, c-3"
 
 
 @pytest.mark.requirement("FC1")
