@@ -208,6 +208,10 @@ def test_a_generated_name_that_is_none_is_told_once(tmp_path: Path) -> None:
     previewed = argocd.expand(tree, dataclasses.replace(OFFLINE, sets=(tmp_path / "set.json",)))
     assert [(one.code, one.severity) for one in previewed.diagnostics if one.set] == [("CMD-ARGO-214", "warning")]
     assert [one.application["metadata"]["name"] for one in previewed.applications] == ["Not_a_name"]
+    made["spec"]["generators"] = made["spec"]["generators"] * 2
+    (tmp_path / "set.json").write_text(json.dumps(made), encoding="utf-8")
+    (one,) = (one for one in argocd.list_applications(tree, OFFLINE).diagnostics if one.code == "CMD-ARGO-214")
+    assert one.message == "spec.generators[0], set 0 makes an Application named 'Not_a_name' (and 1 more such names)"
 
 
 def test_the_time_of_templates(tmp_path: Path) -> None:

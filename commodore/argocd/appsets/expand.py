@@ -155,12 +155,13 @@ class Expander:
             first = names.setdefault(generated.name, generated)
             if first is not generated:
                 self._say(one, "CMD-ARGO-209", "warning", _twice(first, generated), "names must differ")
-            if not generated.is_named:
-                hint = "names are lower case letters, digits, '-' and '.'; use normalize or nameNormalized"
-                message = f"{generated.path}, set {generated.number} makes an Application named {generated.name!r}"
-                self._say(one, "CMD-ARGO-214", self._misnamed, message, hint)
             for path, text in _texts(generated.data):
                 self._look_at(one, generated, path, text)
+        if misnamed := [generated for generated in made if not generated.is_named]:
+            first, more = misnamed[0], f" (and {len(misnamed) - 1} more such names)" if misnamed[1:] else ""
+            message = f"{first.path}, set {first.number} makes an Application named {first.name!r}{more}"
+            hint = "names are lower case letters, digits, '-' and '.'; use normalize or nameNormalized"
+            self._say(one, "CMD-ARGO-214", self._misnamed, message, hint)
         if not made and not failed and not self._clusters and any(map(_asks_for_clusters, one.entries)):
             message = "it makes no Application: it asks for clusters, and none is known here"
             hint = "give their Secrets with --argocd-settings, or their entries with --facts"
