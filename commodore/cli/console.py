@@ -88,10 +88,11 @@ class Console:
             return
         match event:
             case Warned(code, message, hint):
-                self._say(f"{_warning('warning')}: {printable_lines(message)} [{code}]", hint)
+                text = self._wrapped(f"warning: {printable_lines(message)} [{code}]")
+                self._say(_warning("warning") + text.removeprefix("warning"), hint)
             case Noted(message, level):
                 if level <= self.verbosity and not self.quiet:
-                    self._say(printable_lines(message))
+                    self._say(self._wrapped(printable_lines(message)))
             case Traced(instance, message, place):
                 if not self.quiet:
                     self._say(f"trace: {printable_lines(f'{instance}: {message}')}")
@@ -176,7 +177,7 @@ class Console:
         if self.log_format == "json":
             self._json({"event": "Status", "message": text})
         else:
-            self._say(click.style(text, bold=True))
+            self._say(click.style(self._wrapped(text), bold=True))
 
     @property
     def is_watched(self) -> bool:

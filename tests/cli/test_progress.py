@@ -25,6 +25,7 @@ from commodore.events import (
     TaskBegun,
     TaskEnded,
     Traced,
+    Warned,
     WaveBegun,
     WaveEnded,
 )
@@ -211,3 +212,19 @@ def test_a_terminal_gets_long_errors_broken_between_words(screen: Screen) -> Non
 def test_a_log_has_an_error_on_one_line(capfd: pytest.CaptureFixture[str]) -> None:
     Console().error(LONG)
     assert capfd.readouterr().err.splitlines()[0] == f"error: {LONG.message} [CMD-ENG-019]"
+
+
+def test_what_is_told_on_the_way_is_broken_between_words(screen: Screen) -> None:
+    console = Console()
+    console.err = screen
+    url = "https://git.example.com/" + "x" * 60
+    with console.working():
+        console.announce(Noted(f"{url} gets an initial commit with the first push"))
+        console.announce(Warned("CMD-GIT-001", "word " * 20 + "end", "hint " * 20))
+    console.status("word " * 20 + "end")
+    lines = [line.rstrip() for line in screen.text.splitlines() if line.strip()]
+    assert lines[:2] == [url, "    gets an initial commit with the first push"]
+    words = ["word word word word word word word word word word word word word word"]
+    assert lines[2:4] == [f"warning: {words[0]}", "    word word word word word word end [CMD-GIT-001]"]
+    assert lines[-2:] == [f"{words[0]} word word", "    word word word word end"]
+    assert all(len(line) <= 80 for line in lines if line != url)
