@@ -44,7 +44,9 @@ def application_set(root: Path, kind: str, options: ApplicationSetOptions, conte
         return f'{{{{index .metadata.labels "{text}"}}}}' if go else f"{{{{metadata.labels.{text}}}}}"
 
     def value(text: str) -> str:
-        return f"{{{{.values.{text}}}}}" if go else f"{{{{values.{text}}}}}"
+        if not go:
+            return f"{{{{values.{text}}}}}"
+        return f"{{{{.values.{text}}}}}" if text.isidentifier() else f'{{{{index .values "{text}"}}}}'
 
     values = {one: label(f"{options.label_prefix}{one}") for one in config.singulars}
     cluster = {"name": name, **{one: value(one) for one in config.singulars}}

@@ -93,6 +93,19 @@ def test_a_dimension_that_the_fleet_does_not_have(fleet: Call, tmp_path: Path) -
     assert (code, "there is no dimension 'regions'" in err) == (2, True)
 
 
+def test_a_dimension_whose_name_is_no_word_of_go_templates(fleet: Call, tmp_path: Path) -> None:
+    config = "dimensions: [data-centers]\nsequence: {data-centers: [a]}\ncluster_types: [main]\n"
+    lay(tmp_path, charts(**{"config/config.yaml": config}))
+    made = yaml.safe_load(fleet("applicationset", "main", "--template-engine", "go")[1])
+    value = '{{index .values "data-center"}}'
+    source = made["spec"]["template"]["spec"]["source"]
+    assert (source["path"], source["helm"]["valuesObject"]["cluster"]["data-center"]) == (
+        f"rendered/main/{value}",
+        value,
+    )
+    assert fleet("validate")[:2] == (0, "1 cell, no errors, no warnings\n")
+
+
 @pytest.mark.requirement("F54", "F55")
 @pytest.mark.parametrize(
     ("engine", "name", "label", "value"),
