@@ -21,7 +21,7 @@ from commodore.git import Author, RepositoryStore
 from commodore.hydrate.reading import API_VERSION, CONFIG_KIND, is_hydrated, read_config
 from commodore.hydrate.texts import NO_TEXTS, Texts
 from commodore.limits import Limits
-from commodore.manifests.kube_yaml import read_placed_documents
+from commodore.manifests.kube_yaml import Problem, read_placed_documents
 from commodore.staging import temporary_folder
 from commodore.tree import walk
 
@@ -109,9 +109,12 @@ def read_sources(paths: Iterable[Path], limits: Limits, shown: Mapping[Path, str
         if not any(mark in content for mark in _MARKS):
             continue
         place = _shown(file, shown)
-        for value, line in read_placed_documents(content, place=place):
+        twice: list[Problem] = []
+        for value, line in read_placed_documents(content, place=place, problems=twice):
             if isinstance(value, Mapping):
+                _check_config(value, place, twice)
                 found = _with(found, value, Location(place, line), file.parent)
+            twice.clear()
     if not found.applications and not found.sets:
         names = [_shown(one, shown) for one in given]
         raise InputError(
@@ -120,6 +123,14 @@ def read_sources(paths: Iterable[Path], limits: Limits, shown: Mapping[Path, str
             hint="name files or folders with Applications that have spec.sourceHydrator, or with a hydrate.yaml",
         )
     return found
+
+
+def _check_config(value: Mapping[str, Any], place: str, twice: Iterable[Problem]) -> None:
+    """Refuse a `hydrate.yaml` with a key that stands twice; of Applications the last one counts, as for Kubernetes."""
+    if value.get("kind") != CONFIG_KIND:
+        return
+    for message, line in twice:
+        raise InputError("CMD-HYD-002", message, hint="write each key once", locations=[Location(place, line)])
 
 
 def expanded(found: Found, settings: ArgoSettings, context: Context, diagnostics: Diagnostics) -> Found:

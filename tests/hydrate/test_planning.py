@@ -12,6 +12,8 @@ from commodore.errors import CommodoreError, InputError, Location
 from commodore.hydrate import planning
 from commodore.hydrate.model import Hydration
 from commodore.hydrate.reading import read_config, read_hydration
+from commodore.hydrate.sources import read_sources
+from commodore.limits import DEFAULT_LIMITS
 from tests.hydrate.conftest import Heard
 
 URL = "https://git.example.com/dry.git"
@@ -160,6 +162,20 @@ def test_entries_of_a_file_of_our_own() -> None:
     west, east = (read_hydration(one, PLACE) for one in read_config(config, PLACE, Path()).applications)
     assert (west.branch, west.path, west.dry_path, west.dry_url) == ("env/dev", "west", "west", URL)
     assert east.branch == "x"
+
+
+def test_a_key_of_a_file_of_our_own_that_stands_twice(tmp_path: Path) -> None:
+    entries = "entries:\n- {name: west, drySource: {}, syncSource: {}}\n"
+    head = "apiVersion: commodore.dev/v1alpha1\nkind: HydrateConfig\n"
+    other = "kind: Application\nkind: Application\nspec: {sourceHydrator: {}}\n"
+    file = tmp_path / "hydrate.yaml"
+    file.write_text(f"{other}---\n{head}{entries}---\n{other}")
+    assert len(read_sources([file], DEFAULT_LIMITS).applications) == 3
+    file.write_text(f"{head}{entries}{entries}")
+    with pytest.raises(InputError) as caught:
+        read_sources([file], DEFAULT_LIMITS)
+    assert (caught.value.code, caught.value.message) == ("CMD-HYD-002", "the key 'entries' stands twice")
+    assert [str(one) for one in caught.value.locations] == [f"{file}:5"]
 
 
 @pytest.mark.parametrize(
