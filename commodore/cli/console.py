@@ -235,15 +235,7 @@ class Console:
             click.echo("\n".join(lines), file=self.err, color=self.color)
 
     def _wrapped(self, text: str) -> str:
-        """Text as a terminal shows it, broken between words; where no person is looking, one line stays one line."""
-        if not self.err.isatty():
-            return text
-        width = max(_NARROWEST, shutil.get_terminal_size().columns)
-        return "\n".join(
-            broken
-            for line in shortened(text).split("\n")
-            for broken in (_wrap(line, width) if cells(line) > width else [line])
-        )
+        return fitted(text, self.err)
 
     def _json(self, record: dict[str, Any]) -> None:
         click.echo(json.dumps(record, sort_keys=True), file=self.err)
@@ -288,8 +280,26 @@ def sentence(stage: str) -> str:
     return stage[:1].upper() + stage[1:]
 
 
-def _wrap(line: str, width: int) -> list[str]:
-    return textwrap.wrap(line, width, subsequent_indent="    ", break_long_words=False, break_on_hyphens=False)
+def fitted(text: str, stream: IO[str], indent: int = 4) -> str:
+    """Text as a terminal shows it, broken between words; where no person is looking, one line stays one line.
+
+    Args:
+        text: lines without colours.
+        stream: where they are written.
+        indent: blanks before what a line goes on with.
+    """
+    if not stream.isatty():
+        return text
+    width = max(_NARROWEST, shutil.get_terminal_size().columns)
+    return "\n".join(
+        broken
+        for line in shortened(text).split("\n")
+        for broken in (_broken(line, width, indent) if cells(line) > width else [line])
+    )
+
+
+def _broken(line: str, width: int, indent: int) -> list[str]:
+    return textwrap.wrap(line, width, subsequent_indent=" " * indent, break_long_words=False, break_on_hyphens=False)
 
 
 def _warning(text: str) -> str:

@@ -13,8 +13,8 @@ import click
 
 from commodore.cli._lieutenant import connect
 from commodore.cli._options import options
-from commodore.cli.console import Console, console_of, working_dir
-from commodore.printable import printable_lines
+from commodore.cli.console import Console, console_of, fitted, working_dir
+from commodore.printable import counted, printable_lines
 from commodore.settings.common import DOCTOR
 from commodore.strictness import LOWERABLE
 
@@ -91,24 +91,27 @@ def _show_repairs(found: Sequence[Repair], console: Console, *, as_json: bool) -
         console.result(json.dumps({"repairs": [asdict(one) for one in found]}, indent=2))
         return
     for one in found:
-        console.result(f"{one.code}  {printable_lines(one.message)}")
+        console.result(fitted(f"{one.code}  {printable_lines(one.message)}", sys.stdout))
         if one.effect:
-            console.result(f"  until then: {one.effect}")
-        console.result(f"  repair: {printable_lines(one.repair)}")
+            console.result(fitted(f"  until then: {one.effect}", sys.stdout))
+        console.result(fitted(f"  repair: {printable_lines(one.repair)}", sys.stdout))
 
 
 def _show(checks: tuple[Check, ...], console: Console) -> None:
     wide = max(len(check.name) for check in checks)
     for check in checks:
-        state = click.style(f"{check.state:<7}", fg=_COLOURS[check.state])
         code = f" [{check.code}]" if check.code else ""
-        console.result(f"{check.name:<{wide}}  {state}  {printable_lines(check.message)}{code}")
+        row = f"{check.name:<{wide}}  {check.state:<7}  "
+        told = fitted(f"{row}{printable_lines(check.message)}{code}", sys.stdout, len(row))
+        state = click.style(f"{check.state:<7}", fg=_COLOURS[check.state])
+        console.result(f"{check.name:<{wide}}  {state}  {told.removeprefix(row)}")
         if check.cure:
-            console.result(f"{'':<{wide}}  {'':<7}  cure: {printable_lines(check.cure)}")
+            console.result(fitted(f"{'':<{len(row)}}cure: {printable_lines(check.cure)}", sys.stdout, len(row) + 2))
     wrong = sum(check.state == "failed" for check in checks)
     warned = sum(check.state == "warning" for check in checks)
     if wrong or warned:
-        console.status(f"{wrong} of {len(checks)} checks failed, {warned} with a warning.")
+        warnings = f", {warned} with a warning" if warned else ""
+        console.status(f"{wrong} of {counted(len(checks), 'check')} failed{warnings}.")
     else:
         console.status("All is well.")
 
