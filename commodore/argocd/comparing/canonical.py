@@ -1,9 +1,13 @@
-"""One form for what the API server reads as the same: absent and null, both fields of a Secret's data, empty rules."""
+"""One form for what the API server reads as the same: absent and null, both fields of a Secret's data, empty rules,
+amounts such as `1000m` and `1`.
+"""
 
 from __future__ import annotations
 
 import base64
 from typing import Any
+
+from commodore.argocd.normalising.known_types import AMOUNTS, rewrite
 
 _RBAC = "rbac.authorization.k8s.io/"
 
@@ -15,6 +19,9 @@ def canonical(data: dict[str, Any]) -> dict[str, Any]:
     if isinstance(metadata, dict):
         metadata.pop("creationTimestamp", None)
     version, kind = str(result.get("apiVersion", "")), result.get("kind")
+    group = version.rpartition("/")[0]
+    for path, type_ in AMOUNTS.get(f"{group}/{kind}" if group else str(kind), ()):
+        rewrite(result, path, type_)
     if version == "v1" and kind == "Secret":
         _join_secret(result)
     elif version.startswith(_RBAC) and kind in ("Role", "ClusterRole") and result.get("rules") == []:

@@ -14,6 +14,51 @@ _CONTAINERS = ("containers", "initContainers", "ephemeralContainers")
 BUILT_IN: dict[str, tuple[tuple[str, str], ...]] = {"argoproj.io/Rollout": (("spec.template.spec", "core/v1/PodSpec"),)}
 """Those that are known without being said, by `group/Kind`."""
 
+_QUANTITY_TYPE, _LIST_TYPE = "core/Quantity", "core/v1/ResourceList"
+_RESOURCES = (("resources.limits", _LIST_TYPE), ("resources.requests", _LIST_TYPE))
+_POD = (
+    *(
+        (f"{containers}.{path}", kind)
+        for containers in _CONTAINERS
+        for path, kind in (*_RESOURCES, ("env.valueFrom.resourceFieldRef.divisor", _QUANTITY_TYPE))
+    ),
+    *_RESOURCES,
+    ("overhead", _LIST_TYPE),
+    ("volumes.emptyDir.sizeLimit", _QUANTITY_TYPE),
+    ("volumes.downwardAPI.items.resourceFieldRef.divisor", _QUANTITY_TYPE),
+    ("volumes.projected.sources.downwardAPI.items.resourceFieldRef.divisor", _QUANTITY_TYPE),
+    *((f"volumes.ephemeral.volumeClaimTemplate.spec.{path}", kind) for path, kind in _RESOURCES),
+)
+_PODS = {
+    "Pod": "spec",
+    "PodTemplate": "template.spec",
+    "ReplicationController": "spec.template.spec",
+    **dict.fromkeys(
+        ("apps/DaemonSet", "apps/Deployment", "apps/ReplicaSet", "apps/StatefulSet", "batch/Job"), "spec.template.spec"
+    ),
+    "batch/CronJob": "spec.jobTemplate.spec.template.spec",
+}
+_METRICS = ("containerResource", "external", "object", "pods", "resource")
+_BOUNDS = ("default", "defaultRequest", "max", "maxLimitRequestRatio", "min")
+_FIELDS: dict[str, tuple[tuple[str, str], ...]] = {
+    "PersistentVolume": (("spec.capacity", _LIST_TYPE),),
+    "PersistentVolumeClaim": tuple((f"spec.{path}", kind) for path, kind in _RESOURCES),
+    "apps/StatefulSet": tuple((f"spec.volumeClaimTemplates.spec.{path}", kind) for path, kind in _RESOURCES),
+    "ResourceQuota": (("spec.hard", _LIST_TYPE),),
+    "LimitRange": tuple((f"spec.limits.{bound}", _LIST_TYPE) for bound in _BOUNDS),
+    "autoscaling/HorizontalPodAutoscaler": tuple(
+        (f"spec.metrics.{metric}.target.{value}", _QUANTITY_TYPE)
+        for metric in _METRICS
+        for value in ("averageValue", "value")
+    ),
+    "node.k8s.io/RuntimeClass": (("overhead.podFixed", _LIST_TYPE),),
+}
+AMOUNTS: dict[str, tuple[tuple[str, str], ...]] = {
+    name: (*((f"{_PODS[name]}.{path}", kind) for path, kind in _POD if name in _PODS), *_FIELDS.get(name, ()))
+    for name in (*_PODS, *(name for name in _FIELDS if name not in _PODS))
+}
+"""Where the objects of Kubernetes' own kinds have amounts, by `group/Kind`."""
+
 _CORE = frozenset(
     (
         "Affinity",

@@ -154,7 +154,7 @@ def test_ignored_differences_are_counted_not_shown(trees: Trees) -> None:
     trees.write({"x/a.json": config(k="2")}, "target")
     found = trees.diff()
     assert (found.review.ignored, found.review.ignored_only, found.review.groups) == (1, 1, ())
-    assert lines(found) == ["no object differs; 1 field that rules ignore, all that differs in 1 objects"]
+    assert lines(found) == ["no object differs; 1 field that rules ignore, all that differs in 1 object"]
     assert titles(trees.diff(rules="none")) == ["~ ConfigMap a/config in argocd/a"]
 
 
