@@ -7,7 +7,10 @@ from typing import Any
 from commodore.errors import InputError, did_you_mean
 from commodore.inventory.preview import Preview
 from commodore.names import BOOTSTRAP_TARGET
+from commodore.printable import some_of
 from commodore.workspace import Workspace
+
+_NO_INSTANCES = "it has none here: compile it (again, if the last compile here has failed)"
 
 
 def compiled_preview(workspace: Workspace, instance: str | None = None) -> Preview:
@@ -27,10 +30,11 @@ def compiled_preview(workspace: Workspace, instance: str | None = None) -> Previ
     node = instance or BOOTSTRAP_TARGET
     if node not in targets:
         instances = [target for target in targets if target != BOOTSTRAP_TARGET]
+        known = f"its instances are {some_of(instances)}" if instances else _NO_INSTANCES
         raise InputError(
             "CMD-INV-047",
             f"the cluster compiled in {workspace.root} has no instance {node!r}",
-            hint=did_you_mean(node, instances) or f"its instances are {', '.join(instances) or 'none'}",
+            hint=did_you_mean(node, instances) or known,
             locations=[str(workspace.targets)],
         )
     return Preview(workspace.inventory, node, {}, {})

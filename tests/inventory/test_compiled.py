@@ -33,6 +33,11 @@ def test_an_instance_that_was_not_compiled(workspace: Workspace) -> None:
     with pytest.raises(InputError) as caught:
         compiled_preview(workspace, "../x")
     assert caught.value.hint == "its instances are nfs, nfs-two"
+    for name in ("nfs", "nfs-two"):
+        (workspace.targets / f"{name}.yml").unlink()
+    with pytest.raises(InputError, match="has no instance 'nfs'") as caught:
+        compiled_preview(workspace, "nfs")
+    assert caught.value.hint == "it has none here: compile it (again, if the last compile here has failed)"
 
 
 def test_nothing_was_compiled(tmp_path: Path) -> None:
