@@ -79,9 +79,10 @@ class Display:
 
     Args:
         keep: whether stages that have ended stay.
+        color: False for none.
     """
 
-    def __init__(self, err: IO[str], *, keep: bool = True) -> None:
+    def __init__(self, err: IO[str], *, keep: bool = True, color: bool | None = None) -> None:
         columns = (
             SpinnerColumn(),
             TextColumn("{task.description}", markup=False),
@@ -89,7 +90,9 @@ class Display:
             TimeElapsedColumn(),
         )
         self._running: dict[_Work, float] = {}
-        self._progress = _Progress(*columns, console=Console(file=err), running=self._running)
+        self._progress = _Progress(
+            *columns, console=Console(file=err, no_color=True if color is False else None), running=self._running
+        )
         self._stages: dict[str, TaskID] = {}
         self._waves: dict[str, _Wave] = {}
         self._publishing: set[str] = set()

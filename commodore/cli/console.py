@@ -192,7 +192,7 @@ class Console:
             return
         from commodore.cli._progress import Display
 
-        with Display(self.err, keep=keep) as self._display:
+        with Display(self.err, keep=keep, color=self.color) as self._display:
             try:
                 yield
             finally:

@@ -50,6 +50,15 @@ def screen(monkeypatch: pytest.MonkeyPatch) -> Screen:
     return Screen()
 
 
+def test_no_colours_if_none_are_wanted(screen: Screen) -> None:
+    for color, coloured in ((None, True), (False, False)):
+        with Display(screen, color=color) as display:
+            display.hear(StageStarted("one"))
+            display.say("\x1b[31mred\x1b[0m")
+        assert ("\x1b[31m" in screen.getvalue()) == coloured
+        screen.truncate(0)
+
+
 def begun(task: str, item: str) -> TaskBegun:
     return TaskBegun(task, item, "/out", (("/out", item),))
 

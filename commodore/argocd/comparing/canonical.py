@@ -1,10 +1,11 @@
 """One form for what the API server reads as the same: absent and null, both fields of a Secret's data, empty rules,
-amounts such as `1000m` and `1`.
+amounts such as `1000m` and `1`, the order of Endpoints.
 """
 
 from __future__ import annotations
 
 import base64
+import json
 from typing import Any
 
 from commodore.argocd.normalising.known_types import AMOUNTS, rewrite
@@ -26,6 +27,8 @@ def canonical(data: dict[str, Any]) -> dict[str, Any]:
         _join_secret(result)
     elif version.startswith(_RBAC) and kind in ("Role", "ClusterRole") and result.get("rules") == []:
         del result["rules"]
+    elif version == "v1" and kind == "Endpoints":
+        result["subsets"] = _ordered(result.get("subsets"))
     elif kind == "CustomResourceDefinition":
         spec = result.get("spec")
         if isinstance(spec, dict) and spec.get("preserveUnknownFields") is False:
@@ -39,6 +42,16 @@ def _without_nulls(value: Any) -> Any:
         return {key: _without_nulls(inner) for key, inner in value.items() if inner is not None}
     if isinstance(value, list):
         return [_without_nulls(inner) for inner in value]
+    return value
+
+
+def _ordered(value: Any) -> Any:
+    """What Endpoints have, with its lists in one order and the protocol of each port."""
+    if isinstance(value, dict):
+        found = {key: _ordered(inner) for key, inner in value.items()}
+        return {"protocol": "TCP", **found} if "port" in found else found
+    if isinstance(value, list):
+        return sorted(map(_ordered, value), key=lambda one: json.dumps(one, sort_keys=True))
     return value
 
 

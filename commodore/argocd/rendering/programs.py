@@ -38,6 +38,7 @@ _NETWORK = (
     "GIT_SSL_CAINFO",
 )
 _SHOWN = 4000
+_WARNED = re.compile(r"^# Warning: .*\n", re.MULTILINE)  # of kustomize, about deprecated fields
 _LOGGED = re.compile(r'^[EF]\d{4} [\d:.]+ +\d+ \S+\] "command failed" err=(".*")$', re.MULTILINE)
 """How kubectl reports an error: with the time and the number of its process."""
 _NOWHERE = "http://127.0.0.1:9"  # no proxy listens there, so the network is not reached
@@ -280,6 +281,7 @@ def why_it_failed(ended: Ended, rename: Mapping[str, str]) -> str:
     """
     code = ended.code
     text = _LOGGED.sub(_plain, ended.said.decode("utf-8", "replace").strip())
+    text = _WARNED.sub("", text) or text
     for old in sorted(rename, key=len, reverse=True):
         text = text.replace(old, rename[old])
     text = printable_lines(redact_text(text))

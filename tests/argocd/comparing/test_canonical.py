@@ -52,6 +52,16 @@ def test_amounts_of_built_in_kinds_compare_by_value() -> None:
         assert one == written
 
 
+@pytest.mark.requirement("D56")
+def test_endpoints_have_no_order() -> None:
+    def endpoints(*addresses: str, **port: Any) -> dict[str, Any]:
+        subset = {"addresses": [{"ip": one} for one in addresses], "ports": [{"port": 80, **port}]}
+        return canonical({"apiVersion": "v1", "kind": "Endpoints", "subsets": [subset]})
+
+    assert endpoints("10.0.0.1", "10.0.0.2") == endpoints("10.0.0.2", "10.0.0.1", protocol="TCP")
+    assert endpoints("10.0.0.1") != endpoints("10.0.0.1", protocol="UDP")
+
+
 @pytest.mark.parametrize(
     ("version", "kind", "field"),
     [("v1", "ConfigMap", "data"), ("example.com/v1", "Pod", "spec"), ("apps/v1", "Deployment", "metadata")],

@@ -223,6 +223,14 @@ def test_overrides_choose_no_version_before_3_2(argo: Argo) -> None:
     assert caught.value.code == "CMD-ARGO-411"
 
 
+def test_errors_begin_with_what_failed(argo: Argo) -> None:
+    """Before that, kustomize warns of deprecated fields."""
+    argo.files({"kustomization.yaml": "patchesStrategicMerge: [a.yaml]\nresources: [none.yaml]\n"}, below="k")
+    with pytest.raises(InputError) as caught:
+        argo.objects({"path": "k"})
+    assert caught.value.message.startswith("kustomize build fails: error: accumulating resources")
+
+
 def test_errors_of_the_kustomize_within_kubectl_have_no_time(argo: Argo, tmp_path: Path, monkeypatch: Any) -> None:
     log = 'E1123 02:08:10.808726   20691 run.go:72] "command failed" err="no \\"a\\" in b"'
     program = tmp_path / "bin" / "kubectl"
