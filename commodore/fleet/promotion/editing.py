@@ -130,9 +130,13 @@ def _write_null(representer: Any, _: None) -> Any:
 
 
 def _put(data: Any, path: Path_, value: Any) -> None:
+    from ruamel.yaml.comments import CommentedMap
+
+    behind = None
     for step in path[:-1]:
         if not isinstance(data.get(step), dict):
-            data[_plain(step)] = {}
+            behind = behind or _take_behind(data, step)
+            data[_plain(step)] = CommentedMap()
         data = _own(data, step)
     last = _plain(path[-1])
     old = data.get(last)
@@ -141,7 +145,35 @@ def _put(data: Any, path: Path_, value: Any) -> None:
     elif isinstance(value, str) and isinstance(old, str) and type(old) is not str:
         data[last] = type(old)(value)  # the quotes that were there
     else:
+        behind = behind or _take_behind(data, last)
         data[last] = _plain(value)
+    if behind:
+        holder, key, slot = _ending(data)
+        holder.ca.items[key] = [behind if number == slot else None for number in range(4)]
+
+
+def _take_behind(data: Any, key: object) -> Any:
+    """The lines of comments behind a map that gets one key more, which are about what follows it, taken from it."""
+    if key in data or not data or data.merge or data.fa.flow_style():
+        return None
+    holder, last, slot = _ending(data)
+    tokens = holder.ca.items.get(last)
+    token = tokens[slot] if tokens else None
+    line, _, behind = token.value.partition("\n") if token else ("", "", "")
+    if not behind:
+        return None
+    tokens[slot] = _comment(f"{line}\n", token) if line else None
+    return _comment(f"\n{behind}", token)
+
+
+def _ending(data: Any) -> tuple[Any, object, int]:
+    """What holds the last line of a map: a map or list in block style, its key or item, and where that has comments."""
+    while True:
+        is_list = isinstance(data, list)
+        key = len(data) - 1 if is_list else list(data)[-1]
+        if not (hasattr(data[key], "fa") and data[key]) or data[key].fa.flow_style():
+            return data, key, 0 if is_list else 2
+        data = data[key]
 
 
 def _own(data: Any, step: object) -> Any:
@@ -205,12 +237,13 @@ def _bare(value: Any) -> Any:
 
 def _plain(value: Any) -> Any:
     """A value to be written; in quotes if others would read its text as something else."""
+    from ruamel.yaml.comments import CommentedMap, CommentedSeq
     from ruamel.yaml.scalarstring import SingleQuotedScalarString
 
     if isinstance(value, dict):
-        return {_plain(key): _plain(inner) for key, inner in value.items()}
+        return CommentedMap((_plain(key), _plain(inner)) for key, inner in value.items())
     if isinstance(value, list):
-        return [_plain(inner) for inner in value]
+        return CommentedSeq(_plain(inner) for inner in value)
     if isinstance(value, str) and (is_read_otherwise(value) or _resolves(value)):
         return SingleQuotedScalarString(value)
     return value

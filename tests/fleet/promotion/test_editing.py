@@ -119,6 +119,31 @@ applications:
     assert [word for word in kept if word not in found] == [], found
 
 
+def test_new_keys_stand_before_the_comments_of_what_follows() -> None:
+    text = """\
+applications:
+  web:
+    source:
+      list:
+      - a  # one
+
+    # about more
+    more: {b: 1}  # two
+
+  # about the other
+  other: 1  # three
+# the end
+"""
+    changes = {
+        ("applications", "web", "source", "path"): "q",
+        ("applications", "web", "new"): [1],
+        ("applications", "third", "a", "b"): 2,
+    }
+    assert edited(text, changes) == text.replace("# one\n", "# one\n      path: q\n").replace(
+        "# two\n", "# two\n    new:\n    - 1\n"
+    ).replace("# three\n", "# three\n  third:\n    a:\n      b: 2\n")
+
+
 @pytest.mark.parametrize("changed", ["web", "other"])
 def test_what_a_map_has_from_a_merged_one_becomes_its_own(changed: str) -> None:
     text = """\
