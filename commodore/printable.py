@@ -57,7 +57,7 @@ def only_printable(text: str, instead: str = "") -> str:
 
 def shortened(text: str, most: int = LONGEST) -> str:
     """The beginning of a text, and how much of it is left out."""
-    return text if len(text) <= most else f"{text[:most]}… ({len(text) - most} more characters)"
+    return text if len(text) <= most else f"{text[:most]}… ({counted(len(text) - most, 'more character')})"
 
 
 def in_markdown(text: str) -> str:

@@ -29,7 +29,7 @@ def test_some_names() -> None:
 
 def test_a_text_without_end_is_cut() -> None:
     assert shortened("abc", 3) == "abc"
-    assert shortened("abcd", 3) == "abc… (1 more characters)"
+    assert shortened("abcd", 3) == "abc… (1 more character)"
 
 
 def test_a_number_of_things() -> None:

@@ -53,7 +53,7 @@ def summary(review: Review) -> str:
     counts = Counter(change.kind for one in review.groups for change in one.changes)
     parts = [f"{counts[kind]} {kind}" for kind in ("added", "changed", "removed", "moved") if counts[kind]]
     line = ", ".join(parts) if parts else "no object differs"
-    line += f" ({len(review.groups)} different changes)" if len(review.groups) < counts.total() else ""
+    line += f" ({counted(len(review.groups), 'different change')})" if len(review.groups) < counts.total() else ""
     if unknown := sum(one.state == "unknown" for one in review.parts):
         line += f", {counted(unknown, 'Application')} unknown"
     if review.flags:
