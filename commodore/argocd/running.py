@@ -38,6 +38,7 @@ from commodore.argocd.discovery import (
     own_repositories,
     scan,
     stands_for,
+    tell_unknown_fields,
 )
 from commodore.argocd.installed import tell_tools
 from commodore.argocd.model import IN_CLUSTER
@@ -198,7 +199,10 @@ def list_applications(
         if named.exact:
             tell_tools(profile, context, found, exact=True)
         settings = named.candidates(profile, context.limits, found).settings()
-        return Listing(settings, tuple(read_applications(named.files, context.limits, dry=named.dry)), {})
+        listing = Listing(settings, tuple(read_applications(named.files, context.limits, dry=named.dry)), {})
+        for one in listing.applications:
+            tell_unknown_fields(one, listing.label(one), found)
+        return listing
     tree, own = named.own(context)
     _check_caches(tree)
     with temporary_folder() as scratch:

@@ -214,6 +214,23 @@ def test_a_generated_name_that_is_none_is_told_once(tmp_path: Path) -> None:
     assert one.message == "spec.generators[0], set 0 makes an Application named 'Not_a_name' (and 1 more such names)"
 
 
+@pytest.mark.requirement("D4", "D28")
+def test_fields_that_argo_cd_does_not_have(tmp_path: Path) -> None:
+    """Of Applications in a tree and in files that are named."""
+    source = {"repoURL": URL, "path": "web", "helm": {"valuesFiles": ["a.yaml"], "valuesObject": {"any": {"thing": 1}}}}
+    spec = {**SET["spec"]["template"]["spec"], "source": source, "syncPolicy": {"automated": {}, "syncOption": []}}
+    made = {"apiVersion": "argoproj.io/v1alpha1", "kind": "Application", "metadata": {"name": "a"}, "spec": spec}
+    tree = Tree.folder(write(tmp_path, {"app.json": made}))
+    for options in (OFFLINE, dataclasses.replace(OFFLINE, files=(tmp_path / "app.json",), strict=True)):
+        found = argocd.list_applications(tree, options).diagnostics
+        told = [one for one in found if one.code == "CMD-ARGO-104"]
+        assert [(one.message, one.hint[:25]) for one in told] == [
+            ("Argo CD has no field spec.source.helm.valuesFiles, and drops it", "did you mean 'valueFiles'"),
+            ("Argo CD has no field spec.syncPolicy.syncOption, and drops it", "did you mean 'syncOptions"),
+        ]
+        assert {one.severity for one in told} == {"error" if options.strict else "warning"}
+
+
 def test_the_time_of_templates(tmp_path: Path) -> None:
     """Refused without one; said by an option or by the caller's clock."""
     made = json.loads(json.dumps(SET))

@@ -5,12 +5,12 @@ A value of another type is converted only where Kubernetes' reader does it: a nu
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
 from commodore.argocd.model.fields import wrong_type
-from commodore.errors import Location
+from commodore.errors import Location, did_you_mean
 from commodore.manifests.kube_yaml import scalar_text
 
 
@@ -180,6 +180,23 @@ GENERATORS: Final[dict[str, Struct]] = {
     "plugin": _struct(configMapRef=_REFERENCE, input=_struct(parameters=MapOf(RAW)), more=_OWN),
 }
 """Every generator with its fields, in the order in which several of one entry run."""
+
+
+_NEWER: Final = frozenset(("disableExtensionFilter",))
+"""Fields of versions of Argo CD that are not the reference yet."""
+
+
+def unknown_fields(value: Any, kind: Kind, path: str) -> Iterator[tuple[str, str]]:
+    """The fields that a type does not have: their paths, and hints. Values of other types are passed over."""
+    if isinstance(kind, ListOf) and isinstance(value, list):
+        for at, item in enumerate(value):
+            yield from unknown_fields(item, kind.items, f"{path}[{at}]")
+    elif isinstance(kind, Struct) and isinstance(value, Mapping):
+        for key, item in value.items():
+            if key in kind.fields:
+                yield from unknown_fields(item, kind.fields[key], f"{path}.{key}")
+            elif key not in _NEWER:
+                yield f"{path}.{key}", did_you_mean(key, kind.fields)
 
 
 def typed(value: Any, kind: Kind, path: str, place: Location) -> Any:

@@ -9,13 +9,14 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from commodore.argocd.appsets.schema import SPEC, unknown_fields
 from commodore.argocd.configuration import objects_of_values
 from commodore.argocd.configuration.operator import KIND as OPERATED
 from commodore.argocd.configuration.read import CONFIG, PARAMETERS, PLUGIN, Candidates
 from commodore.argocd.diagnostics import Diagnostic, Diagnostics
 from commodore.argocd.discovery.documents import of_interest
 from commodore.argocd.discovery.model import Discovered, Origin, Raw
-from commodore.argocd.model.application import GROUP, read_application
+from commodore.argocd.model.application import GROUP, Application, read_application
 from commodore.argocd.model.cluster import SECRET_TYPE
 from commodore.argocd.model.fields import Fields
 from commodore.argocd.trees import KUSTOMIZATIONS, ParsedFiles, Tree, is_git
@@ -190,7 +191,9 @@ def take(
     """
     try:
         if value["kind"] == "Application":
-            discovered.add(read_application(value, place), origin, found)
+            application = read_application(value, place)
+            discovered.add(application, origin, found)
+            tell_unknown_fields(application, discovered.label(application), found)
         elif value["kind"] == "ApplicationSet":
             metadata = Fields.of(value, "", place).fields("metadata")
             key = discovered.key(metadata.text("namespace"), metadata.required("name"))
@@ -199,6 +202,21 @@ def take(
             candidates.take(value, place)
     except InputError as error:
         found.take(error)
+
+
+def tell_unknown_fields(application: Application, label: str, found: Diagnostics) -> None:
+    """Tell what an Application says that Argo CD's type of it does not have: misspelt fields above all."""
+    for path, hint in unknown_fields(application.data.get("spec"), SPEC, "spec"):
+        found.add(
+            Diagnostic(
+                "CMD-ARGO-104",
+                f"Argo CD has no field {path}, and drops it",
+                "warning",
+                hint or "see the reference of Argo CD's fields",
+                application=label,
+                locations=(application.place,),
+            )
+        )
 
 
 def _group(value: Mapping[str, Any]) -> str:
