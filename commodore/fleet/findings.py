@@ -78,16 +78,20 @@ _SHOWN = 80
 
 def shown(value: object) -> str:
     """A value of a file in a message: short, on one line, without control characters."""
+    text = printable(_compact(value))
+    return text if len(text) <= _SHOWN else f"{text[:_SHOWN]}…"
+
+
+def _compact(value: object) -> str:
     if value is None:
         return "null"
     if isinstance(value, bool):
         return "true" if value else "false"
     if isinstance(value, dict):
-        return "a map"
+        return "{" + ", ".join(f"{key}: {_compact(inner)}" for key, inner in value.items()) + "}"
     if isinstance(value, list):
-        return "a list"
-    text = printable(repr(value) if isinstance(value, str) else str(value))
-    return text if len(text) <= _SHOWN else f"{text[:_SHOWN]}…"
+        return "[" + ", ".join(map(_compact, value)) + "]"
+    return repr(value) if isinstance(value, str) else str(value)
 
 
 def kind_of(value: object) -> str:

@@ -441,6 +441,11 @@ WARNINGS: list[tuple[str, dict[str, str | None], list[str]]] = [
         {f"{APP}/int/patch-{n}.yaml": patch(f"project: p{n}") for n in (1, 2)},
         ["in 3 cells: 'p1', 'p2'; the latter wins"],
     ),
+    (
+        "CMD-FLT-040",
+        {f"{APP}/int/patch-{n}.yaml": patch(f"info: [{{name: a, value: {n}}}]") for n in (1, 2)},
+        ["in 3 cells: [{name: 'a', value: 1}], [{name: 'a', value: 2}]; the latter wins"],
+    ),
     ("CMD-FLT-047", needs("/db/version", "v9"), ["the patch main/web/patch-001 is not applied in 3 cells"]),
     (
         "CMD-FLT-051",
