@@ -50,7 +50,7 @@ def show_results(result: SuiteResult, started: datetime, junit: Path | None, con
     without = "" if result.golden_tests or counts["updated"] else "; there are no golden trees to compare with"
     cases = counted(len(result.cases), "test case")
     console.status(f"{cases} of {result.name} in {result.seconds:.1f} s: {told}{without}")
-    if counts["differs"]:
+    if counts["differs"] and console.log_format == "text":
         console.status("  hint: if that is what you want, agree with --update")
     return 0 if result.passed else 1
 
