@@ -199,8 +199,9 @@ def _lost_in_helm(layer: Layer) -> Iterator[CommodoreError | Warned]:
 
 
 def _puts_in_quotes(template: bytes) -> bool:
-    """Whether a template puts a text between single quotes without doubling those that it has."""
-    return any(b"replace" not in found[0] for found in _SINGLE_QUOTES.finditer(template))
+    """Whether a template of ApplicationSets puts a text between single quotes without doubling those that it has."""
+    found = [one[0] for one in _SINGLE_QUOTES.finditer(template)] if b"applicationset" in template.lower() else []
+    return any(b"replace" not in one for one in found)
 
 
 def _broken_quotes(layer: Layer) -> Iterator[CommodoreError]:

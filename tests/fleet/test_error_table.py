@@ -347,7 +347,7 @@ MANIFESTS: list[tuple[str, dict[str, str | None], list[str]]] = [
         "CMD-FLT-028",
         {
             "argocd-apps/Chart.yaml": "apiVersion: v2\nname: x\nversion: 1.0.0\n",
-            "argocd-apps/templates/a.yaml": "a: '{{ .Values.a }}'\n",
+            "argocd-apps/templates/a.yaml": "applicationset: '{{ .Values.a }}'\n",
             "config/main/defaults.yaml": BOTH_DEFAULTS,
             f"{APP}/values.yaml": WEB + "applicationsets: {s: {template: {spec: {project: it's}}}}\n",
         },
@@ -357,7 +357,7 @@ MANIFESTS: list[tuple[str, dict[str, str | None], list[str]]] = [
         "CMD-FLT-028",
         {
             "argocd-apps/Chart.yaml": "apiVersion: v2\nname: x\nversion: 1.0.0\n",
-            "argocd-apps/templates/a.yaml": "{{ .Values.a | squote }}\n",
+            "argocd-apps/templates/a.yaml": "kind: ApplicationSet\nname: {{ .Values.a | squote }}\n",
             "config/main/defaults.yaml": BOTH_DEFAULTS,
             f"{APP}/values.yaml": WEB + "applicationsets:\n  s: {template: {metadata: {name: \"{{ 'a' }}\"}}}\n"
             "  t: {template: {metadata: {name: it''s}}}\n",

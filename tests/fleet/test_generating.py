@@ -169,6 +169,15 @@ def test_names_that_a_chart_writes_without_quotes(world: World) -> None:
     ]
 
 
+def test_quotes_in_other_templates_have_nothing_to_do_with_application_sets(world: World) -> None:
+    files = {
+        "templates/application.yaml": "a: {{ .Values.b | squote }}\n",
+        "templates/sets.yaml": "{{ range .Values.applicationsets }}{{ toYaml . }}{{ end }}\n",
+        f"{APP}/values.yaml": WEB + "applicationsets: {s: {template: {metadata: {name: it's}}}}\n",
+    }
+    world.lay(charts(**files)).generate(write=False)
+
+
 _WITH_DEPENDENCY = (
     "apiVersion: v2\nname: x\nversion: 1.0.0\ndependencies: [{name: lib, version: 0.1.0, repository: %s}]\n"
 )
