@@ -305,6 +305,7 @@ def _sync_folder(folder: Path) -> None:
 
 
 _BESIDE = os.O_RDWR | os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK
+_TRIES = 100  # of a name that other runs use, too; each costs two calls
 _READABLE = 32  # characters of a name that temporary names repeat; the longest names have no room for more
 
 
@@ -413,11 +414,21 @@ def link_relative(link: Path, target: Path, *, root: Path | None = None) -> None
                 f"a folder is in the way of the link {link}",
                 hint="move the folder away and run again",
             )
-        temporary = _temporary_name(place)
+        _put_link(place, text)
+
+
+def _put_link(place: Path, text: str) -> None:
+    """Rename a new link to `place`. Other runs use the same temporary name: one that took it away is tried after."""
+    temporary = _temporary_name(place)
+    for left in reversed(range(_TRIES)):
         try:
             temporary.unlink(missing_ok=True)
             temporary.symlink_to(text)
             os.replace(temporary, place)
+            return
+        except (FileExistsError, FileNotFoundError):
+            if not left:
+                raise
         except BaseException:
             temporary.unlink(missing_ok=True)
             raise

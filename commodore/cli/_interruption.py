@@ -11,10 +11,13 @@ file), or another thread gets it, then the handler runs only when that wait is o
 from __future__ import annotations
 
 import _thread
+import contextlib
 import os
 import signal
 import sys
+import threading
 import time
+from collections.abc import Iterator
 
 _WAKING = signal.SIGURG  # does nothing by itself; nothing here asks for urgent data
 _PAUSES = (
@@ -53,6 +56,20 @@ def stop_keeping_interruptions() -> None:
     """The work is done: what is on its way arrives no more, and SIGTERM ends the process at once."""
     signal.signal(signal.SIGTERM, signal.SIG_DFL)
     signal.set_wakeup_fd(-1)
+
+
+@contextlib.contextmanager
+def without_interruptions() -> Iterator[None]:
+    """Ignore Ctrl-C and SIGTERM meanwhile, if this is the main thread: for the moment of saying that one has come."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    before = [(number, signal.signal(number, signal.SIG_IGN)) for number in (signal.SIGINT, signal.SIGTERM)]
+    try:
+        yield
+    finally:
+        for number, handler in before:
+            signal.signal(number, handler)
 
 
 def _interrupt_soon(thread: int) -> None:

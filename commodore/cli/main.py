@@ -19,7 +19,7 @@ from commodore import __version__
 from commodore.child_processes import child_environment
 from commodore.cli._completion import VARIABLE, is_completing
 from commodore.cli._dotenv import load_dotenv
-from commodore.cli._interruption import keep_interruptions, stop_keeping_interruptions
+from commodore.cli._interruption import keep_interruptions, stop_keeping_interruptions, without_interruptions
 from commodore.cli._lazy import LazyCommand, LazyGroup
 from commodore.cli._options import gather, misplaced_option, options
 from commodore.cli._streams import PipeClosed, finish_streams, prepare_streams
@@ -126,12 +126,10 @@ def run(arguments: list[str], *, dotenv: bool = False) -> int:
         _error_console(arguments).error(_usage_error(error))
         return UsageError.exit_code
     except (click.Abort, KeyboardInterrupt):
-        _error_console(arguments).aborted()
-        return 130
+        return _aborted(arguments)
     except Exception as error:
         if _is_interruption(error):
-            _error_console(arguments).aborted()
-            return 130
+            return _aborted(arguments)
         if os.environ.get("COMMODORE_TRACEBACK"):
             raise
         if (fault := refusal(error)) is not None:
@@ -145,6 +143,12 @@ def run(arguments: list[str], *, dotenv: bool = False) -> int:
             )
         )
         return InternalError.exit_code
+
+
+def _aborted(arguments: list[str]) -> int:
+    with without_interruptions():
+        _error_console(arguments).aborted()
+    return 130
 
 
 def _is_interruption(error: BaseException) -> bool:

@@ -195,7 +195,10 @@ def test_a_chart_whose_dependencies_are_there(world: World) -> None:
 
 
 def test_a_chart_whose_dependencies_are_not_there(world: World) -> None:
-    files = {"templates/Chart.yaml": _WITH_DEPENDENCY % "oci://charts.example.com", "templates/a.yaml": "a: 1\n"}
+    files = {
+        "templates/Chart.yaml": _WITH_DEPENDENCY % "oci://charts.example.com",
+        "templates/a.yaml": "{kind: A, apiVersion: v1, metadata: {name: x}, spec: {{ toJson .Values }}}\n",
+    }
     assert [one.code for one in world.lay(charts(**files)).generate().report.warnings] == ["CMD-FLT-029"]
     (error,) = world.lay({"templates/Chart.yaml": _WITH_DEPENDENCY % "file://../lib"}).refused()
     assert (error.code, "copy those of the other chart" in error.hint) == ("CMD-FLT-056", True)

