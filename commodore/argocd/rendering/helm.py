@@ -27,6 +27,7 @@ from commodore.manifests.kube_yaml import read_documents
 from commodore.printable import printable
 
 _APIS = b"APIVersions"
+_LOOKUP = re.compile(rb"""\{\{[^}]*\blookup\s+["'`$.(]""")
 _INLINE = "inline-values.yaml"
 _COMMA = re.compile(r"(?<!\\),")
 _VERSION = re.compile(r"v?(\d+)(?:\.(\d+))?(?:\.(\d+))?(?:[-+.].*)?")
@@ -46,6 +47,7 @@ def render_helm(unit: Unit) -> Iterator[Rendered]:
     home = unit.scratch / "home"
     home.mkdir()
     chart = _chart(unit)
+    _tell_lookup(unit, chart)
     helm = _without_foreign_schemas(unit, helm, chart)
     arguments = ["template", ".", *_arguments(unit, _with_apis(unit, helm, chart))]
     if unit.trace is not None:
@@ -129,6 +131,20 @@ def _without_foreign_schemas(unit: Unit, helm: HelmOptions, chart: Path) -> Helm
         (unit.source.place,),
     )
     return replace(helm, skip_schema_validation=True)
+
+
+def _tell_lookup(unit: Unit, chart: Path) -> None:
+    """Tell that templates ask the cluster for objects; archives of further charts are not looked into."""
+    for name, path in files_below(chart, "."):
+        if "/templates/" in name and _LOOKUP.search(path.read_bytes()):
+            unit.note(
+                "CMD-ARGO-414",
+                f"the template {printable(name[2:])} asks the cluster by lookup, and gets an empty answer",
+                "info",
+                "Argo CD gives an empty answer, too: it renders by `helm template`",
+                (unit.source.place,),
+            )
+            return
 
 
 def _with_apis(unit: Unit, helm: HelmOptions, chart: Path) -> HelmOptions:

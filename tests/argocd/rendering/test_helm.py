@@ -155,6 +155,21 @@ def test_capabilities(web: Argo) -> None:
     assert (one["data"]["kube"], one["data"]["has"]) == ("v1.31.4", "false")
 
 
+@pytest.mark.requirement("D3", "D28")
+@pytest.mark.parametrize(
+    ("text", "asks"),
+    [
+        ('password: {{ (lookup "v1" "Secret" .Release.Namespace "x") | toJson | quote }}', True),
+        ("a: lookup\nb: {{ .Values.lookup }}", False),
+    ],
+)
+def test_charts_that_ask_the_cluster(text: str, asks: bool, argo: Argo) -> None:
+    template = f"apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: a\n{text}\n"
+    argo.files(chart(**{"templates/secret.yaml": template}), below="web")
+    assert len(argo.objects({"path": "web"})) == 2
+    assert ["secret.yaml" in one.message for one in argo.found.found() if one.code == "CMD-ARGO-414"] == [True] * asks
+
+
 def test_crds_tests_and_schemas(argo: Argo) -> None:
     files = {
         "crds/a.yaml": "kind: CustomResourceDefinition\nmetadata: {name: a}\n",
